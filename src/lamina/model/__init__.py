@@ -1,0 +1,25 @@
+"""The nouns: frozen values without behaviour beyond their own consistency."""
+
+from lamina.model.memory import Kind, Layer, Memory, Provenance, State, contract_kind
+from lamina.model.plain import canonical, iso, plain
+from lamina.model.read import Hit, Query, Recollection, Source
+from lamina.model.scope import Authority, Role, Scope, Space, Trust, checked_name, quoted
+from lamina.model.write import (
+    Admit,
+    Decision,
+    Deny,
+    Draft,
+    Explanation,
+    HistoryEntry,
+    HistoryOp,
+    Hold,
+    Outcome,
+    Receipt,
+)
+
+__all__ = [
+    "Admit", "Authority", "Decision", "Deny", "Draft", "Explanation", "HistoryEntry", "HistoryOp", "Hit",
+    "Hold", "Kind", "Layer", "Memory", "Outcome", "Provenance", "Query", "Receipt", "Recollection", "Role",
+    "Scope", "Source", "Space", "State", "Trust", "canonical", "checked_name", "contract_kind", "iso",
+    "plain", "quoted",
+]

@@ -1,0 +1,116 @@
+"""The one record that every view is a view of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from lamina.model.scope import Authority, Role, Space, Trust
+
+
+class Layer(StrEnum):
+    """The five cognitive layers."""
+
+    WORKING = "working"
+    EPISODIC = "episodic"
+    SEMANTIC = "semantic"
+    PROCEDURAL = "procedural"
+    USER_MODEL = "user_model"
+
+
+class Kind(StrEnum):
+    """What sort of statement a memory is."""
+
+    PREFERENCE = "preference"
+    CONSTRAINT = "constraint"
+    FACT = "fact"
+    INSTRUCTION = "instruction"
+    DECISION = "decision"
+    CORRECTION = "correction"
+    EXECUTION = "execution"
+    CONTEXT = "context"
+    PROCEDURE = "procedure"
+    EPISODE = "episode"
+    INSIGHT = "insight"
+
+
+class State(StrEnum):
+    """Where a memory is in its life; only `active` ones are recalled."""
+
+    PENDING = "pending"
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+    SOFT_DELETED = "soft_deleted"
+    EXPIRED = "expired"
+
+
+#: The contract's name (GC-1) for each layer, used in ids.
+CONTRACT_KIND = {Layer.WORKING: "short_term", Layer.USER_MODEL: "profile"}
+
+
+def contract_kind(layer: Layer) -> str:
+    return CONTRACT_KIND.get(layer, layer.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where a memory came from; written by the engine from the caller's scope."""
+
+    actor: str
+    role: Role
+    via: str
+    trust: Trust = Trust.TRUSTED
+    agent: str | None = None
+    session_id: str | None = None
+    run_id: str | None = None
+    session_path: str | None = None
+    message_range: str | None = None
+    source_turn_ids: tuple[str, ...] = ()
+    reference: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One thing remembered, with everything the engine knows about it."""
+
+    id: str
+    space: Space
+    owner: str
+    layer: Layer
+    kind: Kind
+    text: str
+    key: str | None = None
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+    authority: Authority
+    importance: int = 3  #: 1 to 5 by default; governance rules may raise it to 7
+    priority: int = 50  #: 0 to 100
+    confidence: float = 1.0  #: 0 to 1
+    pinned: bool = False
+    state: State = State.ACTIVE
+    revision: int = 1
+    tick: int = 0
+    phase: str | None = None
+    ttl: str = "none"  #: as it was asked for; `expires_at` is what it came to
+    created_at: datetime
+    updated_at: datetime
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    expires_at: datetime | None = None
+    purge_at: datetime | None = None
+    last_accessed_at: datetime | None = None
+    access_count: int = 0
+    decay_score: float = 1.0
+    supersedes: str | None = None
+    superseded_by: str | None = None
+    file: str | None = None  #: the workspace file that is this memory's home, None for the database
+    provenance: Provenance
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def shelf(self) -> str:
+        return f"{self.space}:{self.owner}"

@@ -1,0 +1,72 @@
+"""What comes out: queries, hits with their reasons, and where they came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from lamina.model.memory import Kind, Layer
+from lamina.model.scope import Scope, Space
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """One question, with everything that narrows it."""
+
+    scope: Scope
+    text: str
+    k: int = 6
+    spaces: tuple[Space, ...] = tuple(Space)
+    layers: tuple[Layer, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    categories: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    budget_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where a hit comes from: a file and its lines, or who said it and through which door."""
+
+    path: str | None = None
+    start_line: int | None = None
+    end_line: int | None = None
+    actor: str | None = None
+    via: str | None = None
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One thing found, with its rank in every retriever and the reasons it is here."""
+
+    id: str
+    text: str
+    score: float
+    reasons: tuple[str, ...]
+    ranks: dict[str, int]
+    layer: Layer
+    kind: Kind
+    space: Space
+    key: str | None
+    at: datetime
+    source: Source
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recollection:
+    """The answer to a query, best first; `left_out` counts hits that did not fit the budget."""
+
+    hits: tuple[Hit, ...]
+    left_out: int = 0
+    events: tuple[dict[str, Any], ...] = ()
+    delta: tuple[dict[str, Any], ...] = field(default=())
+
+    def __iter__(self) -> Any:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)

@@ -1,0 +1,148 @@
+"""Who is asking, in whose name, and which shelves they may reach."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from lamina.errors import InvalidInput
+
+
+class Role(StrEnum):
+    """What kind of party speaks; it comes from the channel and its token, never from text."""
+
+    USER = "user"
+    AGENT = "agent"
+    TOOL = "tool"
+    DOCUMENT = "document"
+    SYSTEM = "system"
+    ADMIN = "admin"
+
+
+class Authority(StrEnum):
+    """How much a memory weighs against another, highest first."""
+
+    SYSTEM_IMPOSED = "system_imposed"
+    TOOL_VERIFIED = "tool_verified"
+    USER_ASSERTED = "user_asserted"
+    AI_INFERRED = "ai_inferred"
+
+
+class Trust(StrEnum):
+    """Whether text may ever be taken for more than data."""
+
+    TRUSTED = "trusted"
+    UNTRUSTED = "untrusted"
+
+
+class Space(StrEnum):
+    """How far a memory reaches; also the order in which shelves are read."""
+
+    SESSION = "session"
+    USER = "user"
+    PROJECT = "project"
+    SYSTEM = "system"
+
+
+AUTHORITY_OF = {
+    Role.USER: Authority.USER_ASSERTED,
+    Role.AGENT: Authority.AI_INFERRED,
+    Role.TOOL: Authority.TOOL_VERIFIED,
+    Role.DOCUMENT: Authority.AI_INFERRED,
+    Role.SYSTEM: Authority.SYSTEM_IMPOSED,
+    Role.ADMIN: Authority.SYSTEM_IMPOSED,
+}
+UNTRUSTED_ROLES = frozenset({Role.TOOL, Role.DOCUMENT})
+
+_NAME = re.compile(
+    r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\s]{1,128}"
+)
+_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._@-")
+
+
+def checked_name(what: str, name: str) -> str:
+    """The name itself, or InvalidInput: no blanks, no invisible characters, at most 128 long."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InvalidInput(
+            f"The {what} name {name!r:.80} cannot be used.",
+            code="name_invalid",
+            hint="Use 1 to 128 visible characters without spaces.",
+        )
+    return name
+
+
+def quoted(name: str) -> str:
+    """An injective, URL- and file-safe form of a name: other characters become ~XX per UTF-8 byte."""
+    if all(c in _PLAIN for c in name) and name.strip("."):
+        return name
+    return "".join(
+        c if c in _PLAIN and name.strip(".") else "".join(f"~{b:02X}" for b in c.encode()) for c in name
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """One caller: the tenant and user whose memory it is, and the party who speaks."""
+
+    tenant: str = "default"
+    user: str = "owner"
+    agent: str | None = None
+    session: str | None = None
+    run: str | None = None
+    project: str | None = None
+    role: Role = Role.USER
+    via: str = "python"  #: the door: python, cli, http, mcp, file, job
+
+    def __post_init__(self) -> None:
+        for what in ("tenant", "user", "agent", "session", "run", "project"):
+            if (name := getattr(self, what)) is not None:
+                checked_name(what, name)
+
+    @property
+    def authority(self) -> Authority:
+        return AUTHORITY_OF[self.role]
+
+    @property
+    def trust(self) -> Trust:
+        return Trust.UNTRUSTED if self.role in UNTRUSTED_ROLES else Trust.TRUSTED
+
+    @property
+    def actor(self) -> str:
+        """Who to name in the audit: `user:ana`, `agent:planner`."""
+        name = self.agent if self.role is not Role.USER and self.agent else self.user
+        return f"{self.role}:{name}"
+
+    @property
+    def run_id(self) -> str:
+        """The run whose audit file this caller's changes go to."""
+        return self.run or self.session or "main"
+
+    @property
+    def thread(self) -> str:
+        """The conversation whose revision counts this caller's changes."""
+        return f"{quoted(self.user)},{quoted(self.session)}" if self.session else quoted(self.user)
+
+    def owner(self, space: Space) -> str | None:
+        """The owner of this caller's shelf in a space; None where the caller has none."""
+        match space:
+            case Space.USER:
+                return quoted(self.user)
+            case Space.SESSION:
+                return self.thread if self.session else None
+            case Space.PROJECT:
+                return quoted(self.project) if self.project else None
+            case Space.SYSTEM:
+                return "system"
+
+    def shelf(self, space: Space) -> str | None:
+        """The name of the caller's shelf in a space, such as `user:ana`."""
+        owner = self.owner(space)
+        return None if owner is None else f"{space}:{owner}"
+
+    def shelves(self, spaces: tuple[Space, ...] = tuple(Space)) -> tuple[str, ...]:
+        """Every shelf the caller may read, in reading order; nothing outside them exists for the caller."""
+        return tuple(name for space in spaces if (name := self.shelf(space)) is not None)
+
+    def as_role(self, role: Role) -> Scope:
+        return replace(self, role=role)

@@ -1,0 +1,118 @@
+"""What goes in: drafts, the decisions about them, and receipts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from lamina.model.memory import Kind, Layer, Memory
+from lamina.model.scope import Scope, Space
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What someone asked us to remember, before any policy has looked at it."""
+
+    scope: Scope  #: authority follows from this and from nothing in the text
+    text: str
+    space: Space = Space.USER
+    layer: Layer = Layer.SEMANTIC
+    kind: Kind = Kind.FACT
+    key: str | None = None
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+    importance: int = 3
+    priority: int = 50
+    confidence: float = 1.0
+    pinned: bool = False
+    ttl: str = "none"
+    reason: str | None = None
+    reference: str | None = None
+
+
+class Outcome(StrEnum):
+    """What became of a draft."""
+
+    ADMITTED = "admitted"
+    HELD = "held"
+    DENIED = "denied"
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True, slots=True)
+class Admit:
+    """No gate objected; `passed` names the gates in the order they were asked."""
+
+    passed: tuple[str, ...]
+    code: str = "allowed"
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Kept aside until a person agrees."""
+
+    code: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    """Refused, with a stable code; `evidence` never holds the refused text."""
+
+    code: str
+    why: str
+    hint: str = ""
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+
+Decision = Admit | Hold | Deny
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What became of one request to change memory."""
+
+    decision: Outcome
+    code: str
+    ids: tuple[str, ...] = ()
+    acknowledgement: str = ""
+    warnings: tuple[str, ...] = ()
+    events: tuple[dict[str, Any], ...] = ()
+    revision: int | None = None
+
+
+class HistoryOp(StrEnum):
+    """One step in the life of a memory."""
+
+    ADD = "ADD"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    MERGE = "MERGE"
+    LINK = "LINK"
+    TTL = "TTL"
+    RESTORE = "RESTORE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryEntry:
+    """One recorded step: who did what to a memory, and why it was allowed."""
+
+    memory_id: str
+    revision: int
+    op: HistoryOp
+    at: str
+    actor: str
+    via: str
+    old_text: str | None
+    new_text: str | None
+    decision: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Why a memory is there, told from what was recorded."""
+
+    memory: Memory
+    history: tuple[HistoryEntry, ...]
+    lines: tuple[str, ...]

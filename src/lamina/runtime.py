@@ -1,0 +1,60 @@
+"""Time and chance: the only module that may ask the system for either."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Tells the time; tests and replays bring their own."""
+
+    def now(self) -> datetime:
+        """The current time, aware, in UTC."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class FixedClock:
+    """A clock that stands still, for `--now` and replays."""
+
+    at: datetime
+
+    def now(self) -> datetime:
+        return self.at
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """What the engine may not make up by itself."""
+
+    clock: Clock
+
+
+def system_runtime() -> Runtime:
+    return Runtime(clock=SystemClock())
+
+
+def random_token(size: int = 32) -> str:
+    """An unguessable URL-safe string, for secrets and temporary names; never for ids of memories."""
+    return secrets.token_urlsafe(size)
+
+
+def random_key() -> bytes:
+    """A 256-bit key."""
+    return secrets.token_bytes(32)
+
+
+def monotonic() -> float:
+    """Seconds that only go forward, for measuring how long something took."""
+    return time.perf_counter()
