@@ -1,1 +1,56 @@
+"""Lamina: memory for AI agents that its owner can read, govern and prove."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from lamina.errors import (
+    ConfigError,
+    Conflict,
+    Damaged,
+    Denied,
+    InvalidInput,
+    LaminaError,
+    NotFound,
+    Unauthenticated,
+    Unavailable,
+)
+from lamina.model import (
+    Explanation,
+    Hit,
+    Kind,
+    Layer,
+    Memory,
+    Outcome,
+    Receipt,
+    Recollection,
+    Role,
+    Scope,
+    Space,
+    State,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lamina.engine.engine import Engine
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ConfigError", "Conflict", "Damaged", "Denied", "Explanation", "Hit", "InvalidInput", "Kind",
+    "LaminaError", "Layer", "Memory", "NotFound", "Outcome", "Receipt", "Recollection", "Role", "Scope",
+    "Space", "State", "Unauthenticated", "Unavailable", "open",
+]
+
+
+def open(target: str | Path, **settings: Any) -> Engine:
+    """Open a memory: a workspace folder, or a store URL.
+
+    `lamina.open("notes")` makes `notes` a workspace if it is none yet; `lamina.open("postgresql://…",
+    tenant="acme")` is a store without files. Takes what `lamina.app.open_memory` takes. The engine is
+    loaded here and not on import, so that a program that only catches our errors stays light.
+    """
+    engine: Engine = import_module("lamina.app").open_memory(target, **settings)
+    return engine

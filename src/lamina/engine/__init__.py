@@ -1,1 +1,1 @@
-
+"""The engine: the write path and the read path."""

@@ -12,14 +12,13 @@ from lamina.model.write import (
     Explanation,
     HistoryEntry,
     HistoryOp,
-    Hold,
     Outcome,
     Receipt,
 )
 
 __all__ = [
     "Admit", "Authority", "Decision", "Deny", "Draft", "Explanation", "HistoryEntry", "HistoryOp", "Hit",
-    "Hold", "Kind", "Layer", "Memory", "Outcome", "Provenance", "Query", "Receipt", "Recollection", "Role",
+    "Kind", "Layer", "Memory", "Outcome", "Provenance", "Query", "Receipt", "Recollection", "Role",
     "Scope", "Source", "Space", "State", "Trust", "canonical", "checked_name", "contract_kind", "iso",
     "plain", "quoted",
 ]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from lamina.model.memory import Kind, Layer
 from lamina.model.scope import Scope, Space
@@ -62,10 +62,8 @@ class Recollection:
 
     hits: tuple[Hit, ...]
     left_out: int = 0
-    events: tuple[dict[str, Any], ...] = ()
-    delta: tuple[dict[str, Any], ...] = field(default=())
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
 
     def __len__(self) -> int:

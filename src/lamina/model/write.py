@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -49,14 +50,6 @@ class Admit:
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
-    """Kept aside until a person agrees."""
-
-    code: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class Deny:
     """Refused, with a stable code; `evidence` never holds the refused text."""
 
@@ -66,7 +59,7 @@ class Deny:
     evidence: dict[str, Any] = field(default_factory=dict)
 
 
-Decision = Admit | Hold | Deny
+Decision = Admit | Deny
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +94,7 @@ class HistoryEntry:
     memory_id: str
     revision: int
     op: HistoryOp
-    at: str
+    at: datetime
     actor: str
     via: str
     old_text: str | None

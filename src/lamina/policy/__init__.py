@@ -1,1 +1,1 @@
-
+"""Drafts become decisions; pure."""

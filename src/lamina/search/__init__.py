@@ -1,1 +1,1 @@
-
+"""Ranking, fusion and packing; pure."""

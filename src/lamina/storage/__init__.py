@@ -1,1 +1,1 @@
-
+"""Storage: one narrow waist, two databases."""

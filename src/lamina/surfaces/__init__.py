@@ -1,1 +1,1 @@
-
+"""Doors: the command line, HTTP and MCP."""

@@ -1,1 +1,1 @@
-
+"""Text in English, Thai and Chinese; pure."""

@@ -1,1 +1,1 @@
-
+"""What happened, in a form that can be proven."""

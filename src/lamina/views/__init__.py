@@ -1,1 +1,1 @@
-
+"""Memory as people and programs see it."""

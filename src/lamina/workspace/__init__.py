@@ -1,1 +1,1 @@
-
+"""The files of a workspace."""

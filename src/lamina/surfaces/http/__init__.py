@@ -1,1 +1,1 @@
-
+"""The HTTP API."""

@@ -1,1 +1,1 @@
-
+"""The Model Context Protocol server."""

@@ -1,0 +1,57 @@
+# Everything here works on a fresh clone with Python 3.11 or newer and make; `make help` says what there is.
+
+PYTHON ?= python3
+PORT ?= 8765
+
+BIN := .venv/bin
+VENV_READY := .venv/.ready-venv
+RUN_READY := .venv/.ready-run
+DEV_READY := .venv/.ready-dev
+EXTRAS := .[server,mcp,postgres]
+
+# What the caller's shell points Python at is not ours.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+
+.PHONY: help run test test-all bench lint clean
+.DEFAULT_GOAL := help
+
+help:  ## what there is to do
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
+	@echo "  PYTHON=python3.12 picks the interpreter for a new .venv, PORT=9000 the port of make run."
+
+run: $(RUN_READY)  ## a demo workspace, a tour of it, and the server on 127.0.0.1:8765
+	$(BIN)/lamina demo demo/workspace
+	$(BIN)/lamina -w demo/workspace serve --port $(PORT)
+
+test: lint  ## what CI runs: ruff, mypy and every test that is not slow
+	$(BIN)/python -m pytest -m 'not slow'
+
+test-all: lint  ## the slow tests too
+	$(BIN)/python -m pytest
+
+bench: $(DEV_READY)  ## the engine's figures on this machine
+	$(BIN)/python -m bench.engine
+
+lint: $(DEV_READY)  ## ruff and mypy
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+clean:  ## remove .venv, caches, the demo and build artefacts
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist demo bench/out
+	find . -name .git -prune -o -type d \( -name __pycache__ -o -name '*.egg-info' \) -prune -exec rm -rf {} +
+
+$(VENV_READY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Lamina needs Python 3.11 or newer, and '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || true)." >&2; \
+	  echo "Name another one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'  # the first that knows --group
+	@touch $@
+
+$(RUN_READY): $(VENV_READY) pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '$(EXTRAS)'
+	@touch $@
+
+$(DEV_READY): $(VENV_READY) pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '$(EXTRAS)' --group dev
+	@touch $(RUN_READY) $@

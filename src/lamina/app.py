@@ -1,0 +1,167 @@
+"""The composition root: opens stores and workspaces, and starts the doors that are asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from lamina.config import Config, Loaded, home_folder, load_config
+from lamina.engine.access import authenticate, create_token
+from lamina.engine.engine import Engine, Parts, store_id
+from lamina.engine.ledger import Book
+from lamina.engine.mind import Mind
+from lamina.errors import ConfigError, Damaged, Unauthenticated
+from lamina.model import quoted
+from lamina.model.token import Right
+from lamina.policy.rules import Policy
+from lamina.runtime import Clock, Runtime, SystemClock
+from lamina.storage.database import Database
+from lamina.trace.chain import Sealer
+from lamina.trace.keys import Anchor, load_key
+from lamina.workspace.layout import DATABASE, STATE_DIR, create_workspace
+
+#: Modules that not every process needs, and what installs them.
+_OPTIONAL = {
+    "lamina.storage.postgres": "postgres",
+    "lamina.surfaces.http.server": "server",
+    "lamina.surfaces.mcp.server": "mcp",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """What to open: a workspace folder, a store URL, or both."""
+
+    workspace: Path | None
+    store: str
+    loaded: Loaded
+
+
+def load_part(module: str) -> Any:
+    """An optional part of Lamina, or ConfigError that names the extra to install."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] == "lamina":
+            raise
+        extra = _OPTIONAL[module]
+        raise ConfigError(
+            f"This needs the package `{error.name}`, which is not installed.",
+            code="extra_missing",
+            hint=f"Run: pip install 'lamina[{extra}]'",
+        ) from error
+
+
+def locate(
+    target: str | Path | None, settings: Mapping[str, Any], environment: Mapping[str, str]
+) -> Where:
+    """What a target means: a URL is a store without files, anything else a workspace folder."""
+    if isinstance(target, str) and "://" in target:
+        return _located(None, load_config(None, {**settings, "store": target}, environment))
+    workspace = Path(target).expanduser().absolute() if target is not None else None
+    return _located(workspace, load_config(workspace, settings, environment))
+
+
+def _located(workspace: Path | None, loaded: Loaded) -> Where:
+    store = loaded.config.store
+    if not store and workspace is None:
+        raise ConfigError("Nothing to open: no workspace and no store.", hint="Name a folder or a store URL.")
+    return Where(workspace=workspace, store=store or f"sqlite:///{workspace}/{DATABASE}", loaded=loaded)
+
+
+def open_memory(
+    target: str | Path | None = None,
+    *,
+    clock: Clock | None = None,
+    create: bool = True,
+    environment: Mapping[str, str] | None = None,
+    **settings: Any,
+) -> Engine:
+    """Open a workspace folder or a store URL; a folder that is no workspace yet becomes one.
+
+    `settings` are those of `lamina.config.Config` and win over environment and files; `clock` replaces
+    the machine's, for tests and replays. Raises ConfigError, Damaged or Unavailable, and then opens nothing.
+    """
+    environment = os.environ if environment is None else environment
+    where = locate(target, settings, environment)
+    config = where.loaded.config
+    if where.workspace is not None and not (where.workspace / STATE_DIR).is_dir():
+        if not create:
+            raise Damaged(
+                f"{where.workspace} is not a Lamina workspace.",
+                code="no_workspace",
+                hint="Run `lamina init` there, or name another with --workspace.",
+            )
+        create_workspace(where.workspace, config.owner)
+    database = open_database(where.store, config)
+    try:
+        return _assembled(database, where, config, clock, home_folder(environment))
+    except BaseException:
+        database.close()
+        raise
+
+
+def _assembled(
+    database: Database, where: Where, config: Config, clock: Clock | None, home: Path
+) -> Engine:
+    key_file = Path(config.audit_key_file) if config.audit_key_file else home / "keys" / "audit.key"
+    sealer = Sealer(load_key(key_file))
+    anchor = Anchor(home / "anchors" / f"{quoted(store_id(database))}.anchor", sealer)
+    return Engine(
+        Parts(
+            database=database,
+            book=Book(sealer, Policy()),
+            config=config,
+            runtime=Runtime(clock=clock or SystemClock()),
+            anchor=anchor,
+            root=where.workspace,
+        )
+    )
+
+
+def open_database(url: str, config: Config) -> Database:
+    """The tenant's store behind a URL: a file of its own on SQLite, its rows on PostgreSQL."""
+    scheme, separator, rest = url.partition("://")
+    if scheme in ("postgresql", "postgres") and separator:
+        driver = load_part("lamina.storage.postgres")
+        opened: Database = driver.PostgresDatabase(url, config.tenant, config.postgres_connections)
+        return opened
+    if scheme == "sqlite" and rest.startswith("/") and len(rest) > 1:
+        path = Path(rest[1:])  # sqlite:///a.db is relative, sqlite:////a.db absolute
+        if config.tenant != "default":
+            path = path.parent / "tenants" / f"{quoted(config.tenant)}.db"
+        opened = import_module("lamina.storage.sqlite").SqliteDatabase(path.absolute(), config.tenant)
+        return opened
+    raise ConfigError(
+        "This is no store URL.", hint="Use sqlite:///path/to/file.db or postgresql://user@host/database."
+    )
+
+
+def local_token(engine: Engine, home: Path) -> Path:
+    """The file with the owner's own token for this store; made anew when it is gone or no longer accepted."""
+    path = home / "tokens" / f"{quoted(store_id(engine.database))}.token"
+    try:
+        authenticate(engine, path.read_text("ascii").strip())
+        return path
+    except (OSError, UnicodeDecodeError, Unauthenticated):
+        _, text = create_token(engine, "local", rights=tuple(Right))
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(text + "\n")
+    return path
+
+
+def serve_http(engine: Engine, announce: Callable[[str], None], environment: Mapping[str, str]) -> None:
+    """Serve the HTTP API until interrupted; `announce` gets the lines a person should read."""
+    server = load_part("lamina.surfaces.http.server")
+    server.serve(engine, local_token(engine, home_folder(environment)), announce)
+
+
+def serve_mcp(mind: Mind, engine: Engine, *, http: bool, tools: str) -> None:
+    """Serve the Model Context Protocol over stdio, or over HTTP on the configured host and port."""
+    load_part("lamina.surfaces.mcp.server").serve(mind, engine, http=http, tools=tools)

@@ -1,0 +1,143 @@
+"""Every knob in one frozen value, and the one loader: flag, environment, workspace, user file, default."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from lamina.errors import ConfigError
+
+WORKSPACE_FILE = "lamina.toml"
+USER_FILE = "config.toml"
+
+
+def _knob(default: Any, doc: str, *, machine: bool = False, least: float | None = None) -> Any:
+    """A setting; `machine` ones are never read from a workspace, which may come from somebody else."""
+    return field(default=default, metadata={"doc": doc, "machine": machine, "least": least})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Every knob; the docs page of each is `docs/reference/configuration.md`."""
+
+    owner: str = _knob("owner", "The person whose workspace this is; the default user.")
+    tenant: str = _knob("default", "Which tenant's store to use.")
+    project: str = _knob("main", "The project whose shared memories are read and written here.")
+    store: str = _knob("", "URL of the store; empty means SQLite inside the workspace.", machine=True)
+    recall_k: int = _knob(6, "How many hits a recall returns.", least=1)
+    recall_pool: int = _knob(64, "How many candidates each retriever brings to the fusion.", least=8)
+    max_text_chars: int = _knob(100_000, "The longest text that is remembered as one memory.", least=1)
+    undo_days: int = _knob(30, "How long a forgotten memory can be restored.", least=0)
+    idempotency_hours: int = _knob(24, "How long a repeated request is recognised.", least=1)
+    lock_timeout_s: float = _knob(10.0, "How long a write waits for a file's lock.", least=0)
+    host: str = _knob("127.0.0.1", "Address `serve` listens on.", machine=True)
+    port: int = _knob(8765, "Port `serve` listens on.", machine=True, least=0)
+    audit_key_file: str = _knob("", "The audit key; empty: `keys/audit.key` in LAMINA_HOME.", machine=True)
+    postgres_connections: int = _knob(8, "Most connections to PostgreSQL per process.", machine=True, least=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The settings in force and where each came from."""
+
+    config: Config
+    origins: Mapping[str, str]
+
+
+def home_folder(environment: Mapping[str, str]) -> Path:
+    """Where keys, tokens and the user's settings live: LAMINA_HOME, else the configuration folder."""
+    named = environment.get("LAMINA_HOME")
+    return Path(named) if named else Path(platformdirs.user_config_dir("lamina", appauthor=False))
+
+
+def knobs() -> list[tuple[str, Any, str, bool]]:
+    """Name, default, meaning and whether it is refused in a workspace, of every knob."""
+    return [(f.name, f.default, f.metadata["doc"], f.metadata["machine"]) for f in fields(Config)]
+
+
+def load_config(
+    workspace: Path | None,
+    flags: Mapping[str, Any] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Loaded:
+    """The settings for a workspace; ConfigError names the file and the key that is wrong."""
+    environment = os.environ if environment is None else environment
+    layers = [("default", {f.name: f.default for f in fields(Config)})]
+    user_file = home_folder(environment) / USER_FILE
+    layers.append((str(user_file), _from_file(user_file)))
+    if workspace is not None:
+        found = _from_file(workspace / WORKSPACE_FILE)
+        _refuse_machine_knobs(found, workspace / WORKSPACE_FILE)
+        layers.append((WORKSPACE_FILE, found))
+    layers.append(("environment", _from_environment(environment)))
+    layers.append(("flag", {k: v for k, v in (flags or {}).items() if v is not None}))
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for origin, layer in layers:
+        for name, value in layer.items():
+            values[name] = _checked(name, value, origin)
+            origins[name] = origin
+    return Loaded(Config(**values), origins)
+
+
+_RESERVED = frozenset({"LAMINA_HOME", "LAMINA_WORKSPACE", "LAMINA_TOKEN"})
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    types: dict[str, Callable[[str], Any]] = {f.name: type(f.default) for f in fields(Config)}
+    found: dict[str, Any] = {}
+    for variable, text in environment.items():
+        if not variable.startswith("LAMINA_") or variable in _RESERVED or variable.startswith("LAMINA_TEST_"):
+            continue
+        name = variable.removeprefix("LAMINA_").lower()
+        wanted = types.get(name, str)
+        try:
+            found[name] = wanted(text)
+        except ValueError:
+            raise ConfigError(f"{variable} must be a number, not {text!r:.40}.") from None
+    return found
+
+
+def _from_file(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read.", hint="Check that it is a UTF-8 file you own.") from error
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}.", hint="Mend the line it names.") from None
+
+
+def _refuse_machine_knobs(found: Mapping[str, Any], path: Path) -> None:
+    for f in fields(Config):
+        if f.metadata["machine"] and f.name in found:
+            raise ConfigError(
+                f"{path.name} sets `{f.name}`, which a workspace may not decide.",
+                code="config_unsafe",
+                hint=f"Set it in the user's {USER_FILE}, in LAMINA_{f.name.upper()}, or with a flag.",
+            )
+
+
+def _checked(name: str, value: Any, origin: str) -> Any:
+    knob = next((f for f in fields(Config) if f.name == name), None)
+    if knob is None:
+        known = ", ".join(f.name for f in fields(Config))
+        raise ConfigError(f"Unknown setting `{name}` ({origin}).", hint=f"Known settings: {known}.")
+    wanted = type(knob.default)
+    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not wanted:
+        raise ConfigError(f"`{name}` ({origin}) must be {wanted.__name__}, not {type(value).__name__}.")
+    least = knob.metadata["least"]
+    if least is not None and value < least:
+        raise ConfigError(f"`{name}` ({origin}) must be at least {least:g}, not {value:g}.")
+    return value

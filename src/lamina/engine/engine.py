@@ -1,0 +1,226 @@
+"""The engine: one open store, with or without a workspace, and the verbs it carries out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from lamina.config import Config
+from lamina.engine.home import FileHome, FileProblem
+from lamina.engine.ledger import Book, Ledger, indexed_terms
+from lamina.engine.mind import Mind
+from lamina.engine.mirror import Mirror
+from lamina.engine.request import Request, Verb, forget_old_responses, perform
+from lamina.model import Receipt, Role, Scope
+from lamina.model.audit import AuditReport
+from lamina.runtime import Runtime, random_token
+from lamina.storage.book import Operations, Properties
+from lamina.storage.database import Database, Transaction
+from lamina.storage.lexicon import Lexicon
+from lamina.storage.logs import AuditLog
+from lamina.storage.memories import Memories
+from lamina.text.analyse import ANALYSER_VERSION
+from lamina.trace.keys import Anchor
+from lamina.workspace.files import sweep
+from lamina.workspace.layout import PROFILE
+
+T = TypeVar("T")
+
+_REBUILD_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What an engine is put together from."""
+
+    database: Database
+    book: Book
+    config: Config
+    runtime: Runtime
+    anchor: Anchor
+    root: Path | None  #: the workspace, None for a store without files
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """The state of a store in figures."""
+
+    store: str
+    tenant: str
+    workspace: str | None
+    memories: dict[str, int]
+    shelves: int
+    bytes: int
+    audit_records: int
+    pending_operations: int
+    analyser: int
+    problems: tuple[FileProblem, ...]
+
+
+class Engine:
+    """An open memory. Safe to share between threads; close it, or use it in a `with` statement."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.config = parts.config
+        self.runtime = parts.runtime
+        self.book = parts.book
+        self.database = parts.database
+        self.root = parts.root
+        self._mirror = Mirror(parts.root, parts.database, parts.book.sealer, parts.anchor)
+        self._home = None
+        if parts.root is not None:
+            owner = Scope(tenant=self.config.tenant, user=self.config.owner, project=self.config.project)
+            person = replace(owner, via="file", role=Role.USER)
+            self._home = FileHome(parts.root, PROFILE, self.database, self.book, person, self.config)
+            sweep(parts.root, now=self.now())
+        self._start()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Note how far the audit's files have come and let go of the store."""
+        self._mirror.note_progress()
+        self.database.close()
+
+    def now(self) -> datetime:
+        return self.runtime.clock.now()
+
+    def scope(self, **who: Any) -> Mind:
+        """The memory of one user as one caller sees it: `user`, `agent`, `session`, `run`, `project`, `role`.
+
+        The role says who speaks: the user, unless an agent is named. It decides the authority of everything
+        remembered through the result, and nothing in a text can change it.
+        """
+        role = who.pop("role", None) or (Role.AGENT if who.get("agent") else Role.USER)
+        given = {name: value for name, value in who.items() if value is not None}
+        defaults = {"user": self.config.owner, "project": self.config.project}
+        return Mind(self, Scope(**{**defaults, **given, "tenant": self.config.tenant, "role": Role(role)}))
+
+    def carry_out(self, request: Request) -> Receipt:
+        """Do what a request asks, where its memory lives, and see that the audit follows."""
+        if self._home is not None and self._lives_in_file(request):
+            receipt, ledgers = self._home.carry_out(request)
+        else:
+            receipt, ledger = self.write(request.scope, request.at, lambda led: perform(led, request))
+            ledgers = [ledger]
+        self._mirror.follow(ledgers)
+        return receipt
+
+    def write(self, scope: Scope, at: datetime, work: Any) -> tuple[Any, Ledger]:
+        """Run `work(ledger)` in one transaction; the caller sees to it that the audit's files follow."""
+
+        def whole(transaction: Transaction) -> tuple[Any, Ledger]:
+            ledger = Ledger(transaction, self.book, scope, at)
+            return work(ledger), ledger
+
+        return self.database.write(whole)
+
+    def act(self, scope: Scope, work: Any) -> Any:
+        """Run `work(ledger)` in one transaction, audit and all."""
+        result, ledger = self.write(scope, self.now(), work)
+        self._mirror.follow([ledger])
+        return result
+
+    def sync(self) -> None:
+        """Take in what a person changed in the files; cheap when nothing changed."""
+        if self._home is not None and (ledgers := self._home.sync(self.now())):
+            self._mirror.follow(ledgers)
+
+    def verify_audit(self) -> AuditReport:
+        """Check every record of the chain, its anchor and its files."""
+        inside = self.root is not None and self.database.url.startswith(f"sqlite:///{self.root}/")
+        return self._mirror.verify(complete=inside)
+
+    def rebuild(self) -> int:
+        """Make everything derived anew, from the rows and files; returns how many memories were indexed."""
+        self.sync()
+        count = self.database.write(_reindexed)
+        self._mirror.catch_up(all_records=True)
+        return count
+
+    def status(self) -> Status:
+        """Figures about the store, and lines of the workspace's files that are not used."""
+        self.sync()
+
+        def work(transaction: Transaction) -> Status:
+            return Status(
+                store=_without_password(self.database.url),
+                tenant=self.database.tenant,
+                workspace=None if self.root is None else str(self.root),
+                memories=Memories(transaction).count_by_state(),
+                shelves=len(transaction.all("all_shelves")),
+                bytes=0,
+                audit_records=AuditLog(transaction).head()[0],
+                pending_operations=Operations(transaction).count(),
+                analyser=int(Properties(transaction).get("analyser") or 0),
+                problems=() if self._home is None else self._home.problems,
+            )
+
+        return replace(self.database.read(work), bytes=self.database.size_bytes())
+
+    def _start(self) -> None:
+        def work(ledger: Ledger) -> None:
+            properties = Properties(ledger.transaction)
+            known = properties.get("analyser")
+            if known is None:
+                properties.set("analyser", str(ANALYSER_VERSION))
+            elif known != str(ANALYSER_VERSION):
+                _reindexed(ledger.transaction)
+            forget_old_responses(ledger, self.config.idempotency_hours)
+
+        system = Scope(tenant=self.config.tenant, user=self.config.owner, role=Role.SYSTEM)
+        self.write(system, self.now(), work)
+        self._mirror.catch_up()
+        self.sync()
+
+    def _lives_in_file(self, request: Request) -> bool:
+        if self._home is None or (request.verb is Verb.REMEMBER and request.draft is None):
+            return False
+        if request.verb is Verb.REMEMBER and request.draft is not None:
+            return self._home.holds(request.draft)
+        memory = self.database.read(lambda tx: Memories(tx).get(request.memory_id))
+        return memory is not None and memory.file == self._home.name
+
+
+def _reindexed(transaction: Transaction) -> int:
+    lexicon, memories = Lexicon(transaction), Memories(transaction)
+    lexicon.clear()
+    count, after = 0, ""
+    while page := memories.page(after, _REBUILD_PAGE):
+        for memory in page:
+            slot = lexicon.add(lexicon.open_shelf(memory.shelf), indexed_terms(memory))
+            memories.set_slot(memory.id, slot)
+        count, after = count + len(page), page[-1].id
+    Properties(transaction).set("analyser", str(ANALYSER_VERSION))
+    return count
+
+
+def store_id(database: Database) -> str:
+    """The name by which a store's anchor is known; made when the store is."""
+
+    def work(transaction: Transaction) -> str:
+        properties = Properties(transaction)
+        known = properties.get("store_id")
+        if known is None:
+            known = random_token(12)
+            properties.set("store_id", known)
+        return known
+
+    return database.read(lambda tx: Properties(tx).get("store_id")) or database.write(work)
+
+
+def _without_password(url: str) -> str:
+    head, at, tail = url.rpartition("@")
+    if not at:
+        return url
+    scheme, _, credentials = head.partition("://")
+    return f"{scheme}://{credentials.partition(':')[0]}@{tail}"

@@ -1,0 +1,382 @@
+"""Memories whose home is a file: the owner's keyed entries in PROFILE.md.
+
+A change is written down as an operation, applied to the file as it is at that moment, and then committed
+with its index, history and audit. A crash anywhere is finished by replaying the operation. What a person
+changed in the file is a write by that person, enters through the same gates, and wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lamina.config import Config
+from lamina.engine.ledger import Book, Ledger
+from lamina.engine.request import Request, Verb, perform
+from lamina.errors import Conflict, InvalidInput, LaminaError
+from lamina.model import (
+    Authority,
+    Draft,
+    Kind,
+    Layer,
+    Memory,
+    Outcome,
+    Receipt,
+    Role,
+    Scope,
+    Space,
+    State,
+    iso,
+)
+from lamina.policy.gates import decide
+from lamina.storage.book import Entries, KnownEntry, Operation, Operations
+from lamina.storage.database import Database, Transaction
+from lamina.storage.memories import Memories
+from lamina.text.entries import Entry, EntryFile, canonical_key
+from lamina.text.ttl import parse_ttl
+from lamina.workspace.files import read_file, replace_file, stamp
+from lamina.workspace.locks import locked
+
+T = TypeVar("T")
+
+FILE_KINDS = (Kind.PREFERENCE, Kind.CONSTRAINT, Kind.FACT, Kind.INSTRUCTION)
+_SOURCE = {
+    Authority.USER_ASSERTED: "user_explicit",
+    Authority.AI_INFERRED: "user_inferred",
+    Authority.TOOL_VERIFIED: "system",
+    Authority.SYSTEM_IMPOSED: "system",
+}
+_ATTEMPTS = 50
+
+
+class _Preview(Exception):
+    """Carries a result out of a transaction that must leave no trace."""
+
+    def __init__(self, changes: bool) -> None:
+        self.changes = changes
+        super().__init__()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileProblem:
+    """A line that is not used, and why."""
+
+    file: str
+    line: int
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """What an operation does to one key of the file."""
+
+    key: str
+    entry: Entry | None  #: None: the key goes
+    base: str | None  #: the key's value when the operation was planned
+
+
+class FileHome:
+    """One entry file of one workspace and the memories that live in it."""
+
+    def __init__(
+        self, root: Path, name: str, database: Database, book: Book, owner: Scope, config: Config
+    ) -> None:
+        self.name = name
+        self.problems: tuple[FileProblem, ...] = ()
+        self._root = root
+        self._database = database
+        self._book = book
+        self._owner = owner
+        self._config = config
+        self._seen: tuple[int, int, int] | None = (-1, -1, -1)
+
+    def holds(self, draft: Draft) -> bool:
+        """Whether a draft's home is this file: keyed, about the workspace's owner."""
+        own = draft.scope.user == self._owner.user and draft.scope.tenant == self._owner.tenant
+        return own and draft.space is Space.USER and draft.key is not None
+
+    def sync(self, now: datetime) -> list[Ledger]:
+        """Take in what a person changed in the file since we last looked; nothing when nothing did."""
+        if stamp(self._root, self.name) == self._seen:
+            return []
+        with locked(self._root, self.name, self._config.lock_timeout_s):
+            return self._caught_up(now)
+
+    def carry_out(self, request: Request) -> tuple[Receipt, list[Ledger]]:
+        """Do what a request asks, in the file and in the store, all or nothing."""
+        with locked(self._root, self.name, self._config.lock_timeout_s):
+            ledgers = self._caught_up(request.at)
+            if not self._changes_file(request):
+                receipt, ledger = self._commit(request, lambda led: perform(led, request, self.name))
+                return receipt, [*ledgers, ledger]
+            operation, effect = self._planned(request)
+            try:
+                self._apply(effect)
+            except LaminaError:
+                self._database.write(lambda tx: Operations(tx).end(operation.id))
+                raise
+            receipt, ledger = self._finish(operation, request, effect)
+            return receipt, [*ledgers, ledger]
+
+    def _changes_file(self, request: Request) -> bool:
+        """Whether the request would come to a change: tried in a transaction of which nothing stays."""
+
+        def work(transaction: Transaction) -> bool:
+            ledger = Ledger(transaction, self._book, request.scope, request.at)
+            receipt = perform(ledger, request, self.name)
+            raise _Preview(receipt.decision is Outcome.ADMITTED and bool(ledger.lines))
+
+        try:
+            return self._database.write(work)
+        except _Preview as preview:
+            return preview.changes
+
+    def _planned(self, request: Request) -> tuple[Operation, Effect]:
+        current = self._parsed()
+
+        def work(transaction: Transaction) -> tuple[Operation, Effect]:
+            effect = self._effect(transaction, request, current)
+            payload = {"request": request.to_plain(), "effect": _effect_to_plain(effect)}
+            number = Operations(transaction).add(request.verb, self.name, payload, request.at)
+            return Operation(number, request.verb, self.name, payload), effect
+
+        return self._database.write(work)
+
+    def _effect(self, transaction: Transaction, request: Request, current: EntryFile) -> Effect:
+        entry: Entry | None
+        if request.verb is Verb.REMEMBER and request.draft is not None:
+            key, entry = request.draft.key or "", _entry_of(request.draft, request.at)
+        else:
+            memory = Memories(transaction).get(request.memory_id)
+            if memory is None or memory.key is None:
+                raise AssertionError("a file-backed memory has a key")
+            text = request.draft.text if request.draft is not None else memory.text
+            key, entry = memory.key, _entry_of_memory(memory, text, request.at)
+            if request.verb is Verb.FORGET:
+                entry = None
+        standing = current.get(key)
+        return Effect(key=key, entry=entry, base=None if standing is None else standing.value)
+
+    def _apply(self, effect: Effect) -> None:
+        """Change the one entry in the file as it is now; every other byte stays."""
+        for _ in range(_ATTEMPTS):
+            data = read_file(self._root, self.name)
+            current = EntryFile.parse(data or b"")
+            changed = current.remove(effect.key) if effect.entry is None else current.put(effect.entry)
+            if changed.to_bytes() == (data or b""):
+                return
+            try:
+                replace_file(self._root, self.name, changed.to_bytes(), expected=data)
+                return
+            except Conflict:
+                continue  # a person saved this very moment: take their version and apply to that
+        raise Conflict(f"{self.name} keeps changing.", code="file_changed", hint="Try again.", retryable=True)
+
+    def _finish(self, operation: Operation, request: Request, effect: Effect) -> tuple[Receipt, Ledger]:
+        def work(ledger: Ledger) -> Receipt:
+            receipt = perform(ledger, request, self.name)
+            entries = Entries(ledger.transaction)
+            if effect.entry is None:
+                entries.drop(self.name, effect.key)
+            else:
+                entries.put(self.name, _known(effect.entry, receipt.ids[0]))
+            Operations(ledger.transaction).end(operation.id)
+            return receipt
+
+        result = self._commit(request, work)
+        self._seen = stamp(self._root, self.name)
+        return result
+
+    def _commit(self, request: Request, work: Callable[[Ledger], T]) -> tuple[T, Ledger]:
+        def whole(transaction: Transaction) -> tuple[T, Ledger]:
+            ledger = Ledger(transaction, self._book, request.scope, request.at)
+            return work(ledger), ledger
+
+        return self._database.write(whole)
+
+    def _parsed(self) -> EntryFile:
+        return EntryFile.parse(read_file(self._root, self.name) or b"")
+
+    def _caught_up(self, now: datetime) -> list[Ledger]:
+        """Under the lock: finish what a crash left, then take in what a person changed."""
+        ledgers = self._replayed(now)
+        seen = stamp(self._root, self.name)
+        if seen is None:
+            self._rebuilt_file()
+            seen = stamp(self._root, self.name)
+        if seen != self._seen or ledgers:
+            ledgers += self._absorbed(now)
+        self._seen = seen
+        return ledgers
+
+    def _replayed(self, now: datetime) -> list[Ledger]:
+        pending = self._database.read(lambda tx: Operations(tx).pending(self.name))
+        ledgers = []
+        for operation in pending:
+            request = Request.from_plain(operation.payload["request"])
+            effect = _effect_from_plain(operation.payload["effect"])
+            standing = self._parsed().get(effect.key)
+            ours = effect.entry.value if effect.entry is not None else None
+            value = standing.value if standing is not None else None
+            if value not in (ours, effect.base):
+                # A person has changed this entry since: theirs stands, and it is taken in below.
+                _, ledger = self._commit(replace(request, at=now), partial(_overtaken, operation))
+            else:
+                self._apply(effect)
+                _, ledger = self._finish(operation, request, effect)
+            ledgers.append(ledger)
+        return ledgers
+
+    def _rebuilt_file(self) -> None:
+        """A file that is gone altogether is taken for an accident: its entries are written again."""
+        known = self._database.read(lambda tx: Entries(tx).of(self.name))
+        file = EntryFile.parse(b"")
+        for one in known.values():
+            if one.memory_id:
+                file = file.put(Entry(key=one.key, value=one.value, **one.fields))
+        if known:
+            replace_file(self._root, self.name, file.to_bytes(), expected=None)
+
+    def _absorbed(self, now: datetime) -> list[Ledger]:
+        file = self._parsed()
+        problems = [
+            FileProblem(file=self.name, line=one.line, message=one.message, hint=one.hint)
+            for one in file.problems
+        ]
+
+        def work(ledger: Ledger) -> int:
+            known = Entries(ledger.transaction).of(self.name)
+            present: set[str] = set()
+            for entry in file.entries:
+                key = canonical_key(entry.key)
+                present.add(key)
+                problems.extend(self._take_in(ledger, key, entry, known.get(key)))
+            for key in known.keys() - present:
+                self._let_go(ledger, known[key])
+            return len(problems)
+
+        _, ledger = self._commit(self._as_person(Verb.REMEMBER, now), work)
+        self.problems = tuple(sorted(problems, key=lambda one: one.line))
+        return [ledger]
+
+    def _as_person(self, verb: Verb, now: datetime) -> Request:
+        return Request(verb=verb, scope=self._owner, at=now)
+
+    def _take_in(
+        self, ledger: Ledger, key: str, entry: Entry, known: KnownEntry | None
+    ) -> list[FileProblem]:
+        """An entry as the person left it; returns why it is not used, if it is not."""
+        mark = self._book.sealer.fingerprint(entry.value) or ""
+        if known is not None and known.memory_id and _unchanged(known, entry):
+            return []
+        if known is not None and not known.memory_id and known.value == mark:
+            return [self._refused(entry, known.fields["code"])]
+        try:
+            draft = self._draft_of(key, entry, ledger.now)
+        except InvalidInput as error:
+            return [FileProblem(file=self.name, line=entry.line, message=error.message, hint=error.hint)]
+        ledger.scope = draft.scope
+        decision = decide(draft, self._book.policy)
+        request = Request(
+            verb=Verb.REMEMBER, scope=draft.scope, at=ledger.now, draft=draft, decision=decision
+        )
+        receipt = perform(ledger, request, self.name)
+        if receipt.decision is Outcome.DENIED:
+            refused = KnownEntry(key, "", mark, {"code": receipt.code})
+            Entries(ledger.transaction).put(self.name, refused)
+            return [self._refused(entry, receipt.code)]
+        Entries(ledger.transaction).put(self.name, _known(entry, receipt.ids[0]))
+        return []
+
+    def _refused(self, entry: Entry, code: str) -> FileProblem:
+        return FileProblem(
+            file=self.name, line=entry.line, message=f"This entry is refused ({code}).", hint="Change it."
+        )
+
+    def _let_go(self, ledger: Ledger, known: KnownEntry) -> None:
+        """An entry whose line the person took out."""
+        memory = Memories(ledger.transaction).get(known.memory_id)
+        if memory is not None and memory.state is State.ACTIVE:
+            ledger.scope = self._owner
+            request = replace(
+                self._as_person(Verb.FORGET, ledger.now),
+                memory_id=known.memory_id,
+                undo_days=self._config.undo_days,
+                reason=f"taken out of {self.name}",
+            )
+            perform(ledger, request, self.name)
+        Entries(ledger.transaction).drop(self.name, known.key)
+
+    def _draft_of(self, key: str, entry: Entry, now: datetime) -> Draft:
+        ttl, _ = parse_ttl(entry.ttl, now)
+        # The file is the person's channel: its `source` may lower the authority, never raise it.
+        inferred = entry.source == "user_inferred"
+        return Draft(
+            scope=replace(self._owner, role=Role.AGENT if inferred else Role.USER),
+            text=entry.value,
+            layer=Layer.USER_MODEL,
+            kind=Kind(entry.kind),
+            key=key,
+            priority=entry.priority,
+            ttl=ttl,
+            reason=f"edited in {self.name}",
+        )
+
+
+def _overtaken(operation: Operation, ledger: Ledger) -> None:
+    ledger.record_act("overtaken", operation.target, operation.kind)
+    Operations(ledger.transaction).end(operation.id)
+
+
+def _fields(entry: Entry) -> dict[str, Any]:
+    return {"kind": entry.kind, "priority": entry.priority, "ttl": entry.ttl, "source": entry.source}
+
+
+def _known(entry: Entry, memory_id: str) -> KnownEntry:
+    return KnownEntry(canonical_key(entry.key), memory_id, entry.value, _fields(entry))
+
+
+def _unchanged(known: KnownEntry, entry: Entry) -> bool:
+    return known.value == entry.value and known.fields == _fields(entry)
+
+
+def _entry_of(draft: Draft, at: datetime) -> Entry:
+    return Entry(
+        key=draft.key or "",
+        value=draft.text,
+        kind=draft.kind.value,
+        priority=draft.priority,
+        ttl=draft.ttl,
+        source=_SOURCE[draft.scope.authority],
+        updated_at=iso(at),
+    )
+
+
+def _entry_of_memory(memory: Memory, text: str, at: datetime) -> Entry:
+    return Entry(
+        key=memory.key or "",
+        value=text,
+        kind=memory.kind.value,
+        priority=memory.priority,
+        ttl=memory.ttl,
+        source=_SOURCE[memory.authority],
+        updated_at=iso(at),
+    )
+
+
+def _effect_to_plain(effect: Effect) -> dict[str, Any]:
+    entry = effect.entry
+    fields = None
+    if entry is not None:
+        fields = {"value": entry.value, "updated_at": entry.updated_at, **_fields(entry)}
+    return {"key": effect.key, "base": effect.base, "entry": fields}
+
+
+def _effect_from_plain(value: dict[str, Any]) -> Effect:
+    entry = None if value["entry"] is None else Entry(key=value["key"], **value["entry"])
+    return Effect(key=value["key"], entry=entry, base=value["base"])

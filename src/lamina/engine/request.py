@@ -1,0 +1,152 @@
+"""A change somebody asked for, as a value: it can be carried out now, or replayed after a crash."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from lamina.engine.commit import (
+    commit_denial,
+    commit_forget,
+    commit_remember,
+    commit_restore,
+    commit_revise,
+)
+from lamina.engine.ledger import Ledger
+from lamina.errors import Conflict
+from lamina.model import (
+    Admit,
+    Decision,
+    Deny,
+    Draft,
+    Kind,
+    Layer,
+    Outcome,
+    Receipt,
+    Role,
+    Scope,
+    Space,
+    canonical,
+    plain,
+)
+from lamina.storage.book import Responses
+
+
+class Verb(StrEnum):
+    """The changes there are."""
+
+    REMEMBER = "remember"
+    REVISE = "revise"
+    FORGET = "forget"
+    RESTORE = "restore"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One change, with everything needed to carry it out later exactly as it would be now."""
+
+    verb: Verb
+    scope: Scope
+    at: datetime
+    draft: Draft | None = None
+    decision: Decision | None = None  #: what the gates said of the draft
+    memory_id: str = ""
+    expect: int | None = None
+    undo_days: int = 0
+    reason: str | None = None
+    idempotency_key: str | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """What the caller asked for, without the time at which it was asked."""
+        asked = {**plain(self), "at": None, "decision": None}
+        return hashlib.sha256(canonical(asked).encode()).hexdigest()
+
+    def to_plain(self) -> dict[str, Any]:
+        value: dict[str, Any] = plain(self)
+        return value
+
+    @staticmethod
+    def from_plain(value: dict[str, Any]) -> Request:
+        """The request as it was written down; only admitted ones ever are."""
+        draft, decision = value["draft"], value["decision"]
+        return Request(
+            **{
+                **value,
+                "verb": Verb(value["verb"]),
+                "scope": _scope(value["scope"]),
+                "at": datetime.fromisoformat(value["at"]),
+                "draft": None if draft is None else _draft(draft),
+                "decision": None if decision is None else Admit(tuple(decision["passed"]), decision["code"]),
+            }
+        )
+
+
+def _scope(value: dict[str, Any]) -> Scope:
+    return Scope(**{**value, "role": Role(value["role"])})
+
+
+def _draft(value: dict[str, Any]) -> Draft:
+    return Draft(
+        **{
+            **value,
+            "scope": _scope(value["scope"]),
+            "space": Space(value["space"]),
+            "layer": Layer(value["layer"]),
+            "kind": Kind(value["kind"]),
+            "tags": tuple(value["tags"]),
+        }
+    )
+
+
+def perform(ledger: Ledger, request: Request, file: str | None = None) -> Receipt:
+    """Carry out a request inside a transaction; a repeated one is answered as it was the first time."""
+    if request.idempotency_key is None:
+        return _performed(ledger, request, file)
+    responses, caller = Responses(ledger.transaction), request.scope.actor
+    if known := responses.get(caller, request.idempotency_key):
+        if known[0] != request.fingerprint:
+            raise Conflict(
+                f"The idempotency key {request.idempotency_key!r:.60} was used for another request.",
+                code="idempotency_mismatch",
+                hint="Use a new key for a new request.",
+            )
+        return _receipt(known[1])
+    receipt = _performed(ledger, request, file)
+    kept = plain(replace(receipt, events=()))
+    responses.add(caller, request.idempotency_key, request.fingerprint, kept, request.at)
+    return receipt
+
+
+def forget_old_responses(ledger: Ledger, hours: int) -> None:
+    Responses(ledger.transaction).forget(ledger.now - timedelta(hours=hours))
+
+
+def _receipt(value: dict[str, Any]) -> Receipt:
+    return Receipt(
+        decision=Outcome(value["decision"]),
+        code=value["code"],
+        ids=tuple(value["ids"]),
+        acknowledgement=value["acknowledgement"],
+        warnings=tuple(value["warnings"]),
+        revision=value["revision"],
+    )
+
+
+def _performed(ledger: Ledger, request: Request, file: str | None) -> Receipt:
+    match request:
+        case Request(draft=Draft() as draft, decision=Deny() as objection):
+            return commit_denial(ledger, draft, objection)
+        case Request(verb=Verb.REMEMBER, draft=Draft() as draft, decision=Admit(passed)):
+            return commit_remember(ledger, draft, passed, file)
+        case Request(verb=Verb.REVISE, draft=Draft() as draft, decision=Admit(passed)):
+            return commit_revise(ledger, request.memory_id, draft, passed, request.expect)
+        case Request(verb=Verb.FORGET):
+            return commit_forget(ledger, request.memory_id, request.undo_days, request.reason)
+        case Request(verb=Verb.RESTORE):
+            return commit_restore(ledger, request.memory_id, request.reason)
+        case _:
+            raise AssertionError(f"{request.verb} needs a draft and a decision")

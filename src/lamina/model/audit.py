@@ -1,0 +1,61 @@
+"""Audit records and trace events: what was done, in a form that can be proven."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRecord:
+    """One link of the chain; values appear only as keyed hashes."""
+
+    seq: int
+    at: datetime
+    op: str
+    scope: str
+    key: str | None
+    memory_id: str | None
+    number: int | None  #: which step of the memory's history this is
+    actor: str
+    via: str
+    run_id: str
+    reason: str
+    old_hash: str | None
+    new_hash: str | None
+    key_id: str
+    prev: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceEvent:
+    """One event of the governance contract, redacted."""
+
+    seq: int
+    at: datetime
+    type: str
+    shelf: str
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that an audit check found wrong."""
+
+    what: str  #: edited, removed, truncated, inserted, unverifiable, mirror_edited, mirror_missing
+    seq: int | None
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditReport:
+    """What a full check of the chain and its files came to."""
+
+    records: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def intact(self) -> bool:
+        return not self.findings

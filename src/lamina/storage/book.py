@@ -1,0 +1,172 @@
+"""The store's small books: properties, file operations, file entries, repeated requests, tokens."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from lamina.model import Role, canonical
+from lamina.model.token import Right, Token
+from lamina.storage.database import Row, Transaction
+from lamina.storage.logs import next_number
+from lamina.storage.memories import from_micros, micros, moment, to_micros
+
+
+class Properties:
+    """What a store knows about itself."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    def get(self, name: str) -> str | None:
+        row = self._tx.one("read_property", name=name)
+        return None if row is None else row[0]
+
+    def set(self, name: str, value: str) -> None:
+        self._tx.run("write_property", name=name, value=value)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """Something that must still happen to a file."""
+
+    id: int
+    kind: str
+    target: str
+    payload: dict[str, Any]
+
+
+class Operations:
+    """The outbox."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    def add(self, kind: str, target: str, payload: dict[str, Any], at: datetime) -> int:
+        number = next_number(self._tx, "operation")
+        self._tx.run(
+            "add_operation", id=number, at=micros(at), kind=kind, target=target, payload=canonical(payload)
+        )
+        return number
+
+    def pending(self, target: str) -> list[Operation]:
+        """What is still to be done to a file, in the order it was asked for."""
+        rows = self._tx.all("pending_operations", target=target)
+        return [Operation(number, kind, name, json.loads(payload)) for number, kind, name, payload in rows]
+
+    def end(self, number: int) -> None:
+        self._tx.run("end_operation", id=number)
+
+    def count(self) -> int:
+        row = self._tx.one("count_operations")
+        return int(row[0]) if row else 0
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEntry:
+    """A keyed entry as it last stood in its file."""
+
+    key: str
+    memory_id: str
+    value: str
+    fields: dict[str, Any]
+
+
+class Entries:
+    """The base against which a person's edit of a file is told from ours."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    def put(self, file: str, entry: KnownEntry) -> None:
+        self._tx.run(
+            "put_entry",
+            file=file,
+            key=entry.key,
+            memory_id=entry.memory_id,
+            value=entry.value,
+            fields=canonical(entry.fields),
+        )
+
+    def drop(self, file: str, key: str) -> None:
+        self._tx.run("drop_entry", file=file, key=key)
+
+    def of(self, file: str) -> dict[str, KnownEntry]:
+        return {
+            key: KnownEntry(key, memory_id, value, json.loads(fields))
+            for key, memory_id, value, fields in self._tx.all("entries_of", file=file)
+        }
+
+
+class Responses:
+    """Requests already answered, so that repeating one does nothing twice."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    def get(self, caller: str, key: str) -> tuple[str, dict[str, Any]] | None:
+        """Fingerprint of the first request and the answer it got."""
+        row = self._tx.one("remembered_response", caller=caller, key=key)
+        return None if row is None else (row[0], json.loads(row[1]))
+
+    def add(self, caller: str, key: str, fingerprint: str, response: dict[str, Any], at: datetime) -> None:
+        self._tx.run(
+            "remember_response",
+            caller=caller,
+            key=key,
+            fingerprint=fingerprint,
+            response=canonical(response),
+            at=micros(at),
+        )
+
+    def forget(self, before: datetime) -> None:
+        self._tx.run("forget_responses", before=micros(before))
+
+
+class Tokens:
+    """Bearer tokens, by id; the secret is only ever a hash here."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    def add(self, token: Token) -> None:
+        self._tx.run(
+            "add_token",
+            id=token.id,
+            hash=token.hash,
+            label=token.label,
+            user_name=token.user,
+            agent=token.agent,
+            role=token.role.value,
+            scopes=canonical(token.rights),
+            created_at=micros(token.created_at),
+            expires_at=to_micros(token.expires_at),
+        )
+
+    def get(self, token_id: str) -> Token | None:
+        row = self._tx.one("token_by_id", id=token_id)
+        return None if row is None else _token(row)
+
+    def all(self) -> list[Token]:
+        return [_token(row) for row in self._tx.all("all_tokens")]
+
+    def revoke(self, token_id: str, at: datetime) -> bool:
+        """False when there is no such token, or it was revoked before."""
+        return self._tx.one("revoke_token", id=token_id, at=micros(at)) is not None
+
+
+def _token(row: Row) -> Token:
+    return Token(
+        id=row[0],
+        hash=row[1],
+        label=row[2],
+        user=row[3],
+        agent=row[4],
+        role=Role(row[5]),
+        rights=tuple(Right(right) for right in json.loads(row[6])),
+        created_at=moment(row[7]),
+        expires_at=from_micros(row[8]),
+        revoked_at=from_micros(row[9]),
+    )

@@ -1,0 +1,152 @@
+"""The narrow waist of storage: named SQL run in a transaction that belongs to one tenant."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any, Protocol, TypeVar
+
+from lamina.errors import Unavailable
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+
+
+class Transaction(Protocol):
+    """Runs named queries; `tenant` is bound to every one of them."""
+
+    tenant: str
+
+    def all(self, name: str, /, **values: Any) -> list[Row]:
+        """Every row of a query."""
+        ...
+
+    def one(self, name: str, /, **values: Any) -> Row | None:
+        """The first row of a query, or None."""
+        ...
+
+    def run(self, name: str, /, **values: Any) -> None:
+        """A statement without rows."""
+        ...
+
+    def many(self, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None:
+        """The same statement for each of the rows."""
+        ...
+
+
+class Database(Protocol):
+    """One tenant's store."""
+
+    url: str
+    tenant: str
+
+    def read(self, work: Callable[[Transaction], T]) -> T:
+        """Run the work on one consistent snapshot; it cannot write."""
+        ...
+
+    def write(self, work: Callable[[Transaction], T]) -> T:
+        """Run the work all or not at all; when this returns, the result survives a power cut.
+
+        The work may be run together with that of other threads in one transaction, so it touches
+        nothing but the transaction it is given.
+        """
+        ...
+
+    def size_bytes(self) -> int:
+        """How much room the store takes."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def load_queries(dialect: str) -> dict[str, str]:
+    """Every named query of a dialect, fragments expanded; parameters still written `:name`."""
+    folder = resources.files("lamina.storage") / "sql"
+    fragments: dict[str, str] = {}
+    queries: dict[str, str] = {}
+    for file in ("portable.sql", f"{dialect}.sql"):
+        parts = re.split(r"^-- (name|fragment): (\w+)$", (folder / file).read_text("utf-8"), flags=re.M)
+        for what, name, body in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
+            sql = re.sub(r"^--.*\n?", "", body, flags=re.M).strip().rstrip(";")
+            (queries if what == "name" else fragments)[name] = sql
+    return {
+        name: re.sub(r"\{\{(\w+)\}\}", lambda match: fragments[match[1]], sql)
+        for name, sql in queries.items()
+    }
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    work: Callable[[Transaction], Any]
+    value: Any = None
+    error: BaseException | None = None
+    done: bool = False
+
+
+class Batch(Protocol):
+    """An open write transaction that can undo one part of itself."""
+
+    whole: Transaction
+
+    def part(self) -> AbstractContextManager[Transaction]:
+        """Everything in here happens, or none of it; a failure leaves the rest of the batch intact."""
+        ...
+
+
+@dataclass(slots=True)
+class GroupCommit:
+    """Many threads, one transaction: whoever finds the writer free commits for all who wait.
+
+    A lone writer pays for one commit and waits for nobody; under load the price of making a commit
+    durable is shared by everyone who queued while the last one was being made.
+    """
+
+    open_batch: Callable[[], AbstractContextManager[Batch]]
+    _queue: list[_Job] = field(default_factory=list)
+    _mutex: threading.Lock = field(default_factory=threading.Lock)
+    _writer: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(self, work: Callable[[Transaction], T]) -> T:
+        job = _Job(work)
+        with self._mutex:
+            self._queue.append(job)
+        with self._writer:
+            if not job.done:
+                with self._mutex:
+                    jobs, self._queue = self._queue, []
+                self._commit(jobs)
+        if job.error is not None:
+            raise job.error
+        value: T = job.value
+        return value
+
+    def _commit(self, jobs: list[_Job]) -> None:
+        try:
+            with self.open_batch() as batch:
+                if len(jobs) == 1:
+                    jobs[0].value = jobs[0].work(batch.whole)
+                    return
+                for job in jobs:
+                    try:
+                        with batch.part() as transaction:
+                            job.value = job.work(transaction)
+                    except Exception as error:  # noqa: BLE001 - handed to the thread whose work it was
+                        job.error = error
+        except BaseException as error:  # an interrupt must not leave the other threads waiting
+            for job in jobs:
+                job.error = job.error or (error if isinstance(error, Exception) else _interrupted())
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            for job in jobs:
+                job.done = True
+
+
+def _interrupted() -> Unavailable:
+    return Unavailable(
+        "The write was interrupted; nothing of it was stored.", code="interrupted", retryable=True
+    )

@@ -1,0 +1,163 @@
+"""What happened: history, changes, trace events and the audit, each numbered and append-only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lamina.model import HistoryEntry, HistoryOp, canonical, iso
+from lamina.model.audit import AuditRecord, TraceEvent
+from lamina.storage.database import Row, Transaction
+from lamina.storage.memories import micros, moment
+
+
+def next_number(transaction: Transaction, name: str) -> int:
+    """The next value of one of the tenant's counters."""
+    row = transaction.one("next_number", name=name)
+    return int(row[0]) if row else 0
+
+
+class History:
+    """The life of each memory."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    def add(self, entry: HistoryEntry) -> int:
+        """Record one step; returns its number within the memory's life."""
+        row = self._tx.one(
+            "add_history",
+            memory_id=entry.memory_id,
+            revision=entry.revision,
+            op=entry.op.value,
+            at=micros(entry.at),
+            actor=entry.actor,
+            via=entry.via,
+            old_text=entry.old_text,
+            new_text=entry.new_text,
+            decision=canonical(entry.decision),
+        )
+        return int(row[0]) if row else 0
+
+    def of(self, memory_id: str) -> list[HistoryEntry]:
+        return [
+            HistoryEntry(
+                memory_id=row[0],
+                revision=row[2],
+                op=HistoryOp(row[3]),
+                at=moment(row[4]),
+                actor=row[5],
+                via=row[6],
+                old_text=row[7],
+                new_text=row[8],
+                decision=json.loads(row[9]),
+            )
+            for row in self._tx.all("history_of", memory_id=memory_id)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One numbered line of a thread's delta."""
+
+    revision: int
+    at: str
+    event: str
+    memory_id: str
+
+
+class Changes:
+    """What changed, counted per thread."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    def add(self, thread: str, event: str, memory_id: str, at: int) -> int:
+        """Record a change; returns the thread's new revision."""
+        row = self._tx.one("next_revision", thread=thread)
+        revision = int(row[0]) if row else 0
+        self._tx.run(
+            "add_change", thread=thread, revision=revision, at=at, event=event, memory_id=memory_id
+        )
+        return revision
+
+    def since(self, thread: str, revision: int, limit: int) -> list[Change]:
+        rows = self._tx.all("changes_since", thread=thread, since=revision, limit=limit)
+        return [Change(number, iso(moment(at)), event, memory) for number, at, event, memory in rows]
+
+
+class Events:
+    """The trace."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    def add(self, shelf: str, data: dict[str, Any], at: int) -> int:
+        seq = next_number(self._tx, "event")
+        self._tx.run("add_event", seq=seq, at=at, type=data["type"], shelf=shelf, data=canonical(data))
+        return seq
+
+    def last(self, shelves: Sequence[str], limit: int) -> list[TraceEvent]:
+        """The newest events of these shelves, oldest of them first."""
+        rows = self._tx.all("events_last", shelves=list(shelves), limit=limit)
+        return [
+            TraceEvent(seq=seq, at=moment(at), type=kind, shelf=shelf, data=json.loads(data))
+            for seq, at, kind, shelf, data in reversed(rows)
+        ]
+
+
+class AuditLog:
+    """The rows of the chain."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    def head(self) -> tuple[int, str]:
+        """Number and hash of the newest record; (0, "") for an empty chain."""
+        row = self._tx.one("audit_head")
+        return (0, "") if row is None else (row[0], row[1])
+
+    def add(self, record: AuditRecord) -> None:
+        self._tx.run(
+            "add_audit",
+            seq=record.seq,
+            at=micros(record.at),
+            op=record.op,
+            scope=record.scope,
+            key=record.key,
+            memory_id=record.memory_id,
+            number=record.number,
+            actor=record.actor,
+            via=record.via,
+            run_id=record.run_id,
+            reason=record.reason,
+            old_hash=record.old_hash,
+            new_hash=record.new_hash,
+            key_id=record.key_id,
+            prev=record.prev,
+            hash=record.hash,
+        )
+
+    def after(self, seq: int, page: int = 1000) -> Iterator[AuditRecord]:
+        """Every record above a number, in order."""
+        while rows := self._tx.all("audit_after", after=seq, limit=page):
+            for row in rows:
+                yield _record(row)
+            seq = rows[-1][0]
+
+    def values(self, record: AuditRecord) -> tuple[str | None, str | None, str]:
+        """Old text, new text and the person's reason behind a record, as far as they are still kept."""
+        row = self._tx.one("audit_values", memory_id=record.memory_id, number=record.number)
+        if row is None:
+            return None, None, record.reason
+        return row[0], row[1], json.loads(row[2]).get("reason") or record.reason
+
+
+def _record(row: Row) -> AuditRecord:
+    return AuditRecord(
+        seq=row[0], at=moment(row[1]), op=row[2], scope=row[3], key=row[4], memory_id=row[5], number=row[6],
+        actor=row[7], via=row[8], run_id=row[9], reason=row[10], old_hash=row[11], new_hash=row[12],
+        key_id=row[13], prev=row[14], hash=row[15],
+    )  # fmt: skip

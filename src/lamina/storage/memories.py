@@ -1,0 +1,172 @@
+"""Memories as rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from lamina.model import (
+    Authority,
+    Kind,
+    Layer,
+    Memory,
+    Provenance,
+    Query,
+    Role,
+    Space,
+    State,
+    Trust,
+    canonical,
+)
+from lamina.storage.database import Row, Transaction
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def to_micros(at: datetime | None) -> int | None:
+    """UTC microseconds since 1970; exact, unlike a float timestamp."""
+    return None if at is None else (at - _EPOCH) // _MICROSECOND
+
+
+def micros(at: datetime) -> int:
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def from_micros(value: int | None) -> datetime | None:
+    return None if value is None else _EPOCH + timedelta(microseconds=value)
+
+
+def moment(value: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=value)
+
+
+class Memories:
+    """The rows of one tenant's memories inside one transaction."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    def add(self, memory: Memory, *, shelf: int, slot: int | None, identity: str) -> None:
+        self._tx.run("add_memory", shelf=shelf, slot=slot, identity=identity, **_to_row(memory))
+
+    def get(self, memory_id: str) -> Memory | None:
+        row = self._tx.one("memory_by_id", id=memory_id)
+        return None if row is None else _from_row(row)
+
+    def load(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """The memories with these ids that exist."""
+        return {row[0]: _from_row(row) for row in self._tx.all("memories_by_id", ids=list(ids))}
+
+    def active(self, shelf: int, identity: str) -> Memory | None:
+        """The one active memory on a shelf that holds this key, or says this."""
+        row = self._tx.one("active_by_identity", shelf=shelf, identity=identity)
+        return None if row is None else _from_row(row)
+
+    def place(self, memory_id: str) -> tuple[int, int | None, str]:
+        """Shelf number, slot in the text index, identity."""
+        row = self._tx.one("memory_place", id=memory_id)
+        if row is None:
+            raise KeyError(memory_id)
+        return row[0], row[1], row[2]
+
+    def update(self, memory: Memory, *, slot: int | None, identity: str) -> Memory | None:
+        """Store the memory if its revision is still the stored one; None when another writer was first."""
+        row = _to_row(memory)
+        values = {name: row[name] for name in _MUTABLE}
+        new = self._tx.one(
+            "update_memory", id=memory.id, expected=memory.revision, slot=slot, identity=identity, **values
+        )
+        return None if new is None else replace(memory, revision=new[0])
+
+    def set_slot(self, memory_id: str, slot: int | None) -> None:
+        self._tx.run("set_slot", id=memory_id, slot=slot)
+
+    def page(self, after: str, limit: int) -> list[Memory]:
+        """Active memories with ids above `after`, in id order."""
+        return [_from_row(row) for row in self._tx.all("active_after", after=after, limit=limit)]
+
+    def count_by_state(self) -> dict[str, int]:
+        return dict(self._tx.all("count_by_state"))
+
+    def readable_slots(self, query: Query, shelf: int, slots: list[int], now: datetime) -> dict[int, str]:
+        """Slot to id, for those slots whose memory the query may see."""
+        rows = self._tx.all("readable_slots", shelf=shelf, slots=slots, **_narrowing(query, now))
+        return dict(rows)
+
+    def readable_ids(self, query: Query, ids: list[str], now: datetime) -> list[str]:
+        """Those of the ids that the query may see."""
+        names = list(query.scope.shelves(query.spaces))
+        rows = self._tx.all("readable_ids", ids=ids, names=names, **_narrowing(query, now))
+        return [row[0] for row in rows]
+
+    def readable_identities(
+        self, query: Query, shelves: list[int], identities: list[str], now: datetime
+    ) -> list[str]:
+        """Ids of the memories on these shelves that hold one of these keys or wordings."""
+        return [
+            row[0]
+            for row in self._tx.all(
+                "readable_identities", shelves=shelves, identities=identities, **_narrowing(query, now)
+            )
+        ]
+
+
+_MUTABLE = (
+    "text", "state", "updated_at", "expires_at", "purge_at", "superseded_by", "priority", "ttl", "pinned",
+    "kind", "authority", "provenance",
+)
+
+
+def _narrowing(query: Query, now: datetime) -> dict[str, Any]:
+    return {
+        "now": micros(now),
+        "layers": [str(layer) for layer in query.layers],
+        "kinds": [str(kind) for kind in query.kinds],
+        "categories": list(query.categories),
+        "since": to_micros(query.since),
+        "until": to_micros(query.until),
+    }
+
+
+def _to_row(m: Memory) -> dict[str, Any]:
+    return {
+        "id": m.id, "space": m.space.value, "owner": m.owner, "layer": m.layer.value, "kind": m.kind.value,
+        "text": m.text, "key": m.key, "category": m.category, "tags": canonical(m.tags),
+        "authority": m.authority.value, "importance": m.importance, "priority": m.priority,
+        "confidence": m.confidence, "pinned": int(m.pinned), "state": m.state.value, "revision": m.revision,
+        "tick": m.tick, "phase": m.phase, "ttl": m.ttl, "created_at": micros(m.created_at),
+        "updated_at": micros(m.updated_at), "valid_from": to_micros(m.valid_from),
+        "valid_until": to_micros(m.valid_until), "expires_at": to_micros(m.expires_at),
+        "purge_at": to_micros(m.purge_at), "last_accessed_at": to_micros(m.last_accessed_at),
+        "access_count": m.access_count, "decay_score": m.decay_score, "supersedes": m.supersedes,
+        "superseded_by": m.superseded_by, "file": m.file, "provenance": canonical(m.provenance),
+        "meta": canonical(m.meta),
+    }  # fmt: skip
+
+
+def _from_row(row: Row) -> Memory:
+    return Memory(
+        id=row[0], space=Space(row[1]), owner=row[2], layer=Layer(row[3]), kind=Kind(row[4]), text=row[5],
+        key=row[6], category=row[7], tags=tuple(json.loads(row[8])), authority=Authority(row[9]),
+        importance=row[10], priority=row[11], confidence=row[12], pinned=bool(row[13]), state=State(row[14]),
+        revision=row[15], tick=row[16], phase=row[17], ttl=row[18], created_at=moment(row[19]),
+        updated_at=moment(row[20]), valid_from=from_micros(row[21]), valid_until=from_micros(row[22]),
+        expires_at=from_micros(row[23]), purge_at=from_micros(row[24]), last_accessed_at=from_micros(row[25]),
+        access_count=row[26], decay_score=row[27], supersedes=row[28], superseded_by=row[29], file=row[30],
+        provenance=_provenance(json.loads(row[31])), meta=json.loads(row[32]),
+    )  # fmt: skip
+
+
+def _provenance(value: dict[str, Any]) -> Provenance:
+    return Provenance(
+        **{
+            **value,
+            "role": Role(value["role"]),
+            "trust": Trust(value["trust"]),
+            "source_turn_ids": tuple(value["source_turn_ids"]),
+        }
+    )

@@ -1,0 +1,65 @@
+"""Forward migrations, checked by hash: a store is what its migrations say, or it is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+
+from lamina.errors import Damaged
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step of the schema; its hash is that of the file as shipped."""
+
+    version: int
+    name: str
+    sql: str
+    hash: str
+
+
+def load_migrations(dialect: str) -> list[Migration]:
+    """All steps in order, in the words of one dialect."""
+    folder = resources.files("lamina.storage") / "sql" / "migrations"
+    found = []
+    for file in sorted(folder.iterdir(), key=lambda f: f.name):
+        if match := re.fullmatch(r"(\d{4})_(\w+)\.sql", file.name):
+            text = file.read_text("utf-8")
+            digest = hashlib.sha256(text.encode()).hexdigest()
+            found.append(Migration(int(match[1]), match[2], _in_dialect(text, dialect), digest))
+    return found
+
+
+def _in_dialect(text: str, dialect: str) -> str:
+    text = re.sub(rf"^--@{dialect} ", "", text, flags=re.M)
+    text = re.sub(r"^--.*$", "", text, flags=re.M)
+    if dialect == "postgres":
+        # Byte order, as in SQLite: the same ORDER BY gives the same order on every machine.
+        text = re.sub(r"\bTEXT\b", 'TEXT COLLATE "C"', text)
+        text = re.sub(r"\bBLOB\b", "BYTEA", text)
+    return text
+
+
+def migrate(applied: Mapping[int, str], steps: list[Migration], apply: Callable[[Migration], None]) -> None:
+    """Apply what is missing; refuse a store that is newer than this code or was made by altered steps."""
+    known = {step.version: step for step in steps}
+    newest = max(known)
+    if applied and max(applied) > newest:
+        raise Damaged(
+            f"This store has schema {max(applied)}; this version of Lamina knows up to {newest}.",
+            code="store_too_new",
+            hint="Use the Lamina version that wrote it, or a later one. Nothing was changed.",
+        )
+    for version, digest in applied.items():
+        if known[version].hash != digest:
+            raise Damaged(
+                f"Migration {version} of this store is not the one shipped with this version.",
+                code="migration_changed",
+                hint="The store was made by a modified build. Nothing was changed.",
+            )
+    for step in steps:
+        if step.version not in applied:
+            apply(step)

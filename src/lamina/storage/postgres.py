@@ -1,0 +1,179 @@
+"""PostgreSQL through psycopg: row-level security under every query, one writer per tenant at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import resources
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from lamina.errors import Damaged, LaminaError, Unavailable
+from lamina.storage.database import GroupCommit, Row, Transaction, load_queries
+from lamina.storage.migrate import Migration, load_migrations, migrate
+
+T = TypeVar("T")
+
+MIGRATION_LOCK = 0x1A3171A
+
+_SCHEMA = """CREATE SCHEMA IF NOT EXISTS lamina;
+CREATE TABLE IF NOT EXISTS lamina.schema_migration (
+  version BIGINT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL)"""
+
+# The role owns nothing and the tenant is forgotten at the end of the transaction, so a pooled
+# connection cannot carry one tenant's rights into the next request.
+_ENTER = "SELECT set_config('role', 'lamina_app', true), set_config('lamina.tenant', %(tenant)s, true)"
+_ENTER_ALONE = f"{_ENTER}, pg_advisory_xact_lock(hashtextextended('lamina:' || %(tenant)s, 0))"
+
+
+def _translated(sql: str) -> str:
+    return re.sub(r"(?<![:\w]):([a-z_]+)", r"%(\1)s", sql.replace("%", "%%"))
+
+
+class PostgresTransaction:
+    """Named queries on one connection."""
+
+    def __init__(self, connection: psycopg.Connection[Row], queries: Mapping[str, str], tenant: str) -> None:
+        self.tenant = tenant
+        self._connection = connection
+        self._queries = queries
+
+    def all(self, name: str, /, **values: Any) -> list[Row]:
+        return self._execute(name, values).fetchall()
+
+    def one(self, name: str, /, **values: Any) -> Row | None:
+        return self._execute(name, values).fetchone()
+
+    def run(self, name: str, /, **values: Any) -> None:
+        self._execute(name, values)
+
+    def many(self, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.executemany(
+                (self._queries[name]), [{"tenant": self.tenant, **row} for row in rows], returning=False
+            )
+
+    def _execute(self, name: str, values: Mapping[str, Any]) -> psycopg.Cursor[Row]:
+        return self._connection.execute(self._queries[name], {"tenant": self.tenant, **values})
+
+
+class _PostgresBatch:
+    def __init__(self, transaction: PostgresTransaction, connection: psycopg.Connection[Row]) -> None:
+        self.whole: Transaction = transaction
+        self._connection = connection
+
+    @contextmanager
+    def part(self) -> Iterator[Transaction]:
+        with self._connection.transaction():
+            yield self.whole
+
+
+class PostgresDatabase:
+    """One tenant's share of a database."""
+
+    def __init__(self, url: str, tenant: str = "default", connections: int = 8) -> None:
+        self.url = url
+        self.tenant = tenant
+        self._queries = {name: _translated(sql) for name, sql in load_queries("postgres").items()}
+        with _explained():
+            self._prepare(url)
+            self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
+                url,
+                min_size=1,
+                max_size=connections,
+                timeout=30,
+                open=True,
+                check=ConnectionPool.check_connection,
+                kwargs={"options": "-c search_path=lamina,public", "application_name": "lamina"},
+            )
+        self._commits = GroupCommit(self._batch)
+
+    def read(self, work: Callable[[Transaction], T]) -> T:
+        with _explained(), self._pool.connection() as connection:
+            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            connection.read_only = True
+            try:
+                with connection.transaction():
+                    connection.execute(_ENTER, {"tenant": self.tenant})
+                    return work(PostgresTransaction(connection, self._queries, self.tenant))
+            finally:
+                if not connection.closed:
+                    connection.isolation_level = None
+                    connection.read_only = None
+
+    def write(self, work: Callable[[Transaction], T]) -> T:
+        with _explained():
+            return self._commits.run(work)
+
+    def size_bytes(self) -> int:
+        with _explained(), self._pool.connection() as connection:
+            row = connection.execute(
+                "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c"
+                " JOIN pg_namespace n ON n.oid = c.relnamespace"
+                " WHERE n.nspname = 'lamina' AND c.relkind = 'r'"
+            ).fetchone()
+        return int(row[0]) if row else 0
+
+    def close(self) -> None:
+        self._pool.close()
+
+    @contextmanager
+    def _batch(self) -> Iterator[_PostgresBatch]:
+        with self._pool.connection() as connection, connection.transaction():
+            connection.execute(_ENTER_ALONE, {"tenant": self.tenant})
+            transaction = PostgresTransaction(connection, self._queries, self.tenant)
+            yield _PostgresBatch(transaction, connection)
+
+    def _prepare(self, url: str) -> None:
+        with psycopg.connect(url) as connection:
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
+            steps = load_migrations("postgres")
+            if _migrations_of(connection) == {step.version: step.hash for step in steps}:
+                return
+            connection.execute(_SCHEMA)
+            connection.execute("SET LOCAL search_path = lamina, public")
+            migrate(_migrations_of(connection), steps, lambda step: _apply(connection, step))
+            protect = (resources.files("lamina.storage") / "sql" / "postgres_protect.sql").read_text("utf-8")
+            connection.execute(protect)
+
+
+def _migrations_of(connection: psycopg.Connection[Row]) -> dict[int, str]:
+    row = connection.execute("SELECT to_regclass('lamina.schema_migration') IS NOT NULL").fetchone()
+    if row is None or not row[0]:
+        return {}
+    return dict(connection.execute("SELECT version, hash FROM lamina.schema_migration").fetchall())
+
+
+def _apply(connection: psycopg.Connection[Row], step: Migration) -> None:
+    connection.execute(step.sql)
+    connection.execute(
+        "INSERT INTO lamina.schema_migration (version, name, hash) VALUES (%s, %s, %s)",
+        (step.version, step.name, step.hash),
+    )
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """The driver's errors in our words, without its details: those may hold values or a password."""
+    try:
+        yield
+    except LaminaError:
+        raise
+    except (psycopg.OperationalError, PoolTimeout) as error:
+        raise Unavailable(
+            "PostgreSQL cannot be reached or went away; whether the last write was stored is not known.",
+            code="store_unreachable",
+            hint="Check the server and the URL, then ask again; a repeated request is recognised.",
+            retryable=True,
+        ) from error
+    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.InvalidSchemaName) as error:
+        raise Damaged(
+            "PostgreSQL refused: this user may not set up or use the schema `lamina`.",
+            code="store_unwritable",
+            hint="Let an administrator open the store once, and grant the role lamina_app to this user.",
+        ) from error
+    except psycopg.errors.ProgramLimitExceeded as error:
+        raise Damaged("A value is too large for PostgreSQL.", code="value_too_large") from error

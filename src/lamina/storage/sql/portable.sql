@@ -1,0 +1,196 @@
+-- Every query of the store, each with its intent. `:tenant` is bound by the transaction itself.
+-- `{{name}}` is a fragment defined below; what the two databases spell differently is in their own files.
+
+-- fragment: memory_columns
+id, space, owner, layer, kind, text, key, category, tags, authority, importance, priority, confidence, pinned,
+state, revision, tick, phase, ttl, created_at, updated_at, valid_from, valid_until, expires_at, purge_at,
+last_accessed_at, access_count, decay_score, supersedes, superseded_by, file, provenance, meta
+
+-- fragment: audit_columns
+seq, at, op, scope, key, memory_id, number, actor, via, run_id, reason, old_hash, new_hash, key_id, prev, hash
+
+-- name: next_number
+-- The next value of a counter, first 1; atomic because writers of a tenant take turns.
+INSERT INTO counter (tenant, name, value) VALUES (:tenant, :name, 1)
+ON CONFLICT (tenant, name) DO UPDATE SET value = counter.value + 1
+RETURNING value;
+
+-- name: read_counter
+SELECT value FROM counter WHERE tenant = :tenant AND name = :name;
+
+-- name: read_property
+SELECT value FROM property WHERE tenant = :tenant AND name = :name;
+
+-- name: write_property
+INSERT INTO property (tenant, name, value) VALUES (:tenant, :name, :value)
+ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value;
+
+-- name: add_shelf
+INSERT INTO shelf (tenant, number, name, next_slot, members, length) VALUES (:tenant, :number, :name, 0, 0, 0);
+
+-- name: shelf_number
+SELECT number FROM shelf WHERE tenant = :tenant AND name = :name;
+
+-- name: all_shelves
+SELECT number, name, members FROM shelf WHERE tenant = :tenant ORDER BY number;
+
+-- name: take_slot
+-- One more text on the shelf: its slot is the number of texts that ever were there.
+UPDATE shelf SET next_slot = next_slot + 1, members = members + 1, length = length + :length
+ WHERE tenant = :tenant AND number = :shelf
+RETURNING next_slot - 1;
+
+-- name: free_slot
+-- One text less; the slot itself is never used again.
+UPDATE shelf SET members = members - 1, length = length - :length
+ WHERE tenant = :tenant AND number = :shelf;
+
+-- name: empty_shelves
+UPDATE shelf SET next_slot = 0, members = 0, length = 0 WHERE tenant = :tenant;
+
+-- name: empty_postings
+DELETE FROM posting WHERE tenant = :tenant;
+
+-- name: empty_slots
+UPDATE memory SET slot = NULL WHERE tenant = :tenant AND slot IS NOT NULL;
+
+-- name: write_block
+UPDATE posting SET data = :data
+ WHERE tenant = :tenant AND shelf = :shelf AND term = :term AND block = :block;
+
+-- name: drop_block
+DELETE FROM posting WHERE tenant = :tenant AND shelf = :shelf AND term = :term AND block = :block;
+
+-- name: add_memory
+INSERT INTO memory (
+  tenant, id, shelf, slot, identity, space, owner, layer, kind, text, key, category, tags, authority, importance,
+  priority, confidence, pinned, state, revision, tick, phase, ttl, created_at, updated_at, valid_from, valid_until,
+  expires_at, purge_at, last_accessed_at, access_count, decay_score, supersedes, superseded_by, file, provenance, meta)
+VALUES (
+  :tenant, :id, :shelf, :slot, :identity, :space, :owner, :layer, :kind, :text, :key, :category, :tags, :authority,
+  :importance, :priority, :confidence, :pinned, :state, :revision, :tick, :phase, :ttl, :created_at, :updated_at,
+  :valid_from, :valid_until, :expires_at, :purge_at, :last_accessed_at, :access_count, :decay_score, :supersedes,
+  :superseded_by, :file, :provenance, :meta);
+
+-- name: memory_by_id
+SELECT {{memory_columns}} FROM memory WHERE tenant = :tenant AND id = :id;
+
+-- name: active_by_identity
+-- The one active memory that says this, or holds this key.
+SELECT {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND identity = :identity AND state = 'active';
+
+-- name: memory_place
+SELECT shelf, slot, identity FROM memory WHERE tenant = :tenant AND id = :id;
+
+-- name: update_memory
+-- Compare-and-swap: no row back means that another writer was first.
+UPDATE memory SET
+  text = :text, slot = :slot, identity = :identity, state = :state, revision = revision + 1,
+  updated_at = :updated_at, expires_at = :expires_at, purge_at = :purge_at, superseded_by = :superseded_by,
+  priority = :priority, ttl = :ttl, pinned = :pinned, kind = :kind, authority = :authority, provenance = :provenance
+ WHERE tenant = :tenant AND id = :id AND revision = :expected
+RETURNING revision;
+
+-- name: set_slot
+UPDATE memory SET slot = :slot WHERE tenant = :tenant AND id = :id;
+
+-- name: active_after
+-- Active memories in id order, a page at a time; for rebuilding what is derived.
+SELECT {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND state = 'active' AND id > :after ORDER BY id LIMIT :limit;
+
+-- name: count_by_state
+SELECT state, count(*) FROM memory WHERE tenant = :tenant GROUP BY state ORDER BY state;
+
+-- name: add_history
+INSERT INTO history (tenant, memory_id, number, revision, op, at, actor, via, old_text, new_text, decision)
+SELECT :tenant, :memory_id, coalesce(max(number), 0) + 1, :revision, :op, :at, :actor, :via, :old_text, :new_text, :decision
+  FROM history WHERE tenant = :tenant AND memory_id = :memory_id
+RETURNING number;
+
+-- name: history_of
+SELECT memory_id, number, revision, op, at, actor, via, old_text, new_text, decision FROM history
+ WHERE tenant = :tenant AND memory_id = :memory_id ORDER BY number;
+
+-- name: next_revision
+-- The thread's revision after this change.
+INSERT INTO thread_revision (tenant, thread, revision) VALUES (:tenant, :thread, 1)
+ON CONFLICT (tenant, thread) DO UPDATE SET revision = thread_revision.revision + 1
+RETURNING revision;
+
+-- name: add_change
+INSERT INTO change_log (tenant, thread, revision, at, event, memory_id)
+VALUES (:tenant, :thread, :revision, :at, :event, :memory_id);
+
+-- name: changes_since
+SELECT revision, at, event, memory_id FROM change_log
+ WHERE tenant = :tenant AND thread = :thread AND revision > :since ORDER BY revision LIMIT :limit;
+
+-- name: audit_head
+SELECT seq, hash FROM audit WHERE tenant = :tenant ORDER BY seq DESC LIMIT 1;
+
+-- name: add_audit
+INSERT INTO audit (tenant, {{audit_columns}})
+VALUES (:tenant, :seq, :at, :op, :scope, :key, :memory_id, :number, :actor, :via, :run_id, :reason, :old_hash,
+        :new_hash, :key_id, :prev, :hash);
+
+-- name: audit_after
+SELECT {{audit_columns}} FROM audit WHERE tenant = :tenant AND seq > :after ORDER BY seq LIMIT :limit;
+
+-- name: audit_values
+-- The words behind a record, as long as they are kept.
+SELECT old_text, new_text, decision FROM history
+ WHERE tenant = :tenant AND memory_id = :memory_id AND number = :number;
+
+-- name: add_event
+INSERT INTO event (tenant, seq, at, type, shelf, data) VALUES (:tenant, :seq, :at, :type, :shelf, :data);
+
+-- name: add_operation
+INSERT INTO operation (tenant, id, at, kind, target, payload) VALUES (:tenant, :id, :at, :kind, :target, :payload);
+
+-- name: pending_operations
+SELECT id, kind, target, payload FROM operation WHERE tenant = :tenant AND target = :target ORDER BY id;
+
+-- name: count_operations
+SELECT count(*) FROM operation WHERE tenant = :tenant;
+
+-- name: end_operation
+DELETE FROM operation WHERE tenant = :tenant AND id = :id;
+
+-- name: remembered_response
+SELECT fingerprint, response FROM idempotency WHERE tenant = :tenant AND caller = :caller AND key = :key;
+
+-- name: remember_response
+INSERT INTO idempotency (tenant, caller, key, fingerprint, response, at)
+VALUES (:tenant, :caller, :key, :fingerprint, :response, :at);
+
+-- name: forget_responses
+DELETE FROM idempotency WHERE tenant = :tenant AND at < :before;
+
+-- name: add_token
+INSERT INTO token (tenant, id, hash, label, user_name, agent, role, scopes, created_at, expires_at, revoked_at)
+VALUES (:tenant, :id, :hash, :label, :user_name, :agent, :role, :scopes, :created_at, :expires_at, NULL);
+
+-- name: token_by_id
+SELECT id, hash, label, user_name, agent, role, scopes, created_at, expires_at, revoked_at FROM token
+ WHERE tenant = :tenant AND id = :id;
+
+-- name: all_tokens
+SELECT id, hash, label, user_name, agent, role, scopes, created_at, expires_at, revoked_at FROM token
+ WHERE tenant = :tenant ORDER BY created_at, id;
+
+-- name: revoke_token
+UPDATE token SET revoked_at = :at WHERE tenant = :tenant AND id = :id AND revoked_at IS NULL RETURNING id;
+
+-- name: put_entry
+INSERT INTO entry (tenant, file, key, memory_id, value, fields)
+VALUES (:tenant, :file, :key, :memory_id, :value, :fields)
+ON CONFLICT (tenant, file, key) DO UPDATE
+   SET memory_id = excluded.memory_id, value = excluded.value, fields = excluded.fields;
+
+-- name: drop_entry
+DELETE FROM entry WHERE tenant = :tenant AND file = :file AND key = :key;
+
+-- name: entries_of
+SELECT key, memory_id, value, fields FROM entry WHERE tenant = :tenant AND file = :file ORDER BY key;

@@ -1,0 +1,49 @@
+-- What PostgreSQL spells its own way: lists travel as arrays.
+
+-- name: shelf_statistics
+SELECT number, members, length, next_slot, name FROM shelf
+ WHERE tenant = :tenant AND name = ANY(:names) AND members > 0;
+
+-- name: add_posting
+INSERT INTO posting (tenant, shelf, term, block, data) VALUES (:tenant, :shelf, :term, :block, :data)
+ON CONFLICT (tenant, shelf, term, block) DO UPDATE SET data = posting.data || excluded.data;
+
+-- name: posting_blocks
+-- Every block of these terms on these shelves, in order.
+SELECT shelf, term, block, data FROM posting
+ WHERE tenant = :tenant AND shelf = ANY(:shelves) AND term = ANY(:terms)
+ ORDER BY shelf, term, block;
+
+-- name: posting_block
+SELECT term, data FROM posting
+ WHERE tenant = :tenant AND shelf = :shelf AND term = ANY(:terms) AND block = :block;
+
+-- name: readable_slots
+-- Which of these slots hold a memory that the question may see.
+SELECT m.slot, m.id FROM memory m
+ WHERE m.tenant = :tenant AND m.shelf = :shelf AND m.slot = ANY(:slots) AND {{readable}};
+
+-- name: readable_ids
+SELECT m.id FROM memory m
+ WHERE m.tenant = :tenant AND m.id = ANY(:ids) AND m.space || ':' || m.owner = ANY(:names) AND {{readable}};
+
+-- name: readable_identities
+SELECT m.id FROM memory m
+ WHERE m.tenant = :tenant AND m.shelf = ANY(:shelves) AND m.identity = ANY(:identities)
+   AND m.state = 'active' AND {{readable}} ORDER BY m.id;
+
+-- name: memories_by_id
+SELECT {{memory_columns}} FROM memory WHERE tenant = :tenant AND id = ANY(:ids);
+
+-- name: events_last
+SELECT seq, at, type, shelf, data FROM event
+ WHERE tenant = :tenant AND shelf = ANY(:shelves) ORDER BY seq DESC LIMIT :limit;
+
+-- fragment: readable
+m.state = 'active'
+ AND (m.expires_at IS NULL OR m.expires_at > :now)
+ AND (cardinality(:layers::text[]) = 0 OR m.layer = ANY(:layers))
+ AND (cardinality(:kinds::text[]) = 0 OR m.kind = ANY(:kinds))
+ AND (cardinality(:categories::text[]) = 0 OR m.category = ANY(:categories))
+ AND (:since::bigint IS NULL OR m.created_at >= :since)
+ AND (:until::bigint IS NULL OR m.created_at < :until)

@@ -1,0 +1,51 @@
+-- What SQLite spells its own way: lists travel as JSON, bytes are joined through a cast.
+
+-- name: shelf_statistics
+SELECT number, members, length, next_slot, name FROM shelf
+ WHERE tenant = :tenant AND name IN (SELECT value FROM json_each(:names)) AND members > 0;
+
+-- name: add_posting
+INSERT INTO posting (tenant, shelf, term, block, data) VALUES (:tenant, :shelf, :term, :block, :data)
+ON CONFLICT (tenant, shelf, term, block) DO UPDATE SET data = CAST(posting.data || excluded.data AS BLOB);
+
+-- name: posting_blocks
+-- Every block of these terms on these shelves, in order.
+SELECT p.shelf, p.term, p.block, p.data FROM json_each(:shelves) s, json_each(:terms) t
+  JOIN posting p ON p.tenant = :tenant AND p.shelf = s.value AND p.term = t.value
+ ORDER BY p.shelf, p.term, p.block;
+
+-- name: posting_block
+SELECT p.term, p.data FROM json_each(:terms) t
+  JOIN posting p ON p.tenant = :tenant AND p.shelf = :shelf AND p.term = t.value AND p.block = :block;
+
+-- name: readable_slots
+-- Which of these slots hold a memory that the question may see.
+SELECT m.slot, m.id FROM json_each(:slots) s
+  JOIN memory m ON m.tenant = :tenant AND m.shelf = :shelf AND m.slot = s.value
+ WHERE {{readable}};
+
+-- name: readable_ids
+SELECT m.id FROM json_each(:ids) i JOIN memory m ON m.tenant = :tenant AND m.id = i.value
+ WHERE m.space || ':' || m.owner IN (SELECT value FROM json_each(:names)) AND {{readable}};
+
+-- name: readable_identities
+SELECT m.id FROM json_each(:shelves) s, json_each(:identities) i
+  JOIN memory m ON m.tenant = :tenant AND m.shelf = s.value AND m.identity = i.value
+ WHERE m.state = 'active' AND {{readable}} ORDER BY m.id;
+
+-- name: memories_by_id
+SELECT {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: events_last
+SELECT seq, at, type, shelf, data FROM event
+ WHERE tenant = :tenant AND shelf IN (SELECT value FROM json_each(:shelves)) ORDER BY seq DESC LIMIT :limit;
+
+-- fragment: readable
+m.state = 'active'
+ AND (m.expires_at IS NULL OR m.expires_at > :now)
+ AND (:layers = '[]' OR m.layer IN (SELECT value FROM json_each(:layers)))
+ AND (:kinds = '[]' OR m.kind IN (SELECT value FROM json_each(:kinds)))
+ AND (:categories = '[]' OR m.category IN (SELECT value FROM json_each(:categories)))
+ AND (:since IS NULL OR m.created_at >= :since)
+ AND (:until IS NULL OR m.created_at < :until)

@@ -1,0 +1,243 @@
+"""SQLite through apsw: one file per tenant, one writer at a time, readers that never wait."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import apsw
+
+from lamina.errors import Damaged, LaminaError, Unavailable
+from lamina.storage.database import GroupCommit, Row, Transaction, load_queries
+from lamina.storage.migrate import Migration, load_migrations, migrate
+
+T = TypeVar("T")
+
+BUSY_TIMEOUT_MS = 60_000
+OLDEST_SAFE = 3051003  # earlier versions can corrupt a WAL that several connections share
+
+_PRAGMAS = (
+    "PRAGMA synchronous=FULL",  # an acknowledged write survives a power cut
+    "PRAGMA foreign_keys=ON",
+    "PRAGMA secure_delete=ON",  # what is forgotten does not stay in free pages
+    "PRAGMA trusted_schema=OFF",
+    "PRAGMA journal_size_limit=67108864",
+    "PRAGMA cache_size=-16384",
+    "PRAGMA temp_store=MEMORY",
+)
+
+_SCHEMA_TABLE = """CREATE TABLE IF NOT EXISTS schema_migration (
+  version BIGINT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL)"""
+
+
+class SqliteTransaction:
+    """Named queries on one connection."""
+
+    def __init__(self, connection: apsw.Connection, queries: Mapping[str, str], tenant: str) -> None:
+        self.tenant = tenant
+        self._connection = connection
+        self._queries = queries
+
+    def all(self, name: str, /, **values: Any) -> list[Row]:
+        return self._connection.execute(self._queries[name], self._bound(values)).fetchall()
+
+    def one(self, name: str, /, **values: Any) -> Row | None:
+        # Fetching everything lets the statement finish: an unfinished INSERT … RETURNING blocks the commit.
+        rows = self._connection.execute(self._queries[name], self._bound(values)).fetchall()
+        return rows[0] if rows else None
+
+    def run(self, name: str, /, **values: Any) -> None:
+        self._connection.execute(self._queries[name], self._bound(values))
+
+    def many(self, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._connection.executemany(self._queries[name], (self._bound(row) for row in rows))
+
+    def _bound(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        bound: dict[str, Any] = {"tenant": self.tenant}
+        for name, value in values.items():
+            bound[name] = json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
+        return bound
+
+
+class _SqliteBatch:
+    def __init__(self, transaction: SqliteTransaction, connection: apsw.Connection) -> None:
+        self.whole: Transaction = transaction
+        self._connection = connection
+
+    @contextmanager
+    def part(self) -> Iterator[Transaction]:
+        self._connection.execute("SAVEPOINT part")
+        try:
+            yield self.whole
+        except BaseException:
+            if not self._connection.getautocommit():
+                self._connection.execute("ROLLBACK TO part; RELEASE part")
+            raise
+        self._connection.execute("RELEASE part")
+
+
+class SqliteDatabase:
+    """One tenant's file."""
+
+    def __init__(self, path: Path, tenant: str = "default") -> None:
+        if apsw.SQLITE_VERSION_NUMBER < OLDEST_SAFE:
+            raise Damaged(
+                f"SQLite {apsw.sqlite_lib_version()} is too old to be shared by processes.",
+                code="sqlite_too_old",
+                hint="Install apsw 3.51.3 or later.",
+            )
+        self.url = f"sqlite:///{path}"
+        self.tenant = tenant
+        self._path = path
+        self._queries = load_queries("sqlite")
+        self._idle: list[apsw.Connection] = []
+        self._mutex = threading.Lock()
+        self._closed = False
+        with _explained(path):
+            _create_private(path)
+            self._writer = self._connect()
+            self._prepare()
+        self._commits = GroupCommit(self._batch)
+
+    def read(self, work: Callable[[Transaction], T]) -> T:
+        connection = self._borrow()
+        try:
+            with _explained(self._path):
+                connection.execute("BEGIN")
+                try:
+                    return work(SqliteTransaction(connection, self._queries, self.tenant))
+                finally:
+                    connection.execute("ROLLBACK")
+        finally:
+            self._give_back(connection)
+
+    def write(self, work: Callable[[Transaction], T]) -> T:
+        with _explained(self._path):
+            return self._commits.run(work)
+
+    def size_bytes(self) -> int:
+        files = (self._path, Path(f"{self._path}-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    def close(self) -> None:
+        with self._mutex:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+        self._writer.close()
+
+    def _connect(self) -> apsw.Connection:
+        connection = apsw.Connection(str(self._path))
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+        return connection
+
+    def _prepare(self) -> None:
+        _switch_to_wal(self._writer)
+        self._writer.execute("BEGIN IMMEDIATE")
+        try:
+            self._writer.execute(_SCHEMA_TABLE)
+            rows: list[Row] = self._writer.execute("SELECT version, hash FROM schema_migration").fetchall()
+            applied = {int(version): str(digest) for version, digest in rows}
+            migrate(applied, load_migrations("sqlite"), self._apply)
+        except BaseException:
+            self._writer.execute("ROLLBACK")
+            raise
+        self._writer.execute("COMMIT")
+
+    def _apply(self, step: Migration) -> None:
+        self._writer.execute(step.sql)
+        self._writer.execute(
+            "INSERT INTO schema_migration (version, name, hash) VALUES (?, ?, ?)",
+            (step.version, step.name, step.hash),
+        )
+
+    @contextmanager
+    def _batch(self) -> Iterator[_SqliteBatch]:
+        self._writer.execute("BEGIN IMMEDIATE")
+        try:
+            yield _SqliteBatch(SqliteTransaction(self._writer, self._queries, self.tenant), self._writer)
+            self._writer.execute("COMMIT")
+        except BaseException:
+            if not self._writer.getautocommit():
+                self._writer.execute("ROLLBACK")
+            raise
+
+    def _borrow(self) -> apsw.Connection:
+        with self._mutex:
+            if self._closed:
+                raise Unavailable("This store is closed.", code="closed", hint="Open it again.")
+            if self._idle:
+                return self._idle.pop()
+        with _explained(self._path):
+            return self._connect()
+
+    def _give_back(self, connection: apsw.Connection) -> None:
+        with self._mutex:
+            if not self._closed and len(self._idle) < 16:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+
+def _create_private(path: Path) -> None:
+    """A new store is readable by its owner only."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        return
+
+
+def _switch_to_wal(connection: apsw.Connection) -> None:
+    """Several processes may open a new store at once, and this change does not honour the busy timeout."""
+    pause = threading.Event()
+    for attempt in range(200):
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except apsw.BusyError:
+            pause.wait(0.005 * min(attempt + 1, 20))
+    raise Unavailable("The store is busy.", code="store_busy", retryable=True)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """SQLite's own errors in our words; ours pass through."""
+    try:
+        yield
+    except LaminaError:
+        raise
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise Unavailable(
+            "The store is busy with other writers.",
+            code="store_busy",
+            hint="Try again; nothing was written.",
+            retryable=True,
+        ) from error
+    except (apsw.NotADBError, apsw.CorruptError) as error:
+        raise Damaged(
+            f"{path.name} is not a readable Lamina store.",
+            code="store_damaged",
+            hint="Restore it from a backup; nothing was changed.",
+        ) from error
+    except (apsw.FullError, apsw.IOError) as error:
+        raise Unavailable(
+            "The disk is full or failing; nothing was written.",
+            code="disk_failure",
+            hint="Free some space and try again.",
+            retryable=True,
+        ) from error
+    except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, PermissionError, OSError) as error:
+        raise Damaged(
+            f"{path.name} cannot be opened for writing.",
+            code="store_unwritable",
+            hint="Check that the folder exists, belongs to you and is not read-only.",
+        ) from error

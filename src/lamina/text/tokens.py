@@ -1,0 +1,51 @@
+"""How much of a model's context a text takes, estimated without a model."""
+
+from __future__ import annotations
+
+import re
+
+# Thousandths of a token per character. Basis: the mean of OpenAI's o200k and Mistral's tekken vocabularies on
+# English, Thai and Chinese prose, Python and Markdown (November 2026). They put 4.3 to 4.9 characters of
+# English prose into a token, 3.2 to 3.9 of code and Markdown, 1.9 to 2.4 of Thai and 1.0 to 1.3 of Chinese.
+# An older vocabulary (cl100k) needs twice as many tokens for Thai.
+_LOWER, _UPPER, _DIGIT, _BLANK, _PUNCTUATION = 200, 250, 400, 220, 600
+_THAI, _HAN, _KANA_HANGUL, _WIDE_PUNCTUATION, _ALPHABETIC, _OTHER = 500, 1000, 800, 800, 450, 2000
+
+_CLASSES: tuple[tuple[re.Pattern[str], int], ...] = tuple(
+    (re.compile(f"[{members}]+"), weight)
+    for members, weight in (
+        ("a-z", _LOWER),
+        ("A-Z", _UPPER),
+        ("0-9", _DIGIT),
+        (r"\s", _BLANK),
+        (r"!-/:-@\[-`{-~", _PUNCTUATION),
+    )
+)
+_FOREIGN: tuple[tuple[re.Pattern[str], int], ...] = tuple(
+    (re.compile(f"[{members}]+"), weight)
+    for members, weight in (
+        ("\u0e00-\u0e7f", _THAI),
+        ("\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff", _HAN),
+        ("\u3041-\u30ff\u1100-\u11ff\uac00-\ud7a3", _KANA_HANGUL),
+        ("\u2010-\u206f\u3000-\u3020\uff00-\uffef", _WIDE_PUNCTUATION),
+        ("\u00a0-\u0dff\u1e00-\u1fff", _ALPHABETIC),
+    )
+)
+
+
+def count_tokens(text: str) -> int:
+    """An estimate of a current model's tokens, within about a fifth for English, Thai and Chinese prose.
+
+    Every character adds its share, so a text never counts less than its beginning; only the empty text is 0.
+    """
+    weighed, total = _weigh(text, _CLASSES)
+    if weighed < len(text):
+        foreign, more = _weigh(text, _FOREIGN)
+        total += more + (len(text) - weighed - foreign) * _OTHER
+    return -(-total // 1000)
+
+
+def _weigh(text: str, classes: tuple[tuple[re.Pattern[str], int], ...]) -> tuple[int, int]:
+    """How many characters these classes hold, and their weight together."""
+    counts = [(sum(map(len, members.findall(text))), weight) for members, weight in classes]
+    return sum(count for count, _ in counts), sum(count * weight for count, weight in counts)

@@ -1,0 +1,109 @@
+"""Where things are in a workspace, how one is found, and how one begins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from lamina.errors import Conflict, InvalidInput
+from lamina.model import checked_name
+from lamina.workspace.files import ensure_folder, explained, replace_file, stamp
+
+PROFILE = "PROFILE.md"
+README = "LAMINA.md"
+STATE_DIR = ".lamina"
+CONFIG_FILE = "lamina.toml"
+DATABASE = ".lamina/memory.db"
+WORKSPACE_VARIABLE = "LAMINA_WORKSPACE"
+
+_PROFILE_TEXT = """\
+# PROFILE
+
+<!--
+What your agents should know about you. Change anything here in any editor:
+your edits count, and every line you write stays as you wrote it.
+One line is one memory, for example:
+
+- key:response.tone | value:friendly and short
+-->
+
+## Preferences
+"""
+
+_README_TEXT = """\
+# Your memories
+
+This folder holds what your AI agents remember about you and your work.
+
+- `PROFILE.md` is what they know about you. Read it, change it, delete from it, as you like.
+- `lamina.toml` is the configuration. `owner` says whose memories these are.
+- `.lamina/` is the program's own room: the search index, the history and the log. Leave it to the program.
+  Keep it out of version control and out of what you share.
+
+Everything stays on this computer unless you set up something else.
+"""
+
+
+def find_workspace(start: Path, explicit: Path | None, env: Mapping[str, str]) -> Path:
+    """The workspace in use: the one named, else $LAMINA_WORKSPACE, else the nearest folder from `start`
+    upwards that holds `.lamina`, else `start`. It need not exist yet.
+    """
+    if explicit is not None:
+        return explicit.expanduser().resolve()
+    if named := env.get(WORKSPACE_VARIABLE):
+        return Path(named).expanduser().resolve()
+    start = start.resolve()
+    return next((folder for folder in (start, *start.parents) if _is_workspace(folder)), start)
+
+
+def create_workspace(root: Path, owner: str) -> list[str]:
+    """Makes `root` a workspace of `owner` and names what was created; what is there already stays untouched.
+
+    Raises InvalidInput for a place or an owner that cannot be used, Unavailable when the system refuses.
+    """
+    checked_name("owner", owner)
+    _make_root(root)
+    created = []
+    if not _is_workspace(root):
+        ensure_folder(root, STATE_DIR)
+        created.append(f"{STATE_DIR}/")
+    texts = {
+        f"{STATE_DIR}/.gitignore": "*\n",
+        PROFILE: _PROFILE_TEXT,
+        CONFIG_FILE: f"owner = {json.dumps(owner, ensure_ascii=False)}\n",
+        README: _README_TEXT,
+    }
+    for name, text in texts.items():
+        if stamp(root, name) is None:
+            try:
+                replace_file(root, name, text.encode(), expected=None)
+            except Conflict:
+                continue  # it appeared this very moment, and whoever made it keeps it
+            created.append(name)
+    return created
+
+
+def _is_workspace(folder: Path) -> bool:
+    try:
+        return (folder / STATE_DIR).is_dir()
+    except PermissionError:
+        return False
+
+
+def _make_root(root: Path) -> None:
+    try:
+        root.mkdir(mode=0o700)
+    except FileExistsError:
+        if not root.is_dir():
+            raise InvalidInput(
+                f"{root} is a file, so it cannot become a workspace.",
+                code="workspace_invalid", hint="Name a folder.",
+            ) from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise InvalidInput(
+            f"{root} cannot be created, because {root.parent} is not a folder.",
+            code="workspace_invalid", hint="Create that folder first, or name another place.",
+        ) from None
+    except OSError as error:
+        raise explained(str(root), error) from error

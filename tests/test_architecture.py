@@ -1,0 +1,525 @@
+"""The rules of docs/architecture.md and CONTRIBUTING.md that a machine can hold us to.
+
+Each rule is a function from a module to its offences; each has snippets that it must catch and
+snippets that it must let pass, so that no rule can go blind without a red test.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import io
+import re
+import tokenize
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+
+#: The public API, sorted. A name is added here in the commit that documents it; removing one breaks users.
+PUBLIC: list[str] = []
+
+#: From left to right; a module imports from layers to its left or from its own folder. Names that share
+#: a row are siblings and never import each other.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("errors",),
+    ("model",),
+    ("runtime",),
+    ("config",),
+    ("text",),
+    ("understand",),
+    ("policy",),
+    ("search",),
+    ("views",),
+    ("storage", "workspace", "models", "trace"),
+    ("engine",),
+    ("transcripts",),
+    ("jobs",),
+    ("surfaces", "integrations"),
+    ("app",),
+    ("__init__", "__main__", "testing"),
+)
+RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
+
+PURE = {"model", "errors", "text", "understand", "policy", "search", "views"}
+#: What a pure module may import from outside: values, text and arithmetic; nothing that touches the world.
+PURE_IMPORTS = {
+    "__future__", "abc", "array", "base64", "binascii", "bisect", "collections", "copy", "dataclasses",
+    "datetime", "decimal", "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "hmac", "html",
+    "importlib.resources", "itertools", "json", "math", "operator", "re", "statistics", "string", "struct",
+    "textwrap", "tomllib", "types", "typing", "unicodedata", "urllib.parse", "zlib",
+    "Stemmer", "numpy",
+}
+#: Of our own modules, those with time, chance or I/O in them that stand to the left of a pure layer.
+IMPURE_LEFT = {"runtime"}
+
+#: Where time and chance come from. Only runtime.py may ask.
+TIME_AND_CHANCE = {
+    "datetime.date.today", "datetime.datetime.now", "datetime.datetime.today", "datetime.datetime.utcnow",
+    "numpy.random", "os.getrandom", "os.urandom", "random", "secrets", "time.gmtime", "time.localtime",
+    "time.monotonic", "time.monotonic_ns", "time.perf_counter", "time.perf_counter_ns", "time.time",
+    "time.time_ns", "uuid",
+}
+
+MAX_FILE_LINES = 600
+MAX_FUNCTION_LINES = 50
+MAX_PARAMETERS = 6
+MAX_CORE_LINES = 12_000
+OUTSIDE_CORE = {"surfaces", "integrations"}
+#: A decorated function here is a command, a route or a tool: each parameter is a flag or a field.
+ONE_PARAMETER_PER_FIELD = ("surfaces/cli/", "surfaces/http/", "surfaces/mcp/")
+DYNAMIC_IMPORTS = {"app.py", "__main__.py"}
+EMPTY_NAMES = re.compile(r"(Manager|Service|Helper|Utils|Handler|Factory|Base|Impl)$")
+
+EVERYTHING = {"Exception", "BaseException"}
+#: Marks for tools, which are not reasons.
+TOOL_MARKS = re.compile(r"noqa(: ?[A-Z]+\d+(, ?[A-Z]+\d+)*)?|pragma: no \w+|type: ignore(\[[\w-]+\])?")
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class Module:
+    """One source file, by its path under src/lamina."""
+
+    path: str
+    source: str
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.source, self.path)
+
+    @property
+    def layer(self) -> str:
+        return self.path.split("/")[0].removesuffix(".py")
+
+    @property
+    def package(self) -> list[str]:
+        return ["lamina", *self.path.split("/")[:-1]]
+
+    @cached_property
+    def comments(self) -> dict[int, str]:
+        tokens = tokenize.generate_tokens(io.StringIO(self.source).readline)
+        return {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
+
+    @cached_property
+    def functions(self) -> list[Function]:
+        return [node for node in ast.walk(self.tree) if isinstance(node, Function)]
+
+    @cached_property
+    def imported(self) -> list[tuple[int, str, str | None]]:
+        """Line, module and the name taken from it (None for `import module`), in full dotted names."""
+        found: list[tuple[int, str, str | None]] = []
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                found += [(node.lineno, alias.name, None) for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                above = self.package[: len(self.package) - node.level + 1] if node.level else []
+                module = ".".join([*above, *(node.module or "").split(".")]).rstrip(".")
+                found += [(node.lineno, module, alias.name) for alias in node.names]
+        return found
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """What each imported name stands for: `np` is numpy, `datetime` may be datetime.datetime."""
+        known: dict[str, str] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    first = alias.name.split(".")[0]
+                    known[alias.asname or first] = alias.name if alias.asname else first
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                known |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        return known
+
+    def dotted(self, node: ast.expr) -> str:
+        """The full name of an expression like `np.random`; empty when it is not a chain of names."""
+        if isinstance(node, ast.Name):
+            return self.names.get(node.id, node.id)
+        if isinstance(node, ast.Attribute) and (left := self.dotted(node.value)):
+            return f"{left}.{node.attr}"
+        return ""
+
+    def mentions(self) -> Iterator[tuple[int, str]]:
+        """Every chain of names that is used, with its line."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Name | ast.Attribute) and (name := self.dotted(node)):
+                yield node.lineno, name
+
+    def calls(self) -> Iterator[tuple[int, str, ast.Call]]:
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Call):
+                yield node.lineno, self.dotted(node.func), node
+
+
+Rule = Callable[[Module], Iterable[str]]
+
+SRC = Path(__file__).parents[1] / "src" / "lamina"
+MODULES = [
+    Module(path.relative_to(SRC).as_posix(), path.read_text(encoding="utf-8"))
+    for path in sorted(SRC.rglob("*.py"))
+]
+
+
+def within(name: str, prefixes: Iterable[str]) -> bool:
+    return any(name == prefix or name.startswith(f"{prefix}.") for prefix in prefixes)
+
+
+# The rules.
+
+
+def wrong_direction(module: Module) -> Iterator[str]:
+    if module.layer not in RANK:
+        yield f"{module.path}: `{module.layer}` is in no layer; give it a place in LAYERS"
+        return
+    for line, imported, name in module.imported:
+        if not within(imported, ["lamina"]):
+            continue
+        target = ".".join(imported.split(".")[1:2]) or (name if name in RANK else "__init__")
+        if target not in RANK:
+            yield f"{module.path}:{line}: imports `{target}`, which is in no layer"
+        elif target != module.layer and RANK[target] >= RANK[module.layer]:
+            yield f"{module.path}:{line}: {module.layer} may not import {target}"
+
+
+def impure_import(module: Module) -> Iterator[str]:
+    if module.layer not in PURE:
+        return
+    for line, imported, name in module.imported:
+        full = f"{imported}.{name}" if name else imported
+        if within(full, ["lamina"]):
+            if any(within(full, [f"lamina.{impure}"]) for impure in IMPURE_LEFT):
+                yield f"{module.path}:{line}: {module.layer} is pure and may not import {full}"
+        elif not within(full, PURE_IMPORTS):
+            yield f"{module.path}:{line}: {module.layer} is pure and may not import {full}"
+    for line, name, _ in module.calls():
+        if name in {"open", "input", "breakpoint"}:
+            yield f"{module.path}:{line}: {module.layer} is pure and may not call {name}()"
+
+
+def time_or_chance(module: Module) -> Iterator[str]:
+    if module.path == "runtime.py":
+        return
+    for line, imported, name in module.imported:
+        full = f"{imported}.{name}" if name else imported
+        if within(full, TIME_AND_CHANCE):
+            yield f"{module.path}:{line}: imports {full}; take it from the runtime"
+    for line, name in module.mentions():
+        if name in TIME_AND_CHANCE and "." in name:
+            yield f"{module.path}:{line}: uses {name}; take it from the runtime"
+
+
+def long_file(module: Module) -> Iterator[str]:
+    if (lines := len(module.source.splitlines())) > MAX_FILE_LINES:
+        yield f"{module.path}: {lines} lines, {MAX_FILE_LINES} allowed"
+
+
+def long_function(module: Module) -> Iterator[str]:
+    for function in module.functions:
+        lines = (function.end_lineno or function.lineno) - function.lineno + 1
+        if lines > MAX_FUNCTION_LINES:
+            allowed = f"{MAX_FUNCTION_LINES} allowed"
+            yield f"{module.path}:{function.lineno}: {function.name} has {lines} lines, {allowed}"
+
+
+def many_parameters(module: Module) -> Iterator[str]:
+    for function in module.functions:
+        if function.decorator_list and module.path.startswith(ONE_PARAMETER_PER_FIELD):
+            continue
+        spec = function.args
+        every = [*spec.posonlyargs, *spec.args, spec.vararg, *spec.kwonlyargs, spec.kwarg]
+        names = [arg.arg for arg in every if arg is not None]
+        count = len(names) - (names[:1] in (["self"], ["cls"]))
+        if count > MAX_PARAMETERS:
+            allowed = f"{MAX_PARAMETERS} allowed"
+            yield f"{module.path}:{function.lineno}: {function.name} has {count} parameters, {allowed}"
+
+
+def late_import(module: Module) -> Iterator[str]:
+    for function in module.functions:
+        for node in ast.walk(function):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                yield f"{module.path}:{node.lineno}: an import inside {function.name}"
+
+
+def dynamic_import(module: Module) -> Iterator[str]:
+    if module.path in DYNAMIC_IMPORTS:
+        return
+    for line, name in module.mentions():
+        if name in {"importlib.import_module", "__import__"}:
+            yield f"{module.path}:{line}: {name} belongs in {' or '.join(sorted(DYNAMIC_IMPORTS))}"
+
+
+def empty_name(module: Module) -> Iterator[str]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ClassDef) and EMPTY_NAMES.search(node.name):
+            yield f"{module.path}:{node.lineno}: {node.name} says nothing; name the thing it is"
+
+
+def no_docstring(module: Module) -> Iterator[str]:
+    if not ast.get_docstring(module.tree):
+        yield f"{module.path}: no module docstring"
+
+
+def unexplained_catch_all(module: Module) -> Iterator[str]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ExceptHandler):
+            kinds = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
+            names = {module.dotted(kind) if kind else "Exception" for kind in kinds}
+            if isinstance(node.body[-1], ast.Raise) and node.body[-1].exc is None:
+                names -= {"BaseException"}  # cleans up and lets it go on: nothing is caught
+        elif isinstance(node, ast.Call) and module.dotted(node.func) == "contextlib.suppress":
+            names = {module.dotted(kind) for kind in node.args}
+        else:
+            continue
+        if names & EVERYTHING and not reason(module.comments.get(node.lineno, "")):
+            yield f"{module.path}:{node.lineno}: catches everything and does not say why on that line"
+
+
+def reason(comment: str) -> bool:
+    """Whether a comment says something to people."""
+    return len(re.findall(r"\w+", TOOL_MARKS.sub("", comment))) >= 2
+
+
+def stray_print(module: Module) -> Iterator[str]:
+    if module.path.startswith("surfaces/cli/"):
+        return
+    for line, name, _ in module.calls():
+        if name == "print":
+            yield f"{module.path}:{line}: print() outside surfaces/cli"
+
+
+def core_lines(modules: Iterable[Module]) -> int:
+    return sum(len(module.source.splitlines()) for module in modules if module.layer not in OUTSIDE_CORE)
+
+
+def hold(rule: Rule, modules: Iterable[Module]) -> None:
+    if offences := [offence for module in modules for offence in rule(module)]:
+        pytest.fail("\n".join(offences), pytrace=False)
+
+
+def waits_for_code(module: Module, modules: Iterable[Module]) -> bool:
+    """An empty `__init__.py` alone in its folder: a layer that nobody has written yet."""
+    folder = module.path.removesuffix("__init__.py")
+    return (
+        module.path.endswith("__init__.py")
+        and not module.tree.body
+        and not any(other.path.startswith(folder) and other.tree.body for other in modules)
+    )
+
+
+# The code keeps them.
+
+
+def test_there_is_code_to_look_at() -> None:
+    assert any(module.path == "errors.py" for module in MODULES)
+
+
+def test_a_module_imports_only_from_layers_to_its_left_or_from_its_own_folder() -> None:
+    hold(wrong_direction, MODULES)
+
+
+def test_pure_layers_import_nothing_that_touches_the_world() -> None:
+    hold(impure_import, MODULES)
+
+
+def test_time_and_chance_come_from_the_runtime_alone() -> None:
+    hold(time_or_chance, MODULES)
+
+
+def test_no_file_is_longer_than_600_lines() -> None:
+    hold(long_file, MODULES)
+
+
+def test_no_function_is_longer_than_50_lines() -> None:
+    hold(long_function, MODULES)
+
+
+def test_no_function_takes_more_than_six_parameters() -> None:
+    hold(many_parameters, MODULES)
+
+
+def test_the_core_is_at_most_12000_lines() -> None:
+    assert core_lines(MODULES) <= MAX_CORE_LINES
+
+
+def test_imports_stand_at_the_top_of_a_module() -> None:
+    hold(late_import, MODULES)
+
+
+def test_only_the_composition_root_imports_by_name() -> None:
+    hold(dynamic_import, MODULES)
+
+
+def test_the_public_api_is_exactly_what_is_listed_here() -> None:
+    lamina = importlib.import_module("lamina")
+    assert sorted(lamina.__all__) == PUBLIC
+    assert [name for name in PUBLIC if not hasattr(lamina, name)] == []
+
+
+def test_no_class_has_a_name_that_says_nothing() -> None:
+    hold(empty_name, MODULES)
+
+
+def test_every_module_says_what_it_owns() -> None:
+    hold(no_docstring, [module for module in MODULES if not waits_for_code(module, MODULES)])
+
+
+def test_whoever_catches_everything_says_why() -> None:
+    hold(unexplained_catch_all, MODULES)
+
+
+def test_only_the_command_line_prints() -> None:
+    hold(stray_print, MODULES)
+
+
+# The rules catch what they are for, and nothing else.
+
+BODY_OF_51 = "def f():\n" + "    x = 1\n" * 50
+SIX = "a, b, c, d, e, f"
+
+CAUGHT: list[tuple[Rule, str, str]] = [
+    (wrong_direction, "errors.py", "import lamina.model"),
+    (wrong_direction, "model/a.py", "from lamina.storage import sqlite"),
+    (wrong_direction, "model/a.py", "from lamina import storage"),
+    (wrong_direction, "model/a.py", "from .. import storage"),
+    (wrong_direction, "model/a.py", "from ..storage.sqlite import x"),
+    (wrong_direction, "runtime.py", "from lamina.config import Config"),
+    (wrong_direction, "understand/a.py", "from lamina.policy import x"),
+    (wrong_direction, "storage/a.py", "from lamina.trace import x"),
+    (wrong_direction, "workspace/a.py", "from lamina.models import x"),
+    (wrong_direction, "engine/a.py", "from lamina.jobs import x"),
+    (wrong_direction, "transcripts/a.py", "from lamina.jobs import x"),
+    (wrong_direction, "surfaces/cli/a.py", "from lamina.integrations import x"),
+    (wrong_direction, "surfaces/cli/a.py", "from lamina.app import x"),
+    (wrong_direction, "surfaces/cli/a.py", "from lamina import open"),
+    (wrong_direction, "surfaces/cli/a.py", "import lamina"),
+    (wrong_direction, "app.py", "from lamina.testing import x"),
+    (wrong_direction, "model/a.py", "def f():\n    from lamina.app import x"),
+    (wrong_direction, "helpers/a.py", "x = 1"),
+    (wrong_direction, "engine/a.py", "from lamina.helpers import x"),
+    *[
+        (impure_import, "text/a.py", f"import {name}")
+        for name in (
+            "os", "os.path", "pathlib", "socket", "subprocess", "sqlite3", "threading", "time", "random",
+            "secrets", "uuid", "tempfile", "shutil", "io", "importlib", "urllib.request", "apsw", "pydantic",
+        )
+    ],
+    (impure_import, "views/a.py", "from os import path"),
+    (impure_import, "views/a.py", "from urllib import request"),
+    (impure_import, "views/a.py", "from importlib import import_module"),
+    (impure_import, "policy/a.py", "from lamina.runtime import Clock"),
+    (impure_import, "policy/a.py", "from lamina import runtime"),
+    (impure_import, "errors.py", "import os"),
+    (impure_import, "search/a.py", "x = open('a')"),
+    (time_or_chance, "engine/a.py", "from datetime import datetime\nx = datetime.now()"),
+    (time_or_chance, "engine/a.py", "import datetime as dt\nx = dt.datetime.utcnow()"),
+    (time_or_chance, "engine/a.py", "from datetime import date\nx = date.today()"),
+    (time_or_chance, "engine/a.py", "from datetime import datetime as d\nnow = d.now"),
+    (time_or_chance, "engine/a.py", "import time\nx = time.time()"),
+    (time_or_chance, "engine/a.py", "from time import perf_counter as p"),
+    (time_or_chance, "engine/a.py", "import random"),
+    (time_or_chance, "engine/a.py", "from random import choice"),
+    (time_or_chance, "engine/a.py", "import numpy as np\nx = np.random.rand()"),
+    (time_or_chance, "engine/a.py", "from uuid import uuid4"),
+    (time_or_chance, "engine/a.py", "import secrets"),
+    (time_or_chance, "storage/a.py", "import os\nx = os.urandom(8)"),
+    (time_or_chance, "surfaces/cli/runtime.py", "import uuid"),
+    (long_file, "engine/a.py", "x = 1\n" * 601),
+    (long_function, "engine/a.py", BODY_OF_51),
+    (long_function, "engine/a.py", BODY_OF_51.replace("def", "async def")),
+    (many_parameters, "engine/a.py", f"def f({SIX}, g): ..."),
+    (many_parameters, "engine/a.py", f"def f({SIX}, *args): ..."),
+    (many_parameters, "engine/a.py", f"def f(*, {SIX}, **options): ..."),
+    (many_parameters, "engine/a.py", f"class A:\n    def f(self, {SIX}, g): ..."),
+    (many_parameters, "engine/a.py", f"@app.command()\ndef f({SIX}, g): ..."),
+    (many_parameters, "surfaces/cli/a.py", f"def f({SIX}, g): ..."),
+    (late_import, "engine/a.py", "def f():\n    import os"),
+    (late_import, "engine/a.py", "class A:\n  async def f(self):\n    if x:\n      from a import b"),
+    (dynamic_import, "engine/a.py", "import importlib\nx = importlib.import_module('a')"),
+    (dynamic_import, "engine/a.py", "from importlib import import_module\nx = import_module('a')"),
+    (dynamic_import, "engine/app.py", "x = __import__('a')"),
+    *[
+        (empty_name, "engine/a.py", f"class {name}: ...")
+        for name in (
+            "MemoryManager", "_Service", "TextHelper", "Utils", "EventHandler", "GateFactory", "StoreBase",
+            "StoreImpl",
+        )
+    ],
+    (no_docstring, "engine/a.py", "x = 1"),
+    (no_docstring, "engine/a.py", "# a comment"),
+    (unexplained_catch_all, "engine/a.py", "try: ...\nexcept: ..."),
+    (unexplained_catch_all, "engine/a.py", "try: ...\nexcept Exception: ..."),
+    (unexplained_catch_all, "engine/a.py", "try: ...\nexcept BaseException as error: ..."),
+    (unexplained_catch_all, "engine/a.py", "try: ...\nexcept BaseException:\n    if x:\n        raise"),
+    (unexplained_catch_all, "engine/a.py", "try: ...\nexcept (OSError, Exception): ..."),
+    (unexplained_catch_all, "engine/a.py", "try: ...\nexcept Exception:  # noqa: BLE001\n    ..."),
+    (unexplained_catch_all, "engine/a.py", "try: ...\nexcept Exception:\n    # a reason too late\n    ..."),
+    (unexplained_catch_all, "engine/a.py", "from contextlib import suppress\nwith suppress(Exception): ..."),
+    (stray_print, "engine/a.py", "print('x')"),
+    (stray_print, "surfaces/http/a.py", "def f():\n    print()"),
+]
+
+ALLOWED: list[tuple[Rule, str, str]] = [
+    (wrong_direction, "model/a.py", "from lamina.errors import Denied\nfrom lamina.model.scope import Scope"),
+    (wrong_direction, "model/a.py", "from . import scope\nfrom .scope import Scope"),
+    (wrong_direction, "policy/a.py", "from lamina.config import Config\nfrom lamina.understand import x"),
+    (wrong_direction, "jobs/a.py", "from lamina.transcripts import x\nfrom lamina.engine import Engine"),
+    (wrong_direction, "surfaces/http/a.py", "from lamina.surfaces.cli import x\nfrom lamina import engine"),
+    (wrong_direction, "__init__.py", "from lamina.app import open"),
+    (wrong_direction, "__main__.py", "from lamina import app"),
+    (wrong_direction, "errors.py", "import laminar"),
+    (impure_import, "text/a.py", "from importlib import resources\nfrom collections.abc import Iterable"),
+    (impure_import, "text/a.py", "import importlib.resources\nimport Stemmer\nimport numpy as np"),
+    (impure_import, "views/a.py", "from lamina.config import Config\nfrom urllib.parse import quote"),
+    (impure_import, "storage/a.py", "import os\nfrom lamina.runtime import Clock\nx = open('a')"),
+    (time_or_chance, "runtime.py", "import secrets\nimport time\nx = time.time()"),
+    (time_or_chance, "engine/a.py", "from datetime import datetime\nx = datetime.fromtimestamp(0, UTC)"),
+    (time_or_chance, "engine/a.py", "def f(clock, random, uuid):\n    return clock.now(), random.x, uuid"),
+    (time_or_chance, "storage/a.py", "import time\nx = time.sleep(1)"),
+    (long_file, "engine/a.py", "x = 1\n" * 600),
+    (long_function, "engine/a.py", BODY_OF_51.removesuffix("    x = 1\n")),
+    (many_parameters, "engine/a.py", f"class A:\n    def f(self, {SIX}): ..."),
+    (many_parameters, "surfaces/cli/a.py", f"@app.command()\ndef f({SIX}, g): ..."),
+    (late_import, "engine/a.py", "import os\nif x:\n    import re"),
+    (dynamic_import, "app.py", "import importlib\nx = importlib.import_module('a')"),
+    (empty_name, "engine/a.py", "class Database: ...\nclass ServiceDesk: ..."),
+    (no_docstring, "engine/a.py", '"""Says."""'),
+    (unexplained_catch_all, "engine/a.py", "try: ...\nexcept OSError: ..."),
+    (unexplained_catch_all, "engine/a.py", "try: ...\nexcept Exception:  # noqa: BLE001 its reason\n    ..."),
+    (unexplained_catch_all, "engine/a.py", "try: ...\nexcept BaseException:\n    undo()\n    raise"),
+    (stray_print, "surfaces/cli/a.py", "print('x')"),
+    (stray_print, "engine/a.py", "console.print('x')"),
+]
+
+
+@pytest.mark.parametrize(("rule", "path", "source"), CAUGHT)
+def test_a_rule_catches_what_it_is_for(rule: Rule, path: str, source: str) -> None:
+    assert list(rule(Module(path, source)))
+
+
+@pytest.mark.parametrize(("rule", "path", "source"), ALLOWED)
+def test_a_rule_lets_good_code_pass(rule: Rule, path: str, source: str) -> None:
+    assert list(rule(Module(path, source))) == []
+
+
+def test_every_rule_has_been_seen_to_catch_and_to_let_pass() -> None:
+    rules = {
+        wrong_direction, impure_import, time_or_chance, long_file, long_function, many_parameters,
+        late_import, dynamic_import, empty_name, no_docstring, unexplained_catch_all, stray_print,
+    }
+    assert {rule for rule, _, _ in CAUGHT} == {rule for rule, _, _ in ALLOWED} == rules
+
+
+def test_the_core_is_counted_without_surfaces_and_integrations() -> None:
+    core, rim = Module("engine/a.py", "x = 1\n" * 3), Module("surfaces/cli/a.py", "x = 1\n" * 5)
+    assert core_lines([core, rim, Module("integrations/a.py", "x = 1\n")]) == 3
+
+
+def test_an_unwritten_layer_is_excused_and_a_written_one_is_not() -> None:
+    empty, full = Module("jobs/__init__.py", ""), Module("jobs/decay.py", "x = 1")
+    assert waits_for_code(empty, [empty])
+    assert not waits_for_code(empty, [empty, full])
+    assert not waits_for_code(full, [empty, full])
