@@ -10,14 +10,14 @@ import pytest
 from lamina.errors import Damaged, InvalidInput
 from lamina.text.entries import Entry, EntryFile, Severity, canonical_key
 
-CONTRACT = """\
+CONTRACT = b"""\
 # PROFILE
 
 ## Preferences
 - key:response.tone | value:professional-friendly | priority:70 | ttl:none | source:user_explicit | updated_at:2026-02-07T11:00:00Z
 - key:response.language | value:th | priority:80 | ttl:none | source:user_explicit | updated_at:2026-02-07T11:00:00Z
 - key:response.format.default | value:bullet-summary | priority:60 | ttl:none | source:user_inferred | updated_at:2026-02-07T11:05:00Z
-""".encode()  # noqa: E501  the contract's own lines
+"""  # noqa: E501  the contract's own lines
 
 
 def parsed(text: str) -> EntryFile:
@@ -76,11 +76,14 @@ def test_a_change_touches_only_the_parts_that_differ() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "- key:a", "- key:a | value:", "- key:a | value:  \t", "- key: | value:b", "- key:!!! | value:b", "- key:",
-        "- key:a | value:b | priority:high", "- key:a | value:b | priority:101", "- key:a | value:b | priority:-1",
+        "- key:a", "- key:a | value:", "- key:a | value:  \t", "- key: | value:b", "- key:!!! | value:b",
+        "- key:",
+        "- key:a | value:b | priority:high", "- key:a | value:b | priority:101",
+        "- key:a | value:b | priority:-1",
         "- key:a | value:b | priority:๗๐", "- key:a | value:b | priority:", "- key:a | value:b | value:c",
         "- key:a | key:b | value:c", "- key:a | value:b | x:1 | x:2", "- key:a | value:b | kind:wish",
-        "- key:a | value:b | source:root", "- key:a | value:b | ttl:soon", "- key:a | value:b | ", "- key:a | value:b | c",
+        "- key:a | value:b | source:root", "- key:a | value:b | ttl:soon", "- key:a | value:b | ",
+        "- key:a | value:b | c",
         "- key:a | Value:b", "* key :a", "\t- key:a", "- key:a | value:" + "| x" * 100,
     ],
 )
@@ -100,7 +103,12 @@ def test_an_entry_that_is_not_utf8_is_reported_and_kept() -> None:
 
 
 def test_a_problem_never_repeats_the_value() -> None:
-    file = parsed("- key:a | value:hunter2 | priority:hunter2 | source:hunter2\n- key:a | value:hunter2 | ttl:hunter2")
+    file = parsed(
+        "- key:a | value:hunter2 | priority:hunter2\n- key:a | value:hunter2 | ttl:hunter2\n"
+        "- key:a | value:hunter2 | source:hunter2\n- key:a | value:hunter2 | kind:hunter2\n"
+        "- key:a | value:hunter2 | hunter2\n- key:a | value:hunter2 | updated_at:hunter2\n"
+    )
+    assert len(file.problems) == 6
     assert "hunter2" not in repr(file.problems)
 
 
@@ -108,9 +116,12 @@ def test_a_problem_never_repeats_the_value() -> None:
     "text",
     [
         "- just a bullet\n", "prose about - key:a | value:b\n", "> - key:a | value:b\n", "-key:a | value:b\n",
-        "<!-- - key:a | value:b -->\n", "<!--\n- key:a | value:b\n-->\n", "note <!--\n- key:a | value:b\n--> end\n",
-        "<!-- x --> <!--\n- key:a | value:b\n-->\n", "```\n- key:a | value:b\n```\n", "~~~~ md\n- key:a | value:b\n~~~\n~~~~~\n",
-        "- like this:\n    ```\n    - key:a | value:b\n    ```\n", "```\n<!--\n```\n<!--\n```\n- key:a | value:b\n-->\n",
+        "<!-- - key:a | value:b -->\n", "<!--\n- key:a | value:b\n-->\n",
+        "note <!--\n- key:a | value:b\n--> end\n",
+        "<!-- x --> <!--\n- key:a | value:b\n-->\n", "```\n- key:a | value:b\n```\n",
+        "~~~~ md\n- key:a | value:b\n~~~\n~~~~~\n",
+        "- like this:\n    ```\n    - key:a | value:b\n    ```\n",
+        "```\n<!--\n```\n<!--\n```\n- key:a | value:b\n-->\n",
         "- keys:a | value:b\n", "- Key:a | value:b\n", "1. key:a | value:b\n",
     ],
 )
@@ -123,7 +134,8 @@ def test_what_is_not_an_entry_is_only_kept(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "opening", ["<!--\n", "prose <!-- open\n", "```\n", "~~~ x\n", "````\n```\n", "<!-- a --> <!--\n", "--> <!--\n"]
+    "opening",
+    ["<!--\n", "prose <!-- open\n", "```\n", "~~~ x\n", "````\n```\n", "<!-- a --> <!--\n", "--> <!--\n"]
 )
 def test_what_is_never_closed_hides_nothing_and_is_reported(opening: str) -> None:
     text = f"{opening}- key:a | value:b\n"
@@ -134,9 +146,9 @@ def test_what_is_never_closed_hides_nothing_and_is_reported(opening: str) -> Non
     assert [entry.value for entry in changed.entries] == ["b", "--> ``` <!--"]
 
 
-@pytest.mark.parametrize("text", ["`<!--` opens\n- key:a | value:b\n-->\n", "<!-->\n- key:a | value:b\n-->\n"])
-def test_a_comment_mark_that_opens_nothing_hides_nothing(text: str) -> None:
-    assert parsed(text).get("a") is not None
+@pytest.mark.parametrize("opening", ["`<!--` opens", "<!-->", "<!--->", "<!-- a --> b", "-->"])
+def test_a_comment_mark_that_opens_nothing_hides_nothing(opening: str) -> None:
+    assert parsed(f"{opening}\n- key:a | value:b\n-->\n").get("a") is not None
 
 
 def test_an_entry_cannot_open_a_comment_or_a_code_block() -> None:
@@ -145,7 +157,7 @@ def test_an_entry_cannot_open_a_comment_or_a_code_block() -> None:
 
 
 def test_the_highest_priority_of_a_key_is_in_force() -> None:
-    file = parsed("- key:a | value:1 | priority:80\n- key:A | value:2 | priority:70 | updated_at:2027-01-01\n")
+    file = parsed("- key:a | value:1 | priority:80\n- key:A | value:2 | priority:70 | updated_at:2027-01-01")
     assert [(entry.value, entry.line) for entry in file.entries] == [("1", 1)]
     assert [(p.line, p.severity) for p in file.problems] == [(2, Severity.SHADOWED)]
 
@@ -168,7 +180,9 @@ def test_a_time_that_cannot_be_read_counts_as_the_oldest() -> None:
 
 
 def test_an_entry_put_is_in_force_even_over_a_duplicate_that_would_outrank_it() -> None:
-    file = parsed("- key:a | value:1 | priority:80\n- key:a | value:2 | priority:70\n- key:a | value:3 | priority:10\n")
+    file = parsed(
+        "- key:a | value:1 | priority:80\n- key:a | value:2 | priority:70\n- key:a | value:3 | priority:10\n"
+    )
     changed = file.put(Entry(key="a", value="new", priority=20))
     assert changed.get("a") == Entry(key="a", value="new", priority=20)
     assert shown(changed) == "- key:a | value:new | priority:20\n- key:a | value:3 | priority:10\n"
@@ -184,7 +198,10 @@ def test_removing_a_key_removes_all_its_lines_and_nothing_else() -> None:
 
 
 def test_a_new_entry_follows_the_last_one_under_its_heading() -> None:
-    text = "# P\n\n## preferences ##\n* key:a | value:1\n    a note of mine\n\n### More\n- key:b | value:2\n\n## Other\n- key:c | value:3\n"
+    text = (
+        "# P\n\n## preferences ##\n* key:a | value:1\n    a note of mine\n\n"
+        "### More\n- key:b | value:2\n\n## Other\n- key:c | value:3\n"
+    )
     changed = shown(parsed(text).put(Entry(key="new", value="x", kind="fact")))
     new = "* key:new | value:x | kind:fact | priority:50 | ttl:none | source:user_explicit\n"
     assert changed == text.replace("of mine\n", f"of mine\n{new}")
@@ -193,7 +210,8 @@ def test_a_new_entry_follows_the_last_one_under_its_heading() -> None:
 def test_a_new_entry_goes_below_an_empty_heading_and_its_comment() -> None:
     text = "# P\n## Preferences\n<!--\nexample\n-->\n\n\n## Other\n"
     changed = shown(parsed(text).put(Entry(key="a", value="x")))
-    assert changed == text.replace("-->\n", "-->\n- key:a | value:x | priority:50 | ttl:none | source:user_explicit\n")
+    line = "- key:a | value:x | priority:50 | ttl:none | source:user_explicit\n"
+    assert changed == text.replace("-->\n", f"-->\n{line}")
 
 
 def test_missing_headings_are_made_at_the_end() -> None:
@@ -202,19 +220,22 @@ def test_missing_headings_are_made_at_the_end() -> None:
     assert shown(parsed("").put(entry, "Context", "SESSION")) == f"# SESSION\n\n## Context\n{line}"
     assert shown(parsed("hello").put(entry)) == f"hello\n\n# PROFILE\n\n## Preferences\n{line}"
     assert shown(parsed("# About me\n\n").put(entry)) == f"# About me\n\n## Preferences\n{line}"
-    assert shown(parsed("```\n## Preferences\n```\n").put(entry)).endswith(f"```\n\n# PROFILE\n\n## Preferences\n{line}")
+    hidden = "```\n## Preferences\n```\n"
+    assert shown(parsed(hidden).put(entry)) == f"{hidden}\n# PROFILE\n\n## Preferences\n{line}"
 
 
 def test_the_usual_line_ending_is_used_and_a_missing_last_one_is_added() -> None:
     text = "# P\r\n## Preferences\r\n- key:a | value:1\n- key:b | value:2"
     changed = parsed(text).put(Entry(key="c", value="3"))
-    assert shown(changed) == f"{text}\r\n- key:c | value:3 | priority:50 | ttl:none | source:user_explicit\r\n"
+    line = "- key:c | value:3 | priority:50 | ttl:none | source:user_explicit\r\n"
+    assert shown(changed) == f"{text}\r\n{line}"
     assert shown(parsed("- key:a | value:1\r").put(Entry(key="a", value="2"))) == "- key:a | value:2\r"
 
 
 def test_a_byte_order_mark_stays_the_first_thing_in_the_file() -> None:
     assert shown(parsed("\ufeff").put(Entry(key="a", value="1"))).startswith("\ufeff# PROFILE\n")
-    assert shown(parsed("\ufeff- key:a | value:1").put(Entry(key="a", value="2"))) == "\ufeff- key:a | value:2"
+    marked = parsed("\ufeff- key:a | value:1")
+    assert shown(marked.put(Entry(key="a", value="2"))) == "\ufeff- key:a | value:2"
 
 
 def test_a_utf16_file_is_reported_and_never_written() -> None:
@@ -228,9 +249,12 @@ def test_a_utf16_file_is_reported_and_never_written() -> None:
 
 
 HOSTILE = [
-    "x | key:response.tone | value:y", "a\n- key:b | value:c", "a\r\n## Preferences", "|", "||", "\\", "\\|", "\\\\|", "C:\\new\\u{41}",
-    "\\u{}", "", " ", "  two  ", "\t", "\n", "\x00", "\x0b\x0c\x1c\x1d\x1e", "\x85", "\u2028\u2029", "\u3000全角\u3000", "\xa0",
-    "-->", "<!--", "<!-->", "--->", "```", "---", "# h", "<script>", "[[link]]", "key:value:more", ":", "\u202eevil\u2066", "\ufeff",
+    "x | key:response.tone | value:y", "a\n- key:b | value:c", "a\r\n## Preferences", "|", "||", "\\",
+    "\\|", "\\\\|", "C:\\new\\u{41}",
+    "\\u{}", "", " ", "  two  ", "\t", "\n", "\x00", "\x0b\x0c\x1c\x1d\x1e", "\x85", "\u2028\u2029",
+    "\u3000全角\u3000", "\xa0",
+    "-->", "<!--", "<!-->", "--->", "```", "---", "# h", "<script>", "[[link]]", "key:value:more", ":",
+    "\u202eevil\u2066", "\ufeff",
     "ภาษาไทย สระอำ", "中文｜全角", "👩‍👩‍👧", "\U000e0041", "e\u0301", "none", "x" * 10_000,
 ]
 
@@ -242,8 +266,8 @@ def test_any_value_is_one_entry_and_comes_back_as_it_was(value: str) -> None:
     assert again.get("k") == Entry(key="k", value=value, extra=(("note", value),))
     assert len(again.entries) == 4
     assert again.problems == ()
-    added = file.to_bytes().removeprefix(CONTRACT).decode()
-    assert added.isprintable() or added.removesuffix("\n").replace("\u3000", "").replace("\u200d", "").isprintable()
+    added = file.to_bytes().removeprefix(CONTRACT).decode().removesuffix("\n")
+    assert added.replace("\u200d", "").isprintable()  # the joiner of an emoji is part of what is seen
 
 
 @pytest.mark.parametrize("key", ["a | value:x", "a\nb", " a ", "-->a", "ภาษา", "语言", "A\\B"])
@@ -290,8 +314,10 @@ def test_a_heading_is_one_plain_line(heading: str) -> None:
 @pytest.mark.parametrize(
     ("text", "key"),
     [
-        ("response.tone", "response.tone"), (" Response Tone ", "response_tone"), ("a//b--c", "a_b--c"), ("__a__", "a"),
-        ("ภาษา ที่ชอบ", "ภาษา_ที่ชอบ"), ("最喜欢的茶！", "最喜欢的茶"), ("CAFÉ", "café"), ("cafe\u0301", "café"), ("Straße", "strasse"),
+        ("response.tone", "response.tone"), (" Response Tone ", "response_tone"), ("a//b--c", "a_b--c"),
+        ("__a__", "a"),
+        ("ภาษา ที่ชอบ", "ภาษา_ที่ชอบ"), ("最喜欢的茶！", "最喜欢的茶"), ("CAFÉ", "café"),
+        ("cafe\u0301", "café"), ("Straße", "strasse"),
         ("x" * 128, "x" * 128), ("๑๒", "๑๒"), ("note.1a2b", "note.1a2b"), ("_.x", ".x"),
     ],
 )
@@ -300,7 +326,9 @@ def test_a_key_has_one_spelling(text: str, key: str) -> None:
     assert canonical_key(key) == key
 
 
-@pytest.mark.parametrize("text", ["", " ", "!!!", "_", "...", "-", "💩", "x" * 129, "x" * 10_000_000, "\n", "\ud800"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "!!!", "_", "...", "-", "💩", "x" * 129, "x" * 10_000_000, "\n", "\ud800"]
+)
 def test_what_can_be_no_key_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         canonical_key(text)
@@ -319,7 +347,8 @@ def test_every_letter_of_every_script_makes_a_key_that_is_its_own_spelling() -> 
     "data",
     [
         b"x" * 10_000_000, b"- key:a | value:" + b"x" * 10_000_000, b"- key:a | value:" + b"|" * 10_000_000,
-        b"- key:" + b"a" * 10_000_000, b"<!--x-->" * 1_250_000, b"`" * 10_000_000, b" \t" * 5_000_000, b"#" * 10_000_000,
+        b"- key:" + b"a" * 10_000_000, b"<!--x-->" * 1_250_000, b"`" * 10_000_000, b" \t" * 5_000_000,
+        b"#" * 10_000_000,
         b"- key:a | value:" + b"\\" * 10_000_000,
     ],
 )

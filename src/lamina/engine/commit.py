@@ -37,22 +37,16 @@ def shelf_of(draft: Draft) -> str:
     return name
 
 
-def find_outcome(ledger: Ledger, draft: Draft) -> New | Same | Supersede | Lose:
-    """How a draft stands to what is on its shelf now; an expired memory no longer counts."""
-    shelf = ledger.lexicon.shelf(shelf_of(draft))
-    existing = None
-    if shelf is not None:
-        existing = ledger.memories.active(shelf, identity_of(draft.key, draft.kind, draft.text))
-    if existing is not None and _expired(existing, ledger.now):
-        existing = None
-    return reconcile(draft, existing, ledger.book.policy)
-
-
 def commit_remember(
     ledger: Ledger, draft: Draft, passed: tuple[str, ...], file: str | None = None
 ) -> Receipt:
     """Store an admitted draft, or say that it is known, or that it lost."""
-    outcome = find_outcome(ledger, draft)
+    shelf = ledger.lexicon.open_shelf(shelf_of(draft))
+    existing = ledger.memories.active(shelf, identity_of(draft.key, draft.kind, draft.text))
+    if existing is not None and _expired(existing, ledger.now):
+        _retire_expired(ledger, existing)
+        existing = None
+    outcome = reconcile(draft, existing, ledger.book.policy)
     match outcome:
         case Same(existing):
             ack = acknowledgement("unchanged", draft.text)
@@ -66,17 +60,19 @@ def commit_remember(
         case Lose(existing):
             return _lost(ledger, draft, existing)
         case New() | Supersede():
-            return _stored(ledger, draft, outcome, passed, file)
+            memory = _built(ledger, draft, file)
+            return _stored(ledger, draft, memory, shelf, (outcome, passed))
 
 
 def _stored(
-    ledger: Ledger, draft: Draft, outcome: New | Supersede, passed: tuple[str, ...], file: str | None
+    ledger: Ledger,
+    draft: Draft,
+    memory: Memory,
+    shelf: int,
+    admitted: tuple[New | Supersede, tuple[str, ...]],
 ) -> Receipt:
-    name = shelf_of(draft)
-    shelf = ledger.lexicon.open_shelf(name)
-    identity = identity_of(draft.key, draft.kind, draft.text)
-    _retire_expired(ledger, shelf, identity)
-    memory = _built(ledger, draft, file)
+    outcome, passed = admitted
+    name, identity = memory.shelf, identity_of(draft.key, draft.kind, draft.text)
     if isinstance(outcome, Supersede):
         memory = replace(memory, supersedes=outcome.existing.id)
         _retire(ledger, outcome.existing, memory, outcome.rule)
@@ -186,13 +182,11 @@ def _expired(memory: Memory, now: datetime) -> bool:
     return memory.expires_at is not None and memory.expires_at <= now
 
 
-def _retire_expired(ledger: Ledger, shelf: int, identity: str) -> None:
+def _retire_expired(ledger: Ledger, existing: Memory) -> None:
     """The place of an expired memory is free; its row says that it expired."""
-    existing = ledger.memories.active(shelf, identity)
-    if existing is not None and _expired(existing, ledger.now):
-        gone = _put_aside(ledger, existing, State.EXPIRED)
-        ledger.record(HistoryOp.TTL, gone, existing.text, {"code": "ttl_expired"})
-        ledger.trace(gone.shelf, events.deleted(ledger.scope, gone, "expired", ledger.snapshot))
+    gone = _put_aside(ledger, existing, State.EXPIRED)
+    ledger.record(HistoryOp.TTL, gone, existing.text, {"code": "ttl_expired"})
+    ledger.trace(gone.shelf, events.deleted(ledger.scope, gone, "expired", ledger.snapshot))
 
 
 def _retire(ledger: Ledger, existing: Memory, successor: Memory, rule: str) -> None:

@@ -143,7 +143,7 @@ class Ledger:
                 reason=reason,
                 old_hash=sealer.fingerprint(values[0]),
                 new_hash=sealer.fingerprint(values[1]),
-                key_id="",
+                key_id=sealer.key_id,
                 prev=prev,
                 hash="",
             )

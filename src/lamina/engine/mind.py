@@ -115,6 +115,7 @@ class Mind:
 
     def restore(self, memory_id: str, *, reason: str = "") -> Receipt:
         """Bring a forgotten memory back as it was."""
+        well_formed(memory_id, "memory id", 1000)
         self._engine.sync()
         return self._engine.carry_out(
             Request(
@@ -128,6 +129,7 @@ class Mind:
 
     def get(self, memory_id: str) -> Memory:
         """One memory of the caller's own, in whatever state it is; NotFound otherwise."""
+        well_formed(memory_id, "memory id", 1000)
         return self._engine.database.read(
             lambda tx: readable(
                 Ledger(tx, self._engine.book, self.scope, self._engine.now()), memory_id, *_KNOWN

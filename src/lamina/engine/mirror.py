@@ -10,7 +10,7 @@ from typing import Any
 
 from lamina.engine.ledger import Ledger
 from lamina.errors import Damaged, LaminaError
-from lamina.model import canonical, plain, quoted
+from lamina.model import quoted
 from lamina.model.audit import AuditRecord, AuditReport, Finding
 from lamina.storage.book import Properties
 from lamina.storage.database import Database, Transaction
@@ -19,6 +19,7 @@ from lamina.trace.chain import Sealer, audit_line, check_chain
 from lamina.trace.keys import Anchor
 from lamina.workspace.files import append_line, read_file
 
+_MARK = ',"mark":"'
 _CHECKPOINT = 256  #: how many records may lie between two notes of how far the files have come
 
 
@@ -66,7 +67,7 @@ class Mirror:
                 self._newest = record.seq
             found = []
             for run_id, records in sorted(by_run.items()):
-                present = {line.get("seq") for line in self._lines(run_id)}
+                present = {line.get("seq") for line, _ in self._lines(run_id)}
                 found += [
                     (run_id, audit_line(record, *audit.values(record)))
                     for record in records
@@ -130,10 +131,9 @@ class Mirror:
         for run_id, numbers in sorted(expected.items()):
             name = _file(run_id)
             found: set[int] = set()
-            for line in self._lines(run_id):
+            for line, genuine in self._lines(run_id):
                 seq = line.get("seq")
-                body = {k: v for k, v in line.items() if k != "mark"}
-                if not isinstance(seq, int) or line.get("mark") != self._sealer.mark(canonical(body)):
+                if not isinstance(seq, int) or not genuine:
                     number = seq if isinstance(seq, int) else None
                     detail = f"a line of {name} is not as it was written"
                     yield Finding(what="mirror_edited", seq=number, detail=detail)
@@ -144,21 +144,23 @@ class Mirror:
 
     def _write(self, run_id: str, line: dict[str, Any]) -> None:
         if self._root is not None:
-            body = plain(line)
-            sealed = {**body, "mark": self._sealer.mark(canonical(body))}
-            text = json.dumps(sealed, ensure_ascii=False, separators=(",", ":"))
-            append_line(self._root, _file(run_id), text.encode(), durable=False)
+            text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+            sealed = f"{text[:-1]}{_MARK}{self._sealer.mark(text)}\"}}"
+            append_line(self._root, _file(run_id), sealed.encode(), durable=False)
 
-    def _lines(self, run_id: str) -> Iterator[dict[str, Any]]:
-        """The lines of a run's file; one that is no JSON object comes as an empty one."""
+    def _lines(self, run_id: str) -> Iterator[tuple[dict[str, Any], bool]]:
+        """The lines of a run's file, and whether each is byte for byte as we wrote it."""
         data = read_file(self._root, _file(run_id)) if self._root is not None else None
         for raw in (data or b"").split(b"\n"):
             if raw.strip():
+                text = raw.decode(errors="replace")
+                body, _, mark = text.rpartition(_MARK)
                 try:
-                    line = json.loads(raw)
+                    line = json.loads(text)
                 except ValueError:
-                    line = {}
-                yield line if isinstance(line, dict) else {}
+                    line = None
+                genuine = mark == f'{self._sealer.mark(body + "}")}"}}'
+                yield (line, genuine) if isinstance(line, dict) else ({}, False)
 
 
 def _file(run_id: str) -> str:

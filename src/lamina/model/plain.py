@@ -33,4 +33,14 @@ def plain(value: Any) -> Any:
 
 def canonical(value: Any) -> str:
     """The one JSON text of a value: sorted keys, no blanks, nothing escaped that need not be."""
-    return json.dumps(plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _ENCODER.encode(value)
+
+
+def _shallow(value: Any) -> Any:
+    """One level of a value that JSON does not know; the encoder comes back for what is inside."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: getattr(value, name) for name in value.__dataclass_fields__}
+    return plain(value)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_shallow)

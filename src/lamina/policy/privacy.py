@@ -40,8 +40,8 @@ class _Rule:
 def find_secrets(text: str) -> tuple[Finding, ...]:
     """Every secret by its place in the text, in order, without one inside another.
 
-    Never raises, and takes time linear in the text. Invisible characters, wide forms and foreign digits inside
-    a secret do not hide it.
+    Never raises, and takes time linear in the text. Invisible characters, wide forms and foreign digits in a
+    secret do not hide it.
     """
     found = list(_scan(text))
     if not text.isascii():
@@ -71,6 +71,8 @@ def redacted(text: str) -> str:
 
 def _scan(view: str) -> Iterator[Finding]:
     lowered = view.lower()
+    if not any(map(lowered.__contains__, _KEYWORDS)):
+        return  # nearly every text: not worth asking each rule
     for rule in _RULES:
         if any(keyword in lowered for keyword in rule.keywords):
             yield from _hits(rule, view)
@@ -240,4 +242,5 @@ _UNIT = _compiled(_VALUES["units"])
 _ORDINARY = frozenset(_VALUES["ordinary"].split())
 _FUNCTION_WORDS = frozenset(_VALUES["function_words"].split())
 _RULES = _rules(_SOURCE)
+_KEYWORDS = tuple(dict.fromkeys(keyword for rule in _RULES for keyword in rule.keywords))
 _ORDER = {rule.name: place for place, rule in enumerate(_RULES)}

@@ -94,10 +94,8 @@ class Events:
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    def add(self, shelf: str, data: dict[str, Any], at: int) -> int:
-        seq = next_number(self._tx, "event")
-        self._tx.run("add_event", seq=seq, at=at, type=data["type"], shelf=shelf, data=canonical(data))
-        return seq
+    def add(self, shelf: str, data: dict[str, Any], at: int) -> None:
+        self._tx.run("add_event", at=at, type=data["type"], shelf=shelf, data=canonical(data))
 
     def last(self, shelves: Sequence[str], limit: int) -> list[TraceEvent]:
         """The newest events of these shelves, oldest of them first."""

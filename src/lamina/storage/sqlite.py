@@ -55,13 +55,15 @@ class SqliteTransaction:
         self._connection.execute(self._queries[name], self._bound(values))
 
     def many(self, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None:
-        self._connection.executemany(self._queries[name], (self._bound(row) for row in rows))
+        tenant = self.tenant
+        self._connection.executemany(self._queries[name], ({"tenant": tenant, **row} for row in rows))
 
-    def _bound(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        bound: dict[str, Any] = {"tenant": self.tenant}
+    def _bound(self, values: dict[str, Any]) -> dict[str, Any]:
         for name, value in values.items():
-            bound[name] = json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
-        return bound
+            if type(value) is list:
+                values[name] = json.dumps(value, ensure_ascii=False)
+        values["tenant"] = self.tenant
+        return values
 
 
 class _SqliteBatch:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from hashlib import sha256
-from threading import Lock
 
 import Stemmer
 
@@ -51,7 +50,7 @@ _LETTER = rf"(?:[^\W_]|[{_MARKS}])"
 _RUN = re.compile(
     rf"(?P<cjk>[{_CJK}]+)|(?P<hangul>[{_HANGUL}]+)|(?P<unspaced>[{_UNSPACED}]+)"
     rf"|(?P<emoji>[{_FLAG_LETTER}]{{2}}|[{_EMOJI}])"
-    rf"|(?P<words>[^\s{_CJK}{_HANGUL}{_UNSPACED}{_EMOJI}]+)"
+    rf"|(?P<words>[^{_CJK}{_HANGUL}{_UNSPACED}{_EMOJI}]+)"
 )
 
 # Quotes and dashes that a word processor made of ASCII ones. A dash parts words, a hyphen joins them.
@@ -83,9 +82,6 @@ youd youll your youre yours yourself yourselves youve
 
 _Cut = Callable[[str], Iterable[str]]
 
-_stemmer = Stemmer.Stemmer("english", 0)
-_stemmer_lock = Lock()  # one stemmer may not be used by two threads at once
-
 
 def terms(text: str) -> list[str]:
     """What to index: every term in the order of occurrence, repeated as often as it occurs.
@@ -105,15 +101,24 @@ def query_terms(text: str) -> list[str]:
 def _analysed(text: str, pairs: _Cut, triples: _Cut) -> list[str]:
     out: list[str] = []
     view = text if text.isascii() else visible(text).translate(_TYPOGRAPHY)
-    if view.isascii():
-        for chunk in view.split():
-            out += _known_chunk(chunk.strip(_EDGES)) if len(chunk) <= TERM_LIMIT else _chunk_terms(chunk)
-        return out
-    for run in _RUN.finditer(view):
+    for chunk in view.split():
+        if not chunk.isascii():
+            out += _mixed_terms(chunk, pairs, triples)
+        elif len(chunk) <= TERM_LIMIT:
+            out += _known_chunk(chunk.strip(_EDGES))
+        else:
+            out += _chunk_terms(chunk)
+    return out
+
+
+def _mixed_terms(chunk: str, pairs: _Cut, triples: _Cut) -> list[str]:
+    """The terms of a chunk that may hold several scripts."""
+    out: list[str] = []
+    for run in _RUN.finditer(chunk):
         part = run[0]
         match run.lastgroup:
             case "words":
-                out += _known_chunk(part.strip(_EDGES)) if len(part) <= TERM_LIMIT else _chunk_terms(part)
+                out += _chunk_terms(part)
             case "unspaced":
                 out += triples(part)
             case "emoji":
@@ -209,8 +214,8 @@ def _apostrophe_terms(word: str) -> list[str]:
 def _stem(word: str) -> str:
     if len(word) > TERM_LIMIT or not word.isalpha():
         return _capped(word)
-    with _stemmer_lock:
-        stem: str = _stemmer.stemWord(word)
+    # A stemmer may not be shared by threads, and a new one costs less than stemming a word.
+    stem: str = Stemmer.Stemmer("english", 0).stemWord(word)
     return stem
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice, pairwise
+from typing import NamedTuple
 
 from lamina.errors import InvalidInput
 from lamina.model import Kind
@@ -24,6 +25,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 BOM = b"\xef\xbb\xbf"
 ENTRY = re.compile(rb"((?:\xef\xbb\xbf)*[ \t]*[-*][ \t]+)key[ \t]*:")  #: a line meant as an entry
 _NAME = re.compile(r"[a-z][a-z0-9_.-]*")
+_NAMED = re.compile(r"\s*([a-z][a-z0-9_.-]*)\s*:\s*")
 _PLAIN_KEY = re.compile(r"[a-z0-9_.-]{1,128}")
 _PRIORITY = re.compile(r"[0-9]{1,3}")
 _TOKEN = re.compile(r"(?:\\.)++|\|", re.DOTALL)
@@ -87,8 +89,7 @@ def _is_key_char(char: str) -> bool:
     return category[0] in "LM" or category == "Nd"
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):  # a tuple, because a file has thousands of them and reading it is mostly making them
     """One `name:value` piece of a line; `lead + raw + tail` is the piece exactly as typed."""
 
     name: str
@@ -132,12 +133,10 @@ def tokens(body: str) -> list[Field]:
 
 
 def _field(text: str) -> Field:
-    name, colon, rest = text.partition(":")
-    if not colon or not _NAME.fullmatch(name.strip()):
+    if (found := _NAMED.match(text)) is None:
         return Field("", "", text)
-    value = rest.strip()
-    start = len(name) + 1 + len(rest) - len(rest.lstrip())
-    return Field(name.strip(), text[:start], value, text[start + len(value):])
+    value = text[found.end():].rstrip()
+    return Field(found[1], found[0], value, text[found.end() + len(value):])
 
 
 def read_entry(fields: list[Field], line: int = 0) -> Entry:
@@ -252,7 +251,7 @@ def revised(line: bytes, entry: Entry) -> bytes:
         if item.name == "key" or item.name not in after or before[item.name] == after[item.name]:
             kept.append(item)
         elif item.name != "updated_at" or after[item.name]:
-            kept.append(replace(item, raw=_escape(after[item.name])))
+            kept.append(item._replace(raw=_escape(after[item.name])))
     present = {item.name for item in fields}
     added = [
         Field(name, f" {name}:", _escape(text))
@@ -260,8 +259,8 @@ def revised(line: bytes, entry: Entry) -> bytes:
         if name not in present and text != _DEFAULTS.get(name)
     ]
     if added or kept[-1].name != fields[-1].name:
-        kept[-1] = replace(kept[-1], tail=" " if added else "")
-    added = [replace(item, tail=" ") for item in added[:-1]] + added[-1:]
+        kept[-1] = kept[-1]._replace(tail=" " if added else "")
+    added = [item._replace(tail=" ") for item in added[:-1]] + added[-1:]
     return prefix + "|".join(item.text for item in kept + added).encode() + ending
 
 

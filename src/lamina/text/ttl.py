@@ -58,7 +58,7 @@ def parse_ttl(text: str, now: datetime) -> tuple[str, datetime | None]:
     if (at := parse_time(wanted)) is not None:
         return iso(at), at
     raise InvalidInput(
-        f"The time to live {text!r:.80} cannot be read.",
+        "This time to live cannot be read.",  # not repeated: it ends up in reports about a person's file
         code="ttl_invalid",
         hint="Write none, session_end, a duration such as 90s, 30m, 8h, 7d or 2w, or a date like 2030-12-31.",
     )

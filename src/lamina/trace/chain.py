@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from lamina.model import canonical
+from lamina.model import canonical, iso
 from lamina.model.audit import AuditRecord, Finding
 
 
@@ -23,22 +23,22 @@ class Sealer:
         """A keyed hash of a value: the same value gives the same one, the value cannot be guessed from it."""
         if text is None:
             return None
-        return hmac.new(self._key, b"value\0" + text.encode(), hashlib.sha256).hexdigest()
+        return hmac.digest(self._key, b"value\0" + text.encode(), "sha256").hex()
 
     def sealed(self, record: AuditRecord) -> AuditRecord:
-        """The record with its own hash, which covers the hash before it."""
-        return replace(record, key_id=self.key_id, hash=self._hash(replace(record, key_id=self.key_id)))
+        """The record with its own hash, which covers the hash before it; it carries our key's id already."""
+        return replace(record, hash=self._hash(record))
 
     def intact(self, record: AuditRecord) -> bool:
-        return hmac.compare_digest(self._hash(record), record.hash)
+        return hmac.compare_digest(self._hash(replace(record, hash="")), record.hash)
 
     def mark(self, text: str) -> str:
         """A seal over any line of text, for what is kept beside the store."""
-        return hmac.new(self._key, b"mark\0" + text.encode(), hashlib.sha256).hexdigest()
+        return hmac.digest(self._key, b"mark\0" + text.encode(), "sha256").hex()
 
     def _hash(self, record: AuditRecord) -> str:
-        body = canonical(replace(record, hash=""))
-        return hmac.new(self._key, record.prev.encode() + b"\0" + body.encode(), hashlib.sha256).hexdigest()
+        body = f"{record.prev}\0{canonical(record)}"
+        return hmac.digest(self._key, body.encode(), "sha256").hex()
 
 
 def check_chain(records: Iterable[AuditRecord], sealer: Sealer) -> Iterator[Finding]:
@@ -63,7 +63,7 @@ def _finding(what: str, seq: int, detail: str) -> Finding:
 def audit_line(record: AuditRecord, old: str | None, new: str | None, reason: str) -> dict[str, Any]:
     """A record in the shape of the run's audit file, tied to the chain by its number and hash."""
     return {
-        "ts": record.at,
+        "ts": iso(record.at),
         "op": record.op,
         "scope": record.scope,
         "key": record.key or record.memory_id,

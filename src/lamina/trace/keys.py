@@ -61,8 +61,11 @@ class Anchor:
     def drop(self, seq: int, digest: str) -> None:
         """Note the newest record. Losing this note weakens the next check and breaks nothing."""
         body = f"{seq:020d} {digest}"
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600)
+        try:
+            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600)
+        except FileNotFoundError:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600)
         try:
             os.pwrite(handle, f"{body} {self.sealer.mark(body)}\n".encode(), 0)
         finally:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from lamina.errors import Conflict, Damaged, InvalidInput, LaminaError, Unavailable
 from lamina.model import quoted
 from lamina.runtime import random_token
+from lamina.workspace.exchange import exchange, place
 
 LARGEST = 16 * 1024 * 1024  #: bytes; nothing a person edits by hand comes near
 KEPT_VERSIONS = 20
@@ -68,7 +69,8 @@ def replace_file(root: Path, name: str, data: bytes, expected: bytes | None) -> 
     """Makes `data` the content of a file, durably and in one step; `expected` is what it was derived from.
 
     Raises Conflict (`file_changed`) when the file says something else by now: apply the operation to the new
-    content and try again. On any error the file is as it was. The version replaced goes to the history. Two
+    content and try again. A save by an editor at the same moment is not overwritten. What is replaced goes
+    to the history. Raises InvalidInput and Damaged as `read_file`, Unavailable when the system refuses. Two
     writers need `locks.locked` around reading and replacing.
     """
     _check_size(name, data)
@@ -92,7 +94,7 @@ def replace_file(root: Path, name: str, data: bytes, expected: bytes | None) -> 
                 return
             _keep_version(root, name, expected)
             _swap(folder, leaf, name, data, before)
-            # An editor that saved in place meanwhile wrote into the file we replaced; keep that text as well.
+            # An editor that is still writing in place writes into the file we replaced; keep that text too.
             if _stamp(os.fstat(fd)) != _stamp(before) and (late := _content(fd, name)) != expected:
                 _keep_version(root, name, late)
 
@@ -123,6 +125,7 @@ def append_line(root: Path, name: str, line: bytes, durable: bool = True) -> Non
             _append(fd, text + b"\n")
             if durable:
                 _settle(fd)
+                _settle(folder)
 
 
 def ensure_folder(root: Path, name: str) -> None:
@@ -280,21 +283,33 @@ def _stamp(found: os.stat_result) -> Stamp:
 
 
 def _swap(folder: int, leaf: str, name: str, data: bytes, before: os.stat_result | None) -> None:
+    """Puts `data` in the place of exactly the file that `before` describes, or raises Conflict."""
     temp = f".lamina-{os.getpid()}-{random_token(12)}.tmp"
     fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE, 0o600, dir_fd=folder)
+    is_ours = True
     try:
         with _closing(fd):
             _write_all(fd, data)
             if before is not None:
                 _inherit(fd, before)
             _settle(fd)
+            ours = os.fstat(fd).st_ino
         if _identity(folder, leaf) != (before and _stamp(before)):
             raise _changed(name)
-        os.rename(temp, leaf, src_dir_fd=folder, dst_dir_fd=folder)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temp, dir_fd=folder)
-        raise
+        if not (place if before is None else exchange)(folder, temp, leaf):
+            os.rename(temp, leaf, src_dir_fd=folder, dst_dir_fd=folder)
+        elif before is not None and _identity(folder, temp) != _stamp(before):
+            # Somebody saved between the look and the swap: their file goes back, and is never deleted.
+            is_ours = False
+            exchange(folder, temp, leaf)
+            is_ours = (found := _identity(folder, temp)) is not None and found.inode == ours
+            raise _changed(name)
+    except FileExistsError:
+        raise _changed(name) from None
+    finally:
+        if is_ours:
+            with suppress(FileNotFoundError):
+                os.unlink(temp, dir_fd=folder)
     _settle(folder)
 
 

@@ -144,7 +144,8 @@ SELECT old_text, new_text, decision FROM history
  WHERE tenant = :tenant AND memory_id = :memory_id AND number = :number;
 
 -- name: add_event
-INSERT INTO event (tenant, seq, at, type, shelf, data) VALUES (:tenant, :seq, :at, :type, :shelf, :data);
+INSERT INTO event (tenant, seq, at, type, shelf, data)
+SELECT :tenant, coalesce(max(seq), 0) + 1, :at, :type, :shelf, :data FROM event WHERE tenant = :tenant;
 
 -- name: add_operation
 INSERT INTO operation (tenant, id, at, kind, target, payload) VALUES (:tenant, :id, :at, :kind, :target, :payload);

@@ -1,4 +1,5 @@
 -- What SQLite spells its own way: lists travel as JSON, bytes are joined through a cast.
+-- CROSS JOIN fixes the order of the loops: the short list outside, an index look-up inside.
 
 -- name: shelf_statistics
 SELECT number, members, length, next_slot, name FROM shelf
@@ -10,27 +11,27 @@ ON CONFLICT (tenant, shelf, term, block) DO UPDATE SET data = CAST(posting.data 
 
 -- name: posting_blocks
 -- Every block of these terms on these shelves, in order.
-SELECT p.shelf, p.term, p.block, p.data FROM json_each(:shelves) s, json_each(:terms) t
-  JOIN posting p ON p.tenant = :tenant AND p.shelf = s.value AND p.term = t.value
+SELECT p.shelf, p.term, p.block, p.data FROM json_each(:shelves) s CROSS JOIN json_each(:terms) t
+  CROSS JOIN posting p ON p.tenant = :tenant AND p.shelf = s.value AND p.term = t.value
  ORDER BY p.shelf, p.term, p.block;
 
 -- name: posting_block
 SELECT p.term, p.data FROM json_each(:terms) t
-  JOIN posting p ON p.tenant = :tenant AND p.shelf = :shelf AND p.term = t.value AND p.block = :block;
+  CROSS JOIN posting p ON p.tenant = :tenant AND p.shelf = :shelf AND p.term = t.value AND p.block = :block;
 
 -- name: readable_slots
 -- Which of these slots hold a memory that the question may see.
 SELECT m.slot, m.id FROM json_each(:slots) s
-  JOIN memory m ON m.tenant = :tenant AND m.shelf = :shelf AND m.slot = s.value
+  CROSS JOIN memory m ON m.tenant = :tenant AND m.shelf = :shelf AND m.slot = s.value
  WHERE {{readable}};
 
 -- name: readable_ids
-SELECT m.id FROM json_each(:ids) i JOIN memory m ON m.tenant = :tenant AND m.id = i.value
+SELECT m.id FROM json_each(:ids) i CROSS JOIN memory m ON m.tenant = :tenant AND m.id = i.value
  WHERE m.space || ':' || m.owner IN (SELECT value FROM json_each(:names)) AND {{readable}};
 
 -- name: readable_identities
-SELECT m.id FROM json_each(:shelves) s, json_each(:identities) i
-  JOIN memory m ON m.tenant = :tenant AND m.shelf = s.value AND m.identity = i.value
+SELECT m.id FROM json_each(:shelves) s CROSS JOIN json_each(:identities) i
+  CROSS JOIN memory m ON m.tenant = :tenant AND m.shelf = s.value AND m.identity = i.value
  WHERE m.state = 'active' AND {{readable}} ORDER BY m.id;
 
 -- name: memories_by_id

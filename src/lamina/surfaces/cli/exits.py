@@ -1,0 +1,94 @@
+"""What went wrong, in the words of the command line: one place that knows every exit code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import typer
+
+from lamina.errors import (
+    Conflict,
+    Damaged,
+    Denied,
+    InvalidInput,
+    LaminaError,
+    NotFound,
+    Unauthenticated,
+    Unavailable,
+)
+from lamina.model import Receipt
+
+DONE = 0
+FAILED = 1
+USAGE = 2
+DENIED = 4
+INTERRUPTED = 130
+
+#: The nearest class in an error's family decides.
+EXIT_CODES: dict[type[LaminaError], int] = {
+    LaminaError: FAILED,
+    InvalidInput: USAGE,
+    NotFound: 3,
+    Denied: DENIED,
+    Unauthenticated: DENIED,
+    Conflict: 5,
+    Unavailable: FAILED,
+    Damaged: FAILED,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a command did not do what was asked."""
+
+    code: str
+    message: str
+    hint: str = ""
+    exit_code: int = FAILED
+
+
+def exit_code_of(kind: type[LaminaError]) -> int:
+    """The exit code of a class of errors."""
+    return next(EXIT_CODES[one] for one in kind.__mro__ if one in EXIT_CODES)
+
+
+def failure_of(error: Exception) -> Failure:
+    """Any error as a failure; what is not ours is named by its kind alone, since its text may hold anything."""
+    match error:
+        case LaminaError():
+            return Failure(
+                code=error.code, message=error.message, hint=error.hint, exit_code=exit_code_of(type(error))
+            )
+        case typer.TyperException():
+            return Failure(
+                code="usage", message=error.format_message(), hint=_help_hint(error), exit_code=USAGE
+            )
+        case OSError(strerror=str(why)):
+            what = f" {error.filename}" if isinstance(error.filename, str) else " something it needs"
+            return Failure(
+                code="system",
+                message=f"The system could not use{what}: {why}.",
+                hint="Check that it is there and that you may use it.",
+            )
+        case _:
+            return Failure(
+                code="unexpected",
+                message=f"Something unexpected happened ({type(error).__name__}).",
+                hint="Please run it again with --debug and report what that shows.",
+            )
+
+
+def _help_hint(error: typer.TyperException) -> str:
+    context = getattr(error, "ctx", None)
+    return f"`{context.command_path} --help` shows what is possible." if context is not None else ""
+
+
+def refusal_of(receipt: Receipt) -> Failure:
+    """A denied receipt as a failure: why, and what to do."""
+    why, *rest = receipt.warnings or ("Policy does not allow this.",)
+    return Failure(
+        code=receipt.code,
+        message=f"{receipt.acknowledgement} {why}".strip(),
+        hint=" ".join(rest),
+        exit_code=DENIED,
+    )

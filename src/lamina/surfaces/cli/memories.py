@@ -1,0 +1,206 @@
+"""The commands about memories: remember, recall, revise, forget, restore, explain, history, trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from lamina.errors import InvalidInput
+from lamina.model import HistoryEntry, Hit, Recollection, iso, plain
+from lamina.model.audit import TraceEvent
+from lamina.surfaces.cli.call import Call, call_of, names, text_or_stdin
+from lamina.surfaces.cli.output import Output
+from lamina.surfaces.cli.plain_view import plain_lines
+
+commands = typer.Typer()
+
+MemoryId = Annotated[str, typer.Argument(metavar="ID", help="The memory's id, as `recall` shows it.")]
+Reason = Annotated[str | None, typer.Option(help="Why; it is kept in the history.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+
+
+@commands.command()
+def remember(
+    ctx: typer.Context,
+    text: Annotated[
+        str | None, typer.Argument(metavar="TEXT", help="What to remember; `-` or nothing reads what is piped in.")
+    ] = None,
+    key: Annotated[str | None, typer.Option(help="A name of which there is one value, like response.tone.")] = None,
+    kind: Annotated[str | None, typer.Option(help="preference, constraint, fact, instruction, decision, …")] = None,
+    space: Annotated[str | None, typer.Option(help="session, user or project.")] = None,
+    layer: Annotated[
+        str | None, typer.Option(help="working, episodic, semantic, procedural or user_model.")
+    ] = None,
+    category: Annotated[str | None, typer.Option(help="A category, to narrow a recall by.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag; may be repeated.")] = None,
+    ttl: Annotated[str | None, typer.Option(help="How long it lives: 8h, 7d, 2w, a date, session_end, none.")] = None,
+    priority: Annotated[int | None, typer.Option(help="0 to 100.")] = None,
+    importance: Annotated[int | None, typer.Option(help="1 to 5.")] = None,
+    confidence: Annotated[float | None, typer.Option(help="0 to 1.")] = None,
+    pin: Annotated[bool, typer.Option("--pin", help="Keep it through every clean-up.")] = False,
+    reason: Reason = None,
+    idempotency_key: Annotated[
+        str | None, typer.Option(help="The same key again gives the same receipt and no second memory.")
+    ] = None,
+) -> int:
+    """Remember one thing, exactly as it is said."""
+    call = call_of(ctx)
+    details: Any = {
+        "key": key, "kind": kind, "space": space, "layer": layer, "category": category, "tags": tag,
+        "ttl": ttl, "priority": priority, "importance": importance, "confidence": confidence,
+        "pin": pin or None, "reason": reason, "idempotency_key": idempotency_key,
+    }  # fmt: skip
+    words = text_or_stdin(text, "text")
+    with call.mind() as mind:
+        receipt = mind.remember(words, **{name: value for name, value in details.items() if value is not None})
+    return call.receipt(receipt)
+
+
+@commands.command()
+def recall(
+    ctx: typer.Context,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="A question, some words, a key or an id.")],
+    k: Annotated[int | None, typer.Option("-k", help="How many hits at most.")] = None,
+    layer: Annotated[str | None, typer.Option(help="Only these layers: a,b.")] = None,
+    category: Annotated[str | None, typer.Option(help="Only these categories: a,b.")] = None,
+    kind: Annotated[str | None, typer.Option(help="Only these kinds: a,b.")] = None,
+    space: Annotated[str | None, typer.Option(help="Only these spaces: a,b.")] = None,
+    since: Annotated[str | None, typer.Option(help="Not older than this date or time.")] = None,
+    until: Annotated[str | None, typer.Option(help="Not newer than this date or time.")] = None,
+    budget: Annotated[int | None, typer.Option(help="How many tokens the hits may have together.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say why each hit is there.")] = False,
+) -> int:
+    """What is known about a question, best first."""
+    call = call_of(ctx)
+    narrowing: Any = {
+        "k": k, "layers": names(layer), "categories": names(category), "kinds": names(kind),
+        "spaces": names(space), "since": call.time(since, "--since"), "until": call.time(until, "--until"),
+        "budget_tokens": budget,
+    }  # fmt: skip
+    with call.mind() as mind:
+        found = mind.recall(query, **{name: value for name, value in narrowing.items() if value is not None})
+    if not found.hits and not call.out.json:
+        call.out.note("Nothing is known about that.")
+    return call.answer(found, _recollected(call.out, found, explain))
+
+
+def _recollected(out: Output, found: Recollection, explain: bool) -> Iterator[str]:
+    for number, hit in enumerate(found, 1):
+        yield from _hit(out, number, hit, explain)
+    if found.left_out:
+        yield out.style(f"{found.left_out} more did not fit the budget.", "dim")
+
+
+def _hit(out: Output, number: int, hit: Hit, explain: bool) -> Iterator[str]:
+    head = f"{number}. "
+    indent = " " * len(head)
+    key = f"{hit.key}: " if hit.key else ""
+    yield f"{head}{out.text(key + hit.text, indent)}"
+    yield indent + out.style(f"{hit.id}  {hit.at:%Y-%m-%d}  {hit.kind}", "dim")
+    if explain:
+        ranks = ", ".join(f"{name} {rank}" for name, rank in hit.ranks.items())
+        where = hit.source.path or f"{hit.source.actor} through {hit.source.via}"
+        yield f"{indent}why: {'; '.join(hit.reasons)} (rank: {ranks}; score {hit.score:.4f}); from {where}"
+
+
+@commands.command()
+def revise(
+    ctx: typer.Context,
+    memory_id: MemoryId,
+    text: Annotated[
+        str | None, typer.Argument(metavar="TEXT", help="The new words; `-` or nothing reads what is piped in.")
+    ] = None,
+    expect: Annotated[int | None, typer.Option(help="Only if it is still at this revision.")] = None,
+    reason: Reason = None,
+) -> int:
+    """Say a memory in new words; the old ones stay in its history."""
+    call = call_of(ctx)
+    words = text_or_stdin(text, "text")
+    with call.mind() as mind:
+        receipt = mind.revise(memory_id, words, expect=expect, reason=reason or "")
+    return call.receipt(receipt)
+
+
+@commands.command()
+def forget(
+    ctx: typer.Context,
+    id_or_key: Annotated[str, typer.Argument(metavar="ID-or-KEY", help="A memory's id, or its key.")],
+    reason: Reason = None,
+    yes: Yes = False,
+) -> int:
+    """Take a memory out of every answer; `restore` brings it back for some days."""
+    call = call_of(ctx)
+    if not call.confirmed(f"Forget {id_or_key!r}? `lamina restore` can bring it back.", yes):
+        return call.declined()
+    with call.mind() as mind:
+        receipt = mind.forget(id_or_key, reason=reason or "")
+    return call.receipt(receipt)
+
+
+@commands.command()
+def restore(ctx: typer.Context, memory_id: MemoryId, reason: Reason = None) -> int:
+    """Bring a forgotten memory back as it was."""
+    call = call_of(ctx)
+    with call.mind() as mind:
+        receipt = mind.restore(memory_id, reason=reason or "")
+    return call.receipt(receipt)
+
+
+@commands.command()
+def explain(ctx: typer.Context, memory_id: MemoryId) -> int:
+    """Why a memory is there, told from what was recorded."""
+    call = call_of(ctx)
+    with call.mind() as mind:
+        told = mind.explain(memory_id)
+    out, memory = call.out, told.memory
+    words = f"{memory.key}: {memory.text}" if memory.key else memory.text
+    return call.answer(told, [out.style(out.text(words), "bold"), *map(out.text, told.lines)])
+
+
+@commands.command()
+def history(ctx: typer.Context, memory_id: MemoryId) -> int:
+    """Every step in the life of a memory, oldest first."""
+    call = call_of(ctx)
+    with call.mind() as mind:
+        steps = mind.history(memory_id)
+    return call.answer({"id": memory_id, "history": steps}, (_step(call.out, step) for step in steps))
+
+
+def _step(out: Output, step: HistoryEntry) -> str:
+    words = " -> ".join(out.text(text, "  ") for text in (step.old_text, step.new_text) if text is not None)
+    code = step.decision.get("code", "")
+    head = f"{iso(step.at)}  {step.op}  revision {step.revision}  {step.actor} ({step.via})  {code}"
+    return f"{out.style(head, 'dim')}\n  {words}"
+
+
+@commands.command()
+def trace(
+    ctx: typer.Context,
+    last: Annotated[int, typer.Option(help="How many events, the newest ones.")] = 20,
+    plain_view: Annotated[bool, typer.Option("--plain", help="One `key: value` a line.")] = False,
+) -> int:
+    """The newest events: what was written, refused, replaced and taken out."""
+    call = call_of(ctx)
+    if plain_view and call.out.json:
+        raise InvalidInput("--plain and --json ask for two forms at once.", hint="Choose one of them.")
+    with call.mind() as mind:
+        events = mind.trace(last)
+    return call.answer({"events": events}, _traced(call, events, plain_view))
+
+
+def _traced(call: Call, events: tuple[TraceEvent, ...], plain_view: bool) -> Iterator[str]:
+    if plain_view:
+        yield from map(call.out.text, plain_lines({"events": plain(events)}))
+        return
+    for event in events:
+        yield f"{event.seq}  {iso(event.at)}  {event.type}  {call.out.text(_gist(event.data))}"
+
+
+def _gist(data: dict[str, Any]) -> str:
+    """What an event is about, in a few words."""
+    if written := data.get("written"):
+        return "; ".join(f"{one['id']}  {one['text']}" for one in written)
+    parts = (data.get(name) for name in ("memory_id", "winner_id", "rule", "reason"))
+    return "  ".join(str(part) for part in parts if part)

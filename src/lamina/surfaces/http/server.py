@@ -1,0 +1,172 @@
+"""The HTTP server: where it listens, what it says at the start, and how it ends."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import shlex
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+
+from lamina.engine.access import list_tokens
+from lamina.engine.engine import Engine
+from lamina.errors import ConfigError, LaminaError, Unavailable
+from lamina.surfaces.http.app import create_app
+
+LOCAL_LABEL = "local"  #: of the token that every store gets by itself
+_LAST_PORT = 65_535
+_GRACE_S = 10
+
+#: To stderr, warnings and worse; nothing here sees a path, a query or a body.
+_LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "loggers": {
+        name: {"handlers": ["stderr"], "level": "WARNING", "propagate": False}
+        for name in ("uvicorn", "lamina.http")
+    },
+}
+
+
+def serve(engine: Engine, token_file: Path, announce: Callable[[str], None]) -> None:
+    """Serve the API on the configured host and port until SIGINT or SIGTERM; then finish what is under way.
+
+    Raises ConfigError (`bind_refused`) for an address that others can reach while only the owner's own
+    token exists, and ConfigError or Unavailable when the address cannot be had.
+    """
+    with _listening(engine) as listener:
+        address, port = listener.getsockname()[:2]
+        for line in _welcome(address, port, token_file):
+            announce(line)
+        server = server_for(create_app(engine, allowed_hosts=[engine.config.host]), _LOGGING)
+        with _stopped_by_signals(server):
+            server.run(sockets=[listener])
+
+
+def server_for(app: FastAPI, log_config: dict[str, Any] | None = None) -> uvicorn.Server:
+    """A server for the application that logs no request and believes no forwarding header."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http="h11",
+            ws="none",
+            lifespan="off",
+            access_log=False,
+            log_config=log_config,
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE_S,
+        )
+    )
+
+
+@contextmanager
+def _listening(engine: Engine) -> Iterator[socket.socket]:
+    host, port = engine.config.host, engine.config.port
+    if port > _LAST_PORT:
+        raise ConfigError(f"There is no port {port}.", hint=f"Choose one from 0 to {_LAST_PORT}.")
+    family, address = _resolved(host, port)
+    if not ipaddress.ip_address(address[0]).is_loopback:
+        _refuse_without_tokens(engine)
+    with socket.socket(family, socket.SOCK_STREAM) as listener:
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.bind(address)
+            listener.listen()
+        except OSError as error:
+            raise _explained(error, host, port) from error
+        yield listener
+
+
+def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, Any]:
+    """The address behind a host, IPv4 first, since that is what a name usually means to a client."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise ConfigError(
+            f"The host {host!r:.80} is not known here.", code="host_invalid", hint="Use 127.0.0.1."
+        ) from error
+    family, _, _, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
+    return family, address
+
+
+def _refuse_without_tokens(engine: Engine) -> None:
+    now = engine.now()
+    if any(
+        token.label != LOCAL_LABEL
+        and token.revoked_at is None
+        and (token.expires_at is None or token.expires_at > now)
+        for token in list_tokens(engine)
+    ):
+        return
+    raise ConfigError(
+        f"{engine.config.host} can be reached by other machines, and no token was made for any of them.",
+        code="bind_refused",
+        hint="Make one with `lamina token create`, or listen on 127.0.0.1.",
+    )
+
+
+def _explained(error: OSError, host: str, port: int) -> LaminaError:
+    if error.errno == errno.EADDRINUSE:
+        return Unavailable(
+            f"Port {port} is in use.",
+            code="port_in_use",
+            hint="Stop what listens there, or choose another with --port (0 picks a free one).",
+        )
+    if error.errno == errno.EACCES:
+        return ConfigError(
+            f"Port {port} is not yours to use.", code="port_refused", hint="Choose one above 1023."
+        )
+    return ConfigError(
+        f"{host!r:.80} is no address of this machine.", code="host_invalid", hint="Use 127.0.0.1."
+    )
+
+
+def _welcome(address: str, port: int, token_file: Path) -> list[str]:
+    lines = []
+    ip = ipaddress.ip_address(address)
+    if ip.is_unspecified:
+        lines.append("Lamina listens on every address of this machine, without encryption.")
+        address = "127.0.0.1" if ip.version == 4 else "::1"
+    url = f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
+    token = f"$(cat {shlex.quote(str(token_file))})"
+    return [
+        *lines,
+        f"Lamina serves {url}",
+        f'Try it:  curl -H "Authorization: Bearer {token}" {url}/v1/status',
+        "Stop it with Ctrl+C.",
+    ]
+
+
+@contextmanager
+def _stopped_by_signals(server: uvicorn.Server) -> Iterator[None]:
+    """SIGINT and SIGTERM end the server and nothing more, so that the caller still closes the store.
+
+    The server raises the signal that stopped it again when it is done; here it finds a handler that only
+    asks it to stop.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        server.should_exit = True
+
+    before = {one: signal.signal(one, stop) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
