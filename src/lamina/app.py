@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lamina.config import Config, Loaded, home_folder, load_config
 from lamina.engine.access import authenticate, create_token
@@ -20,6 +20,7 @@ from lamina.model.token import Right
 from lamina.policy.rules import Policy
 from lamina.runtime import Clock, Runtime, SystemClock
 from lamina.storage.database import Database
+from lamina.storage.sqlite import SqliteDatabase
 from lamina.trace.chain import Sealer
 from lamina.trace.keys import Anchor, load_key
 from lamina.workspace.layout import DATABASE, STATE_DIR, create_workspace
@@ -78,13 +79,15 @@ def open_memory(
     *,
     clock: Clock | None = None,
     create: bool = True,
+    adopt: bool = False,
     environment: Mapping[str, str] | None = None,
     **settings: Any,
 ) -> Engine:
     """Open a workspace folder or a store URL; a folder that is no workspace yet becomes one.
 
     `settings` are those of `lamina.config.Config` and win over environment and files; `clock` replaces
-    the machine's, for tests and replays. Raises ConfigError, Damaged or Unavailable, and then opens nothing.
+    the machine's, for tests and replays; `adopt` makes this workspace's files the home of a store's entries
+    that lived in another's. Raises ConfigError, Damaged or Unavailable, and then opens nothing.
     """
     environment = os.environ if environment is None else environment
     where = locate(target, settings, environment)
@@ -99,15 +102,14 @@ def open_memory(
         create_workspace(where.workspace, config.owner)
     database = open_database(where.store, config)
     try:
-        return _assembled(database, where, config, clock, home_folder(environment))
+        return _assembled(database, where, clock, home_folder(environment), adopt)
     except BaseException:
         database.close()
         raise
 
 
-def _assembled(
-    database: Database, where: Where, config: Config, clock: Clock | None, home: Path
-) -> Engine:
+def _assembled(database: Database, where: Where, clock: Clock | None, home: Path, adopt: bool) -> Engine:
+    config = where.loaded.config
     key_file = Path(config.audit_key_file) if config.audit_key_file else home / "keys" / "audit.key"
     sealer = Sealer(load_key(key_file))
     anchor = Anchor(home / "anchors" / f"{quoted(store_id(database))}.anchor", sealer)
@@ -119,6 +121,7 @@ def _assembled(
             runtime=Runtime(clock=clock or SystemClock()),
             anchor=anchor,
             root=where.workspace,
+            adopt=adopt,
         )
     )
 
@@ -128,14 +131,12 @@ def open_database(url: str, config: Config) -> Database:
     scheme, separator, rest = url.partition("://")
     if scheme in ("postgresql", "postgres") and separator:
         driver = load_part("lamina.storage.postgres")
-        opened: Database = driver.PostgresDatabase(url, config.tenant, config.postgres_connections)
-        return opened
+        return cast(Database, driver.PostgresDatabase(url, config.tenant, config.postgres_connections))
     if scheme == "sqlite" and rest.startswith("/") and len(rest) > 1:
         path = Path(rest[1:])  # sqlite:///a.db is relative, sqlite:////a.db absolute
         if config.tenant != "default":
             path = path.parent / "tenants" / f"{quoted(config.tenant)}.db"
-        opened = import_module("lamina.storage.sqlite").SqliteDatabase(path.absolute(), config.tenant)
-        return opened
+        return SqliteDatabase(path.absolute(), config.tenant)
     raise ConfigError(
         "This is no store URL.", hint="Use sqlite:///path/to/file.db or postgresql://user@host/database."
     )

@@ -42,8 +42,8 @@ def test_a_supersession_is_two_records_and_tells_who_won(place: Place) -> None:
 
     told = [(record.op, record.memory_id) for record in place.audit()[before:]]
     assert told == [("delete", first), ("upsert", second)]
-    conflicts = [event.data for event in mind.trace() if event.type == "memory_conflict"]
-    assert [(one["winner_id"], one["loser_id"], one["rule"]) for one in conflicts] == [(second, first, "recency")]
+    (conflict,) = [event.data for event in mind.trace() if event.type == "memory_conflict"]
+    assert (conflict["winner_id"], conflict["loser_id"], conflict["rule"]) == (second, first, "recency")
 
 
 def test_the_same_value_again_is_unchanged(place: Place) -> None:
@@ -70,10 +70,8 @@ def test_another_priority_kind_or_lifetime_is_another_value(ana: Mind) -> None:
 
 
 def test_every_spelling_of_a_key_is_the_same_key(ana: Mind) -> None:
-    ids = [
-        ana.remember(str(number), key=key).ids[0]
-        for number, key in enumerate(["response tone", "Response  Tone", "RESPONSE_TONE", "response\u200btone!"])
-    ]
+    spellings = ("response tone", "Response  Tone", "RESPONSE_TONE", "response\u200btone!")
+    ids = [ana.remember(f"value {key}", key=key).ids[0] for key in spellings]
 
     assert {ana.get(one).key for one in ids} == {"response_tone"}
     assert [ana.get(one).state for one in ids[:-1]] == [State.SUPERSEDED] * 3
@@ -91,7 +89,8 @@ def test_a_lower_authority_loses_and_leaves_exactly_one_event_and_one_record(pla
     assert (receipt.decision, receipt.code, receipt.ids) == (Outcome.DENIED, "conflict_authority", (kept,))
     assert receipt.warnings
     assert [event.type for event in user.trace(last=1000)[events:]] == ["memory_denied"]
-    assert [(record.op, record.reason) for record in place.audit()[records:]] == [("deny", "conflict_authority")]
+    (record,) = place.audit()[records:]
+    assert (record.op, record.reason) == ("deny", "conflict_authority")
     assert place.tables()["memory"] == memories
     assert user.get(kept).text == "friendly"
     if place.folder is not None:
@@ -100,7 +99,7 @@ def test_a_lower_authority_loses_and_leaves_exactly_one_event_and_one_record(pla
 
 def test_the_higher_authority_wins_whoever_speaks_first(engine: Engine) -> None:
     order = ("agent", "user", "system")
-    for low, high in ((low, high) for low in range(3) for high in range(low + 1, 3)):
+    for low, high in ((0, 1), (0, 2), (1, 2)):
         for first, second in ((low, high), (high, low)):
             key = f"k.{first}.{second}"
             for role in (order[first], order[second]):

@@ -49,7 +49,7 @@ def test_the_second_of_two_writers_is_told_and_nothing_changes(place: Place) -> 
 
 
 def _files(place: Place) -> dict[str, bytes]:
-    """What a person could read, without the databases, where a transaction that is undone may leave a mark."""
+    """What a person could read, without the databases, where an undone transaction may leave a mark."""
     skipped = (".db", ".db-wal", ".db-shm", ".lock")
     return {str(path): data for path, data in place.files().items() if not path.name.endswith(skipped)}
 

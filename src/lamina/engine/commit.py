@@ -16,6 +16,7 @@ from lamina.model import (
     Provenance,
     Receipt,
     State,
+    Trust,
     contract_kind,
 )
 from lamina.policy.reconcile import Lose, New, Same, Supersede, reconcile
@@ -37,9 +38,7 @@ def shelf_of(draft: Draft) -> str:
     return name
 
 
-def commit_remember(
-    ledger: Ledger, draft: Draft, passed: tuple[str, ...], file: str | None = None
-) -> Receipt:
+def commit_remember(ledger: Ledger, draft: Draft, passed: tuple[str, ...]) -> Receipt:
     """Store an admitted draft, or say that it is known, or that it lost."""
     shelf = ledger.lexicon.open_shelf(shelf_of(draft))
     existing = ledger.memories.active(shelf, identity_of(draft.key, draft.kind, draft.text))
@@ -60,7 +59,7 @@ def commit_remember(
         case Lose(existing):
             return _lost(ledger, draft, existing)
         case New() | Supersede():
-            memory = _built(ledger, draft, file)
+            memory = _built(ledger, draft)
             return _stored(ledger, draft, memory, shelf, (outcome, passed))
 
 
@@ -109,7 +108,7 @@ def _stored(
     )
 
 
-def _built(ledger: Ledger, draft: Draft, file: str | None) -> Memory:
+def _built(ledger: Ledger, draft: Draft) -> Memory:
     scope, kind = draft.scope, contract_kind(draft.layer)
     name = shelf_of(draft)
     ttl, expires_at = parse_ttl(draft.ttl, ledger.now)
@@ -134,7 +133,7 @@ def _built(ledger: Ledger, draft: Draft, file: str | None) -> Memory:
         updated_at=ledger.now,
         valid_from=ledger.now,
         expires_at=expires_at,
-        file=file,
+        file=ledger.home,
         provenance=_provenance(draft),
     )
 
@@ -198,10 +197,21 @@ def _retire(ledger: Ledger, existing: Memory, successor: Memory, rule: str) -> N
 
 def _put_aside(ledger: Ledger, memory: Memory, state: State) -> Memory:
     """Out of the index, in another state; everything else stays."""
+    _check_home(ledger, memory)
     shelf, slot, identity = ledger.memories.place(memory.id)
     ledger.unindex(shelf, slot, memory)
     changed = replace(memory, state=state, updated_at=ledger.now)
     return _saved(ledger, changed, None, identity)
+
+
+def _check_home(ledger: Ledger, memory: Memory) -> None:
+    """A memory that lives in a file changes together with it, or not at all."""
+    if memory.file is not None and memory.file != ledger.home:
+        raise Conflict(
+            f"{memory.id} lives in {memory.file} of another workspace.",
+            code="home_elsewhere",
+            hint="Change it there, or take the file over with `lamina init --adopt`.",
+        )
 
 
 def _saved(ledger: Ledger, memory: Memory, slot: int | None, identity: str) -> Memory:
@@ -235,8 +245,9 @@ def commit_revise(
             code="revision_mismatch",
             hint="Read it again and decide anew.",
         )
-    if ledger.book.policy.outranks(old.authority, ledger.scope.authority):
+    if _out_of_reach(ledger, old) or ledger.book.policy.outranks(old.authority, ledger.scope.authority):
         return _lost(ledger, draft, old)
+    _check_home(ledger, old)
     if text == old.text:
         return Receipt(
             decision=Outcome.UNCHANGED,
@@ -262,6 +273,8 @@ def commit_revise(
 def commit_forget(ledger: Ledger, memory_id: str, undo_days: int, reason: str | None) -> Receipt:
     """Out of every answer at once; restorable until `purge_at`."""
     old = readable(ledger, memory_id, State.ACTIVE)
+    if _out_of_reach(ledger, old):
+        return _refused(ledger, old)
     purge_at = ledger.now + timedelta(days=undo_days)
     gone = _put_aside(ledger, replace(old, purge_at=purge_at), State.SOFT_DELETED)
     ledger.record(HistoryOp.DELETE, gone, old.text, {"code": "forgotten", "reason": reason})
@@ -272,6 +285,9 @@ def commit_forget(ledger: Ledger, memory_id: str, undo_days: int, reason: str | 
 def commit_restore(ledger: Ledger, memory_id: str, reason: str | None = None) -> Receipt:
     """Back as it was, unless something else has taken its place."""
     old = readable(ledger, memory_id, State.SOFT_DELETED)
+    if _out_of_reach(ledger, old):
+        return _refused(ledger, old)
+    _check_home(ledger, old)
     if old.purge_at is not None and old.purge_at <= ledger.now:
         raise NotFound(f"{memory_id} could be restored until {old.purge_at:%Y-%m-%d}.", code="undo_expired")
     shelf, _, identity = ledger.memories.place(old.id)
@@ -287,6 +303,23 @@ def commit_restore(ledger: Ledger, memory_id: str, reason: str | None = None) ->
     ledger.record(HistoryOp.RESTORE, saved, None, {"code": "restored", "reason": reason})
     ledger.trace(saved.shelf, events.written(ledger.scope, saved))
     return _done(ledger, "restored", saved, acknowledgement("restored", old.text))
+
+
+def _out_of_reach(ledger: Ledger, memory: Memory) -> bool:
+    """What a tool or a document says never touches what a trusted party said."""
+    return ledger.scope.trust is Trust.UNTRUSTED and memory.provenance.trust is Trust.TRUSTED
+
+
+def _refused(ledger: Ledger, memory: Memory) -> Receipt:
+    draft = Draft(
+        scope=ledger.scope, text=memory.text, space=memory.space, layer=memory.layer, kind=memory.kind
+    )
+    objection = Deny(
+        "trust_deny_change",
+        f"A {ledger.scope.role} cannot change {memory.id}, which {memory.provenance.actor} said.",
+        "Let the user do it.",
+    )
+    return replace(commit_denial(ledger, draft, objection), ids=(memory.id,))
 
 
 def _done(ledger: Ledger, code: str, memory: Memory, said: str) -> Receipt:

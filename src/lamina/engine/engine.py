@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TypedDict, TypeVar, Unpack
 
 from lamina.config import Config
+from lamina.engine.details import chosen
 from lamina.engine.home import FileHome, FileProblem
 from lamina.engine.ledger import Book, Ledger, indexed_terms
 from lamina.engine.mind import Mind
@@ -25,11 +27,23 @@ from lamina.storage.memories import Memories
 from lamina.text.analyse import ANALYSER_VERSION
 from lamina.trace.keys import Anchor
 from lamina.workspace.files import sweep
-from lamina.workspace.layout import PROFILE
+from lamina.workspace.layout import PROFILE, workspace_id
 
 T = TypeVar("T")
 
 _REBUILD_PAGE = 500
+
+
+class Who(TypedDict, total=False):
+    """Who is asking, in whose name; what is left out is the workspace's owner, speaking for themselves."""
+
+    user: str | None
+    agent: str | None
+    session: str | None
+    run: str | None
+    project: str | None
+    role: str | None
+    via: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +56,7 @@ class Parts:
     runtime: Runtime
     anchor: Anchor
     root: Path | None  #: the workspace, None for a store without files
+    adopt: bool = False  #: take the files over from another workspace on the same store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +85,11 @@ class Engine:
         self.database = parts.database
         self.root = parts.root
         self._mirror = Mirror(parts.root, parts.database, parts.book.sealer, parts.anchor)
-        self._home = None
+        self._home: FileHome | None = None
+        self._problems: tuple[FileProblem, ...] = ()
         if parts.root is not None:
-            owner = Scope(tenant=self.config.tenant, user=self.config.owner, project=self.config.project)
-            person = replace(owner, via="file", role=Role.USER)
-            self._home = FileHome(parts.root, PROFILE, self.database, self.book, person, self.config)
             sweep(parts.root, now=self.now())
+            self._move_in(parts.root, parts.adopt)
         self._start()
 
     def __enter__(self) -> Engine:
@@ -94,16 +108,25 @@ class Engine:
     def now(self) -> datetime:
         return self.runtime.clock.now()
 
-    def scope(self, **who: Any) -> Mind:
-        """The memory of one user as one caller sees it: `user`, `agent`, `session`, `run`, `project`, `role`.
+    def scope(self, **who: Unpack[Who]) -> Mind:
+        """The memory of one user as one caller sees it.
 
         The role says who speaks: the user, unless an agent is named. It decides the authority of everything
         remembered through the result, and nothing in a text can change it.
         """
-        role = who.pop("role", None) or (Role.AGENT if who.get("agent") else Role.USER)
-        given = {name: value for name, value in who.items() if value is not None}
-        defaults = {"user": self.config.owner, "project": self.config.project}
-        return Mind(self, Scope(**{**defaults, **given, "tenant": self.config.tenant, "role": Role(role)}))
+        agent = who.get("agent")
+        role = who.get("role") or (Role.AGENT if agent else Role.USER)
+        scope = Scope(
+            tenant=self.config.tenant,
+            user=who.get("user") or self.config.owner,
+            agent=agent,
+            session=who.get("session"),
+            run=who.get("run"),
+            project=who.get("project") or self.config.project,
+            role=chosen(Role, role, "role"),
+            via=who.get("via") or "python",
+        )
+        return Mind(self, scope)
 
     def carry_out(self, request: Request) -> Receipt:
         """Do what a request asks, where its memory lives, and see that the audit follows."""
@@ -115,16 +138,16 @@ class Engine:
         self._mirror.follow(ledgers)
         return receipt
 
-    def write(self, scope: Scope, at: datetime, work: Any) -> tuple[Any, Ledger]:
+    def write(self, scope: Scope, at: datetime, work: Callable[[Ledger], T]) -> tuple[T, Ledger]:
         """Run `work(ledger)` in one transaction; the caller sees to it that the audit's files follow."""
 
-        def whole(transaction: Transaction) -> tuple[Any, Ledger]:
+        def whole(transaction: Transaction) -> tuple[T, Ledger]:
             ledger = Ledger(transaction, self.book, scope, at)
             return work(ledger), ledger
 
         return self.database.write(whole)
 
-    def act(self, scope: Scope, work: Any) -> Any:
+    def act(self, scope: Scope, work: Callable[[Ledger], T]) -> T:
         """Run `work(ledger)` in one transaction, audit and all."""
         result, ledger = self.write(scope, self.now(), work)
         self._mirror.follow([ledger])
@@ -162,10 +185,34 @@ class Engine:
                 audit_records=AuditLog(transaction).head()[0],
                 pending_operations=Operations(transaction).count(),
                 analyser=int(Properties(transaction).get("analyser") or 0),
-                problems=() if self._home is None else self._home.problems,
+                problems=self._problems if self._home is None else self._home.problems,
             )
 
         return replace(self.database.read(work), bytes=self.database.size_bytes())
+
+    def _move_in(self, root: Path, adopt: bool) -> None:
+        """Make the workspace's files the home of their entries, unless another workspace's are that."""
+        own = workspace_id(root)
+
+        def work(transaction: Transaction) -> tuple[bool, bool]:
+            properties = Properties(transaction)
+            holder = properties.get(f"home:{PROFILE}")
+            if holder is None or adopt:
+                properties.set(f"home:{PROFILE}", own)
+            return holder in (None, own) or adopt, holder not in (None, own)
+
+        ours, taken_over = self.database.write(work)
+        if not ours:
+            hint = "Use `lamina init --adopt` to make this workspace's file the home."
+            message = "This store's entries live in the file of another workspace; this one is not used."
+            self._problems = (FileProblem(file=PROFILE, line=1, message=message, hint=hint),)
+            return
+        owner = Scope(
+            tenant=self.config.tenant, user=self.config.owner, project=self.config.project, via="file"
+        )
+        self._home = FileHome(root, PROFILE, self.database, self.book, owner, self.config)
+        if taken_over:
+            self._home.write_missing()
 
     def _start(self) -> None:
         def work(ledger: Ledger) -> None:

@@ -112,7 +112,7 @@ class FileHome:
         with locked(self._root, self.name, self._config.lock_timeout_s):
             ledgers = self._caught_up(request.at)
             if not self._changes_file(request):
-                receipt, ledger = self._commit(request, lambda led: perform(led, request, self.name))
+                receipt, ledger = self._commit(request, lambda led: perform(led, request))
                 return receipt, [*ledgers, ledger]
             operation, effect = self._planned(request)
             try:
@@ -127,8 +127,8 @@ class FileHome:
         """Whether the request would come to a change: tried in a transaction of which nothing stays."""
 
         def work(transaction: Transaction) -> bool:
-            ledger = Ledger(transaction, self._book, request.scope, request.at)
-            receipt = perform(ledger, request, self.name)
+            ledger = Ledger(transaction, self._book, request.scope, request.at, self.name)
+            receipt = perform(ledger, request)
             raise _Preview(receipt.decision is Outcome.ADMITTED and bool(ledger.lines))
 
         try:
@@ -179,7 +179,7 @@ class FileHome:
 
     def _finish(self, operation: Operation, request: Request, effect: Effect) -> tuple[Receipt, Ledger]:
         def work(ledger: Ledger) -> Receipt:
-            receipt = perform(ledger, request, self.name)
+            receipt = perform(ledger, request)
             entries = Entries(ledger.transaction)
             if effect.entry is None:
                 entries.drop(self.name, effect.key)
@@ -194,7 +194,7 @@ class FileHome:
 
     def _commit(self, request: Request, work: Callable[[Ledger], T]) -> tuple[T, Ledger]:
         def whole(transaction: Transaction) -> tuple[T, Ledger]:
-            ledger = Ledger(transaction, self._book, request.scope, request.at)
+            ledger = Ledger(transaction, self._book, request.scope, request.at, self.name)
             return work(ledger), ledger
 
         return self._database.write(whole)
@@ -207,12 +207,28 @@ class FileHome:
         ledgers = self._replayed(now)
         seen = stamp(self._root, self.name)
         if seen is None:
-            self._rebuilt_file()
+            self.write_missing()
             seen = stamp(self._root, self.name)
+        if seen is not None and seen.size == 0 and self._blank_by_accident():
+            return ledgers
         if seen != self._seen or ledgers:
             ledgers += self._absorbed(now)
         self._seen = seen
         return ledgers
+
+    def _blank_by_accident(self) -> bool:
+        """An editor that saves in place empties the file first: nothing is forgotten for that moment."""
+        kept = len(self._database.read(lambda tx: Entries(tx).of(self.name)))
+        if kept:
+            self.problems = (
+                FileProblem(
+                    file=self.name,
+                    line=1,
+                    message=f"The file is empty; its {kept} entries are kept until it has any text again.",
+                    hint="Undo in your editor, or leave a heading in the file if this is what you want.",
+                ),
+            )
+        return kept > 0
 
     def _replayed(self, now: datetime) -> list[Ledger]:
         pending = self._database.read(lambda tx: Operations(tx).pending(self.name))
@@ -232,15 +248,16 @@ class FileHome:
             ledgers.append(ledger)
         return ledgers
 
-    def _rebuilt_file(self) -> None:
-        """A file that is gone altogether is taken for an accident: its entries are written again."""
+    def write_missing(self) -> None:
+        """Write the known entries that the file lacks: after it was lost, or taken over from elsewhere."""
+        data = read_file(self._root, self.name)
+        file = EntryFile.parse(data or b"")
         known = self._database.read(lambda tx: Entries(tx).of(self.name))
-        file = EntryFile.parse(b"")
         for one in known.values():
-            if one.memory_id:
+            if one.memory_id and file.get(one.key) is None:
                 file = file.put(Entry(key=one.key, value=one.value, **one.fields))
-        if known:
-            replace_file(self._root, self.name, file.to_bytes(), expected=None)
+        if file.to_bytes() != (data or b""):
+            replace_file(self._root, self.name, file.to_bytes(), expected=data)
 
     def _absorbed(self, now: datetime) -> list[Ledger]:
         file = self._parsed()
@@ -285,7 +302,7 @@ class FileHome:
         request = Request(
             verb=Verb.REMEMBER, scope=draft.scope, at=ledger.now, draft=draft, decision=decision
         )
-        receipt = perform(ledger, request, self.name)
+        receipt = perform(ledger, request)
         if receipt.decision is Outcome.DENIED:
             refused = KnownEntry(key, "", mark, {"code": receipt.code})
             Entries(ledger.transaction).put(self.name, refused)
@@ -309,7 +326,7 @@ class FileHome:
                 undo_days=self._config.undo_days,
                 reason=f"taken out of {self.name}",
             )
-            perform(ledger, request, self.name)
+            perform(ledger, request)
         Entries(ledger.transaction).drop(self.name, known.key)
 
     def _draft_of(self, key: str, entry: Entry, now: datetime) -> Draft:

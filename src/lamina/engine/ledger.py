@@ -49,6 +49,7 @@ class Ledger:
     book: Book
     scope: Scope
     now: datetime
+    home: str | None = None  #: the file whose lock the caller holds, None for a change in the database alone
     lines: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  #: run id, audit line
     events: list[dict[str, Any]] = field(default_factory=list)
     head: tuple[int, str] = (0, "")

@@ -102,10 +102,10 @@ def _draft(value: dict[str, Any]) -> Draft:
     )
 
 
-def perform(ledger: Ledger, request: Request, file: str | None = None) -> Receipt:
+def perform(ledger: Ledger, request: Request) -> Receipt:
     """Carry out a request inside a transaction; a repeated one is answered as it was the first time."""
     if request.idempotency_key is None:
-        return _performed(ledger, request, file)
+        return _performed(ledger, request)
     responses, caller = Responses(ledger.transaction), request.scope.actor
     if known := responses.get(caller, request.idempotency_key):
         if known[0] != request.fingerprint:
@@ -115,7 +115,7 @@ def perform(ledger: Ledger, request: Request, file: str | None = None) -> Receip
                 hint="Use a new key for a new request.",
             )
         return _receipt(known[1])
-    receipt = _performed(ledger, request, file)
+    receipt = _performed(ledger, request)
     kept = plain(replace(receipt, events=()))
     responses.add(caller, request.idempotency_key, request.fingerprint, kept, request.at)
     return receipt
@@ -136,12 +136,12 @@ def _receipt(value: dict[str, Any]) -> Receipt:
     )
 
 
-def _performed(ledger: Ledger, request: Request, file: str | None) -> Receipt:
+def _performed(ledger: Ledger, request: Request) -> Receipt:
     match request:
         case Request(draft=Draft() as draft, decision=Deny() as objection):
             return commit_denial(ledger, draft, objection)
         case Request(verb=Verb.REMEMBER, draft=Draft() as draft, decision=Admit(passed)):
-            return commit_remember(ledger, draft, passed, file)
+            return commit_remember(ledger, draft, passed)
         case Request(verb=Verb.REVISE, draft=Draft() as draft, decision=Admit(passed)):
             return commit_revise(ledger, request.memory_id, draft, passed, request.expect)
         case Request(verb=Verb.FORGET):

@@ -60,6 +60,10 @@ class Database(Protocol):
         """How much room the store takes."""
         ...
 
+    def check(self) -> list[str]:
+        """What the database itself finds wrong with its own structures; empty when all is well."""
+        ...
+
     def close(self) -> None: ...
 
 

@@ -117,6 +117,15 @@ class PostgresDatabase:
             ).fetchone()
         return int(row[0]) if row else 0
 
+    def check(self) -> list[str]:
+        with _explained(), self._pool.connection() as connection:
+            rows = connection.execute(
+                "SELECT i.indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
+                " JOIN pg_namespace n ON n.oid = c.relnamespace"
+                " WHERE n.nspname = 'lamina' AND NOT (i.indisvalid AND i.indisready) ORDER BY 1"
+            ).fetchall()
+        return [f"the index {name} is not valid" for (name,) in rows]
+
     def close(self) -> None:
         self._pool.close()
 

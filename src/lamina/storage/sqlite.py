@@ -126,6 +126,15 @@ class SqliteDatabase:
         files = (self._path, Path(f"{self._path}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
+    def check(self) -> list[str]:
+        connection = self._borrow()
+        try:
+            with _explained(self._path):
+                rows = connection.execute("PRAGMA quick_check").fetchall()
+        finally:
+            self._give_back(connection)
+        return [str(row[0]) for row in rows if row[0] != "ok"]
+
     def close(self) -> None:
         with self._mutex:
             self._closed = True

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from lamina.errors import Conflict, InvalidInput
 from lamina.model import checked_name
-from lamina.workspace.files import ensure_folder, explained, replace_file, stamp
+from lamina.runtime import random_token
+from lamina.workspace.files import ensure_folder, explained, read_file, replace_file, stamp
 
 PROFILE = "PROFILE.md"
 README = "LAMINA.md"
@@ -82,6 +84,15 @@ def create_workspace(root: Path, owner: str) -> list[str]:
                 continue  # it appeared this very moment, and whoever made it keeps it
             created.append(name)
     return created
+
+
+def workspace_id(root: Path) -> str:
+    """The name by which a store knows this workspace; made on first use, and it moves with the folder."""
+    name = f"{STATE_DIR}/workspace-id"
+    if stamp(root, name) is None:
+        with suppress(Conflict):
+            replace_file(root, name, f"{random_token(12)}\n".encode(), expected=None)
+    return (read_file(root, name) or b"").decode("ascii", errors="replace").strip()
 
 
 def _is_workspace(folder: Path) -> bool:

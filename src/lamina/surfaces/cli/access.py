@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer import Argument, Option
 
 from lamina.errors import InvalidInput
 from lamina.model import iso, plain
 from lamina.surfaces.cli.call import call_of
-from lamina.surfaces.cli.output import Output
 
 if TYPE_CHECKING:
     from lamina.engine.engine import Engine
@@ -21,21 +20,21 @@ commands = typer.Typer()
 token = typer.Typer(help="Tokens by which other programs are let in over the network.")
 commands.add_typer(token, name="token")
 
-Host = Annotated[str | None, typer.Option(help="The address to listen on; 127.0.0.1 unless configured.")]
-Port = Annotated[int | None, typer.Option(help="The port to listen on; 8765 unless configured.")]
+Host = Annotated[str | None, Option(help="The address to listen on; 127.0.0.1 unless configured.")]
+Port = Annotated[int | None, Option(help="The port to listen on; 8765 unless configured.")]
 
 
 @token.command("create")
 def create(
     ctx: typer.Context,
-    label: Annotated[str, typer.Argument(metavar="LABEL", help="What it is for, to recognise it by.")],
-    user: Annotated[str | None, typer.Option(help="Whose memories it opens; the owner's by default.")] = None,
-    agent: Annotated[str | None, typer.Option(help="The agent that speaks with it.")] = None,
-    role: Annotated[str | None, typer.Option(help="user, agent, tool, document, system or admin.")] = None,
+    label: Annotated[str, Argument(metavar="LABEL", help="What it is for, to recognise it by.")],
+    user: Annotated[str | None, Option(help="Whose memories it opens; the owner's by default.")] = None,
+    agent: Annotated[str | None, Option(help="The agent that speaks with it.")] = None,
+    role: Annotated[str | None, Option(help="user, agent, tool, document, system or admin.")] = None,
     right: Annotated[
-        list[str] | None, typer.Option(help="read, write, consent or admin; may be repeated. read and write by default.")
+        list[str] | None, Option(help="read, write, consent or admin; may be repeated. Else read, write.")
     ] = None,
-    expires_in: Annotated[str | None, typer.Option(help="When it ends: 30d, 12h, a date. Never by default.")] = None,
+    expires_in: Annotated[str | None, Option(help="When it ends: 30d, 12h, a date; else never.")] = None,
 ) -> int:
     """Make a token; its text is shown this once."""
     call = call_of(ctx)
@@ -55,7 +54,7 @@ def _end(call: Call, engine: Engine, expires_in: str | None) -> dict[str, Any]:
         return {}
     _, at = call.doors.parse_ttl(expires_in, engine.now())
     if at is None:
-        raise InvalidInput("A token does not end with a session.", code="ttl_invalid", hint="Write 30d or a date.")
+        raise InvalidInput("A token ends at a time.", code="ttl_invalid", hint="Write 30d or a date.")
     return {"expires_at": at}
 
 
@@ -83,8 +82,8 @@ def list_all(ctx: typer.Context) -> int:
 @token.command("revoke")
 def revoke(
     ctx: typer.Context,
-    token_id: Annotated[str, typer.Argument(metavar="ID", help="Its id, as `token list` shows it.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    token_id: Annotated[str, Argument(metavar="ID", help="Its id, as `token list` shows it.")],
+    yes: Annotated[bool, Option("--yes", help="Do not ask.")] = False,
 ) -> int:
     """End a token at once and for good."""
     call = call_of(ctx)
@@ -107,13 +106,13 @@ def serve(ctx: typer.Context, host: Host = None, port: Port = None) -> int:
 @commands.command()
 def mcp(
     ctx: typer.Context,
-    http: Annotated[bool, typer.Option("--http", help="Over HTTP instead of stdin and stdout.")] = False,
+    http: Annotated[bool, Option("--http", help="Over HTTP instead of stdin and stdout.")] = False,
     host: Host = None,
     port: Port = None,
-    tools: Annotated[Literal["core", "all", "readonly"], typer.Option(help="Which tools to offer.")] = "core",
-    role: Annotated[Literal["agent", "user"], typer.Option(help="Who speaks through it.")] = "agent",
+    tools: Annotated[Literal["core", "all", "readonly"], Option(help="Which tools to offer.")] = "core",
+    role: Annotated[Literal["agent", "user"], Option(help="Who speaks through it.")] = "agent",
 ) -> int:
-    """Serve the Model Context Protocol, for agents such as Claude Code, Codex and Cursor."""
+    """Serve the Model Context Protocol, for agents."""
     call = call_of(ctx)
     if call.out.json and not http:
         raise InvalidInput("Over stdin and stdout there is no room for --json.", hint="Leave --json out.")

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 from typer.main import get_command
 
-from lamina.surfaces.cli import access, demo, memories, upkeep
-from lamina.surfaces.cli.call import PROGRAM, Call, Globals
+from lamina.surfaces.cli import access, begin, demo, memories, upkeep
+from lamina.surfaces.cli.call import PROGRAM, Call, Globals, command_path
 from lamina.surfaces.cli.doors import Doors
 from lamina.surfaces.cli.exits import DONE, FAILED, INTERRUPTED, Failure, failure_of
 from lamina.surfaces.cli.output import Output, prepare_streams
@@ -23,7 +24,7 @@ app = typer.Typer(
     name=PROGRAM, rich_markup_mode=None, pretty_exceptions_enable=False, invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )  # fmt: skip
-for part in (memories, upkeep, access, demo):
+for part in (begin, memories, upkeep, access, demo):
     app.add_typer(part.commands)
 
 
@@ -32,23 +33,23 @@ def main(
     ctx: typer.Context,
     workspace: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "-w", "--workspace", metavar="DIR",
             help="The workspace. By default $LAMINA_WORKSPACE, else the nearest folder above with `.lamina`.",
         ),
     ] = None,
     store: Annotated[
-        str | None, typer.Option(metavar="URL", help="The store: sqlite:///file.db or postgresql://user@host/name.")
+        str | None, Option(metavar="URL", help="The store: sqlite:///file.db or postgresql://user@host/name.")
     ] = None,
-    tenant: Annotated[str | None, typer.Option(help="Whose store, where several share one server.")] = None,
-    user: Annotated[str | None, typer.Option(help="Whose memories; the workspace's owner by default.")] = None,
-    agent: Annotated[str | None, typer.Option(help="Speak as this agent instead of the person.")] = None,
-    session: Annotated[str | None, typer.Option(help="The session this belongs to.")] = None,
-    run: Annotated[str | None, typer.Option(help="The run whose audit file gets the changes.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON envelope on stdout; also after the command.")] = False,
-    now: Annotated[str | None, typer.Option(metavar="ISO", help="Let it be this time, for tests and replays.")] = None,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
-    version: Annotated[bool, typer.Option("--version", help="The version, and nothing else.")] = False,
+    tenant: Annotated[str | None, Option(help="Whose store, where several share one server.")] = None,
+    user: Annotated[str | None, Option(help="Whose memories; the workspace's owner by default.")] = None,
+    agent: Annotated[str | None, Option(help="Speak as this agent instead of the person.")] = None,
+    session: Annotated[str | None, Option(help="The session this belongs to.")] = None,
+    run: Annotated[str | None, Option(help="The run whose audit file gets the changes.")] = None,
+    as_json: Annotated[bool, Option("--json", help="One JSON envelope on stdout; may stand last.")] = False,
+    now: Annotated[str | None, Option(metavar="ISO", help="Let it be this time, for replays.")] = None,
+    debug: Annotated[bool, Option("--debug", help="Show where an error comes from.")] = False,
+    version: Annotated[bool, Option("--version", help="The version, and nothing else.")] = False,
 ) -> int:
     """Memory for AI agents that its owner can read, govern and prove."""
     call: Call = ctx.obj
@@ -107,12 +108,20 @@ def _carried_out(call: Call, arguments: list[str]) -> int:
         failure = failure_of(error)
         if not isinstance(error, typer.TyperException):
             call.out.trace(error)
-        call.out.answer(_command_of(error), None, failure=failure)
+        call.out.answer(_command_of(call, error), None, failure=failure)
         return failure.exit_code
     if code == INTERRUPTED and call.out.json:
         stopped = Failure(code="interrupted", message="Interrupted.", exit_code=INTERRUPTED)
-        call.out.answer("", None, failure=stopped)
+        call.out.answer(_command_of(call), None, failure=stopped)
     return code if isinstance(code, int) else DONE
+
+
+def _command_of(call: Call, error: Exception | None = None) -> str:
+    """The command that was being carried out, or that a usage error is about."""
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        return command_path(context)
+    return call.entered[-1] if call.entered else ""
 
 
 def _delivered(out: Output) -> bool:
@@ -124,7 +133,7 @@ def _delivered(out: Output) -> bool:
         stream.flush()
         return True
     except OSError as error:
-        with open(os.devnull, "w") as nowhere:
+        with Path(os.devnull).open("w") as nowhere:
             os.dup2(nowhere.fileno(), stream.fileno())
         if not isinstance(error, BrokenPipeError):
             out.note(f"Error: The answer could not be written: {error.strerror}.")

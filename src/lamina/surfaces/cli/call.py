@@ -47,9 +47,10 @@ class Call:
     out: Output
     command: str = ""
     given: Globals = field(default_factory=Globals)
+    entered: list[str] = field(default_factory=list)  #: shared by all copies, so that an error can be placed
 
     def opening(self, **settings: Any) -> Opening:
-        """What to open: the workspace that is named or found, or only the store where there is no workspace."""
+        """What to open: the workspace that is named or found; without one, the store alone if it is set."""
         given = self.given
         flags = {**given.settings, **{name: value for name, value in settings.items() if value is not None}}
         root = self.doors.find_workspace(Path(), given.workspace, os.environ)
@@ -116,11 +117,17 @@ class Call:
 def call_of(context: typer.Context) -> Call:
     """The call that a command belongs to."""
     call: Call = context.obj
-    return replace(call, command=context.command_path.removeprefix(PROGRAM).strip())
+    call.entered.append(command_path(context))
+    return replace(call, command=command_path(context))
+
+
+def command_path(context: typer.Context) -> str:
+    """The command's own words: `token create`."""
+    return context.command_path.removeprefix(PROGRAM).strip()
 
 
 def text_or_stdin(text: str | None, what: str) -> str:
-    """The text given, or what is piped in when it is `-` or missing; one final line break is not part of it."""
+    """The text given, or what is piped in when it is `-` or missing, without one final line break."""
     if text is not None and text != "-":
         return text
     stream = sys.stdin

@@ -53,7 +53,7 @@ def exit_code_of(kind: type[LaminaError]) -> int:
 
 
 def failure_of(error: Exception) -> Failure:
-    """Any error as a failure; what is not ours is named by its kind alone, since its text may hold anything."""
+    """Any error as a failure; what is not ours is named by its kind alone: its text may hold anything."""
     match error:
         case LaminaError():
             return Failure(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from lamina.errors import InvalidInput
 from lamina.model import HistoryEntry, Hit, Recollection, iso, plain
@@ -16,71 +17,76 @@ from lamina.surfaces.cli.plain_view import plain_lines
 
 commands = typer.Typer()
 
-MemoryId = Annotated[str, typer.Argument(metavar="ID", help="The memory's id, as `recall` shows it.")]
-Reason = Annotated[str | None, typer.Option(help="Why; it is kept in the history.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+MemoryId = Annotated[str, Argument(metavar="ID", help="The memory's id, as `recall` shows it.")]
+Reason = Annotated[str | None, Option(help="Why; it is kept in the history.")]
+Yes = Annotated[bool, Option("--yes", help="Do not ask.")]
 
 
 @commands.command()
 def remember(
     ctx: typer.Context,
     text: Annotated[
-        str | None, typer.Argument(metavar="TEXT", help="What to remember; `-` or nothing reads what is piped in.")
+        str | None, Argument(metavar="TEXT", help="What to remember; `-` or nothing reads what is piped in.")
     ] = None,
-    key: Annotated[str | None, typer.Option(help="A name of which there is one value, like response.tone.")] = None,
-    kind: Annotated[str | None, typer.Option(help="preference, constraint, fact, instruction, decision, …")] = None,
-    space: Annotated[str | None, typer.Option(help="session, user or project.")] = None,
+    key: Annotated[str | None, Option(help="A name of which there is one value, like response.tone.")] = None,
+    kind: Annotated[str | None, Option(help="preference, constraint, fact, instruction, decision, …")] = None,
+    space: Annotated[str | None, Option(help="session, user or project.")] = None,
     layer: Annotated[
-        str | None, typer.Option(help="working, episodic, semantic, procedural or user_model.")
+        str | None, Option(help="working, episodic, semantic, procedural or user_model.")
     ] = None,
-    category: Annotated[str | None, typer.Option(help="A category, to narrow a recall by.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="A tag; may be repeated.")] = None,
-    ttl: Annotated[str | None, typer.Option(help="How long it lives: 8h, 7d, 2w, a date, session_end, none.")] = None,
-    priority: Annotated[int | None, typer.Option(help="0 to 100.")] = None,
-    importance: Annotated[int | None, typer.Option(help="1 to 5.")] = None,
-    confidence: Annotated[float | None, typer.Option(help="0 to 1.")] = None,
-    pin: Annotated[bool, typer.Option("--pin", help="Keep it through every clean-up.")] = False,
+    category: Annotated[str | None, Option(help="A category, to narrow a recall by.")] = None,
+    tag: Annotated[list[str] | None, Option(help="A tag; may be repeated.")] = None,
+    ttl: Annotated[str | None, Option(help="How long it lives: 8h, 7d, 2w, a date, session_end.")] = None,
+    priority: Annotated[int | None, Option(help="0 to 100.")] = None,
+    importance: Annotated[int | None, Option(help="1 to 5.")] = None,
+    confidence: Annotated[float | None, Option(help="0 to 1.")] = None,
+    pin: Annotated[bool, Option("--pin", help="Keep it through every clean-up.")] = False,
     reason: Reason = None,
     idempotency_key: Annotated[
-        str | None, typer.Option(help="The same key again gives the same receipt and no second memory.")
+        str | None, Option(help="The same key again gives the same receipt and no second memory.")
     ] = None,
 ) -> int:
     """Remember one thing, exactly as it is said."""
     call = call_of(ctx)
-    details: Any = {
+    details = {
         "key": key, "kind": kind, "space": space, "layer": layer, "category": category, "tags": tag,
         "ttl": ttl, "priority": priority, "importance": importance, "confidence": confidence,
         "pin": pin or None, "reason": reason, "idempotency_key": idempotency_key,
     }  # fmt: skip
     words = text_or_stdin(text, "text")
     with call.mind() as mind:
-        receipt = mind.remember(words, **{name: value for name, value in details.items() if value is not None})
+        receipt = mind.remember(words, **_given(details))
     return call.receipt(receipt)
+
+
+def _given(options: dict[str, Any]) -> Any:
+    """Only what was said; everything else is for the engine to choose."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 @commands.command()
 def recall(
     ctx: typer.Context,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="A question, some words, a key or an id.")],
-    k: Annotated[int | None, typer.Option("-k", help="How many hits at most.")] = None,
-    layer: Annotated[str | None, typer.Option(help="Only these layers: a,b.")] = None,
-    category: Annotated[str | None, typer.Option(help="Only these categories: a,b.")] = None,
-    kind: Annotated[str | None, typer.Option(help="Only these kinds: a,b.")] = None,
-    space: Annotated[str | None, typer.Option(help="Only these spaces: a,b.")] = None,
-    since: Annotated[str | None, typer.Option(help="Not older than this date or time.")] = None,
-    until: Annotated[str | None, typer.Option(help="Not newer than this date or time.")] = None,
-    budget: Annotated[int | None, typer.Option(help="How many tokens the hits may have together.")] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Say why each hit is there.")] = False,
+    query: Annotated[str, Argument(metavar="QUERY", help="A question, some words, a key or an id.")],
+    k: Annotated[int | None, Option("-k", help="How many hits at most.")] = None,
+    layer: Annotated[str | None, Option(help="Only these layers: a,b.")] = None,
+    category: Annotated[str | None, Option(help="Only these categories: a,b.")] = None,
+    kind: Annotated[str | None, Option(help="Only these kinds: a,b.")] = None,
+    space: Annotated[str | None, Option(help="Only these spaces: a,b.")] = None,
+    since: Annotated[str | None, Option(help="Not older than this date or time.")] = None,
+    until: Annotated[str | None, Option(help="Not newer than this date or time.")] = None,
+    budget: Annotated[int | None, Option(help="How many tokens the hits may have together.")] = None,
+    explain: Annotated[bool, Option("--explain", help="Say why each hit is there.")] = False,
 ) -> int:
     """What is known about a question, best first."""
     call = call_of(ctx)
-    narrowing: Any = {
+    narrowing = {
         "k": k, "layers": names(layer), "categories": names(category), "kinds": names(kind),
         "spaces": names(space), "since": call.time(since, "--since"), "until": call.time(until, "--until"),
         "budget_tokens": budget,
     }  # fmt: skip
     with call.mind() as mind:
-        found = mind.recall(query, **{name: value for name, value in narrowing.items() if value is not None})
+        found = mind.recall(query, **_given(narrowing))
     if not found.hits and not call.out.json:
         call.out.note("Nothing is known about that.")
     return call.answer(found, _recollected(call.out, found, explain))
@@ -110,12 +116,12 @@ def revise(
     ctx: typer.Context,
     memory_id: MemoryId,
     text: Annotated[
-        str | None, typer.Argument(metavar="TEXT", help="The new words; `-` or nothing reads what is piped in.")
+        str | None, Argument(metavar="TEXT", help="The new words; `-` or nothing reads what is piped in.")
     ] = None,
-    expect: Annotated[int | None, typer.Option(help="Only if it is still at this revision.")] = None,
+    expect: Annotated[int | None, Option(help="Only if it is still at this revision.")] = None,
     reason: Reason = None,
 ) -> int:
-    """Say a memory in new words; the old ones stay in its history."""
+    """Say a memory in new words; the old ones stay known."""
     call = call_of(ctx)
     words = text_or_stdin(text, "text")
     with call.mind() as mind:
@@ -126,11 +132,11 @@ def revise(
 @commands.command()
 def forget(
     ctx: typer.Context,
-    id_or_key: Annotated[str, typer.Argument(metavar="ID-or-KEY", help="A memory's id, or its key.")],
+    id_or_key: Annotated[str, Argument(metavar="ID-or-KEY", help="A memory's id, or its key.")],
     reason: Reason = None,
     yes: Yes = False,
 ) -> int:
-    """Take a memory out of every answer; `restore` brings it back for some days."""
+    """Take a memory out of every answer; it can be restored."""
     call = call_of(ctx)
     if not call.confirmed(f"Forget {id_or_key!r}? `lamina restore` can bring it back.", yes):
         return call.declined()
@@ -178,10 +184,10 @@ def _step(out: Output, step: HistoryEntry) -> str:
 @commands.command()
 def trace(
     ctx: typer.Context,
-    last: Annotated[int, typer.Option(help="How many events, the newest ones.")] = 20,
-    plain_view: Annotated[bool, typer.Option("--plain", help="One `key: value` a line.")] = False,
+    last: Annotated[int, Option(help="How many events, the newest ones.")] = 20,
+    plain_view: Annotated[bool, Option("--plain", help="One `key: value` a line.")] = False,
 ) -> int:
-    """The newest events: what was written, refused, replaced and taken out."""
+    """The newest events: written, refused, replaced, taken out."""
     call = call_of(ctx)
     if plain_view and call.out.json:
         raise InvalidInput("--plain and --json ask for two forms at once.", hint="Choose one of them.")

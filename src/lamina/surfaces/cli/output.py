@@ -20,6 +20,8 @@ from lamina.surfaces.cli.exits import Failure
 
 _MAY_DECEIVE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _PLAIN = re.compile(r"[\n\t\x20-\x7e]*")
+# A password stands before the @ of a URL, or among its parameters.
+_PASSWORD = re.compile(r"(?<=://)([^/?#@]*?):[^/?#]*@|([?&](?:ssl)?password=)[^&#]*", re.IGNORECASE)
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 
 
@@ -41,6 +43,11 @@ def _visible_char(char: str) -> str:
     if char in "\n\t" or unicodedata.category(char) not in _MAY_DECEIVE:
         return char
     return char.encode("unicode_escape").decode("ascii")
+
+
+def hide_password(url: str) -> str:
+    """A URL that may be shown."""
+    return _PASSWORD.sub(lambda found: f"{found[1]}:***@" if found[1] is not None else f"{found[2]}***", url)
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

@@ -1,21 +1,16 @@
-"""The commands that look after a workspace: init, status, doctor, rebuild, audit, config."""
+"""The commands that look after a memory: status, doctor, rebuild, audit, config."""
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from lamina.errors import Conflict
 from lamina.model.audit import AuditReport
-from lamina.surfaces.cli.call import STATE_DIR, WORKSPACE_VARIABLE, Call, call_of
+from lamina.surfaces.cli.call import call_of
 from lamina.surfaces.cli.exits import Failure
-from lamina.surfaces.cli.output import Output
+from lamina.surfaces.cli.output import Output, hide_password
 
 if TYPE_CHECKING:
     from lamina.engine.doctor import Check
@@ -28,60 +23,12 @@ commands.add_typer(audit, name="audit")
 commands.add_typer(config, name="config")
 
 _COLOUR = {"ok": "green", "warn": "yellow", "fail": "red", "skip": "dim"}
-# A password stands before the @ of a URL, or among its parameters.
-_PASSWORD = re.compile(r"(?<=://)([^/?#@]*?):[^/?#]*@|([?&](?:ssl)?password=)[^&#]*", re.IGNORECASE)
 
-
-@commands.command()
-def init(
-    ctx: typer.Context,
-    folder: Annotated[Path | None, typer.Argument(metavar="DIR", help="Where; the current folder by default.")] = None,
-    owner: Annotated[str | None, typer.Option(help="Whose memories these are.")] = None,
-) -> int:
-    """Make a folder a workspace; what is there already stays as it is."""
-    call = call_of(ctx)
-    root = _place(call, folder)
-    was_there = (root / STATE_DIR).is_dir()
-    person = call.doors.load_config(root if was_there else None, call.given.settings).config.owner
-    if was_there and owner is not None and owner != person:
-        raise Conflict(
-            f"{root} is already the workspace of {person}.",
-            code="workspace_exists",
-            hint="Change `owner` in its lamina.toml, or choose another folder.",
-        )
-    person = owner or person
-    created = call.doors.create_workspace(root, person)
-    placed = replace(call, given=replace(call.given, workspace=root))
-    with placed.engine() as engine:  # the store and the audit key exist from here on, or the reason is told
-        store = engine.status().store
-    data = {"workspace": str(root), "owner": person, "created": created, "store": hide_password(store)}
-    return call.answer(data, _made(call.out, root, person, created))
-
-
-def _place(call: Call, folder: Path | None) -> Path:
-    named = folder or call.given.workspace or os.environ.get(WORKSPACE_VARIABLE) or "."
-    return call.doors.find_workspace(Path(), Path(named), os.environ)
-
-
-def _made(out: Output, root: Path, person: str, created: list[str]) -> Iterator[str]:
-    where = out.text(str(root))
-    if created:
-        yield f"{where} is a workspace of {out.text(person)} now. Made in it: {', '.join(created)}"
-    else:
-        yield f"{where} is a workspace of {out.text(person)} already; nothing was changed."
-    enter = "" if root == Path.cwd() else f"-w {_quoted(out.text(str(root)))} "
-    yield "Try next:"
-    yield f'  lamina {enter}remember "I prefer short answers" --key response.style'
-    yield f'  lamina {enter}recall "how should answers be?"'
-
-
-def _quoted(text: str) -> str:
-    return text if re.fullmatch(r"[\w@%+=:,./-]+", text) else "'" + text.replace("'", "'\\''") + "'"
 
 
 @commands.command()
 def status(ctx: typer.Context) -> int:
-    """Figures about the memory, and lines of its files that are not used."""
+    """Figures, and lines of the files that are not used."""
     call = call_of(ctx)
     with call.engine() as engine:
         found = engine.status()
@@ -109,7 +56,7 @@ def _figures(out: Output, found: Status) -> Iterator[str]:
 
 @commands.command()
 def doctor(ctx: typer.Context) -> int:
-    """Check everything: versions, folder, store, index, files, audit, disk, and a round trip."""
+    """Check everything, with a round trip in a memory made for it."""
     call = call_of(ctx)
     checks = call.doors.examine(call.opening())
     failed = [check.name for check in checks if check.state == "fail"]
@@ -126,7 +73,7 @@ def _examined(out: Output, checks: Sequence[Check]) -> Iterator[str]:
 
 @commands.command()
 def rebuild(ctx: typer.Context) -> int:
-    """Make the search index and the audit's files anew, from the memories themselves."""
+    """Make the index and the audit's files anew, from what they show."""
     call = call_of(ctx)
     with call.engine() as engine:
         count = engine.rebuild()
@@ -176,8 +123,3 @@ def list_settings(ctx: typer.Context) -> int:
 
 def _shown(value: object) -> object:
     return hide_password(value) if isinstance(value, str) else value
-
-
-def hide_password(url: str) -> str:
-    """A URL that may be shown."""
-    return _PASSWORD.sub(lambda found: f"{found[1]}:***@" if found[1] is not None else f"{found[2]}***", url)

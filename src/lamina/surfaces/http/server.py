@@ -16,12 +16,11 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
-from lamina.engine.access import list_tokens
 from lamina.engine.engine import Engine
 from lamina.errors import ConfigError, LaminaError, Unavailable
+from lamina.surfaces.binding import check_binding
 from lamina.surfaces.http.app import create_app
 
-LOCAL_LABEL = "local"  #: of the token that every store gets by itself
 _LAST_PORT = 65_535
 _GRACE_S = 10
 
@@ -75,9 +74,8 @@ def _listening(engine: Engine) -> Iterator[socket.socket]:
     host, port = engine.config.host, engine.config.port
     if port > _LAST_PORT:
         raise ConfigError(f"There is no port {port}.", hint=f"Choose one from 0 to {_LAST_PORT}.")
+    check_binding(engine)
     family, address = _resolved(host, port)
-    if not ipaddress.ip_address(address[0]).is_loopback:
-        _refuse_without_tokens(engine)
     with socket.socket(family, socket.SOCK_STREAM) as listener:
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -100,22 +98,6 @@ def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, Any]:
         ) from error
     family, _, _, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
     return family, address
-
-
-def _refuse_without_tokens(engine: Engine) -> None:
-    now = engine.now()
-    if any(
-        token.label != LOCAL_LABEL
-        and token.revoked_at is None
-        and (token.expires_at is None or token.expires_at > now)
-        for token in list_tokens(engine)
-    ):
-        return
-    raise ConfigError(
-        f"{engine.config.host} can be reached by other machines, and no token was made for any of them.",
-        code="bind_refused",
-        hint="Make one with `lamina token create`, or listen on 127.0.0.1.",
-    )
 
 
 def _explained(error: OSError, host: str, port: int) -> LaminaError:

@@ -95,14 +95,15 @@ async def _serve_stdio(server: MCPServer) -> None:
     async with stdio_server() as (arriving, leaving), anyio.create_task_group() as tasks:
         forward, mended = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         tasks.start_soon(_mend, arriving, forward)
-        await low.run(mended, leaving, low.create_initialization_options())
+        async with mended:
+            await low.run(mended, leaving, low.create_initialization_options())
 
 
 async def _mend(
     arriving: ObjectReceiveStream[SessionMessage | Exception],
     forward: ObjectSendStream[SessionMessage | Exception],
 ) -> None:
-    async with forward:
+    async with arriving, forward:
         async for item in arriving:
             await forward.send(_mended(item) if isinstance(item, ValidationError) else item)
 

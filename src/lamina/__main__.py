@@ -1,0 +1,97 @@
+"""Starts the command line; everything heavy is loaded by the command that needs it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lamina import __version__
+from lamina.surfaces.cli.app import run
+from lamina.surfaces.cli.doors import Doors, Opening
+
+if TYPE_CHECKING:
+    from lamina.engine.doctor import Check
+    from lamina.engine.engine import Engine
+
+
+def main() -> None:
+    """The `lamina` command."""
+    sys.exit(run(_doors(), sys.argv[1:]))
+
+
+def _doors() -> Doors:
+    return Doors(
+        version=__version__,
+        find_workspace=_late("lamina.workspace.layout", "find_workspace"),
+        create_workspace=_late("lamina.workspace.layout", "create_workspace"),
+        load_config=_late("lamina.config", "load_config"),
+        knobs=_late("lamina.config", "knobs"),
+        parse_time=_late("lamina.text.ttl", "parse_time"),
+        parse_ttl=_late("lamina.text.ttl", "parse_ttl"),
+        open_memory=_open_memory,
+        examine=_examine,
+        create_token=_late("lamina.engine.access", "create_token"),
+        list_tokens=_late("lamina.engine.access", "list_tokens"),
+        revoke_token=_late("lamina.engine.access", "revoke_token"),
+        serve_http=_serve_http,
+        serve_mcp=_serve_mcp,
+    )
+
+
+def _late(module: str, name: str) -> Callable[..., Any]:
+    """A function whose module is loaded when it is called."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return getattr(import_module(module), name)(*args, **kwargs)
+
+    return called
+
+
+def _open_memory(opening: Opening) -> Engine:
+    clock = None if opening.at is None else import_module("lamina.runtime").FixedClock(opening.at)
+    engine: Engine = import_module("lamina.app").open_memory(
+        opening.workspace, clock=clock, create=False, **opening.settings
+    )
+    return engine
+
+
+def _examine(opening: Opening) -> Sequence[Check]:
+    doctor = import_module("lamina.engine.doctor")
+    config = import_module("lamina.config")
+    checks: Sequence[Check] = doctor.examine(
+        doctor.Patient(
+            workspace=opening.workspace,
+            home=config.home_folder(os.environ),
+            open_memory=lambda: _open_memory(opening),
+            open_scratch=_scratch,
+        )
+    )
+    return checks
+
+
+@contextmanager
+def _scratch() -> Iterator[Engine]:
+    """A memory in a folder of its own, with a home of its own, gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="lamina-doctor-") as folder:
+        environment = {"LAMINA_HOME": f"{folder}/home"}
+        target = Path(folder) / "workspace"
+        with import_module("lamina.app").open_memory(target, environment=environment) as engine:
+            yield engine
+
+
+def _serve_http(engine: Engine, announce: Callable[[str], None]) -> None:
+    import_module("lamina.app").serve_http(engine, announce, os.environ)
+
+
+def _serve_mcp(mind: Any, engine: Engine, http: bool, tools: str) -> None:
+    import_module("lamina.app").serve_mcp(mind, engine, http=http, tools=tools)
+
+
+if __name__ == "__main__":
+    main()
