@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -78,7 +77,7 @@ def _examine(opening: Opening) -> Sequence[Check]:
 @contextmanager
 def _scratch() -> Iterator[Engine]:
     """A memory in a folder of its own, with a home of its own, gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="lamina-doctor-") as folder:
+    with import_module("tempfile").TemporaryDirectory(prefix="lamina-doctor-") as folder:
         environment = {"LAMINA_HOME": f"{folder}/home"}
         target = Path(folder) / "workspace"
         with import_module("lamina.app").open_memory(target, environment=environment) as engine:

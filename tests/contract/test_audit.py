@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from lamina.engine.engine import Engine
 
 
-def live_a_little(engine: Engine) -> None:
+def live_a_little(engine: Engine, day: int = 1) -> None:
     """Something of every kind of change."""
     user, agent = engine.scope(run="r1"), engine.scope(agent="planner", session="s1")
-    one = user.remember("Ana likes tea").ids[0]
-    user.revise(one, "Ana likes coffee")
-    user.remember("friendly", key="tone")
-    user.remember("formal", key="tone")
+    one = user.remember(f"Ana likes tea {day}").ids[0]
+    user.revise(one, f"Ana likes coffee {day}")
+    user.remember(f"friendly {day}", key="tone")
+    user.remember(f"formal {day}", key="tone")
     agent.remember("rude", key="tone")
     agent.remember("my password is hunter2secret99")
     user.forget(one)
@@ -48,9 +48,9 @@ def test_each_change_is_one_record_in_order(place: Place) -> None:
 
 
 def test_the_chain_is_whole_while_open_and_after_reopening(place: Place) -> None:
-    for _ in range(3):
+    for day in range(3):
         engine = place.open()
-        live_a_little(engine)
+        live_a_little(engine, day)
         place.clock.advance(days=1)
         assert engine.verify_audit().intact
         place.close()
@@ -125,11 +125,16 @@ def test_the_records_of_a_run_are_lines_of_its_file(workspace: Place) -> None:
     assert {run for run, *_ in lines} == {"r1", "s1"}
 
 
+def commit_without_line(engine: Engine) -> None:
+    """Where a writer is between its commit and the line in its run's file."""
+    scope = engine.scope().scope
+    engine.write(scope, engine.now(), lambda ledger: ledger.record_act("note", "x", "its line comes next"))
+
+
 def test_lines_that_a_crash_kept_from_their_file_are_written_at_the_next_start(workspace: Place) -> None:
     engine = workspace.open()
     engine.scope().remember("Ana likes tea")
-    scope = engine.scope().scope
-    engine.write(scope, engine.now(), lambda ledger: ledger.record_act("note", "x", "cut off before its line"))
+    commit_without_line(engine)
     del workspace.engines[:]  # as a killed process: not closed
     engine.database.close()
 
@@ -139,8 +144,7 @@ def test_lines_that_a_crash_kept_from_their_file_are_written_at_the_next_start(w
 def test_a_crash_of_one_writer_is_mended_whatever_another_did_since(workspace: Place) -> None:
     """A record without its line must not be taken for tampering because a later line was written."""
     crashed, other = workspace.open(), workspace.open()
-    scope = crashed.scope().scope
-    crashed.write(scope, crashed.now(), lambda ledger: ledger.record_act("note", "x", "cut off before its line"))
+    commit_without_line(crashed)
     workspace.engines.remove(crashed)
     crashed.database.close()
     other.scope().remember("Ana likes tea")
@@ -154,8 +158,8 @@ def test_a_crash_of_one_writer_is_mended_whatever_another_did_since(workspace: P
 def test_a_check_during_a_write_is_no_alarm(workspace: Place) -> None:
     """The record is committed and its line is on its way: that is not tampering either."""
     writing, checking = workspace.open(), workspace.open()
-    scope = writing.scope().scope
-    writing.write(scope, writing.now(), lambda ledger: ledger.record_act("note", "x", "its line comes next"))
+    writing.scope().remember("Ana likes tea")
+    commit_without_line(writing)
 
     assert checking.verify_audit().findings == ()
 

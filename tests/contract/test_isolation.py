@@ -45,7 +45,8 @@ def test_no_search_ever_returns_another_users_memories(place: Place) -> None:
         mind = engine.scope(user=name)
         for _ in range(QUERIES):
             memory_id, text = pick.choice(list(texts.items()))
-            question = pick.choice([text, pick.choice(pick.choice(WORDS)), "green bridge สะพาน 绿色", memory_id])
+            word = pick.choice(pick.choice(WORDS))
+            question = pick.choice([text, word, "green bridge สะพาน 绿色", memory_id])
             hits = {hit.id for hit in mind.recall(question, k=100)}
             asked, found, foreign = asked + 1, found + len(hits), foreign + len(hits - set(own))
 
@@ -67,7 +68,7 @@ def test_a_session_is_seen_from_within_that_session_only(engine: Engine) -> None
 
 
 def test_names_that_look_like_each_other_are_not_each_other(engine: Engine) -> None:
-    names = ("ana,s1", "ana", "ANA", "ana:semantic", "ana%2Cs1", "ana~2Cs1", "..", ".", "../ana", "аna", "ana'--")
+    names = ["ana,s1", "ana", "ANA", "ana:semantic", "ana%2Cs1", "ana~2Cs1", "..", ".", "../ana", "аna", "ana'--"]
     for name in names:
         engine.scope(user=name).remember(f"canary of {name!r}")
     engine.scope(user="ana", session="s1").remember("canary of the session", space="session")
@@ -102,7 +103,7 @@ def test_one_tenant_never_sees_another_tenants_memories(place: Place) -> None:
         assert {hit.text.split()[1] for hit in hits} == {tenant}
         assert len(hits) == len(ids[tenant])
         for other in engines.keys() - {tenant}:
-            assert not engine.scope().recall(f"tone.{other}").hits
+            assert all(other not in hit.text.split() for hit in engine.scope().recall(f"tone.{other}", k=99))
             assert all(f'"{other}' not in str(event.data) for event in engine.scope().trace(last=1000))
 
 

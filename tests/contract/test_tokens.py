@@ -29,7 +29,8 @@ def test_a_token_is_recognised_with_everything_it_stands_for(engine: Engine) -> 
 def test_without_details_a_token_is_the_owners(engine: Engine) -> None:
     made, _ = create_token(engine, "mine")
 
-    assert (made.user, made.agent, made.role, made.rights) == ("ana", None, Role.USER, (Right.READ, Right.WRITE))
+    assert (made.user, made.agent, made.role) == ("ana", None, Role.USER)
+    assert made.rights == (Right.READ, Right.WRITE)
 
 
 def test_the_secret_is_nowhere_but_in_the_callers_hands(place: Place) -> None:
@@ -47,9 +48,10 @@ def test_what_is_not_exactly_the_token_is_refused_in_the_same_words(engine: Engi
     dead, revoked = create_token(engine, "old")
     revoke_token(engine, dead.id)
     wrong = (
-        "", "lam", "lam_", f"lam_{made.id}", f"lam_{made.id}_", f"{text}x", text[:-1], text.upper(), f" {text}",
-        text.replace("lam_", "LAM_"), f"lam_unknown_{text.split('_', 2)[2]}", revoked, f"lam_{made.id}_' OR 1=1 --",
-        "lam_\u0e01_ก", text.replace("_", "\u200b_"),
+        "", "lam", "lam_", f"lam_{made.id}", f"lam_{made.id}_", f"{text}x", text[:-1], text.upper(),
+        text.replace("lam_", "LAM_"), f"lam_unknown_{text.split('_', 2)[2]}", revoked, f" {text}",
+        f"lam_{made.id}_' OR 1=1 --", "lam_\u0e01_ก", text.replace("_", "\u200b_"), "lam_a\x00b_c",
+        "lam_\ud800_c", "lam_a_\ud800",
     )  # fmt: skip
 
     said = set()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import random
 import signal
 import socket
@@ -33,7 +32,6 @@ from lamina.engine.engine import Engine
 from lamina.errors import ConfigError, Unavailable
 from lamina.surfaces.http.app import create_app, document
 from lamina.surfaces.http.guard import Failures, Limits
-from lamina.surfaces.http.openapi import text as openapi_text
 from lamina.surfaces.http.server import serve, server_for
 from lamina.testing import ManualClock
 
@@ -288,7 +286,8 @@ def test_nothing_but_health_is_answered_without_a_token(door: Door) -> None:
     "header",
     [
         "", "Bearer", "Bearer ", "Bearer x", "Basic bGFtOmxhbQ==", "lam_a_b", "Bearer lam_", "Bearer lam__",
-        "Bearer lam_a_b_c", "Bearer lam_x_" + "y" * 5000, "Bearer lam_é_ü", "Bearer lam_a_b, Bearer lam_c_d",
+        "Bearer lam_a_b_c", "Bearer lam_x_" + "y" * 5000, "Bearer lam_é_ü",
+        "Bearer lam_a_b, Bearer lam_c_d",
     ],
 )  # fmt: skip
 def test_a_malformed_token_is_refused(door: Door, header: str) -> None:
@@ -367,7 +366,8 @@ def test_failures_are_counted_per_address_in_bounded_memory(clock: ManualClock) 
 
 
 IDENTITY = [
-    "user", "agent", "tenant", "role", "authority", "source", "owner", "via", "trust", "provenance", "actor",
+    "user", "agent", "tenant", "role", "authority", "source", "owner", "via", "trust", "provenance",
+    "actor",
     "project", "session", "run", "id", "state", "revision", "scope", "token", "meta",
 ]  # fmt: skip
 
@@ -490,10 +490,11 @@ def test_a_configured_host_is_answered_and_a_wildcard_is_no_name(engine: Engine,
     "origin",
     [
         "https://evil.com", "http://evil.com:{port}", "null", "http://127.0.0.1:1", "http://127.0.0.1",
-        "file://", "http://localhost:{port}", "chrome-extension://abc", "http://127.0.0.1:{port}.evil.com", "",
+        "file://", "http://localhost:{port}", "chrome-extension://abc",
+        "http://127.0.0.1:{port}.evil.com", "",
     ],
 )  # fmt: skip
-def test_a_page_of_another_site_is_refused_and_gets_no_cors(door: Door, ana: httpx.Client, origin: str) -> None:
+def test_a_page_of_another_site_is_refused_without_cors(door: Door, ana: httpx.Client, origin: str) -> None:
     header = {"Origin": origin.format(port=door.url.rpartition(":")[2])}
     before = door.stored()
     for answer in (
@@ -528,7 +529,8 @@ def test_only_json_is_read(door: Door, ana: httpx.Client, kind: str | None) -> N
         answer = ana.request(method, path, content=b'{"text": "From a form"}', headers=headers)
         problem(answer, 415, "content_type")
     assert door.stored() == before
-    utf8 = ana.post("/v1/memories", content=b'{"text": "tea"}', headers={"Content-Type": "Application/JSON; charset=utf-8"})
+    charset = {"Content-Type": "Application/JSON; charset=utf-8"}
+    utf8 = ana.post("/v1/memories", content=b'{"text": "tea"}', headers=charset)
     assert utf8.status_code == 201
 
 
@@ -560,7 +562,8 @@ def test_a_body_that_does_not_arrive_is_not_waited_for(engine: Engine, clock: Ma
 def test_every_response_has_an_id_and_is_neither_sniffed_nor_cached(door: Door, ana: httpx.Client) -> None:
     with door.stranger() as stranger:
         for answer in (
-            ana.get("/v1/status"), ana.get("/nowhere"), ana.put("/v1/recall", json={}), stranger.get("/livez"),
+            ana.get("/v1/status"), ana.get("/nowhere"), ana.put("/v1/recall", json={}),
+            stranger.get("/livez"),
             stranger.get("/v1/status"), ana.get("/livez", headers={"Host": "evil.com"}),
         ):  # fmt: skip
             assert answer.headers["x-content-type-options"] == "nosniff"
@@ -672,9 +675,11 @@ def test_the_same_words_twice_are_a_conflict(ana: httpx.Client) -> None:
 # What may come in.
 
 BAD_BODIES: list[bytes] = [
-    b"", b"null", b"[]", b'"text"', b"1", b"{}", b"{", b'{"text": "x"', b"{'text': 'x'}", b"\x00", b"\xff\xfe",
+    b"", b"null", b"[]", b'"text"', b"1", b"{}", b"{", b'{"text": "x"', b"{'text': 'x'}", b"\x00",
+    b"\xff\xfe",
     b'{"text": "\xff\xfe"}', b'{"text": "\xed\xa0\x80"}', b'{"text": ""}', b'{"text": "  \\n\\t "}',
-    b'{"text": "\\u200b\\u2060"}', b'{"text": "a\\u0000b"}', b'{"text": "\\ud800"}', b'{"text": "x\\udc00y"}',
+    b'{"text": "\\u200b\\u2060"}', b'{"text": "a\\u0000b"}', b'{"text": "\\ud800"}',
+    b'{"text": "x\\udc00y"}',
     b'{"text": "\\u0007"}', b'{"text": "a\\u001bb"}', b'{"text": "\\u0085"}', b'{"text": "raw \x01"}',
     b'{"text": null}', b'{"text": 1}', b'{"text": true}', b'{"text": ["x"]}', b'{"text": {"a": 1}}',
     b'{"text": "' + b"x" * 100_001 + b'"}', b'{"text": "x", "unknown": 1}', b'{"text": "x", "": 1}',
@@ -682,15 +687,19 @@ BAD_BODIES: list[bytes] = [
     b'{"text": "x", "importance": "3"}', b'{"text": "x", "importance": 3.5}',
     b'{"text": "x", "importance": true}', b'{"text": "x", "importance": ' + b"9" * 100 + b"}",
     b'{"text": "x", "importance": ' + b"9" * 5000 + b"}", b'{"text": "x", "importance": 1e400}',
-    b'{"text": "x", "priority": 101}', b'{"text": "x", "priority": -1}', b'{"text": "x", "confidence": NaN}',
+    b'{"text": "x", "priority": 101}', b'{"text": "x", "priority": -1}',
+    b'{"text": "x", "confidence": NaN}',
     b'{"text": "x", "confidence": Infinity}', b'{"text": "x", "confidence": 2}',
     b'{"text": "x", "confidence": "1"}', b'{"text": "x", "pin": 1}', b'{"text": "x", "pin": "true"}',
     b'{"text": "x", "kind": "nonsense"}', b'{"text": "x", "kind": 1}', b'{"text": "x", "space": "galaxy"}',
     b'{"text": "x", "layer": ""}', b'{"text": "x", "ttl": "soon"}', b'{"text": "x", "ttl": 5}',
-    b'{"text": "x", "ttl": "999999999999d"}', b'{"text": "x", "ttl": "\\ud800"}', b'{"text": "x", "key": ""}',
-    b'{"text": "x", "key": "///"}', b'{"text": "x", "key": "' + b"k" * 200 + b'"}', b'{"text": "x", "key": 1}',
+    b'{"text": "x", "ttl": "999999999999d"}', b'{"text": "x", "ttl": "\\ud800"}',
+    b'{"text": "x", "key": ""}',
+    b'{"text": "x", "key": "///"}', b'{"text": "x", "key": "' + b"k" * 200 + b'"}',
+    b'{"text": "x", "key": 1}',
     b'{"text": "x", "key": "a", "kind": "decision"}', b'{"text": "x", "tags": "food"}',
-    b'{"text": "x", "tags": [1]}', b'{"text": "x", "tags": ["\\u0000"]}', b'{"text": "x", "tags": ["\\ud800"]}',
+    b'{"text": "x", "tags": [1]}', b'{"text": "x", "tags": ["\\u0000"]}',
+    b'{"text": "x", "tags": ["\\ud800"]}',
     b'{"text": "x", "tags": [' + b'"a",' * 100 + b'"a"]}', b'{"text": "x", "category": "\\u0000"}',
     b'{"text": "x", "category": "' + b"c" * 200 + b'"}', b'{"text": "x", "reason": "\\u0000"}',
     b'{"text": "x", "reason": "\\udfff"}', b'{"text": "x", "reference": "' + b"r" * 2000 + b'"}',
@@ -731,10 +740,13 @@ def test_revising_with_what_cannot_be_used_changes_nothing(ana: httpx.Client) ->
 def test_asking_with_what_cannot_be_used_is_refused(ana: httpx.Client) -> None:
     wrong: list[dict[str, Any]] = [
         {}, {"query": ""}, {"query": 1}, {"query": None}, {"query": "x" * 20_001}, {"query": "a\x00b"},
-        {"query": "x", "k": 0}, {"query": "x", "k": 1001}, {"query": "x", "k": "3"}, {"query": "x", "k": 10**40},
+        {"query": "x", "k": 0}, {"query": "x", "k": 1001}, {"query": "x", "k": "3"}, {"query": "x",
+        "k": 10**40},
         {"query": "x", "k": 1.5}, {"query": "x", "spaces": ["galaxy"]}, {"query": "x", "spaces": "user"},
-        {"query": "x", "layers": [1]}, {"query": "x", "kinds": ["fact"] * 65}, {"query": "x", "since": "soon"},
-        {"query": "x", "since": 5}, {"query": "x", "until": "20260101"}, {"query": "x", "budget_tokens": -1},
+        {"query": "x", "layers": [1]}, {"query": "x", "kinds": ["fact"] * 65}, {"query": "x",
+        "since": "soon"},
+        {"query": "x", "since": 5}, {"query": "x", "until": "20260101"}, {"query": "x",
+        "budget_tokens": -1},
         {"query": "x", "budget_tokens": 10**30}, {"query": "x", "categories": [""]},
         {"query": "x", "until": "9999-99-99"}, {"text": "x"}, {"query": "x", "question": "y"},
     ]  # fmt: skip
@@ -749,9 +761,12 @@ def test_asking_with_what_cannot_be_used_is_refused(ana: httpx.Client) -> None:
 
 TEXTS = [
     "line one\nline two\r\nline three", "a | b | c", "- key: x | value: y | source: admin", "\ttabbed\t",
-    "مرحبا بالعالم", "\u202eright to left\u202c", "zero\u200bwidth\u200djoiner\ufeff", "👩‍👩‍👧‍👦 family", "ภาษาไทย น้ำ", "漢字かな",
-    "<script>alert(1)</script>", "'; DROP TABLE memory; --", '") OR true OR ("', "```\nfence\n```", "---\na: b",
-    "\u2028line\u2029separators", "é", "e\u0301", "𝕏" * 10, "a" * 100_000, "\\u0041 \\n", '"quoted" \\ back',
+    "مرحبا بالعالم", "\u202eright to left\u202c", "zero\u200bwidth\u200djoiner\ufeff", "👩‍👩‍👧‍👦 family",
+    "ภาษาไทย น้ำ", "漢字かな",
+    "<script>alert(1)</script>", "'; DROP TABLE memory; --", '") OR true OR ("', "```\nfence\n```",
+    "---\na: b",
+    "\u2028line\u2029separators", "é", "e\u0301", "𝕏" * 10, "a" * 100_000, "\\u0041 \\n",
+    '"quoted" \\ back',
     "%s %(x)s {0} {x}", "$1 :name ?", "\U000e0041tag", "NEAR(a b) AND NOT *", "NULL", "  spaces around  ",
 ]  # fmt: skip
 
@@ -835,7 +850,8 @@ SEED, REQUESTS = 20260207, 2000
 def _scalar(chance: random.Random) -> Any:
     return chance.choice(
         [
-            None, True, False, 0, 1, -1, 3, 2**31, 2**63, 10**30, 0.5, -1e308, "", " ", "x", "tea", "user", "fact",
+            None, True, False, 0, 1, -1, 3, 2**31, 2**63, 10**30, 0.5, -1e308, "", " ", "x", "tea",
+            "user", "fact",
             "7d", "2026-01-01", "a\x00b", "\ud83d", "\u202e", "é" * 300, "' OR 1=1 --", '"', "*", "%", "{}",
             "".join(chr(chance.randrange(1, 0x3000)) for _ in range(chance.randrange(40))),
             f"Ana likes {chance.choice(['tea', 'milk', 'cats'])} {chance.randrange(50)}",
@@ -853,8 +869,10 @@ def _value(chance: random.Random, depth: int = 0) -> Any:
 
 
 FIELDS = [
-    "text", "query", "kind", "space", "layer", "key", "category", "tags", "importance", "priority", "confidence",
-    "pin", "ttl", "reason", "reference", "expect", "k", "spaces", "layers", "kinds", "categories", "since", "until",
+    "text", "query", "kind", "space", "layer", "key", "category", "tags", "importance", "priority",
+    "confidence",
+    "pin", "ttl", "reason", "reference", "expect", "k", "spaces", "layers", "kinds", "categories",
+    "since", "until",
     "budget_tokens", "user", "role", "source",
 ]  # fmt: skip
 GOOD = {"text": "Ana likes tea", "query": "tea", "kind": "fact", "space": "user", "ttl": "7d", "key": "drink"}
@@ -886,8 +904,10 @@ def _path(chance: random.Random) -> str:
             "/v1/memories", "/v1/memories", "/v1/recall", "/v1/recall", f"/v1/memories/{_id(chance)}",
             f"/v1/memories/{_id(chance)}", f"/v1/memories/{_id(chance)}/restore",
             f"/v1/memories/{_id(chance)}/history", f"/memory/{_id(chance)}/history",
-            f"/v1/memories/{_id(chance)}/explain", f"/v1/trace?last={chance.choice(['5', 'x', '-1', '9' * 30])}",
-            "/v1/status", "/livez", "/readyz", "/health", "/openapi.json", "/nowhere", "/v1//memories", "/%00",
+            f"/v1/memories/{_id(chance)}/explain",
+            f"/v1/trace?last={chance.choice(['5', 'x', '-1', '9' * 30])}",
+            "/v1/status", "/livez", "/readyz", "/health", "/openapi.json", "/nowhere", "/v1//memories",
+            "/%00",
         ]
     )  # fmt: skip
 
@@ -907,7 +927,11 @@ def _header(chance: random.Random) -> dict[str, bytes]:
         "Accept": [b"text/html", b"*/*"],
     }
     rare = {"Host": 0.1, "Origin": 0.03, "Authorization": 0.03, "Content-Type": 1.0}
-    return {name: chance.choice(values) for name, values in options.items() if chance.random() < rare.get(name, 0.15)}
+    return {
+        name: chance.choice(values)
+        for name, values in options.items()
+        if chance.random() < rare.get(name, 0.15)
+    }
 
 
 def test_two_thousand_random_requests_meet_no_server_error(
@@ -915,18 +939,18 @@ def test_two_thousand_random_requests_meet_no_server_error(
 ) -> None:
     chance = random.Random(SEED)
     statuses: Counter[int] = Counter()
-    reached: set[tuple[str, str]] = set()
     with door.client(user="ana") as user, door.client(user="ana", agent="a", role="tool") as tool:
         for number in range(REQUESTS):
             door.clock.advance(seconds=1)
             path, headers, body = _path(chance), _header(chance), _body(chance)
-            method = chance.choice(["GET", "POST", "POST", "PATCH", "DELETE", chance.choice(["PUT", "HEAD", "OPTIONS"])])
-            if path.startswith(("/v1/recall", "/v1/memories")) and path.count("/") == 2 and chance.random() < 0.8:
+            odd = chance.choice(["PUT", "HEAD", "OPTIONS"])
+            method = chance.choice(["GET", "POST", "POST", "PATCH", "DELETE", odd])
+            if path in ("/v1/recall", "/v1/memories") and chance.random() < 0.8:
                 method = "POST"
             client = tool if chance.random() < 0.2 else user
-            answer = client.request(method, path, content=body if method in ("POST", "PATCH") else None, headers=headers)
+            content = body if method in ("POST", "PATCH") else None
+            answer = client.request(method, path, content=content, headers=headers)
             statuses[answer.status_code] += 1
-            reached.add((method, path.partition("?")[0].rpartition("/")[2] if path.count("/") > 3 else ""))
             assert answer.status_code < 500, (number, method, path, headers, body, answer.text)
             if answer.status_code >= 400 and method != "HEAD":
                 problem(answer, answer.status_code)
@@ -978,7 +1002,8 @@ def test_serve_announces_itself_and_ends_gracefully(tmp_path: Path, stop: signal
         url = next(line for line in lines if line.startswith("Lamina serves")).split()[-1]
         curl = next(line.removeprefix("Try it:").strip() for line in lines if line.startswith("Try it:"))
         assert url in curl
-        shown = subprocess.run(["bash", "-c", curl.replace("curl", "curl -s", 1)], capture_output=True, text=True, check=False)
+        pasted = ["bash", "-c", curl.replace("curl", "curl -s", 1)]
+        shown = subprocess.run(pasted, capture_output=True, text=True, check=True)
         assert json.loads(shown.stdout)["store"]["workspace"] == str(tmp_path / "work space")
         httpx.get(f"{url}/v1/trace?last={SECRET}")
         process.send_signal(stop)
@@ -1013,12 +1038,10 @@ def test_serve_refuses_an_address_others_can_reach_until_there_is_a_token_for_th
 
 def test_serve_says_so_when_its_address_cannot_be_had(tmp_path: Path) -> None:
     def refusal(host: str, port: int) -> str:
-        with (
-            lamina.open(tmp_path / "workspace", host=host, port=port) as engine,
-            pytest.raises((ConfigError, Unavailable)) as error,
-        ):
+        with lamina.open(tmp_path / "workspace", host=host, port=port) as engine:
             create_token(engine, "for others")
-            serve(engine, tmp_path / "token", lambda _: None)
+            with pytest.raises((ConfigError, Unavailable)) as error:
+                serve(engine, tmp_path / "token", lambda _: None)
         assert error.value.hint
         return error.value.code
 
@@ -1035,7 +1058,6 @@ def test_serve_says_so_when_its_address_cannot_be_had(tmp_path: Path) -> None:
 def test_the_committed_openapi_document_is_current() -> None:
     """Refresh it with: python -m lamina.surfaces.http.openapi > docs/reference/openapi.json"""
     command = [sys.executable, "-m", "lamina.surfaces.http.openapi"]
-    made = subprocess.run(command, capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": "utf-8"})
-    assert made.stdout.decode() == openapi_text()
+    made = subprocess.run(command, capture_output=True, check=True).stdout.decode("utf-8")
     committed = (ROOT / "docs/reference/openapi.json").read_text("utf-8")
-    assert committed == openapi_text(), f"docs/reference/openapi.json is stale; run: python {' '.join(command[1:])} > …"
+    assert committed == made, "stale: python -m lamina.surfaces.http.openapi > docs/reference/openapi.json"

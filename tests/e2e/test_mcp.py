@@ -29,7 +29,8 @@ import lamina
 from lamina.engine.access import create_token, revoke_token
 from lamina.engine.engine import Engine
 from lamina.surfaces.binding import check_binding, host_headers
-from lamina.surfaces.mcp.server import serve
+from lamina.surfaces.mcp.identity import Starter
+from lamina.surfaces.mcp.server import build_server, serve
 from lamina.testing import ManualClock
 
 LEGACY, MODERN = "legacy", "auto"  #: how the client connects, and what it must come to
@@ -80,6 +81,22 @@ class Stdio:
         return result
 
 
+@dataclass(frozen=True)
+class Here:
+    """The same server and the same client in this process, for promises that no pipe can break."""
+
+    target: str
+
+    def talk(self, work: Work, tools: str = "core") -> None:
+        async def conversation(engine: Engine) -> None:
+            caller = Starter(engine, engine.scope(user="ana", agent="planner"))
+            async with Client(build_server(caller, tools=tools)) as client:
+                await work(client)
+
+        with lamina.open(self.target) as engine:
+            anyio.run(conversation, engine)
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Every backend, same promises."""
@@ -91,6 +108,11 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def workspace(tmp_path: Path) -> str:
     return str(tmp_path / "workspace")
+
+
+@pytest.fixture
+def here(workspace: str) -> Here:
+    return Here(workspace)
 
 
 @pytest.fixture
@@ -166,13 +188,11 @@ def assert_well_described(tool: Tool) -> None:
 @pytest.mark.parametrize(
     ("choice", "names"), [("core", CORE), ("all", CORE + MORE), ("readonly", READING)]
 )
-def test_the_person_who_starts_it_chooses_the_set_of_tools(
-    stdio: Stdio, choice: str, names: list[str]
-) -> None:
+def test_the_person_who_starts_it_chooses_the_set_of_tools(here: Here, choice: str, names: list[str]) -> None:
     async def work(client: Client) -> None:
         assert [tool.name for tool in (await client.list_tools()).tools] == names
 
-    stdio.talk(work, tools=choice)
+    here.talk(work, tools=choice)
 
 
 def test_an_unknown_set_of_tools_is_refused(workspace: str) -> None:
@@ -226,21 +246,22 @@ async def journey(client: Client) -> None:
     assert types == ["memory_write", "memory_deleted", "memory_write"]
 
 
-@pytest.mark.parametrize("mode", [LEGACY, MODERN])
 def test_an_agent_remembers_recalls_revises_forgets_and_explains_over_stdio(
-    store: str, mode: str, tmp_path: Path
+    store: str, tmp_path: Path
 ) -> None:
-    Stdio(store, tmp_path / "stderr.log").talk(journey, mode=mode, tools="all")
+    stdio = Stdio(store, tmp_path / "stderr.log")
+    stdio.talk(journey, mode=MODERN, tools="all")
+    stdio.talk(again, mode=LEGACY)
 
 
-def test_status_counts_the_store(stdio: Stdio) -> None:
+def test_status_counts_the_store(here: Here) -> None:
     async def work(client: Client) -> None:
         await done(client, "memory_remember", text="Ana plays the cello")
         status = await done(client, "memory_status")
         assert status["memories"] == {"active": 1}
         assert status["problems"] == []
 
-    stdio.talk(work, tools="all")
+    here.talk(work, tools="all")
 
 
 def test_many_calls_at_once_are_all_carried_out(stdio: Stdio) -> None:
@@ -260,7 +281,7 @@ def test_many_calls_at_once_are_all_carried_out(stdio: Stdio) -> None:
     stdio.talk(work)
 
 
-def test_a_session_is_named_in_the_call_and_keeps_to_itself(stdio: Stdio) -> None:
+def test_a_session_is_named_in_the_call_and_keeps_to_itself(here: Here) -> None:
     async def work(client: Client) -> None:
         receipt = await done(
             client, "memory_remember", text="The draft is blue", space="session", session="s1"
@@ -274,10 +295,10 @@ def test_a_session_is_named_in_the_call_and_keeps_to_itself(stdio: Stdio) -> Non
         assert explained["memory"]["provenance"]["session_id"] == "s1"
         assert (await done(client, "memory_forget", id_or_key=memory_id, session="s1"))["code"] == "forgotten"
 
-    stdio.talk(work)
+    here.talk(work)
 
 
-def test_a_recall_can_be_narrowed(stdio: Stdio) -> None:
+def test_a_recall_can_be_narrowed(here: Here) -> None:
     async def work(client: Client) -> None:
         await done(client, "memory_remember", text="The boat is red", kind="fact", category="boats")
         await done(client, "memory_remember", text="We sell the boat", kind="decision", space="project")
@@ -290,10 +311,10 @@ def test_a_recall_can_be_narrowed(stdio: Stdio) -> None:
         answer = await done(client, "memory_recall", question="boat", budget_tokens=0)
         assert (answer["hits"], answer["left_out"]) == ([], 2)
 
-    stdio.talk(work)
+    here.talk(work)
 
 
-def test_the_same_request_with_the_same_key_is_carried_out_once(stdio: Stdio) -> None:
+def test_the_same_request_with_the_same_key_is_carried_out_once(here: Here) -> None:
     async def work(client: Client) -> None:
         first = await done(client, "memory_remember", text="The gate code changed", idempotency_key="r1")
         await done(client, "memory_forget", id_or_key=first["ids"][0])
@@ -302,14 +323,13 @@ def test_the_same_request_with_the_same_key_is_carried_out_once(stdio: Stdio) ->
         other = await refused(client, "memory_remember", text="Something else", idempotency_key="r1")
         assert "idempotency_mismatch" in other
 
-    stdio.talk(work)
+    here.talk(work)
 
 
 # What is refused.
 
 
-@pytest.mark.parametrize("mode", [LEGACY, MODERN])
-def test_a_secret_is_denied_with_a_reason_and_appears_nowhere_in_the_reply(stdio: Stdio, mode: str) -> None:
+def test_a_secret_is_denied_with_a_reason_and_appears_nowhere_in_the_reply(stdio: Stdio) -> None:
     async def work(client: Client) -> None:
         result = await client.call_tool("memory_remember", {"text": f"my token is {SECRET}"})
         assert not result.is_error
@@ -327,7 +347,7 @@ def test_a_secret_is_denied_with_a_reason_and_appears_nowhere_in_the_reply(stdio
         trace = await done(client, "memory_trace")
         assert SECRET not in json.dumps(trace)
 
-    stdio.talk(work, mode=mode, tools="all")
+    stdio.talk(work, tools="all")
 
 
 LONG = "a" * 100_001
@@ -359,6 +379,7 @@ UNUSABLE: list[tuple[str, dict[str, Any], str, str]] = [
     ("memory_forget", {"id_or_key": "user:ana:semantic:9"}, "not_found", "memory_recall"),
     ("memory_forget", {"id_or_key": "no.such.key"}, "not_found", "memory_recall"),
     ("memory_forget", {"id_or_key": "a\x00"}, "text_nul", "Remove it"),
+    ("memory_forget", {"id_or_key": "user:ana:semantic:9", "reason": "\x00"}, "text_nul", "reason"),
     ("memory_explain", {"memory_id": "user:ana:semantic:9"}, "not_found", "memory_recall"),
     ("memory_explain", {"memory_id": "\x00"}, "text_nul", "Remove it"),
     ("memory_explain", {"memory_id": ""}, "text_empty", "memory id"),
@@ -384,7 +405,7 @@ def test_input_that_cannot_be_used_comes_back_as_words_that_help(store: str, tmp
     Stdio(store, tmp_path / "stderr.log").talk(work, tools="all")
 
 
-def test_no_argument_says_who_is_asking(stdio: Stdio) -> None:
+def test_no_argument_says_who_is_asking(here: Here) -> None:
     async def work(client: Client) -> None:
         calls: dict[str, dict[str, Any]] = {
             "memory_recall": {"question": "x"},
@@ -400,7 +421,7 @@ def test_no_argument_says_who_is_asking(stdio: Stdio) -> None:
                 assert "arguments_invalid" in said
         assert await found(client, "never here") == []
 
-    stdio.talk(work)
+    here.talk(work)
 
 
 def test_an_agent_cannot_override_what_the_user_said(stdio: Stdio) -> None:
@@ -460,8 +481,9 @@ def test_half_a_character_is_answered_over_stdio_and_stdout_holds_nothing_but_th
         assert server.stderr.read() == ""
         assert server.wait() == 0
     assert answers[2]["isError"] is True
-    assert "unicode" in answers[2]["content"][0]["text"]
+    assert answers[2]["content"][0]["text"].endswith("[text_surrogate]")
     assert answers[3]["isError"] is True
+    assert answers[3]["content"][0]["text"].endswith("[text_surrogate]")
     assert answers[4]["structuredContent"]["decision"] == "admitted"
 
 
@@ -526,20 +548,30 @@ def served(target: str, tools: str = "all", **settings: Any) -> Iterator[Http]:
         assert SECRET not in said
 
 
-@pytest.fixture
-def http(workspace: str) -> Iterator[Http]:
-    with served(workspace) as running:
-        yield running
+@pytest.fixture(scope="module")
+def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Http]:
+    """One server for many tests, each with users of its own: starting one takes longer than most of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAMINA_HOME", str(tmp_path_factory.mktemp("home")))
+        with served(str(tmp_path_factory.mktemp("shared") / "workspace")) as running:
+            yield running
 
 
-@pytest.mark.parametrize("mode", [LEGACY, MODERN])
-def test_an_agent_remembers_recalls_revises_forgets_and_explains_over_http(store: str, mode: str) -> None:
+def test_an_agent_remembers_recalls_revises_forgets_and_explains_over_http(store: str) -> None:
     with served(store) as http:
-        http.talk(journey, http.token(user="ana", agent="planner"), mode)
+        token = http.token(user="ana", agent="planner")
+        http.talk(journey, token, LEGACY)
+        http.talk(again, token, MODERN)
+
+
+async def again(client: Client) -> None:
+    assert await found(client, "花生过敏") == ["我对花生过敏"]
+    receipt = await done(client, "memory_remember", text="我对花生过敏")
+    assert receipt["decision"] == "unchanged"
 
 
 def test_who_asks_is_what_the_token_says_even_when_requests_cross(http: Http) -> None:
-    tokens = {name: http.token(user=name, agent=f"{name}s-agent") for name in ("ana", "bob", "eve")}
+    tokens = {name: http.token(user=name, agent=f"{name}s-agent") for name in ("kim", "bob", "eve")}
 
     async def conversation(name: str, mode: str) -> None:
         async with http.connected(tokens[name], mode) as client:
@@ -570,8 +602,8 @@ def test_a_token_of_the_user_outranks_one_of_an_agent(http: Http) -> None:
         receipt = await done(client, "memory_remember", text="imperial", key="response.units")
         assert receipt["code"] == "conflict_authority"
 
-    http.talk(user, http.token(user="ana"))
-    http.talk(agent, http.token(user="ana", agent="planner"))
+    http.talk(user, http.token(user="uma"))
+    http.talk(agent, http.token(user="uma", agent="planner"))
 
 
 def test_without_a_token_that_is_accepted_nothing_is_answered(workspace: str) -> None:
@@ -597,16 +629,16 @@ def test_without_a_token_that_is_accepted_nothing_is_answered(workspace: str) ->
 
 
 def test_a_revoked_token_ends_a_conversation_that_is_under_way(http: Http) -> None:
-    token, text = create_token(http.engine, "short", user="ana")
-
     async def conversation(mode: str) -> None:
+        token, text = create_token(http.engine, "short", user="ana")
         async with http.connected(text, mode) as client:
             assert await found(client, "tea") == []
             revoke_token(http.engine, token.id)
             with pytest.raises(MCPError):
                 await client.call_tool("memory_recall", {"question": "tea"})
 
-    anyio.run(conversation, MODERN)
+    for mode in (LEGACY, MODERN):
+        anyio.run(conversation, mode)
 
 
 def test_a_token_does_only_what_its_rights_allow(http: Http) -> None:
@@ -626,11 +658,11 @@ def test_a_token_does_only_what_its_rights_allow(http: Http) -> None:
         assert "right_missing" in await refused(client, "memory_recall", question="tea")
 
     async def keeper(client: Client) -> None:
-        assert (await done(client, "memory_status"))["memories"] == {"active": 1}
+        assert (await done(client, "memory_status"))["memories"]["active"] >= 1
 
-    http.talk(reader, http.token(user="ana", rights=["read"]))
-    http.talk(writer, http.token(user="ana", rights=["write"]))
-    http.talk(keeper, http.token(user="ana", rights=["admin"]))
+    http.talk(reader, http.token(user="rita", rights=["read"]))
+    http.talk(writer, http.token(user="rita", rights=["write"]))
+    http.talk(keeper, http.token(user="rita", rights=["admin"]))
 
 
 def test_a_page_that_points_its_name_at_us_is_turned_away_before_its_token_is_looked_at(http: Http) -> None:
@@ -665,6 +697,7 @@ def test_half_a_character_is_answered_over_http(http: Http) -> None:
     answer = http.post(http.token(user="ana"), body, **headers, **{"Mcp-Name": "memory_remember"})
     assert answer.status_code == 200
     assert answer.json()["result"]["isError"] is True
+    assert answer.json()["result"]["content"][0]["text"].endswith("[text_surrogate]")
 
 
 def test_other_machines_are_let_in_only_when_a_token_was_made_for_them(workspace: str) -> None:

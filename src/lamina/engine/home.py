@@ -370,7 +370,7 @@ def _entry_of(draft: Draft, at: datetime) -> Entry:
         priority=draft.priority,
         ttl=draft.ttl,
         source=_SOURCE[draft.scope.authority],
-        updated_at=iso(at),
+        updated_at=iso(at.replace(microsecond=0)),
     )
 
 
@@ -382,7 +382,7 @@ def _entry_of_memory(memory: Memory, text: str, at: datetime) -> Entry:
         priority=memory.priority,
         ttl=memory.ttl,
         source=_SOURCE[memory.authority],
-        updated_at=iso(at),
+        updated_at=iso(at.replace(microsecond=0)),
     )
 
 

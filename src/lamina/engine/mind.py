@@ -84,7 +84,7 @@ class Mind:
             layer=old.layer,
             kind=old.kind,
             key=old.key,
-            reason=reason or None,
+            reason=_reason(reason),
         )
         return self._engine.carry_out(
             Request(
@@ -109,7 +109,7 @@ class Mind:
                 at=self._engine.now(),
                 memory_id=memory_id,
                 undo_days=self._engine.config.undo_days,
-                reason=reason or None,
+                reason=_reason(reason),
             )
         )
 
@@ -123,7 +123,7 @@ class Mind:
                 scope=self.scope,
                 at=self._engine.now(),
                 memory_id=memory_id,
-                reason=reason or None,
+                reason=_reason(reason),
             )
         )
 
@@ -173,3 +173,7 @@ class Mind:
                 hint="`lamina recall` shows the ids and keys of what is known.",
             )
         return found.id
+
+
+def _reason(given: str) -> str | None:
+    return well_formed(given, "reason", 1000) if given else None

@@ -10,15 +10,15 @@ from typer import Argument, Option
 from lamina.errors import InvalidInput
 from lamina.model import iso, plain
 from lamina.surfaces.cli.call import call_of
+from lamina.surfaces.cli.commands import Commands
 
 if TYPE_CHECKING:
     from lamina.engine.engine import Engine
     from lamina.model.token import Token
     from lamina.surfaces.cli.call import Call
 
-commands = typer.Typer()
-token = typer.Typer(help="Tokens by which other programs are let in over the network.")
-commands.add_typer(token, name="token")
+commands = Commands()
+token = commands.group("token", "Tokens by which other programs are let in over the network.")
 
 Host = Annotated[str | None, Option(help="The address to listen on; 127.0.0.1 unless configured.")]
 Port = Annotated[int | None, Option(help="The port to listen on; 8765 unless configured.")]
@@ -94,7 +94,7 @@ def revoke(
     return call.answer({"id": token_id}, ["Revoked."])
 
 
-@commands.command()
+@commands.add("serve")
 def serve(ctx: typer.Context, host: Host = None, port: Port = None) -> int:
     """Serve the HTTP API until interrupted."""
     call = call_of(ctx)
@@ -103,7 +103,7 @@ def serve(ctx: typer.Context, host: Host = None, port: Port = None) -> int:
     return call.answer(None)
 
 
-@commands.command()
+@commands.add("mcp")
 def mcp(
     ctx: typer.Context,
     http: Annotated[bool, Option("--http", help="Over HTTP instead of stdin and stdout.")] = False,

@@ -15,17 +15,22 @@ from typer.main import get_command
 
 from lamina.surfaces.cli import access, begin, demo, memories, upkeep
 from lamina.surfaces.cli.call import PROGRAM, Call, Globals, command_path
+from lamina.surfaces.cli.commands import HELP, Commands, LazyGroup
 from lamina.surfaces.cli.doors import Doors
 from lamina.surfaces.cli.exits import DONE, FAILED, INTERRUPTED, Failure, failure_of
 from lamina.surfaces.cli.output import Output, prepare_streams
 
+
+class LaminaGroup(LazyGroup):
+    """Every command there is."""
+
+    known = Commands(part.commands for part in (begin, memories, upkeep, access, demo))
+
+
 # Plain help: it needs no markup, so nothing in it is ever taken for markup, and it appears at once.
 app = typer.Typer(
-    name=PROGRAM, rich_markup_mode=None, pretty_exceptions_enable=False, invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    name=PROGRAM, cls=LaminaGroup, rich_markup_mode=None, invoke_without_command=True, context_settings=HELP,
 )  # fmt: skip
-for part in (begin, memories, upkeep, access, demo):
-    app.add_typer(part.commands)
 
 
 @app.callback()

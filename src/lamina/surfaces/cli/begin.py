@@ -14,12 +14,13 @@ from typer import Argument, Option
 
 from lamina.errors import Conflict
 from lamina.surfaces.cli.call import STATE_DIR, WORKSPACE_VARIABLE, Call, call_of
+from lamina.surfaces.cli.commands import Commands
 from lamina.surfaces.cli.output import Output, hide_password
 
-commands = typer.Typer()
+commands = Commands()
 
 
-@commands.command()
+@commands.add("init")
 def init(
     ctx: typer.Context,
     folder: Annotated[Path | None, Argument(metavar="DIR", help="Where; by default right here.")] = None,

@@ -29,7 +29,7 @@ WORKSPACE_VARIABLE = "LAMINA_WORKSPACE"
 LARGEST_INPUT = 16 * 1024 * 1024  #: bytes read from a pipe; far more than one memory may have
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Globals:
     """The options before the command."""
 
@@ -39,7 +39,7 @@ class Globals:
     at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Call:
     """A command being carried out."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,13 +12,14 @@ from typer import Argument
 from lamina.errors import LaminaError
 from lamina.model import Receipt
 from lamina.surfaces.cli.call import STATE_DIR, call_of
+from lamina.surfaces.cli.commands import Commands
 from lamina.surfaces.cli.output import Output
 
 if TYPE_CHECKING:
     from lamina.engine.engine import Engine
     from lamina.engine.mind import Mind
 
-commands = typer.Typer()
+commands = Commands()
 
 OWNER = "ana"
 DEFAULT = Path("demo/workspace")
@@ -34,14 +35,14 @@ _KEY, _TONE, _NEW_TONE = "response.style", "friendly and short", "friendly, shor
 _CONFIDENTIAL = "The password of the router is hunter2-Blue42"
 
 
-@dataclass(slots=True)
 class Tour:
     """What happens on the way, as it is told."""
 
-    out: Output
-    root: Path
-    lines: list[str] = field(default_factory=list)
-    steps: int = 0
+    def __init__(self, out: Output, root: Path) -> None:
+        self.out = out
+        self.root = root
+        self.lines: list[str] = []
+        self.steps = 0
 
     def step(self, title: str) -> None:
         self.steps += 1
@@ -64,7 +65,7 @@ class Tour:
                 self.say(f"{PROFILE}:{number}: {line}")
 
 
-@commands.command()
+@commands.add("demo")
 def demo(
     ctx: typer.Context,
     folder: Annotated[

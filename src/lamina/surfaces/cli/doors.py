@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lamina.model.token import Token
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Opening:
     """Which memory to open: a workspace, a store without files, or both; and the settings given as flags."""
 
@@ -29,7 +29,7 @@ class Opening:
     at: datetime | None = None  #: the time it shall be, None for the machine's clock
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Doors:
     """Everything behind the command line."""
 

@@ -37,7 +37,7 @@ EXIT_CODES: dict[type[LaminaError], int] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Failure:
     """Why a command did not do what was asked."""
 

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
 from lamina.errors import InvalidInput
 from lamina.model import HistoryEntry, Hit, Recollection, iso, plain
-from lamina.model.audit import TraceEvent
 from lamina.surfaces.cli.call import Call, call_of, names, text_or_stdin
+from lamina.surfaces.cli.commands import Commands
 from lamina.surfaces.cli.output import Output
 from lamina.surfaces.cli.plain_view import plain_lines
 
-commands = typer.Typer()
+if TYPE_CHECKING:
+    from lamina.model.audit import TraceEvent
+
+commands = Commands()
 
 MemoryId = Annotated[str, Argument(metavar="ID", help="The memory's id, as `recall` shows it.")]
 Reason = Annotated[str | None, Option(help="Why; it is kept in the history.")]
 Yes = Annotated[bool, Option("--yes", help="Do not ask.")]
 
 
-@commands.command()
+@commands.add("remember")
 def remember(
     ctx: typer.Context,
     text: Annotated[
@@ -64,7 +67,7 @@ def _given(options: dict[str, Any]) -> Any:
     return {name: value for name, value in options.items() if value is not None}
 
 
-@commands.command()
+@commands.add("recall")
 def recall(
     ctx: typer.Context,
     query: Annotated[str, Argument(metavar="QUERY", help="A question, some words, a key or an id.")],
@@ -111,7 +114,7 @@ def _hit(out: Output, number: int, hit: Hit, explain: bool) -> Iterator[str]:
         yield f"{indent}why: {'; '.join(hit.reasons)} (rank: {ranks}; score {hit.score:.4f}); from {where}"
 
 
-@commands.command()
+@commands.add("revise")
 def revise(
     ctx: typer.Context,
     memory_id: MemoryId,
@@ -129,7 +132,7 @@ def revise(
     return call.receipt(receipt)
 
 
-@commands.command()
+@commands.add("forget")
 def forget(
     ctx: typer.Context,
     id_or_key: Annotated[str, Argument(metavar="ID-or-KEY", help="A memory's id, or its key.")],
@@ -145,7 +148,7 @@ def forget(
     return call.receipt(receipt)
 
 
-@commands.command()
+@commands.add("restore")
 def restore(ctx: typer.Context, memory_id: MemoryId, reason: Reason = None) -> int:
     """Bring a forgotten memory back as it was."""
     call = call_of(ctx)
@@ -154,7 +157,7 @@ def restore(ctx: typer.Context, memory_id: MemoryId, reason: Reason = None) -> i
     return call.receipt(receipt)
 
 
-@commands.command()
+@commands.add("explain")
 def explain(ctx: typer.Context, memory_id: MemoryId) -> int:
     """Why a memory is there, told from what was recorded."""
     call = call_of(ctx)
@@ -165,7 +168,7 @@ def explain(ctx: typer.Context, memory_id: MemoryId) -> int:
     return call.answer(told, [out.style(out.text(words), "bold"), *map(out.text, told.lines)])
 
 
-@commands.command()
+@commands.add("history")
 def history(ctx: typer.Context, memory_id: MemoryId) -> int:
     """Every step in the life of a memory, oldest first."""
     call = call_of(ctx)
@@ -181,7 +184,7 @@ def _step(out: Output, step: HistoryEntry) -> str:
     return f"{out.style(head, 'dim')}\n  {words}"
 
 
-@commands.command()
+@commands.add("trace")
 def trace(
     ctx: typer.Context,
     last: Annotated[int, Option(help="How many events, the newest ones.")] = 20,

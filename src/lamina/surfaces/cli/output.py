@@ -19,7 +19,6 @@ from lamina.model import plain
 from lamina.surfaces.cli.exits import Failure
 
 _MAY_DECEIVE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-_PLAIN = re.compile(r"[\n\t\x20-\x7e]*")
 # A password stands before the @ of a URL, or among its parameters.
 _PASSWORD = re.compile(r"(?<=://)([^/?#@]*?):[^/?#]*@|([?&](?:ssl)?password=)[^&#]*", re.IGNORECASE)
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
@@ -34,7 +33,7 @@ def prepare_streams() -> None:
 
 def visible(text: str) -> str:
     """The text with control, bidi and zero-width characters written out; line breaks and tabs stay."""
-    if _PLAIN.fullmatch(text):
+    if text.isascii() and text.isprintable():
         return text
     return "".join(_visible_char(char) for char in text)
 
@@ -63,7 +62,7 @@ def _padded(cell: str, width: int) -> str:
     return cell + " " * (width - cell_len(cell))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Output:
     """Where answers go: data to stdout, everything else to stderr."""
 

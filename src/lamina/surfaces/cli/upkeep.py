@@ -7,26 +7,23 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from lamina.model.audit import AuditReport
 from lamina.surfaces.cli.call import call_of
+from lamina.surfaces.cli.commands import Commands
 from lamina.surfaces.cli.exits import Failure
 from lamina.surfaces.cli.output import Output, hide_password
 
 if TYPE_CHECKING:
     from lamina.engine.doctor import Check
     from lamina.engine.engine import Status
+    from lamina.model.audit import AuditReport
 
-commands = typer.Typer()
-audit = typer.Typer(help="The log of every change, sealed link by link.")
-config = typer.Typer(help="The settings in force.")
-commands.add_typer(audit, name="audit")
-commands.add_typer(config, name="config")
+commands = Commands()
 
 _COLOUR = {"ok": "green", "warn": "yellow", "fail": "red", "skip": "dim"}
 
 
 
-@commands.command()
+@commands.add("status")
 def status(ctx: typer.Context) -> int:
     """Figures, and lines of the files that are not used."""
     call = call_of(ctx)
@@ -54,7 +51,7 @@ def _figures(out: Output, found: Status) -> Iterator[str]:
         yield f"{place} {out.text(problem.message)} {out.text(problem.hint)}".rstrip()
 
 
-@commands.command()
+@commands.add("doctor")
 def doctor(ctx: typer.Context) -> int:
     """Check everything, with a round trip in a memory made for it."""
     call = call_of(ctx)
@@ -71,13 +68,16 @@ def _examined(out: Output, checks: Sequence[Check]) -> Iterator[str]:
             yield f"      {out.text(check.hint)}"
 
 
-@commands.command()
+@commands.add("rebuild")
 def rebuild(ctx: typer.Context) -> int:
     """Make the index and the audit's files anew, from what they show."""
     call = call_of(ctx)
     with call.engine() as engine:
         count = engine.rebuild()
     return call.answer({"indexed": count}, [f"{count} memories are indexed anew."])
+
+
+audit = commands.group("audit", "The log of every change, sealed link by link.")
 
 
 @audit.command()
@@ -101,6 +101,9 @@ def _findings(out: Output, report: AuditReport) -> Iterator[str]:
     for finding in report.findings:
         place = "" if finding.seq is None else f" {finding.seq}"
         yield f"{out.style(finding.what, 'red')}{place}: {out.text(finding.detail)}"
+
+
+config = commands.group("config", "The settings in force.")
 
 
 @config.command("list")

@@ -14,4 +14,4 @@ def text() -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(text())
+    sys.stdout.buffer.write(text().encode())
