@@ -21,10 +21,12 @@ from lamina.testing import ManualClock
 target, store, key_file, out = sys.argv[1:]
 clock, pick = ManualClock(), random.Random(2026)
 words = "tea cup river stone cloud green 茶馆 กาแฟ deploys servers HttpServer naïve".split()
-engine = lamina.open(target, owner="ana", clock=clock, audit_key_file=key_file, store=store or None) \
-    if "://" not in target else lamina.open(target, owner="ana", clock=clock, audit_key_file=key_file)
-callers = [engine.scope(), engine.scope(agent="planner", session="s1"), engine.scope(user="bob", session="s2"),
-           engine.scope(role="system"), engine.scope(agent="web", role="tool", run="r7")]
+store = {"store": store} if store else {}
+engine = lamina.open(target, owner="ana", clock=clock, audit_key_file=key_file, **store)
+callers = [
+    engine.scope(), engine.scope(agent="planner", session="s1"), engine.scope(user="bob", session="s2"),
+    engine.scope(role="system"), engine.scope(agent="web", role="tool", run="r7"),
+]
 told, ids = [], []
 
 def act(number):
@@ -34,7 +36,8 @@ def act(number):
         case 0 | 1 | 2:
             return mind.remember(text, importance=pick.randint(1, 5), tags=pick.sample(words, k=3))
         case 3 | 4:
-            return mind.remember(text, key=pick.choice(["tone", "lang", "mood"]), ttl=pick.choice(["none", "2h"]))
+            key, ttl = pick.choice(["tone", "lang", "mood"]), pick.choice(["none", "2h"])
+            return mind.remember(text, key=key, ttl=ttl)
         case 5 if ids:
             return mind.revise(pick.choice(ids), text, expect=pick.choice([None, 1]))
         case 6 if ids:
@@ -64,9 +67,10 @@ for mind in callers:
         except lamina.NotFound as error:
             told.append(str(error))
     told.append(mind.trace(last=1000))
-told.append(engine.database.read(lambda tx: Events(tx).last([f"user:{u}" for u in ("ana", "bob")], 1000)))
-told.append(engine.database.read(lambda tx: [Changes(tx).since(t, 0, 999) for t in ("ana", "ana,s1", "bob,s2")]))
-told.append(engine.database.read(lambda tx: list(AuditLog(tx).after(0))))
+look = engine.database.read
+told.append(look(lambda tx: Events(tx).last(["user:ana", "user:bob", "project:main"], 1000)))
+told += [look(lambda tx: Changes(tx).since(thread, 0, 999)) for thread in ("ana", "ana,s1", "bob,s2")]
+told.append(look(lambda tx: list(AuditLog(tx).after(0))))
 told.append(engine.verify_audit())
 told.append(list(engine.status().memories.items()))
 if engine.root is not None:

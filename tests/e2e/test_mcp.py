@@ -685,6 +685,13 @@ def test_a_page_that_points_its_name_at_us_is_turned_away_before_its_token_is_lo
     assert http.post(good, body='{"jsonrpc": "2.0", "id": 1, "method": "\\ud800"}').status_code == 400
 
 
+def test_no_stream_stays_open_that_would_outlive_its_token(http: Http) -> None:
+    headers = {"Authorization": f"Bearer {http.token(user='ana')}", "Accept": "text/event-stream"}
+    for method in ("GET", "DELETE", "OPTIONS"):
+        answer = httpx.request(method, http.url, headers=headers)
+        assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+
+
 def test_half_a_character_is_answered_over_http(http: Http) -> None:
     meta = {
         "io.modelcontextprotocol/protocolVersion": VERSION[MODERN],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,24 @@ from lamina.storage.database import Database, Transaction
 from lamina.storage.logs import AuditLog
 from lamina.trace.chain import Sealer, audit_line, check_chain
 from lamina.trace.keys import Anchor
-from lamina.workspace.files import append_line, read_file
+from lamina.workspace.files import append_line, read_lines
 
 _MARK = ',"mark":"'
 _CHECKPOINT = 256  #: how many records may lie between two notes of how far the files have come
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What a check must remember of a chain of any length: numbers, not records."""
+
+    count: int = 0
+    by_run: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+
+    def each(self, records: Iterable[AuditRecord]) -> Iterator[AuditRecord]:
+        for record in records:
+            self.count += 1
+            self.by_run[record.run_id].add(record.seq)
+            yield record
 
 
 class Mirror:
@@ -91,43 +106,35 @@ class Mirror:
         """Check the chain, its anchor and its files; `complete` when every record must have its line."""
 
         def work(transaction: Transaction) -> AuditReport:
-            records: dict[int, AuditRecord] = {}
-
-            def kept() -> Iterator[AuditRecord]:
-                for record in AuditLog(transaction).after(0):
-                    records[record.seq] = record
-                    yield record
-
-            findings = list(check_chain(kept(), self._sealer))
-            findings += self._check_anchor(records)
+            seen = _Seen()
+            findings = list(check_chain(seen.each(AuditLog(transaction).after(0)), self._sealer))
+            findings += self._check_anchor(transaction, seen.count)
             if self._root is not None:
-                findings += self._check_files(records, complete)
-            return AuditReport(records=len(records), findings=tuple(findings))
+                findings += self._check_files(seen.by_run, complete)
+            return AuditReport(records=seen.count, findings=tuple(findings))
 
         return self._database.read(work)
 
-    def _check_anchor(self, records: dict[int, AuditRecord]) -> Iterator[Finding]:
+    def _check_anchor(self, transaction: Transaction, count: int) -> Iterator[Finding]:
         try:
             noted = self._anchor.read()
         except Damaged as error:
             yield Finding(what="edited", seq=None, detail=error.message)
             return
         if noted is None:
-            if records:
+            if count:
                 yield Finding(what="unverifiable", seq=None, detail="the anchor of this store is not here")
             return
         seq, digest = noted
-        if seq not in records:
+        record = next(AuditLog(transaction).after(seq - 1, page=1), None)
+        if record is None or record.seq != seq:
             yield Finding(
                 what="truncated", seq=seq, detail=f"record {seq} was there and is gone, and all after it"
             )
-        elif records[seq].hash != digest:
+        elif record.hash != digest:
             yield Finding(what="edited", seq=seq, detail="it is not the record that was there")
 
-    def _check_files(self, records: dict[int, AuditRecord], complete: bool) -> Iterator[Finding]:
-        expected: dict[str, set[int]] = defaultdict(set)
-        for record in records.values():
-            expected[record.run_id].add(record.seq)
+    def _check_files(self, expected: dict[str, set[int]], complete: bool) -> Iterator[Finding]:
         for run_id, numbers in sorted(expected.items()):
             name = _file(run_id)
             found: set[int] = set()
@@ -150,8 +157,7 @@ class Mirror:
 
     def _lines(self, run_id: str) -> Iterator[tuple[dict[str, Any], bool]]:
         """The lines of a run's file, and whether each is byte for byte as we wrote it."""
-        data = read_file(self._root, _file(run_id)) if self._root is not None else None
-        for raw in (data or b"").split(b"\n"):
+        for raw in read_lines(self._root, _file(run_id)) if self._root is not None else ():
             if raw.strip():
                 text = raw.decode(errors="replace")
                 body, _, mark = text.rpartition(_MARK)

@@ -99,6 +99,17 @@ def replace_file(root: Path, name: str, data: bytes, expected: bytes | None) -> 
                 _keep_version(root, name, late)
 
 
+def read_lines(root: Path, name: str) -> Iterator[bytes]:
+    """The lines of a log below `root`, without their ends, however long the log is; raises as `read_file`."""
+    *folders, leaf = _steps(name)
+    with _explained(name), _folder(root, folders) as folder:
+        if folder is None or (fd := _opened(folder, leaf, name, os.O_RDONLY)) is None:
+            return
+        with os.fdopen(fd, "rb") as file:
+            for line in file:
+                yield line.removesuffix(b"\n")
+
+
 def append_line(root: Path, name: str, line: bytes, durable: bool = True) -> None:
     """Adds one line to a log below `root`, whole or not at all, safe against other appenders.
 

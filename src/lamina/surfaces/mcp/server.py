@@ -20,6 +20,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 from pydantic import AnyHttpUrl, ValidationError
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lamina.engine.engine import Engine
@@ -167,12 +168,18 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _guarded(app: ASGIApp, security: TransportSecuritySettings) -> ASGIApp:
-    """The app behind a check of `Host` and `Origin` that comes before tokens are looked at, on every path."""
+    """The app behind a check of `Host` and `Origin` that comes before tokens are looked at, on every path.
+
+    Only POST gets through to the tools: for GET the SDK opens a stream that carries nothing and outlives its
+    token.
+    """
     check = TransportSecurityMiddleware(security)
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             refusal = await check.validate_request(Request(scope))
+            if refusal is None and scope["path"] == PATH and scope["method"] != "POST":
+                refusal = Response(status_code=405, headers={"Allow": "POST"})
             if refusal is not None:
                 await refusal(scope, receive, send)
                 return
