@@ -55,7 +55,7 @@ PURE_IMPORTS = {
     "datetime", "decimal", "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "hmac", "html",
     "importlib.resources", "itertools", "json", "math", "operator", "re", "statistics", "string", "struct",
     "textwrap", "tomllib", "types", "typing", "unicodedata", "urllib.parse", "zlib",
-    "Stemmer", "numpy",
+    "Stemmer", "numpy", "yaml",
 }
 #: Of our own modules, those with time, chance or I/O in them that stand to the left of a pure layer.
 IMPURE_LEFT = {"runtime"}

@@ -55,7 +55,7 @@ def _late(module: str, name: str) -> Callable[..., Any]:
 def _open_memory(opening: Opening) -> Engine:
     clock = None if opening.at is None else import_module("lamina.runtime").FixedClock(opening.at)
     engine: Engine = import_module("lamina.app").open_memory(
-        opening.workspace, clock=clock, create=False, **opening.settings
+        opening.workspace, clock=clock, create=False, adopt=opening.adopt, **opening.settings
     )
     return engine
 

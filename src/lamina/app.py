@@ -23,7 +23,7 @@ from lamina.storage.database import Database
 from lamina.storage.sqlite import SqliteDatabase
 from lamina.trace.chain import Sealer
 from lamina.trace.keys import Anchor, load_key
-from lamina.workspace.layout import DATABASE, STATE_DIR, create_workspace
+from lamina.workspace.layout import DATABASE, create_workspace, is_workspace
 
 #: Modules that not every process needs, and what installs them.
 _OPTIONAL = {
@@ -92,7 +92,7 @@ def open_memory(
     environment = os.environ if environment is None else environment
     where = locate(target, settings, environment)
     config = where.loaded.config
-    if where.workspace is not None and not (where.workspace / STATE_DIR).is_dir():
+    if where.workspace is not None and not is_workspace(where.workspace):
         if not create:
             raise Damaged(
                 f"{where.workspace} is not a Lamina workspace.",

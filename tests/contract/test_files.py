@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lamina import LaminaError, Outcome, State
+from lamina import Conflict, Outcome, State
 from lamina.app import locate, open_database
 from lamina.config import home_folder
 from lamina.engine.engine import Engine, Parts, store_id
@@ -66,7 +67,8 @@ def test_a_line_that_a_person_adds_is_a_memory_at_the_next_use(workspace: Place)
     hit = mind.recall("drink").hits[0]
     memory = mind.get(hit.id)
     assert (memory.text, memory.provenance.via, memory.provenance.actor) == ("green tea", "file", "user:ana")
-    assert [(record.op, record.via, record.key) for record in workspace.audit()] == [("upsert", "file", "drink")]
+    (record,) = workspace.audit()
+    assert (record.op, record.via, record.key) == ("upsert", "file", "drink")
 
 
 def test_a_line_that_a_person_changes_supersedes_even_what_was_just_said(workspace: Place) -> None:
@@ -97,6 +99,7 @@ def test_a_line_that_a_person_takes_out_is_forgotten_and_can_be_restored(workspa
 
 def test_moving_lines_and_writing_comments_changes_no_memory(workspace: Place) -> None:
     mind = workspace.open().scope()
+    workspace.profile.write_text("# Me\n\n## Preferences\n")
     for number in range(5):
         mind.remember(f"value {number}", key=f"k{number}")
     before, records = {f"k{n}": known(mind, f"k{n}") for n in range(5)}, len(workspace.audit())
@@ -161,7 +164,7 @@ def test_lines_that_cannot_be_used_are_named_and_stay_byte_for_byte(workspace: P
     assert "hunter2" not in str(problems)
     mind = engine.scope()
     assert (known(mind, "good"), known(mind, "also.good")) == ("used", "used too")
-    assert not {"novalue", "twice", "login", "bad.kind"} & {hit.key for hit in mind.recall("used value x a b")}
+    assert {hit.key for hit in mind.recall("used value x a b password", k=99)} == {"good", "also.good"}
     mind.remember("agent's own", key="another")
     text = workspace.profile.read_text()
     assert all(line in text.splitlines() for line in BROKEN.splitlines())
@@ -200,7 +203,9 @@ def test_a_secret_taken_out_of_the_file_again_is_nowhere(workspace: Place) -> No
     assert holders == []
 
 
-UNUSABLE_VALUES = (b"a\\u{0}b", b"a\x00b", b"a\x07b", b"\\u{200B}", b"a\\u{1B}[31m", b"x" * 100_001, b"\xff\xfe")
+UNUSABLE_VALUES = (
+    b"a\\u{0}b", b"a\x00b", b"a\x07b", b"\\u{200B}", b"a\\u{1B}[31m", b"x" * 100_001, b"\xff\xfe",
+)  # fmt: skip
 
 
 def test_a_value_no_caller_could_send_is_a_problem_of_its_line_and_of_nothing_else(workspace: Place) -> None:
@@ -218,8 +223,9 @@ def test_a_value_no_caller_could_send_is_a_problem_of_its_line_and_of_nothing_el
 
 
 TRICKY = (
-    "two\nlines", "a | b", "c:\\temp\\new", "\\", "\\n", "ends in \\", " blanks ", "\ttab", "-->", "<!-- x -->",
-    "```", "- key:x | value:y", "a\u2028b", "\u202eabc", "x\ufeff", "tea\r\nmilk", "🇹🇭 茶 ชา", "\\u{41}",
+    "two\nlines", "a | b", "c:\\temp\\new", "\\", "\\n", "ends in \\", " blanks ", "\ttab", "-->", "```",
+    "- key:x | value:y", "a\u2028b", "\u202eabc", "x\ufeff", "tea\r\nmilk", "🇹🇭 茶 ชา", "\\u{41}",
+    "<!-- x -->",
 )  # fmt: skip
 
 
@@ -260,7 +266,7 @@ def test_a_persons_bytes_stay_in_their_order_around_our_own(workspace: Place, be
     middle = workspace.profile.read_bytes()
     mind.remember("cool", key="tone")
 
-    assert middle.rstrip(b"\r\n") == before.rstrip(b"\r\n")
+    assert middle.startswith(before)
     after = workspace.profile.read_bytes()
     changed = [line for line in after.split(b"\n") if line not in middle.split(b"\n")]
     assert len(changed) == 1
@@ -283,6 +289,23 @@ def test_a_file_that_is_gone_is_written_again_from_what_is_known(workspace: Plac
     workspace.profile.unlink()
     assert known(workspace.open().scope(), "lang") == "Thai\nand English"
     assert values(workspace) == {"tone": "friendly", "lang": "Thai\nand English"}
+
+
+def test_a_file_that_is_empty_for_a_moment_costs_nobody_anything(workspace: Place) -> None:
+    """Editors that save in place empty the file first; a program may write at that very moment."""
+    mind = workspace.open().scope()
+    for number in range(4):
+        mind.remember(f"value {number}", key=f"k{number}")
+    text, records = workspace.profile.read_bytes(), len(workspace.audit())
+    workspace.profile.write_bytes(b"")
+
+    mind.recall("value")
+    with suppress(Conflict):
+        mind.remember("at that moment", key="other")
+    workspace.profile.write_bytes(text)
+
+    assert [known(mind, f"k{number}") for number in range(4)] == [f"value {number}" for number in range(4)]
+    assert {record.op for record in workspace.audit()[records:]} <= {"upsert"}
 
 
 def test_other_users_memories_never_appear_in_the_owners_file(workspace: Place) -> None:
@@ -393,9 +416,10 @@ def test_people_and_agents_write_the_same_file_and_neither_loses_a_thing(workspa
     agent = engine.scope(agent="planner")
     acknowledged: dict[str, str] = {}
 
-    for number in range(200):
+    rounds = 200 if place.url is None else 60
+    for number in range(rounds):
         place.clock.advance(seconds=1)
-        person.when = {person.moments + pick.randrange(1, 9) for _ in range(pick.randrange(3))}
+        person.when = {person.moments + pick.randrange(1, 6) for _ in range(pick.randrange(3))}
         key = f"agent.{pick.randrange(6)}"
         if pick.random() < 0.2 and key in acknowledged:
             agent.forget(key)
@@ -407,7 +431,7 @@ def test_people_and_agents_write_the_same_file_and_neither_loses_a_thing(workspa
             person.save()
 
     text = place.profile.read_text("utf-8")
-    assert person.typed > 150, seed
+    assert person.typed > rounds // 2, seed
     assert [n for n in range(1, person.typed + 1) if f"remark {n}, " not in text] == [], seed
     assert [line for line in person.lines.values() if line not in text] == [], seed
     person.when = set()
@@ -420,34 +444,56 @@ def test_people_and_agents_write_the_same_file_and_neither_loses_a_thing(workspa
 
 
 def test_a_persons_edit_of_the_same_line_at_the_same_moment_stands(workspace: Place) -> None:
-    """Whenever during the agent's write it is saved; the agent's word is refused, lost or told, not kept."""
+    """Whenever during the program's write it is saved: theirs is in the file and in force at the end."""
     place = workspace
     assert place.folder is not None
     create_workspace(place.folder, "ana")
-    moments = [0]
-    when = 0
+    countdown, edited = 0, False
 
     def moment() -> None:
-        moments[0] += 1
-        if moments[0] == when:
+        nonlocal countdown, edited
+        countdown -= 1
+        if countdown == 0 and b"value:base" in place.profile.read_bytes():
             edit(place, lambda text: text.replace("value:base", "value:typed by hand"))
+            edited = True
 
-    engine = opened(place, moment)
-    agent = engine.scope(agent="planner")
-    kept, wrong = 0, []
+    mind = opened(place, moment).scope()
+    tried, wrong = 0, []
     for after in range(1, 9):
-        key = f"k{after}"
-        agent.remember("base", key=key)
-        when = moments[0] + after
-        try:
-            agent.remember("written by an agent", key=key)
-        except LaminaError as error:
-            assert error.retryable, error
-        edited, when = moments[0] >= when, 0
+        key, edited = f"k{after}", False
+        mind.remember("base", key=key)
+        countdown = after
+        with suppress(Conflict):  # telling the program to try again is fine
+            mind.remember("written by a program", key=key)
+        countdown = 0
         if edited:
-            kept += 1
-            if values(place)[key] != "typed by hand" or known(engine.scope(), key) != "typed by hand":
-                wrong.append((after, values(place)[key], known(engine.scope(), key)))
+            tried += 1
+            if {values(place)[key], known(mind, key)} != {"typed by hand"}:
+                wrong.append((after, values(place)[key], known(mind, key)))
 
-    assert kept > 3
+    assert tried >= 3
     assert wrong == []
+
+
+def test_an_edit_saved_just_before_a_write_is_acknowledged_is_taken_in(workspace: Place) -> None:
+    """The file a person saves right after ours must not be taken for ours."""
+    place = workspace
+    assert place.folder is not None
+    create_workspace(place.folder, "ana")
+    missed = []
+    countdown = 0
+
+    def moment() -> None:
+        nonlocal countdown
+        countdown -= 1
+        if countdown == 0:
+            edit(place, lambda text: text + f"- key:hand.{after} | value:typed\n")
+
+    mind = opened(place, moment).scope()
+    for after in range(1, 7):
+        countdown = after
+        mind.remember(f"value {after}", key="ours")
+        if countdown <= 0 and known(mind, f"hand.{after}") != "typed":
+            missed.append(after)
+
+    assert missed == []

@@ -86,10 +86,10 @@ def test_a_key_or_an_id_finds_exactly_what_it_names(ana: Mind) -> None:
 def test_a_shorter_answer_is_the_beginning_of_a_longer_one(ana: Mind) -> None:
     pick = random.Random(5)
     words = ["tea", "cup", "river", "stone", "cloud", "green", "茶", "กาแฟ", "deploy", "server"]
-    for number in range(150):
+    for number in range(100):
         ana.remember(f"{' '.join(pick.choices(words, k=6))} {number}")
 
-    for _ in range(20):
+    for _ in range(12):
         question = " ".join(pick.sample(words, k=2))
         whole = ana.recall(question, k=64).hits
         for k in (1, 2, 3, 6, 63):
@@ -139,7 +139,7 @@ def test_a_recall_can_be_narrowed(ana: Mind, place: Place) -> None:
 
 
 def test_what_a_narrowed_recall_may_not_see_takes_no_place_from_what_it_may(ana: Mind) -> None:
-    for number in range(300):
+    for number in range(150):
         ana.remember(f"tea tea tea {number}")
     wanted = ana.remember("a long sentence with the word tea somewhere in its middle", kind="decision").ids[0]
 

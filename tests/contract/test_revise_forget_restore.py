@@ -177,7 +177,7 @@ def test_what_is_not_forgotten_cannot_be_restored(ana: Mind) -> None:
 
 
 def test_an_id_that_cannot_be_is_answered_like_any_other(ana: Mind) -> None:
-    for wrong in ("", "a\x00b", "user:ana:\x00", "\ud800", "user:ana:\ud800", "x" * 100_000, "%", "' OR 1=1 --"):
+    for wrong in ("", "a\x00b", "user:ana:\x00", "\ud800", "user:ana:\ud800", "x" * 100_000, "' OR 1=1 --"):
         for attempt in (
             ana.get, ana.history, ana.explain, ana.forget, ana.restore, lambda name: ana.revise(name, "x"),
         ):  # fmt: skip

@@ -77,7 +77,7 @@ def revoke_token(engine: Engine, token_id: str) -> None:
 def authenticate(engine: Engine, presented: str) -> Token:
     """The token behind a presented text; Unauthenticated says nothing about why it is not accepted."""
     parts = presented.split("_", 2)
-    if len(parts) != 3 or parts[0] != PREFIX:
+    if len(parts) != 3 or parts[0] != PREFIX or not (presented.isascii() and presented.isprintable()):
         raise Unauthenticated("This token is not accepted.", hint="`lamina token create` makes one.")
     token = engine.database.read(lambda tx: Tokens(tx).get(parts[1]))
     expected = token.hash if token is not None else _hash("")

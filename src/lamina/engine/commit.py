@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from lamina.engine.ledger import Ledger
 from lamina.errors import Conflict, NotFound
@@ -19,6 +19,7 @@ from lamina.model import (
     Trust,
     contract_kind,
 )
+from lamina.policy.gates import border, privacy
 from lamina.policy.reconcile import Lose, New, Same, Supersede, reconcile
 from lamina.text.normal import dedup_key
 from lamina.text.ttl import parse_ttl
@@ -41,10 +42,7 @@ def shelf_of(draft: Draft) -> str:
 def commit_remember(ledger: Ledger, draft: Draft, passed: tuple[str, ...]) -> Receipt:
     """Store an admitted draft, or say that it is known, or that it lost."""
     shelf = ledger.lexicon.open_shelf(shelf_of(draft))
-    existing = ledger.memories.active(shelf, identity_of(draft.key, draft.kind, draft.text))
-    if existing is not None and _expired(existing, ledger.now):
-        _retire_expired(ledger, existing)
-        existing = None
+    existing = _standing(ledger, shelf, identity_of(draft.key, draft.kind, draft.text))
     outcome = reconcile(draft, existing, ledger.book.policy)
     match outcome:
         case Same(existing):
@@ -57,7 +55,7 @@ def commit_remember(ledger: Ledger, draft: Draft, passed: tuple[str, ...]) -> Re
                 revision=existing.revision,
             )
         case Lose(existing):
-            return _lost(ledger, draft, existing)
+            return _refused(ledger, draft, existing, _outranked(ledger, existing))
         case New() | Supersede():
             memory = _built(ledger, draft)
             return _stored(ledger, draft, memory, shelf, (outcome, passed))
@@ -153,16 +151,6 @@ def _provenance(draft: Draft) -> Provenance:
     )
 
 
-def _lost(ledger: Ledger, draft: Draft, existing: Memory) -> Receipt:
-    objection = Deny(
-        "conflict_authority",
-        f"{existing.id} has the authority {existing.authority}; {draft.scope.authority} cannot change it.",
-        "Let the user say it.",
-    )
-    receipt = commit_denial(ledger, draft, objection)
-    return replace(receipt, ids=(existing.id,))
-
-
 def commit_denial(ledger: Ledger, draft: Draft, objection: Deny) -> Receipt:
     """A refusal leaves exactly one trace event and one audit record, without the refused text."""
     name = draft.scope.shelf(draft.space) or f"{draft.space}:"
@@ -177,15 +165,15 @@ def commit_denial(ledger: Ledger, draft: Draft, objection: Deny) -> Receipt:
     )
 
 
-def _expired(memory: Memory, now: datetime) -> bool:
-    return memory.expires_at is not None and memory.expires_at <= now
-
-
-def _retire_expired(ledger: Ledger, existing: Memory) -> None:
-    """The place of an expired memory is free; its row says that it expired."""
-    gone = _put_aside(ledger, existing, State.EXPIRED)
-    ledger.record(HistoryOp.TTL, gone, existing.text, {"code": "ttl_expired"})
+def _standing(ledger: Ledger, shelf: int, identity: str) -> Memory | None:
+    """The active memory in a place; one whose time is up is put aside, and the place is free."""
+    found = ledger.memories.active(shelf, identity)
+    if found is None or found.expires_at is None or found.expires_at > ledger.now:
+        return found
+    gone = _put_aside(ledger, found, State.EXPIRED)
+    ledger.record(HistoryOp.TTL, gone, found.text, {"code": "ttl_expired"})
     ledger.trace(gone.shelf, events.deleted(ledger.scope, gone, "expired", ledger.snapshot))
+    return None
 
 
 def _retire(ledger: Ledger, existing: Memory, successor: Memory, rule: str) -> None:
@@ -227,8 +215,9 @@ def readable(ledger: Ledger, memory_id: str, *states: State) -> Memory:
     """A memory of the caller's own shelves, in one of the states; for anyone else it does not exist."""
     memory = ledger.memories.get(memory_id)
     if memory is None or memory.shelf not in ledger.scope.shelves() or memory.state not in states:
+        what = f"{' or '.join(states)} " if len(states) < 3 else ""
         raise NotFound(
-            f"There is no {' or '.join(states)} memory {memory_id!r:.80} here.",
+            f"There is no {what}memory {memory_id!r:.80} here.",
             hint="`lamina recall` shows the ids of what is known.",
         )
     return memory
@@ -245,8 +234,8 @@ def commit_revise(
             code="revision_mismatch",
             hint="Read it again and decide anew.",
         )
-    if _out_of_reach(ledger, old) or ledger.book.policy.outranks(old.authority, ledger.scope.authority):
-        return _lost(ledger, draft, old)
+    if objection := _objection(ledger, old):
+        return _refused(ledger, draft, old, objection)
     _check_home(ledger, old)
     if text == old.text:
         return Receipt(
@@ -256,10 +245,10 @@ def commit_revise(
             acknowledgement=acknowledgement("unchanged", text),
             revision=old.revision,
         )
-    shelf, slot, _ = ledger.memories.place(old.id)
+    shelf, slot, kept = ledger.memories.place(old.id)
     identity = identity_of(old.key, old.kind, text)
-    twin = ledger.memories.active(shelf, identity)
-    if twin is not None and twin.id != old.id:
+    twin = None if identity == kept else _standing(ledger, shelf, identity)
+    if twin is not None:
         raise Conflict(f"{twin.id} says that already.", code="duplicate", hint="Forget one of the two.")
     ledger.unindex(shelf, slot, old)
     new = replace(old, text=text, updated_at=ledger.now)
@@ -273,8 +262,8 @@ def commit_revise(
 def commit_forget(ledger: Ledger, memory_id: str, undo_days: int, reason: str | None) -> Receipt:
     """Out of every answer at once; restorable until `purge_at`."""
     old = readable(ledger, memory_id, State.ACTIVE)
-    if _out_of_reach(ledger, old):
-        return _refused(ledger, old)
+    if objection := _objection(ledger, old, reason):
+        return _refused(ledger, _again(ledger, old), old, objection)
     purge_at = ledger.now + timedelta(days=undo_days)
     gone = _put_aside(ledger, replace(old, purge_at=purge_at), State.SOFT_DELETED)
     ledger.record(HistoryOp.DELETE, gone, old.text, {"code": "forgotten", "reason": reason})
@@ -285,13 +274,13 @@ def commit_forget(ledger: Ledger, memory_id: str, undo_days: int, reason: str | 
 def commit_restore(ledger: Ledger, memory_id: str, reason: str | None = None) -> Receipt:
     """Back as it was, unless something else has taken its place."""
     old = readable(ledger, memory_id, State.SOFT_DELETED)
-    if _out_of_reach(ledger, old):
-        return _refused(ledger, old)
+    if objection := _objection(ledger, old, reason):
+        return _refused(ledger, _again(ledger, old), old, objection)
     _check_home(ledger, old)
     if old.purge_at is not None and old.purge_at <= ledger.now:
         raise NotFound(f"{memory_id} could be restored until {old.purge_at:%Y-%m-%d}.", code="undo_expired")
     shelf, _, identity = ledger.memories.place(old.id)
-    successor = ledger.memories.active(shelf, identity)
+    successor = _standing(ledger, shelf, identity)
     if successor is not None:
         raise Conflict(
             f"{successor.id} has taken the place of {memory_id}.",
@@ -305,20 +294,42 @@ def commit_restore(ledger: Ledger, memory_id: str, reason: str | None = None) ->
     return _done(ledger, "restored", saved, acknowledgement("restored", old.text))
 
 
-def _out_of_reach(ledger: Ledger, memory: Memory) -> bool:
-    """What a tool or a document says never touches what a trusted party said."""
-    return ledger.scope.trust is Trust.UNTRUSTED and memory.provenance.trust is Trust.TRUSTED
+def _objection(ledger: Ledger, memory: Memory, reason: str | None = None) -> Deny | None:
+    """Why this caller may not touch this memory: the same rules as for saying something new."""
+    scope, policy = ledger.scope, ledger.book.policy
+    again = replace(_again(ledger, memory), key=None, reason=reason)
+    if (objection := border(again, policy)) or (objection := privacy(again, policy)):
+        return objection
+    if scope.trust is Trust.UNTRUSTED and memory.provenance.trust is Trust.TRUSTED:
+        return Deny(
+            "trust_deny_change",
+            f"A {scope.role} cannot change {memory.id}, which {memory.provenance.actor} said.",
+            "Let the user do it.",
+        )
+    return _outranked(ledger, memory) if policy.outranks(memory.authority, scope.authority) else None
 
 
-def _refused(ledger: Ledger, memory: Memory) -> Receipt:
-    draft = Draft(
-        scope=ledger.scope, text=memory.text, space=memory.space, layer=memory.layer, kind=memory.kind
+def _outranked(ledger: Ledger, memory: Memory) -> Deny:
+    return Deny(
+        "conflict_authority",
+        f"{memory.id} has the authority {memory.authority}; {ledger.scope.authority} cannot change it.",
+        "Let the user say it.",
     )
-    objection = Deny(
-        "trust_deny_change",
-        f"A {ledger.scope.role} cannot change {memory.id}, which {memory.provenance.actor} said.",
-        "Let the user do it.",
+
+
+def _again(ledger: Ledger, memory: Memory) -> Draft:
+    """A memory as this caller would have to say it."""
+    return Draft(
+        scope=ledger.scope,
+        text=memory.text,
+        space=memory.space,
+        layer=memory.layer,
+        kind=memory.kind,
+        key=memory.key,
     )
+
+
+def _refused(ledger: Ledger, draft: Draft, memory: Memory, objection: Deny) -> Receipt:
     return replace(commit_denial(ledger, draft, objection), ids=(memory.id,))
 
 

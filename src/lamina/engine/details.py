@@ -15,6 +15,8 @@ from lamina.text.ttl import parse_ttl
 
 E = TypeVar("E", bound=StrEnum)
 
+MAX_TAGS = 64
+
 
 class Details(TypedDict, total=False):
     """Everything `remember` takes beside the text."""
@@ -73,6 +75,15 @@ def _fraction(value: Any, what: str) -> float:
     return float(value)
 
 
+def _tags(values: Any) -> tuple[str, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidInput("Tags must be a list of texts.", code="tags_invalid")
+    tags = tuple(well_formed(tag, "tag", 128) for tag in values)
+    if len(tags) > MAX_TAGS:
+        raise InvalidInput(f"A memory has at most {MAX_TAGS} tags.", code="tags_invalid")
+    return tags
+
+
 def _short(value: Any, what: str, limit: int = 1000) -> str | None:
     return None if value is None else well_formed(value, what, limit)
 
@@ -99,7 +110,7 @@ def draft_of(scope: Scope, text: str, details: Details, now: datetime, limit: in
         kind=_file_kind(kind) if key else kind,
         key=key,
         category=_short(given.get("category"), "category", 128),
-        tags=tuple(well_formed(tag, "tag", 128) for tag in given.get("tags", ())),  # type: ignore[attr-defined]
+        tags=_tags(given.get("tags", ())),
         importance=whole_number(given.get("importance", 3), "importance", 1, 5),
         priority=whole_number(given.get("priority", 50), "priority", 0, 100),
         confidence=_fraction(given.get("confidence", 1.0), "confidence"),
@@ -127,6 +138,10 @@ def _file_kind(kind: Kind) -> Kind:
     return kind
 
 
+def _budget(value: Any) -> int | None:
+    return None if value is None else whole_number(value, "budget_tokens", 0, 2**31)
+
+
 def query_of(scope: Scope, text: str, narrowing: Narrowing, default_k: int) -> Query:
     """A query from what a caller said; names are checked, the rest by `checked_query`."""
     if unknown := narrowing.keys() - Narrowing.__annotations__.keys():
@@ -145,5 +160,5 @@ def query_of(scope: Scope, text: str, narrowing: Narrowing, default_k: int) -> Q
         categories=tuple(well_formed(one, "category", 128) for one in given.get("categories", ())),
         since=given.get("since"),
         until=given.get("until"),
-        budget_tokens=given.get("budget_tokens"),
+        budget_tokens=_budget(given.get("budget_tokens")),
     )

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TypedDict, TypeVar, Unpack
+from urllib.parse import urlsplit, urlunsplit
 
 from lamina.config import Config
 from lamina.engine.details import chosen
@@ -16,7 +17,7 @@ from lamina.engine.ledger import Book, Ledger, indexed_terms
 from lamina.engine.mind import Mind
 from lamina.engine.mirror import Mirror
 from lamina.engine.request import Request, Verb, forget_old_responses, perform
-from lamina.model import Receipt, Role, Scope
+from lamina.model import Receipt, Role, Scope, quoted
 from lamina.model.audit import AuditReport
 from lamina.runtime import Runtime, random_token
 from lamina.storage.book import Operations, Properties
@@ -101,8 +102,7 @@ class Engine:
         self.close()
 
     def close(self) -> None:
-        """Note how far the audit's files have come and let go of the store."""
-        self._mirror.note_progress()
+        """Let go of the store."""
         self.database.close()
 
     def now(self) -> datetime:
@@ -192,7 +192,12 @@ class Engine:
 
     def _move_in(self, root: Path, adopt: bool) -> None:
         """Make the workspace's files the home of their entries, unless another workspace's are that."""
-        own = workspace_id(root)
+        own, tenant = workspace_id(root, self.config.tenant)
+        if tenant and tenant != quoted(self.config.tenant):
+            message = f"This workspace's files belong to the tenant {tenant}; they are not used here."
+            hint = "Give each tenant a workspace of its own."
+            self._problems = (FileProblem(file=PROFILE, line=1, message=message, hint=hint),)
+            return
 
         def work(transaction: Transaction) -> tuple[bool, bool]:
             properties = Properties(transaction)
@@ -266,8 +271,8 @@ def store_id(database: Database) -> str:
 
 
 def _without_password(url: str) -> str:
-    head, at, tail = url.rpartition("@")
-    if not at:
-        return url
-    scheme, _, credentials = head.partition("://")
-    return f"{scheme}://{credentials.partition(':')[0]}@{tail}"
+    parts = urlsplit(url)
+    user, at, place = parts.netloc.rpartition("@")
+    shown = f"{user.partition(':')[0]}{at}{place}"
+    query = "&".join(one for one in parts.query.split("&") if not one.lower().startswith("password="))
+    return urlunsplit((parts.scheme, shown, parts.path, query, "")) if parts.netloc else url

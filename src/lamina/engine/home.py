@@ -37,6 +37,7 @@ from lamina.storage.book import Entries, KnownEntry, Operation, Operations
 from lamina.storage.database import Database, Transaction
 from lamina.storage.memories import Memories
 from lamina.text.entries import Entry, EntryFile, canonical_key
+from lamina.text.normal import well_formed
 from lamina.text.ttl import parse_ttl
 from lamina.workspace.files import read_file, replace_file, stamp
 from lamina.workspace.locks import locked
@@ -51,6 +52,8 @@ _SOURCE = {
     Authority.SYSTEM_IMPOSED: "system",
 }
 _ATTEMPTS = 50
+_SAVES = 5  #: how many saves by a person a write waits out; an emptied file is one that is not over yet
+_UNSEEN = (-1, -1, -1)
 
 
 class _Preview(Exception):
@@ -93,7 +96,8 @@ class FileHome:
         self._book = book
         self._owner = owner
         self._config = config
-        self._seen: tuple[int, int, int] | None = (-1, -1, -1)
+        self._seen: tuple[int, int, int] | None = _UNSEEN
+        self._taken_in: bytes | None = None  #: the file as it was when all of it was known
 
     def holds(self, draft: Draft) -> bool:
         """Whether a draft's home is this file: keyed, about the workspace's owner."""
@@ -109,19 +113,41 @@ class FileHome:
 
     def carry_out(self, request: Request) -> tuple[Receipt, list[Ledger]]:
         """Do what a request asks, in the file and in the store, all or nothing."""
+        ledgers: list[Ledger] = []
         with locked(self._root, self.name, self._config.lock_timeout_s):
-            ledgers = self._caught_up(request.at)
-            if not self._changes_file(request):
-                receipt, ledger = self._commit(request, lambda led: perform(led, request))
-                return receipt, [*ledgers, ledger]
-            operation, effect = self._planned(request)
-            try:
-                self._apply(effect)
-            except LaminaError:
-                self._database.write(lambda tx: Operations(tx).end(operation.id))
+            for _ in range(_SAVES):
+                ledgers += self._caught_up(request.at)
+                if not self._changes_file(request):
+                    receipt, ledger = self._commit(request, lambda led: perform(led, request))
+                    return receipt, [*ledgers, ledger]
+                operation, effect = self._planned(request)
+                if self._applied_first(operation, effect):
+                    receipt, ledger = self._finish(operation, request, effect)
+                    return receipt, [*ledgers, ledger]
+                # A person saved this very moment: that is taken in first, and their word on this key stands.
+                known = self._known_value(effect.key)
+                ledgers += self._caught_up(request.at)
+                if self._known_value(effect.key) != known:
+                    break
+            message = f"{self.name} is being changed by a person."
+            raise Conflict(message, code="file_changed", hint="Try again.", retryable=True)
+
+    def _applied_first(self, operation: Operation, effect: Effect) -> bool:
+        """Apply a planned change to the file as we know it; False when a person was faster."""
+        try:
+            changed = _changed(EntryFile.parse(self._taken_in or b""), effect).to_bytes()
+            replace_file(self._root, self.name, changed, expected=self._taken_in)
+        except LaminaError as error:
+            self._database.write(lambda tx: Operations(tx).end(operation.id))
+            self._seen = _UNSEEN
+            if error.code != "file_changed":
                 raise
-            receipt, ledger = self._finish(operation, request, effect)
-            return receipt, [*ledgers, ledger]
+            return False
+        self._taken_in = changed
+        return True
+
+    def _known_value(self, key: str) -> KnownEntry | None:
+        return self._database.read(lambda tx: Entries(tx).of(self.name)).get(key)
 
     def _changes_file(self, request: Request) -> bool:
         """Whether the request would come to a change: tried in a transaction of which nothing stays."""
@@ -167,7 +193,7 @@ class FileHome:
         for _ in range(_ATTEMPTS):
             data = read_file(self._root, self.name)
             current = EntryFile.parse(data or b"")
-            changed = current.remove(effect.key) if effect.entry is None else current.put(effect.entry)
+            changed = _changed(current, effect)
             if changed.to_bytes() == (data or b""):
                 return
             try:
@@ -189,7 +215,9 @@ class FileHome:
             return receipt
 
         result = self._commit(request, work)
-        self._seen = stamp(self._root, self.name)
+        seen = stamp(self._root, self.name)
+        # What a person saved since is not ours: it is still to be taken in.
+        self._seen = seen if read_file(self._root, self.name) == self._taken_in else _UNSEEN
         return result
 
     def _commit(self, request: Request, work: Callable[[Ledger], T]) -> tuple[T, Ledger]:
@@ -260,7 +288,8 @@ class FileHome:
             replace_file(self._root, self.name, file.to_bytes(), expected=data)
 
     def _absorbed(self, now: datetime) -> list[Ledger]:
-        file = self._parsed()
+        data = read_file(self._root, self.name)
+        file = EntryFile.parse(data or b"")
         problems = [
             FileProblem(file=self.name, line=one.line, message=one.message, hint=one.hint)
             for one in file.problems
@@ -279,6 +308,7 @@ class FileHome:
 
         _, ledger = self._commit(self._as_person(Verb.REMEMBER, now), work)
         self.problems = tuple(sorted(problems, key=lambda one: one.line))
+        self._taken_in = data
         return [ledger]
 
     def _as_person(self, verb: Verb, now: datetime) -> Request:
@@ -335,7 +365,7 @@ class FileHome:
         inferred = entry.source == "user_inferred"
         return Draft(
             scope=replace(self._owner, role=Role.AGENT if inferred else Role.USER),
-            text=entry.value,
+            text=well_formed(entry.value, "value", self._config.max_text_chars),
             layer=Layer.USER_MODEL,
             kind=Kind(entry.kind),
             key=key,
@@ -343,6 +373,11 @@ class FileHome:
             ttl=ttl,
             reason=f"edited in {self.name}",
         )
+
+
+def _changed(file: EntryFile, effect: Effect) -> EntryFile:
+    """The file with one entry changed and every other byte as it was."""
+    return file.remove(effect.key) if effect.entry is None else file.put(effect.entry)
 
 
 def _overtaken(operation: Operation, ledger: Ledger) -> None:

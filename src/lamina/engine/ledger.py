@@ -64,7 +64,7 @@ class Ledger:
 
     @property
     def snapshot(self) -> dict[str, Any]:
-        return self.book.policy.snapshot(self.scope.role)
+        return self.book.policy.snapshot()
 
     def number(self, name: str) -> int:
         """The next value of a counter of this tenant."""

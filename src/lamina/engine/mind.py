@@ -115,7 +115,7 @@ class Mind:
 
     def restore(self, memory_id: str, *, reason: str = "") -> Receipt:
         """Bring a forgotten memory back as it was."""
-        well_formed(memory_id, "memory id", 1000)
+        well_formed(memory_id, "memory id", 4000)
         self._engine.sync()
         return self._engine.carry_out(
             Request(
@@ -129,7 +129,8 @@ class Mind:
 
     def get(self, memory_id: str) -> Memory:
         """One memory of the caller's own, in whatever state it is; NotFound otherwise."""
-        well_formed(memory_id, "memory id", 1000)
+        well_formed(memory_id, "memory id", 4000)
+        self._engine.sync()
         return self._engine.database.read(
             lambda tx: readable(
                 Ledger(tx, self._engine.book, self.scope, self._engine.now()), memory_id, *_KNOWN
@@ -148,12 +149,13 @@ class Mind:
     def trace(self, last: int = 20) -> tuple[TraceEvent, ...]:
         """The newest trace events of the caller's shelves, oldest of them first."""
         whole_number(last, "last", 1, 10_000)
+        self._engine.sync()
         shelves = self.scope.shelves()
         return tuple(self._engine.database.read(lambda tx: Events(tx).last(shelves, last)))
 
     def _found(self, id_or_key: str) -> str:
         """The id of an active memory named by its id or its key, the nearest shelf first."""
-        well_formed(id_or_key, "id or key", 1000)
+        well_formed(id_or_key, "id or key", 4000)
         if id_or_key.partition(":")[0] in set(Space):
             return id_or_key
         try:

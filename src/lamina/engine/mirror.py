@@ -18,10 +18,12 @@ from lamina.storage.database import Database, Transaction
 from lamina.storage.logs import AuditLog
 from lamina.trace.chain import Sealer, audit_line, check_chain
 from lamina.trace.keys import Anchor
-from lamina.workspace.files import append_line, read_lines
+from lamina.workspace.files import append_line, read_lines, read_tail
 
 _MARK = ',"mark":"'
-_CHECKPOINT = 256  #: how many records may lie between two notes of how far the files have come
+_CHECKPOINT = 4096  #: after so many lines of our own we look whether others left any out
+_SLACK = 256  #: how many lines may stand out of order at the end of a file
+_Line = tuple[str, dict[str, Any]]  #: the run, and what its file says of a record
 
 
 @dataclass(slots=True)
@@ -46,8 +48,8 @@ class Mirror:
         self._database = database
         self._sealer = sealer
         self._anchor = anchor
-        self._newest = 0
-        self._noted = 0
+        self._anchored: bool | None = None  #: whether the chain is the one the anchor knows; None: not asked
+        self._since = 0
 
     def follow(self, ledgers: Iterable[Ledger]) -> None:
         """After a commit: its lines to the run's file, its end to the anchor.
@@ -58,59 +60,68 @@ class Mirror:
             if not ledger.lines:
                 continue
             try:
-                self._anchor.drop(*ledger.head)
+                if self._follows_anchor():
+                    self._anchor.drop(*ledger.head)
                 for run_id, line in ledger.lines:
                     self._write(run_id, line)
             except (LaminaError, OSError):
                 continue
-            self._newest = max(self._newest, ledger.head[0])
-        if self._newest - self._noted >= _CHECKPOINT:
-            self.note_progress()
+            self._since += len(ledger.lines)
+        if self._since >= _CHECKPOINT:
+            self.catch_up()
+
+    def _follows_anchor(self) -> bool:
+        """Whether the anchor may move on; from a chain that is not its own it stays, as the evidence."""
+        if self._anchored is None:
+            self._anchored = not self._database.read(lambda tx: list(self._check_anchor(tx, 0)))
+        return self._anchored
 
     def catch_up(self, *, all_records: bool = False) -> int:
-        """Write the lines that a crash kept from their files; returns how many."""
+        """Write the lines that a crash, here or in another process, kept from their files.
+
+        Returns how many. What is found complete is noted, so that the next time need not look further back.
+        """
+        self._since = 0
         if self._root is None:
             return 0
-
-        def missing(transaction: Transaction) -> list[tuple[str, dict[str, Any]]]:
-            done = 0 if all_records else int(Properties(transaction).get("mirrored_seq") or 0)
-            self._newest = self._noted = done
-            audit = AuditLog(transaction)
-            by_run: dict[str, list[AuditRecord]] = defaultdict(list)
-            for record in audit.after(done):
-                by_run[record.run_id].append(record)
-                self._newest = record.seq
-            found = []
-            for run_id, records in sorted(by_run.items()):
-                present = {line.get("seq") for line, _ in self._lines(run_id)}
-                found += [
-                    (run_id, audit_line(record, *audit.values(record)))
-                    for record in records
-                    if record.seq not in present
-                ]
-            return found
-
-        lines = self._database.read(missing)
+        newest, lines = self._database.read(lambda tx: self._missing(tx, all_records))
         for run_id, line in lines:
             self._write(run_id, line)
+        if newest:
+            self._database.write(lambda tx: Properties(tx).set("mirrored_seq", str(newest)))
         return len(lines)
 
-    def note_progress(self) -> None:
-        """Remember how far the files have come, so that the next start need not look further back."""
-        newest = self._newest
-        if newest > self._noted:
-            self._database.write(lambda tx: Properties(tx).set("mirrored_seq", str(newest)))
-            self._noted = newest
+    def _missing(self, transaction: Transaction, everything: bool) -> tuple[int, list[_Line]]:
+        """The newest record not looked at before, and every line that is not in its file."""
+        done = 0 if everything else int(Properties(transaction).get("mirrored_seq") or 0)
+        audit = AuditLog(transaction)
+        by_run: dict[str, list[AuditRecord]] = defaultdict(list)
+        newest = 0
+        for record in audit.after(done):
+            by_run[record.run_id].append(record)
+            newest = record.seq
+        missing = []
+        for run_id, records in sorted(by_run.items()):
+            present = {line.get("seq") for line, _ in self._lines(run_id, len(records) + _SLACK)}
+            missing += [
+                (run_id, audit_line(record, *audit.values(record)))
+                for record in records
+                if record.seq not in present
+            ]
+        return newest, missing
 
     def verify(self, complete: bool) -> AuditReport:
         """Check the chain, its anchor and its files; `complete` when every record must have its line."""
 
         def work(transaction: Transaction) -> AuditReport:
             seen = _Seen()
-            findings = list(check_chain(seen.each(AuditLog(transaction).after(0)), self._sealer))
+            everything = AuditLog(transaction).after(-(2**62))
+            findings = list(check_chain(seen.each(everything), self._sealer))
             findings += self._check_anchor(transaction, seen.count)
             if self._root is not None:
-                findings += self._check_files(seen.by_run, complete)
+                # A line beyond this may still be on its way from the process that made the record.
+                mirrored = int(Properties(transaction).get("mirrored_seq") or 0) if complete else 0
+                findings += self._check_files(seen.by_run, mirrored)
             return AuditReport(records=seen.count, findings=tuple(findings))
 
         return self._database.read(work)
@@ -134,30 +145,34 @@ class Mirror:
         elif record.hash != digest:
             yield Finding(what="edited", seq=seq, detail="it is not the record that was there")
 
-    def _check_files(self, expected: dict[str, set[int]], complete: bool) -> Iterator[Finding]:
+    def _check_files(self, expected: dict[str, set[int]], mirrored: int) -> Iterator[Finding]:
         for run_id, numbers in sorted(expected.items()):
             name = _file(run_id)
             found: set[int] = set()
             for line, genuine in self._lines(run_id):
                 seq = line.get("seq")
-                if not isinstance(seq, int) or not genuine:
+                if not isinstance(seq, int) or not genuine or seq not in numbers or seq in found:
                     number = seq if isinstance(seq, int) else None
                     detail = f"a line of {name} is not as it was written"
                     yield Finding(what="mirror_edited", seq=number, detail=detail)
                     continue
                 found.add(seq)
-            for seq in sorted(numbers - found) if complete else ():
+            for seq in sorted(number for number in numbers - found if number <= mirrored):
                 yield Finding(what="mirror_missing", seq=seq, detail=f"its line is not in {name}")
 
     def _write(self, run_id: str, line: dict[str, Any]) -> None:
         if self._root is not None:
             text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
             sealed = f"{text[:-1]}{_MARK}{self._sealer.mark(text)}\"}}"
-            append_line(self._root, _file(run_id), sealed.encode(), durable=False)
+            own = f'"seq":{line["seq"]},"hash":'.encode()
+            append_line(self._root, _file(run_id), sealed.encode(), durable=False, unless=own)
 
-    def _lines(self, run_id: str) -> Iterator[tuple[dict[str, Any], bool]]:
-        """The lines of a run's file, and whether each is byte for byte as we wrote it."""
-        for raw in read_lines(self._root, _file(run_id)) if self._root is not None else ():
+    def _lines(self, run_id: str, last: int | None = None) -> Iterator[tuple[dict[str, Any], bool]]:
+        """The lines of a run's file, all or the last, and whether each is byte for byte as we wrote it."""
+        if self._root is None:
+            return
+        name = _file(run_id)
+        for raw in read_lines(self._root, name) if last is None else read_tail(self._root, name, last):
             if raw.strip():
                 text = raw.decode(errors="replace")
                 body, _, mark = text.rpartition(_MARK)

@@ -82,8 +82,6 @@ def checked_query(query: Query) -> Query:
     well_formed(query.text, "question", MAX_QUERY_CHARS)
     if not 1 <= query.k <= MAX_K:
         raise InvalidInput(f"k must be between 1 and {MAX_K}, not {query.k}.", code="k_invalid")
-    if query.budget_tokens is not None and query.budget_tokens < 0:
-        raise InvalidInput("The token budget cannot be negative.", code="budget_invalid")
     return query
 
 

@@ -31,6 +31,7 @@ from lamina.model import (
     Space,
     canonical,
     plain,
+    quoted,
 )
 from lamina.storage.book import Responses
 
@@ -106,7 +107,8 @@ def perform(ledger: Ledger, request: Request) -> Receipt:
     """Carry out a request inside a transaction; a repeated one is answered as it was the first time."""
     if request.idempotency_key is None:
         return _performed(ledger, request)
-    responses, caller = Responses(ledger.transaction), request.scope.actor
+    # An agent's name is its user's choice: two users may each have a `planner`.
+    responses, caller = Responses(ledger.transaction), f"{quoted(request.scope.user)}/{request.scope.actor}"
     if known := responses.get(caller, request.idempotency_key):
         if known[0] != request.fingerprint:
             raise Conflict(

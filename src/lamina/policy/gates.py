@@ -13,7 +13,7 @@ Gate = Callable[[Draft, Policy], Deny | None]
 
 def border(draft: Draft, policy: Policy) -> Deny | None:
     """A caller writes only to the spaces its role may write to."""
-    if draft.space in policy.write_spaces[draft.scope.role]:
+    if policy.may_write(draft.scope.role, draft.space):
         return None
     return Deny(
         "write_space_disallowed",

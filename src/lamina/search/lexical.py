@@ -66,16 +66,15 @@ class Ranking:
         return len(self._score)
 
     def best(self, count: int) -> list[Candidate]:
-        """The first so many: highest score first, ties by order of shelves, then by slot."""
+        """At least the best so many, in order: where the cut would fall among equals, all of them are in."""
         chosen = np.arange(len(self))
         if count < len(self):
-            # All that tie with the last one stay in until they are sorted: the cut must not be arbitrary.
             border = -np.partition(-self._score, count - 1)[count - 1]
             chosen = np.flatnonzero(self._score >= border)
         order = np.lexsort((self._slot[chosen], self._shelf[chosen], -self._score[chosen]))
         return [
             Candidate(self._shelves[self._shelf[at]], int(self._slot[at]), float(self._score[at]))
-            for at in chosen[order][:count].tolist()
+            for at in chosen[order].tolist()
         ]
 
 

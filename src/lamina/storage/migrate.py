@@ -54,7 +54,7 @@ def migrate(applied: Mapping[int, str], steps: list[Migration], apply: Callable[
             hint="Use the Lamina version that wrote it, or a later one. Nothing was changed.",
         )
     for version, digest in applied.items():
-        if known[version].hash != digest:
+        if version not in known or known[version].hash != digest:
             raise Damaged(
                 f"Migration {version} of this store is not the one shipped with this version.",
                 code="migration_changed",

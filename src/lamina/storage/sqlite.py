@@ -103,7 +103,11 @@ class SqliteDatabase:
         with _explained(path):
             _create_private(path)
             self._writer = self._connect()
-            self._prepare()
+            try:
+                self._prepare()
+            except BaseException:
+                self._writer.close()
+                raise
         self._commits = GroupCommit(self._batch)
 
     def read(self, work: Callable[[Transaction], T]) -> T:
@@ -226,6 +230,8 @@ def _explained(path: Path) -> Iterator[None]:
         yield
     except LaminaError:
         raise
+    except apsw.ConnectionClosedError as error:
+        raise Unavailable("This store is closed.", code="closed", hint="Open it again.") from error
     except (apsw.BusyError, apsw.LockedError) as error:
         raise Unavailable(
             "The store is busy with other writers.",

@@ -16,12 +16,14 @@ from typing import NamedTuple
 
 from lamina.errors import Conflict, Damaged, InvalidInput, LaminaError, Unavailable
 from lamina.model import quoted
+from lamina.policy.privacy import find_secrets
 from lamina.runtime import random_token
 from lamina.workspace.exchange import exchange, place
 
 LARGEST = 16 * 1024 * 1024  #: bytes; nothing a person edits by hand comes near
 KEPT_VERSIONS = 20
 HISTORY_DIR = ".lamina/history"
+_TAIL = 1 << 16
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # NONBLOCK: opening a FIFO would otherwise wait for somebody to write into it.
@@ -65,13 +67,28 @@ def stamp(root: Path, name: str) -> Stamp | None:
             return _stamp(os.fstat(fd))
 
 
-def replace_file(root: Path, name: str, data: bytes, expected: bytes | None) -> None:
+def read_stamped(root: Path, name: str) -> tuple[bytes, Stamp] | None:
+    """The content of a file and the stamp of just that content, None when there is none."""
+    *folders, leaf = _steps(name)
+    with _explained(name), _folder(root, folders) as folder:
+        if folder is None or (fd := _opened(folder, leaf, name, os.O_RDONLY)) is None:
+            return None
+        with _closing(fd):
+            while True:
+                before = _stamp(os.fstat(fd))
+                data = _content(fd, name)
+                if _stamp(os.fstat(fd)) == before:  # else somebody wrote while we read
+                    return data, before
+
+
+def replace_file(root: Path, name: str, data: bytes, expected: bytes | None) -> Stamp:
     """Makes `data` the content of a file, durably and in one step; `expected` is what it was derived from.
 
     Raises Conflict (`file_changed`) when the file says something else by now: apply the operation to the new
     content and try again. A save by an editor at the same moment is not overwritten. What is replaced goes
-    to the history. Raises InvalidInput and Damaged as `read_file`, Unavailable when the system refuses. Two
-    writers need `locks.locked` around reading and replacing.
+    to the history. Returns the stamp of what was written, so that a later save can be told from it. Raises
+    InvalidInput and Damaged as `read_file`, Unavailable when the system refuses. Two writers need
+    `locks.locked` around reading and replacing.
     """
     _check_size(name, data)
     *folders, leaf = _steps(name)
@@ -82,8 +99,7 @@ def replace_file(root: Path, name: str, data: bytes, expected: bytes | None) -> 
         if fd is None:
             if expected is not None:
                 raise _changed(name)
-            _swap(folder, leaf, name, data, None)
-            return
+            return _swap(folder, leaf, name, data, None)
         with _closing(fd):
             before = os.fstat(fd)
             if _content(fd, name) != expected:
@@ -91,12 +107,13 @@ def replace_file(root: Path, name: str, data: bytes, expected: bytes | None) -> 
             if data == expected:
                 _settle(fd)  # an earlier attempt may have been cut off after its rename
                 _settle(folder)
-                return
+                return _stamp(before)
             _keep_version(root, name, expected)
-            _swap(folder, leaf, name, data, before)
+            written = _swap(folder, leaf, name, data, before)
             # An editor that is still writing in place writes into the file we replaced; keep that text too.
             if _stamp(os.fstat(fd)) != _stamp(before) and (late := _content(fd, name)) != expected:
                 _keep_version(root, name, late)
+            return written
 
 
 def read_lines(root: Path, name: str) -> Iterator[bytes]:
@@ -110,8 +127,26 @@ def read_lines(root: Path, name: str) -> Iterator[bytes]:
                 yield line.removesuffix(b"\n")
 
 
-def append_line(root: Path, name: str, line: bytes, durable: bool = True) -> None:
+def read_tail(root: Path, name: str, count: int) -> list[bytes]:
+    """At least the last `count` lines of a log below `root`, as far as it has them; raises as `read_file`."""
+    *folders, leaf = _steps(name)
+    with _explained(name), _folder(root, folders) as folder:
+        if folder is None or (fd := _opened(folder, leaf, name, os.O_RDONLY)) is None:
+            return []
+        with _closing(fd):
+            at, tail = os.fstat(fd).st_size, b""
+            while at and tail.count(b"\n") <= count:
+                start = max(0, at - (1 << 18))
+                tail = os.pread(fd, at - start, start) + tail
+                at = start
+    lines = tail.removesuffix(b"\n").split(b"\n")
+    return lines[1:] if at else lines
+
+
+def append_line(root: Path, name: str, line: bytes, durable: bool = True, unless: bytes = b"") -> None:
     """Adds one line to a log below `root`, whole or not at all, safe against other appenders.
+
+    Nothing is added when `unless` stands in the last lines already: another appender was faster.
 
     A last line without its end, left by a crash, goes to `<name>.torn` first. Raises as `replace_file`.
     """
@@ -133,6 +168,8 @@ def append_line(root: Path, name: str, line: bytes, durable: bool = True) -> Non
             # torn to another appender, which would cut it off.
             fcntl.flock(fd, fcntl.LOCK_EX)
             _set_torn_aside(fd, folder, leaf, name)
+            if unless and unless in os.pread(fd, _TAIL, max(0, os.fstat(fd).st_size - _TAIL)):
+                return
             _append(fd, text + b"\n")
             if durable:
                 _settle(fd)
@@ -293,7 +330,7 @@ def _stamp(found: os.stat_result) -> Stamp:
     return Stamp(found.st_size, found.st_mtime_ns, found.st_ino)
 
 
-def _swap(folder: int, leaf: str, name: str, data: bytes, before: os.stat_result | None) -> None:
+def _swap(folder: int, leaf: str, name: str, data: bytes, before: os.stat_result | None) -> Stamp:
     """Puts `data` in the place of exactly the file that `before` describes, or raises Conflict."""
     temp = f".lamina-{os.getpid()}-{random_token(12)}.tmp"
     fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE, 0o600, dir_fd=folder)
@@ -304,7 +341,7 @@ def _swap(folder: int, leaf: str, name: str, data: bytes, before: os.stat_result
             if before is not None:
                 _inherit(fd, before)
             _settle(fd)
-            ours = os.fstat(fd).st_ino
+            ours = _stamp(os.fstat(fd))
         if _identity(folder, leaf) != (before and _stamp(before)):
             raise _changed(name)
         if not (place if before is None else exchange)(folder, temp, leaf):
@@ -313,7 +350,7 @@ def _swap(folder: int, leaf: str, name: str, data: bytes, before: os.stat_result
             # Somebody saved between the look and the swap: their file goes back, and is never deleted.
             is_ours = False
             exchange(folder, temp, leaf)
-            is_ours = (found := _identity(folder, temp)) is not None and found.inode == ours
+            is_ours = (found := _identity(folder, temp)) is not None and found.inode == ours.inode
             raise _changed(name)
     except FileExistsError:
         raise _changed(name) from None
@@ -322,6 +359,7 @@ def _swap(folder: int, leaf: str, name: str, data: bytes, before: os.stat_result
             with suppress(FileNotFoundError):
                 os.unlink(temp, dir_fd=folder)
     _settle(folder)
+    return ours
 
 
 def _identity(folder: int, leaf: str) -> Stamp | None:
@@ -358,6 +396,8 @@ def _versions(folder: int) -> list[int]:
 
 
 def _keep_version(root: Path, name: str, data: bytes) -> None:
+    if find_secrets(data.decode("utf-8", errors="replace")):
+        return  # somebody pasted a secret: it stays in their file as long as they want, and nowhere else
     with _folder(root, _steps(f"{HISTORY_DIR}/{flat_name(name)}"), create=True) as folder:
         if folder is None:
             raise _no_workspace(root)

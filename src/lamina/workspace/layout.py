@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from lamina.errors import Conflict, InvalidInput
-from lamina.model import checked_name
+from lamina.model import checked_name, quoted
 from lamina.runtime import random_token
 from lamina.workspace.files import ensure_folder, explained, read_file, replace_file, stamp
 
@@ -56,7 +56,7 @@ def find_workspace(start: Path, explicit: Path | None, env: Mapping[str, str]) -
     if named := env.get(WORKSPACE_VARIABLE):
         return Path(named).expanduser().resolve()
     start = start.resolve()
-    return next((folder for folder in (start, *start.parents) if _is_workspace(folder)), start)
+    return next((folder for folder in (start, *start.parents) if is_workspace(folder)), start)
 
 
 def create_workspace(root: Path, owner: str) -> list[str]:
@@ -66,36 +66,47 @@ def create_workspace(root: Path, owner: str) -> list[str]:
     """
     checked_name("owner", owner)
     _make_root(root)
-    created = []
-    if not _is_workspace(root):
-        ensure_folder(root, STATE_DIR)
-        created.append(f"{STATE_DIR}/")
     texts = {
-        f"{STATE_DIR}/.gitignore": "*\n",
         PROFILE: _PROFILE_TEXT,
         CONFIG_FILE: f"owner = {json.dumps(owner, ensure_ascii=False)}\n",
         README: _README_TEXT,
     }
-    for name, text in texts.items():
-        if stamp(root, name) is None:
-            try:
-                replace_file(root, name, text.encode(), expected=None)
-            except Conflict:
-                continue  # it appeared this very moment, and whoever made it keeps it
-            created.append(name)
-    return created
+    created = [name for name, text in texts.items() if _written(root, name, text)]
+    # Last, because this is what makes it a workspace: one whose making was cut off is made again.
+    own = [] if is_workspace(root) else [f"{STATE_DIR}/"]
+    ensure_folder(root, STATE_DIR)
+    if _written(root, f"{STATE_DIR}/.gitignore", "*\n"):
+        own.append(f"{STATE_DIR}/.gitignore")
+    return own + created
 
 
-def workspace_id(root: Path) -> str:
-    """The name by which a store knows this workspace; made on first use, and it moves with the folder."""
+def _written(root: Path, name: str, text: str) -> bool:
+    """Whether the file was not there and is now."""
+    if stamp(root, name) is not None:
+        return False
+    try:
+        replace_file(root, name, text.encode(), expected=None)
+    except Conflict:
+        return False  # it appeared this very moment, and whoever made it keeps it
+    return True
+
+
+def workspace_id(root: Path, tenant: str) -> tuple[str, str]:
+    """The name by which stores know this workspace, and the tenant whose files it holds.
+
+    Made on first use, for the tenant that comes first; it moves with the folder.
+    """
     name = f"{STATE_DIR}/workspace-id"
     if stamp(root, name) is None:
         with suppress(Conflict):
-            replace_file(root, name, f"{random_token(12)}\n".encode(), expected=None)
-    return (read_file(root, name) or b"").decode("ascii", errors="replace").strip()
+            replace_file(root, name, f"{random_token(12)} {quoted(tenant)}\n".encode(), expected=None)
+    text = (read_file(root, name) or b"").decode("ascii", errors="replace")
+    own, _, holder = text.strip().partition(" ")
+    return own, holder
 
 
-def _is_workspace(folder: Path) -> bool:
+def is_workspace(folder: Path) -> bool:
+    """Whether a folder holds a workspace, as far as we may look."""
     try:
         return (folder / STATE_DIR).is_dir()
     except PermissionError:

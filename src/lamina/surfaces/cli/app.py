@@ -1,7 +1,5 @@
 """The command line as a whole: its global options, its commands, and how every run of it ends."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence
@@ -39,7 +37,7 @@ def main(
     workspace: Annotated[
         Path | None,
         Option(
-            "-w", "--workspace", metavar="DIR",
+            "-w", "--workspace", metavar="DIR", readable=False,
             help="The workspace. By default $LAMINA_WORKSPACE, else the nearest folder above with `.lamina`.",
         ),
     ] = None,

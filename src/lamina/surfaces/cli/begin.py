@@ -23,8 +23,13 @@ commands = Commands()
 @commands.add("init")
 def init(
     ctx: typer.Context,
-    folder: Annotated[Path | None, Argument(metavar="DIR", help="Where; by default right here.")] = None,
+    folder: Annotated[
+        Path | None, Argument(metavar="DIR", readable=False, help="Where; by default right here.")
+    ] = None,
     owner: Annotated[str | None, Option(help="Whose memories these are.")] = None,
+    adopt: Annotated[
+        bool, Option("--adopt", help="Take over entries that live in another workspace's file.")
+    ] = False,
 ) -> int:
     """Make a folder a workspace; what is there stays."""
     call = call_of(ctx)
@@ -40,9 +45,13 @@ def init(
     person = owner or person
     created = call.doors.create_workspace(root, person)
     placed = replace(call, given=replace(call.given, workspace=root))
-    with placed.engine() as engine:  # the store and the audit key exist from here on, or the reason is told
-        store = engine.status().store
-    data = {"workspace": str(root), "owner": person, "created": created, "store": hide_password(store)}
+    # The store and the audit key exist from here on, or the reason is told.
+    with call.doors.open_memory(placed.opening()._replace(adopt=adopt)) as engine:
+        found = engine.status()
+    for problem in found.problems:
+        call.out.note(f"{problem.file}:{problem.line}: {problem.message} {problem.hint}")
+    store = hide_password(found.store)
+    data = {"workspace": str(root), "owner": person, "created": created, "store": store}
     return call.answer(data, _made(call.out, root, person, created))
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument
 
-from lamina.errors import LaminaError
+from lamina.errors import Conflict, LaminaError
 from lamina.model import Receipt
-from lamina.surfaces.cli.call import STATE_DIR, call_of
+from lamina.surfaces.cli.call import STATE_DIR, Call, call_of
 from lamina.surfaces.cli.commands import Commands
 from lamina.surfaces.cli.output import Output
 
@@ -69,12 +69,13 @@ class Tour:
 def demo(
     ctx: typer.Context,
     folder: Annotated[
-        Path | None, Argument(metavar="DIR", help="Where; by default demo/workspace. It may exist.")
+        Path | None, Argument(metavar="DIR", readable=False, help="Where; by default demo/workspace.")
     ] = None,
 ) -> int:
     """A short tour of everything, in a workspace of its own."""
     call = call_of(ctx)
     root = (folder or call.given.workspace or DEFAULT).expanduser().absolute()
+    _check_place(call, root)
     root.parent.mkdir(parents=True, exist_ok=True)
     tour = Tour(call.out, root)
     tour.lines.append(f"A tour of Lamina in {call.out.text(str(root))}. Everything below really happens.")
@@ -90,6 +91,16 @@ def demo(
         _go_round(tour, engine, engine.scope(via="cli"))
     tour.lines += ["", f"Yours to try: lamina -w {call.out.text(_near(root))} status"]
     return call.answer({"workspace": str(root), "lines": tour.lines}, tour.lines)
+
+
+def _check_place(call: Call, root: Path) -> None:
+    """The tour writes about Ana, so it keeps out of everybody else's workspace."""
+    if (root / STATE_DIR).is_dir() and (owner := call.doors.load_config(root, {}, {}).config.owner) != OWNER:
+        raise Conflict(
+            f"{root} is the workspace of {owner}, and the tour needs one of its own.",
+            code="workspace_exists",
+            hint="Name a folder that does not exist yet.",
+        )
 
 
 def _near(root: Path) -> str:
@@ -141,8 +152,8 @@ def _revise_tone(tour: Tour, mind: Mind, memory_id: str) -> None:
     tour.typed(f'revise {memory_id} "{_NEW_TONE}"')
     tour.receipt(mind.revise(memory_id, _NEW_TONE), PROFILE)
     tour.profile_line()
-    for entry in mind.history(memory_id):
-        tour.say(f"revision {entry.revision}: {entry.op} {entry.new_text!r}")
+    before = mind.history(memory_id)[-1].old_text
+    tour.say(f"history keeps: {before}")
 
 
 def _refuse(tour: Tour, mind: Mind) -> None:
@@ -156,13 +167,15 @@ def _forget_and_restore(tour: Tour, mind: Mind, memory_id: str) -> None:
     fact, question = _FACTS[0]
     tour.step("Forget, and take it back")
     tour.typed(f"forget {memory_id} --yes")
-    tour.say(mind.forget(memory_id, reason="a step of the tour").acknowledgement)
-    left = [hit.text for hit in mind.recall(question)]
-    tour.say(f"recall finds it: {'yes' if fact in left else 'no'}")
+    said = mind.forget(memory_id, reason="a step of the tour").acknowledgement
+    tour.say(f"{said}  (recall finds it: {_finds(mind, question, fact)})")
     tour.typed(f"restore {memory_id}")
-    tour.say(mind.restore(memory_id).acknowledgement)
-    left = [hit.text for hit in mind.recall(question)]
-    tour.say(f"recall finds it: {'yes' if fact in left else 'no'}")
+    said = mind.restore(memory_id).acknowledgement
+    tour.say(f"{said}  (recall finds it: {_finds(mind, question, fact)})")
+
+
+def _finds(mind: Mind, question: str, fact: str) -> str:
+    return "yes" if any(hit.text == fact for hit in mind.recall(question)) else "no"
 
 
 def _explain(tour: Tour, mind: Mind, memory_id: str) -> None:

@@ -7,10 +7,9 @@ the program fills these in with functions that load what they need when they are
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from lamina.config import Loaded
@@ -20,23 +19,22 @@ if TYPE_CHECKING:
     from lamina.model.token import Token
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Opening:
+class Opening(NamedTuple):
     """Which memory to open: a workspace, a store without files, or both; and the settings given as flags."""
 
     workspace: Path | None
     settings: Mapping[str, Any]
     at: datetime | None = None  #: the time it shall be, None for the machine's clock
+    adopt: bool = False  #: make the workspace's files the home of what lived in another's
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Doors:
+class Doors(NamedTuple):
     """Everything behind the command line."""
 
     version: str
     find_workspace: Callable[[Path, Path | None, Mapping[str, str]], Path]
     create_workspace: Callable[[Path, str], list[str]]
-    load_config: Callable[[Path | None, Mapping[str, Any]], Loaded]
+    load_config: Callable[..., Loaded]
     knobs: Callable[[], list[tuple[str, Any, str, bool]]]
     parse_time: Callable[[str], datetime | None]
     parse_ttl: Callable[[str, datetime], tuple[str, datetime | None]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import typer
 
@@ -37,8 +37,7 @@ EXIT_CODES: dict[type[LaminaError], int] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Failure:
+class Failure(NamedTuple):
     """Why a command did not do what was asked."""
 
     code: str
@@ -64,10 +63,11 @@ def failure_of(error: Exception) -> Failure:
                 code="usage", message=error.format_message(), hint=_help_hint(error), exit_code=USAGE
             )
         case OSError(strerror=str(why)):
-            what = f" {error.filename}" if isinstance(error.filename, str) else " something it needs"
+            if not isinstance(error.filename, str):
+                return Failure(code="system", message=f"The system refused: {why}.")
             return Failure(
                 code="system",
-                message=f"The system could not use{what}: {why}.",
+                message=f"The system could not use {error.filename}: {why}.",
                 hint="Check that it is there and that you may use it.",
             )
         case _:

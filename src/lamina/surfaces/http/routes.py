@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from lamina.engine.details import Details, Narrowing
 from lamina.engine.engine import Engine
 from lamina.engine.mind import Mind
-from lamina.errors import Conflict, Denied, InvalidInput, LaminaError, NotFound
+from lamina.errors import Conflict, Denied, InvalidInput, NotFound
 from lamina.model import Explanation, Memory, Outcome, Receipt, Recollection, plain
 from lamina.model.token import Right, Token
 from lamina.storage.book import Properties
@@ -247,7 +247,7 @@ def readyz(request: Request) -> JSONResponse:
 def _checks(engine: Engine) -> dict[str, str]:
     try:
         analyser = engine.database.read(lambda tx: Properties(tx).get("analyser"))
-    except LaminaError:
+    except Exception:  # noqa: BLE001 - whatever the store's driver raises, we are not ready
         return {"store": "failing", "index": "unknown"}
     return {"store": "ok", "index": "ok" if analyser == str(ANALYSER_VERSION) else "stale"}
 

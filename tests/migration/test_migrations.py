@@ -1,0 +1,155 @@
+"""A store is what its migrations say: made once, opened as it is, refused when it is something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import apsw
+import psycopg
+import pytest
+
+import lamina
+from lamina import Damaged
+from lamina.engine.engine import Engine
+from lamina.storage.migrate import load_migrations
+from lamina.testing import ManualClock
+from lamina.text.analyse import ANALYSER_VERSION
+
+
+@dataclass
+class Store:
+    """A store by its URL, and a way around the engine."""
+
+    url: str
+    clock: ManualClock = field(default_factory=ManualClock)
+
+    def open(self) -> Engine:
+        return lamina.open(self.url, owner="ana", clock=self.clock)
+
+    def sql(self, statement: str) -> list[Any]:
+        if self.url.startswith("sqlite"):
+            connection = apsw.Connection(self.url.removeprefix("sqlite:///"))
+            rows: list[Any] = connection.execute(statement).fetchall()
+            connection.close()
+            return rows
+        with psycopg.connect(self.url, options="-c search_path=lamina") as server:
+            cursor = server.execute(statement)
+            return cursor.fetchall() if cursor.description else []
+
+    def everything(self) -> dict[str, list[Any]]:
+        """Every table with its columns and rows."""
+        if self.url.startswith("sqlite"):
+            names = self.sql("SELECT name, sql FROM sqlite_schema WHERE type = 'table' ORDER BY 1")
+        else:
+            names = self.sql(
+                "SELECT c.relname, c.relforcerowsecurity, c.relacl::text FROM pg_class c"
+                " JOIN pg_namespace n ON n.oid = c.relnamespace"
+                " WHERE n.nspname = 'lamina' AND c.relkind = 'r' ORDER BY 1"
+            )
+        found = {"": names}
+        for name, *_ in names:
+            found[name] = sorted(map(repr, self.sql(f'SELECT * FROM "{name}"')))
+        return found
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    if request.param == "sqlite":
+        yield Store(f"sqlite:///{tmp_path}/m.db")
+    else:
+        yield Store(request.getfixturevalue("postgres_database"))
+
+
+def test_a_fresh_store_has_every_migration_and_its_hash(store: Store) -> None:
+    store.open().close()
+
+    dialect = "sqlite" if store.url.startswith("sqlite") else "postgres"
+    shipped = [(step.version, step.name, step.hash) for step in load_migrations(dialect)]
+    applied = store.sql("SELECT version, name, hash FROM schema_migration ORDER BY 1")
+    assert [tuple(row) for row in applied] == shipped
+
+
+def test_versions_are_numbered_from_one_without_gaps() -> None:
+    for dialect in ("sqlite", "postgres"):
+        steps = load_migrations(dialect)
+        assert [step.version for step in steps] == list(range(1, len(steps) + 1))
+
+
+def test_both_databases_have_the_same_tables_and_columns(tmp_path: Path, postgres_database: str) -> None:
+    one, other = Store(f"sqlite:///{tmp_path}/m.db"), Store(postgres_database)
+    one.open().close()
+    other.open().close()
+
+    inside = one.sql(
+        "SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'"
+    )
+    outside = other.sql(
+        "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'lamina'"
+    )
+
+    assert sorted(map(tuple, inside)) == sorted(map(tuple, outside))
+
+
+def test_opening_again_changes_nothing(store: Store) -> None:
+    with store.open() as engine:
+        engine.scope().remember("Ana likes tea")
+    before = store.everything()
+
+    for _ in range(3):
+        store.open().close()
+
+    assert store.everything() == before
+
+
+@pytest.mark.parametrize(
+    ("statement", "code"),
+    [
+        ("INSERT INTO schema_migration VALUES (9999, 'future', 'x')", "store_too_new"),
+        ("UPDATE schema_migration SET hash = 'altered' WHERE version = 1", "migration_changed"),
+        ("UPDATE schema_migration SET version = 0 WHERE version = 1", "migration_changed"),
+    ],
+    ids=["newer", "altered", "unknown"],
+)
+def test_a_store_made_by_something_else_is_refused_and_untouched(
+    store: Store, statement: str, code: str
+) -> None:
+    with store.open() as engine:
+        engine.scope().remember("Ana likes tea")
+    store.sql(statement)
+    before = store.everything()
+
+    for _ in range(2):
+        with pytest.raises(Damaged) as refused:
+            store.open()
+        assert (refused.value.code, bool(refused.value.hint)) == (code, True)
+
+    assert store.everything() == before
+
+
+def test_an_index_of_another_analyser_is_made_anew(store: Store) -> None:
+    with store.open() as engine:
+        ids = [engine.scope().remember(f"tea and cake number {number}").ids[0] for number in range(30)]
+        engine.scope().forget(ids[3])
+        before = engine.scope().recall("cakes", k=50)
+    store.sql("UPDATE property SET value = '0' WHERE name = 'analyser'")
+    store.sql("UPDATE posting SET term = 'stale:' || term")
+
+    with store.open() as engine:
+        assert engine.scope().recall("cakes", k=50) == before
+        assert engine.status().analyser == ANALYSER_VERSION
+        assert engine.scope().remember("cake again").ids == (f"user:ana:semantic:{len(ids) + 1}",)
+        assert len(engine.scope().recall("cakes", k=50)) == len(before) + 1
+    assert not store.sql("SELECT term FROM posting WHERE term LIKE 'stale:%'")
+
+
+def test_an_index_of_this_analyser_is_left_alone(store: Store) -> None:
+    with store.open() as engine:
+        engine.scope().remember("tea")
+    before = store.sql("SELECT * FROM posting")
+
+    store.open().close()
+
+    assert list(map(repr, store.sql("SELECT * FROM posting"))) == list(map(repr, before))
