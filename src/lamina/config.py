@@ -37,6 +37,7 @@ class Config:
     idempotency_hours: int = _knob(24, "How long a repeated request is recognised.", least=1)
     lock_timeout_s: float = _knob(10.0, "How long a write waits for a file's lock.", least=0)
     host: str = _knob("127.0.0.1", "Address `serve` listens on.", machine=True)
+    allowed_hosts: str = _knob("", "Further names the servers answer to, with commas between.", machine=True)
     port: int = _knob(8765, "Port `serve` listens on.", machine=True, least=0)
     audit_key_file: str = _knob("", "The audit key; empty: `keys/audit.key` in LAMINA_HOME.", machine=True)
     postgres_connections: int = _knob(8, "Most connections to PostgreSQL per process.", machine=True, least=2)

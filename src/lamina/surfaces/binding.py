@@ -40,6 +40,11 @@ def check_binding(engine: Engine) -> None:
         )
 
 
+def further_hosts(engine: Engine) -> list[str]:
+    """The names that whoever runs the server vouches for, such as a proxy's."""
+    return [name.strip() for name in engine.config.allowed_hosts.split(",") if name.strip()]
+
+
 def host_headers(host: str, port: int) -> list[str]:
     """Every `Host` header that means us. Any other is a page that had its name point here.
 

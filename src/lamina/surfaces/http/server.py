@@ -18,7 +18,7 @@ from fastapi import FastAPI
 
 from lamina.engine.engine import Engine
 from lamina.errors import ConfigError, LaminaError, Unavailable
-from lamina.surfaces.binding import check_binding
+from lamina.surfaces.binding import check_binding, further_hosts
 from lamina.surfaces.http.app import create_app
 
 _LAST_PORT = 65_535
@@ -46,10 +46,11 @@ def serve(engine: Engine, token_file: Path, announce: Callable[[str], None]) -> 
     check_binding(engine)
     with listener_on(engine.config.host, engine.config.port) as listener:
         address, port = listener.getsockname()[:2]
-        for line in _welcome(address, port, token_file):
-            announce(line)
-        server = server_for(create_app(engine, allowed_hosts=[engine.config.host]), _LOGGING)
+        app = create_app(engine, allowed_hosts=[engine.config.host, *further_hosts(engine)])
+        server = server_for(app, _LOGGING)
         with _stopped_by_signals(server):
+            for line in _welcome(address, port, token_file):
+                announce(line)
             server.run(sockets=[listener])
 
 

@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from lamina.engine.engine import Engine
 from lamina.engine.mind import Mind
 from lamina.errors import ConfigError
-from lamina.surfaces.binding import check_binding, host_headers
+from lamina.surfaces.binding import check_binding, further_hosts, host_headers
 from lamina.surfaces.mcp.identity import Bearer, Caller, Starter, Verifier
 from lamina.surfaces.mcp.tools import tools_for
 
@@ -126,7 +126,7 @@ def _serve_http(engine: Engine, tools: str) -> None:
     check_binding(engine)
     listener = _listening(engine.config.host, engine.config.port)
     port = int(listener.getsockname()[1])
-    hosts = host_headers(engine.config.host, port)
+    hosts = [*host_headers(engine.config.host, port), *further_hosts(engine)]
     here = f"http://{hosts[0]}"
     security = TransportSecuritySettings(
         allowed_hosts=hosts, allowed_origins=[f"http://{name}" for name in hosts]
