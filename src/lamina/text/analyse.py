@@ -60,12 +60,12 @@ _TYPOGRAPHY = str.maketrans({
 
 # Words joined without a blank: paths, versions, addresses, identifiers, `don't`, `rock-and-roll`.
 _COMPOUND = re.compile(
-    rf"{_LETTER}++(?:(?:_++|://|::|->|[-./\\:@+'~]){_LETTER}++)*+(?:\+\+(?!\w)|\#(?!\w))?+"
+    rf"{_LETTER}+(?:(?:_+|://|::|->|[-./\\:@+'~]){_LETTER}+)*(?:\+\+(?!\w)|\#(?!\w))?"
 )
 _EDGES = ".,;:!?()[]{}\"'*`<>|"  # in no term; off before the cache, so that it holds fewer spellings
 _SEGMENT_BORDER = re.compile(r"://|::|->|[/\\:@~]")
-_WORD = re.compile(rf"{_LETTER}++(?:'{_LETTER}++)*+")
-_THOUSANDS = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})++(?![\d,])")
+_WORD = re.compile(rf"{_LETTER}+(?:'{_LETTER}+)*")
+_THOUSANDS = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _VERSION = re.compile(r"v\d+\.\d")
 _HUMP = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+")
 

@@ -28,7 +28,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_.-]*")
 _NAMED = re.compile(r"\s*([a-z][a-z0-9_.-]*)\s*:\s*")
 _PLAIN_KEY = re.compile(r"[a-z0-9_.-]{1,128}")
 _PRIORITY = re.compile(r"[0-9]{1,3}")
-_TOKEN = re.compile(r"(?:\\.)++|\|", re.DOTALL)
+_TOKEN = re.compile(r"(?:\\.)+|\|", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:([\\|nrt])|u\{([0-9A-Fa-f]{0,6})\})")
 # What could end the line or the field, hide or reorder text on screen, or open and close a comment.
 _UNSAFE = re.compile(

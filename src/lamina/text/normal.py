@@ -27,10 +27,11 @@ _FORMAT = (
     "\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
 )
 _JOINER = "\u034f"
-_INVISIBLE = re.compile(f"[{_FORMAT}{_JOINER}\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
+_UNSEEN = f"{_FORMAT}{_JOINER}\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_INVISIBLE = re.compile(f"[{_UNSEEN}]+")
 
 # The Hangul fillers and the empty braille pattern are letters and symbols by category, and show nothing.
-_NOTHING_TO_SEE = re.compile(rf"(?:\s|[\u115f\u1160\u2800\u3164\uffa0]|{_INVISIBLE.pattern})*+")
+_NOTHING_TO_SEE = re.compile(rf"[\s\u115f\u1160\u2800\u3164\uffa0{_UNSEEN}]*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
