@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import TYPE_CHECKING
 
 from lamina import LaminaError
@@ -162,6 +163,53 @@ def test_a_check_during_a_write_is_no_alarm(workspace: Place) -> None:
     commit_without_line(writing)
 
     assert checking.verify_audit().findings == ()
+
+
+def test_checking_while_others_write_is_no_alarm(workspace: Place) -> None:
+    """Each record and its line appear at any moment of the check, from another engine."""
+    writing, checking = workspace.open(), workspace.open()
+    writing.scope().remember("the first")
+
+    def busy() -> None:
+        for number in range(150):
+            writing.scope().remember(f"thing {number}")
+
+    writer = threading.Thread(target=busy)
+    writer.start()
+    findings, checks = [], 0
+    while writer.is_alive():
+        findings += checking.verify_audit().findings
+        checks += 1
+    writer.join()
+
+    assert checks > 3
+    assert findings == []
+    assert checking.verify_audit().findings == ()
+
+
+def test_a_start_during_a_write_makes_no_alarm(workspace: Place) -> None:
+    """Whoever starts between a writer's commit and its line may write that line too."""
+    writing = workspace.open()
+    writing.scope().remember("Ana likes tea")
+    scope = writing.scope().scope
+    _, ledger = writing.write(
+        scope, writing.now(), lambda ledger: ledger.record_act("note", "x", "its line comes next")
+    )
+    workspace.open()
+    writing._mirror.follow([ledger])  # the second half of what `act` does
+
+    assert workspace.open().verify_audit().findings == ()
+
+
+def test_tenants_that_share_a_workspace_do_not_alarm_each_other(workspace: Place) -> None:
+    for turn in range(2):
+        for tenant in ("default", "acme"):
+            workspace.open(tenant=tenant).scope().remember(f"canary {tenant} {turn}")
+            workspace.close()
+
+    for tenant in ("default", "acme"):
+        assert workspace.open(tenant=tenant).verify_audit().findings == ()
+        workspace.close()
 
 
 def test_another_key_cannot_vouch_for_the_chain(place: Place) -> None:

@@ -23,10 +23,10 @@ from pathlib import Path
 import lamina
 from lamina.text.entries import EntryFile
 disk = Path(sys.argv[1])
-subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "none", str(disk)], check=True)
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=5m", "none", str(disk)], check=True)
 os.environ["LAMINA_HOME"] = str(disk / "home") if sys.argv[2] == "inside" else sys.argv[2]
 ballast = disk / "ballast"
-ballast.write_bytes(b"x" * 1_200_000)
+ballast.write_bytes(b"x" * 1_500_000)
 engine = lamina.open(disk / "w", owner="ana")
 mind, kept, keys, told, cut = engine.scope(), {}, {}, [], {}
 for number in range(20_000):

@@ -7,7 +7,8 @@ changed in the file is a write by that person, enters through the same gates, an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -17,7 +18,7 @@ from typing import Any, TypeVar
 from lamina.config import Config
 from lamina.engine.ledger import Book, Ledger
 from lamina.engine.request import Request, Verb, perform
-from lamina.errors import Conflict, InvalidInput, LaminaError
+from lamina.errors import Conflict, InvalidInput, LaminaError, Unavailable
 from lamina.model import (
     Authority,
     Draft,
@@ -122,7 +123,8 @@ class FileHome:
                     return receipt, [*ledgers, ledger]
                 operation, effect = self._planned(request)
                 if self._applied_first(operation, effect):
-                    receipt, ledger = self._finish(operation, request, effect)
+                    with self._still_to_do():
+                        receipt, ledger = self._finish(operation, request, effect)
                     return receipt, [*ledgers, ledger]
                 # A person saved this very moment: that is taken in first, and their word on this key stands.
                 known = self._known_value(effect.key)
@@ -138,13 +140,23 @@ class FileHome:
             changed = _changed(EntryFile.parse(self._taken_in or b""), effect).to_bytes()
             replace_file(self._root, self.name, changed, expected=self._taken_in)
         except LaminaError as error:
-            self._database.write(lambda tx: Operations(tx).end(operation.id))
+            with self._still_to_do():
+                self._database.write(lambda tx: Operations(tx).end(operation.id))
             self._seen = _UNSEEN
             if error.code != "file_changed":
                 raise
             return False
         self._taken_in = changed
         return True
+
+    @contextmanager
+    def _still_to_do(self) -> Iterator[None]:
+        """While an operation is pending, a store that fails does not undo it, and the caller is told so."""
+        try:
+            yield
+        except Unavailable as error:
+            message = f"The change to {self.name} is written down, and the next use completes it."
+            raise Unavailable(message, code=error.code, hint=error.hint, retryable=True) from error
 
     def _known_value(self, key: str) -> KnownEntry | None:
         return self._database.read(lambda tx: Entries(tx).of(self.name)).get(key)

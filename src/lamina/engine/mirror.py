@@ -31,11 +31,13 @@ class _Seen:
     """What a check must remember of a chain of any length: numbers, not records."""
 
     count: int = 0
+    last: int = 0
     by_run: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
 
     def each(self, records: Iterable[AuditRecord]) -> Iterator[AuditRecord]:
         for record in records:
             self.count += 1
+            self.last = record.seq
             self.by_run[record.run_id].add(record.seq)
             yield record
 
@@ -73,7 +75,8 @@ class Mirror:
     def _follows_anchor(self) -> bool:
         """Whether the anchor may move on; from a chain that is not its own it stays, as the evidence."""
         if self._anchored is None:
-            self._anchored = not self._database.read(lambda tx: list(self._check_anchor(tx, 0)))
+            noted = self._read_anchor()
+            self._anchored = not self._database.read(lambda tx: list(self._check_anchor(tx, noted, 0)))
         return self._anchored
 
     def catch_up(self, *, all_records: bool = False) -> int:
@@ -112,28 +115,35 @@ class Mirror:
 
     def verify(self, complete: bool) -> AuditReport:
         """Check the chain, its anchor and its files; `complete` when every record must have its line."""
+        noted = self._read_anchor()  # before the snapshot, or it could be ahead of it: others go on writing
 
         def work(transaction: Transaction) -> AuditReport:
             seen = _Seen()
             everything = AuditLog(transaction).after(-(2**62))
             findings = list(check_chain(seen.each(everything), self._sealer))
-            findings += self._check_anchor(transaction, seen.count)
+            findings += self._check_anchor(transaction, noted, seen.count)
             if self._root is not None:
                 # A line beyond this may still be on its way from the process that made the record.
                 mirrored = int(Properties(transaction).get("mirrored_seq") or 0) if complete else 0
-                findings += self._check_files(seen.by_run, mirrored)
+                findings += self._check_files(seen, mirrored)
             return AuditReport(records=seen.count, findings=tuple(findings))
 
         return self._database.read(work)
 
-    def _check_anchor(self, transaction: Transaction, count: int) -> Iterator[Finding]:
+    def _read_anchor(self) -> tuple[int, str] | Finding | None:
         try:
-            noted = self._anchor.read()
+            return self._anchor.read()
         except Damaged as error:
-            yield Finding(what="edited", seq=None, detail=error.message)
+            return Finding(what="edited", seq=None, detail=error.message)
+
+    def _check_anchor(
+        self, transaction: Transaction, noted: tuple[int, str] | Finding | None, count: int
+    ) -> Iterator[Finding]:
+        if isinstance(noted, Finding):
+            yield noted
             return
         if noted is None:
-            if count:
+            if count and self._read_anchor() is None:
                 yield Finding(what="unverifiable", seq=None, detail="the anchor of this store is not here")
             return
         seq, digest = noted
@@ -145,12 +155,14 @@ class Mirror:
         elif record.hash != digest:
             yield Finding(what="edited", seq=seq, detail="it is not the record that was there")
 
-    def _check_files(self, expected: dict[str, set[int]], mirrored: int) -> Iterator[Finding]:
-        for run_id, numbers in sorted(expected.items()):
+    def _check_files(self, seen: _Seen, mirrored: int) -> Iterator[Finding]:
+        for run_id, numbers in sorted(seen.by_run.items()):
             name = _file(run_id)
             found: set[int] = set()
             for line, genuine in self._lines(run_id):
                 seq = line.get("seq")
+                if genuine and isinstance(seq, int) and seq > seen.last:
+                    continue  # written since we began to look
                 if not isinstance(seq, int) or not genuine or seq not in numbers or seq in found:
                     number = seq if isinstance(seq, int) else None
                     detail = f"a line of {name} is not as it was written"
