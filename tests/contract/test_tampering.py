@@ -321,6 +321,26 @@ def test_the_place_of_an_edit_is_named(copies: Callable[[], Scene]) -> None:
     assert [(finding.what, finding.seq) for finding in scene.findings()] == [("edited", 7)]
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE memory SET text = 'poison' WHERE id = (SELECT min(id) FROM memory WHERE state = 'active')",
+        "UPDATE history SET new_text = 'never said' WHERE number = 1 AND new_text IS NOT NULL",
+        "DELETE FROM history WHERE memory_id = (SELECT min(memory_id) FROM history)",
+        "INSERT INTO memory SELECT * FROM forged",
+    ],
+    ids=["a memory's words", "its history's words", "its history", "a memory nobody said"],
+)
+def test_words_that_were_changed_behind_our_back_are_found(copies: Callable[[], Scene], statement: str) -> None:
+    scene = copies()
+    if "forged" in statement:
+        scene.sql("CREATE TABLE forged AS SELECT * FROM memory LIMIT 1")
+        scene.sql("UPDATE forged SET id = 'user:ana:semantic:9999', identity = 'forged', slot = NULL")
+    scene.sql(statement)
+
+    assert {finding.what for finding in scene.findings()} == {"edited"}
+
+
 def test_the_audit_cannot_be_changed_in_passing(copies: Callable[[], Scene]) -> None:
     connection = apsw.Connection(str(copies().folder / ".lamina" / "memory.db"))
     for statement in ("UPDATE audit SET reason = 'x'", "DELETE FROM audit WHERE seq = 1"):

@@ -107,11 +107,11 @@ def _stored(
 
 
 def _built(ledger: Ledger, draft: Draft) -> Memory:
-    scope, kind = draft.scope, contract_kind(draft.layer)
     name = shelf_of(draft)
+    memory_id, tick = ledger.numbered(name, contract_kind(draft.layer))
     ttl, expires_at = parse_ttl(draft.ttl, ledger.now)
     return Memory(
-        id=f"{name}:{kind}:{ledger.number(f'id:{name}:{kind}')}",
+        id=memory_id,
         space=draft.space,
         owner=name.partition(":")[2],
         layer=draft.layer,
@@ -120,12 +120,12 @@ def _built(ledger: Ledger, draft: Draft) -> Memory:
         key=draft.key,
         category=draft.category,
         tags=draft.tags,
-        authority=scope.authority,
+        authority=draft.scope.authority,
         importance=draft.importance,
         priority=draft.priority,
         confidence=draft.confidence,
         pinned=draft.pinned,
-        tick=ledger.number("tick"),
+        tick=tick,
         ttl=ttl,
         created_at=ledger.now,
         updated_at=ledger.now,

@@ -11,7 +11,7 @@ from lamina.model.audit import AuditRecord
 from lamina.policy.rules import Policy
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
-from lamina.storage.logs import AuditLog, Changes, Events, History, next_number
+from lamina.storage.logs import AuditLog, Changes, Events, History, next_numbers
 from lamina.storage.memories import Memories, micros
 from lamina.text.analyse import terms
 from lamina.trace.chain import Sealer, audit_line
@@ -66,9 +66,11 @@ class Ledger:
     def snapshot(self) -> dict[str, Any]:
         return self.book.policy.snapshot()
 
-    def number(self, name: str) -> int:
-        """The next value of a counter of this tenant."""
-        return next_number(self.transaction, name)
+    def numbered(self, shelf: str, kind: str) -> tuple[str, int]:
+        """The id of the next memory of a kind on a shelf, and its tick."""
+        series = f"{shelf}:{kind}"
+        number, tick = next_numbers(self.transaction, f"id:{series}", "tick")
+        return f"{series}:{number}", tick
 
     def record(self, op: HistoryOp, memory: Memory, old: str | None, decision: dict[str, Any]) -> None:
         """One step in a memory's life; `memory` is what it is after the step, `old` its text before."""

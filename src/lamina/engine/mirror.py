@@ -122,6 +122,7 @@ class Mirror:
             everything = AuditLog(transaction).after(-(2**62))
             findings = list(check_chain(seen.each(everything), self._sealer))
             findings += self._check_anchor(transaction, noted, seen.count)
+            findings += self._check_words(transaction)
             if self._root is not None:
                 # A line beyond this may still be on its way from the process that made the record.
                 mirrored = int(Properties(transaction).get("mirrored_seq") or 0) if complete else 0
@@ -129,6 +130,16 @@ class Mirror:
             return AuditReport(records=seen.count, findings=tuple(findings))
 
         return self._database.read(work)
+
+    def _check_words(self, transaction: Transaction) -> Iterator[Finding]:
+        """What the memories and their history say must be what was sealed."""
+        audit, seal = AuditLog(transaction), self._sealer.fingerprint
+        for seq, old_hash, new_hash, old, new in audit.words():
+            if (seal(old), seal(new)) != (old_hash, new_hash):
+                yield Finding(what="edited", seq=seq, detail="the history has other words than were sealed")
+        for memory_id in audit.unfounded():
+            detail = f"{memory_id} does not say what was recorded of it"
+            yield Finding(what="edited", seq=None, detail=detail)
 
     def _read_anchor(self) -> tuple[int, str] | Finding | None:
         try:

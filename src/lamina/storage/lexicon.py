@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import json
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
+from lamina.model import canonical
 from lamina.search.lexical import SLOTS_PER_BLOCK, Block, Shelf, packed, without
 from lamina.storage.database import Transaction
+
+FRESH = 32  #: how many texts wait before they are spread over the posting lists
 
 
 class Lexicon:
@@ -33,25 +37,38 @@ class Lexicon:
         """Index a text by its terms; returns its slot, which no other text of the shelf ever had."""
         row = self._tx.one("take_slot", shelf=shelf, length=len(terms))
         slot = int(row[0]) if row else 0
-        block = slot // SLOTS_PER_BLOCK
-        self._tx.many(
-            "add_posting",
-            [
-                {"shelf": shelf, "term": term, "block": block, "data": packed(slot, count, len(terms))}
-                for term, count in sorted(Counter(terms).items())
-            ],
+        self._tx.run(
+            "add_fresh", shelf=shelf, slot=slot, length=len(terms), terms=canonical(Counter(terms))
         )
+        if slot % FRESH == FRESH - 1:
+            self._spread(shelf)
         return slot
 
     def remove(self, shelf: int, slot: int, terms: Sequence[str]) -> None:
         """Take a text out; `terms` are those it was indexed by."""
-        block = slot // SLOTS_PER_BLOCK
-        for term, data in self._tx.all("posting_block", shelf=shelf, terms=sorted(set(terms)), block=block):
-            if rest := without(data, slot):
-                self._tx.run("write_block", shelf=shelf, term=term, block=block, data=rest)
-            else:
-                self._tx.run("drop_block", shelf=shelf, term=term, block=block)
+        if self._tx.one("drop_fresh", shelf=shelf, slot=slot) is None:
+            block = slot // SLOTS_PER_BLOCK
+            wanted = sorted(set(terms))
+            for term, data in self._tx.all("posting_block", shelf=shelf, terms=wanted, block=block):
+                if rest := without(data, slot):
+                    self._tx.run("write_block", shelf=shelf, term=term, block=block, data=rest)
+                else:
+                    self._tx.run("drop_block", shelf=shelf, term=term, block=block)
         self._tx.run("free_slot", shelf=shelf, length=len(terms))
+
+    def _spread(self, shelf: int) -> None:
+        """Move a shelf's fresh texts over to the posting lists, each list written once."""
+        lists: dict[tuple[str, int], bytearray] = defaultdict(bytearray)
+        for slot, length, terms in sorted(self._tx.all("take_fresh", shelf=shelf)):
+            for term, count in json.loads(terms).items():
+                lists[term, slot // SLOTS_PER_BLOCK] += packed(slot, count, length)
+        self._tx.many(
+            "add_posting",
+            [
+                {"shelf": shelf, "term": term, "block": block, "data": bytes(data)}
+                for (term, block), data in sorted(lists.items())
+            ],
+        )
 
     def shelves(self, names: Sequence[str]) -> list[Shelf]:
         """Statistics of those shelves that hold anything, in the order of the names."""
@@ -61,14 +78,23 @@ class Lexicon:
         return [Shelf(number, members, length, slots) for number, members, length, slots, _ in rows]
 
     def blocks(self, shelves: Sequence[int], terms: Sequence[str]) -> list[Block]:
-        return [
+        """Every entry of these terms on these shelves, spread or fresh."""
+        found: list[Block] = [
             (shelf, term, block, data)
             for shelf, term, block, data in self._tx.all(
                 "posting_blocks", shelves=list(shelves), terms=list(terms)
             )
         ]
+        for shelf, slot, length, text in self._tx.all("fresh_texts", shelves=list(shelves)):
+            counts = json.loads(text)
+            found += [
+                (shelf, term, slot // SLOTS_PER_BLOCK, packed(slot, counts[term], length))
+                for term in terms
+                if term in counts
+            ]
+        return found
 
     def clear(self) -> None:
         """An empty index; every memory loses its slot."""
-        for name in ("empty_postings", "empty_shelves", "empty_slots"):
+        for name in ("empty_postings", "empty_fresh", "empty_shelves", "empty_slots"):
             self._tx.run(name)

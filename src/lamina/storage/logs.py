@@ -19,6 +19,12 @@ def next_number(transaction: Transaction, name: str) -> int:
     return int(row[0]) if row else 0
 
 
+def next_numbers(transaction: Transaction, one: str, other: str) -> tuple[int, int]:
+    """The next values of two of the tenant's counters."""
+    found: dict[str, int] = dict(transaction.all("next_numbers", one=one, other=other))
+    return found[one], found[other]
+
+
 class History:
     """The life of each memory."""
 
@@ -76,12 +82,8 @@ class Changes:
 
     def add(self, thread: str, event: str, memory_id: str, at: int) -> int:
         """Record a change; returns the thread's new revision."""
-        row = self._tx.one("next_revision", thread=thread)
-        revision = int(row[0]) if row else 0
-        self._tx.run(
-            "add_change", thread=thread, revision=revision, at=at, event=event, memory_id=memory_id
-        )
-        return revision
+        row = self._tx.one("add_change", thread=thread, at=at, event=event, memory_id=memory_id)
+        return int(row[0]) if row else 0
 
     def since(self, thread: str, revision: int, limit: int) -> list[Change]:
         rows = self._tx.all("changes_since", thread=thread, since=revision, limit=limit)
@@ -144,6 +146,18 @@ class AuditLog:
             for row in rows:
                 yield _record(row)
             seq = rows[-1][0]
+
+    def words(self, page: int = 1000) -> Iterator[Row]:
+        """Number, hash of the old words, hash of the new, and the words as they stand in the history now."""
+        seq = -(2**62)
+        while rows := self._tx.all("words_after", after=seq, limit=page):
+            yield from rows
+            seq = rows[-1][0]
+
+    def unfounded(self) -> list[str]:
+        """Ids of memories that say something else than what was recorded of them, or were never recorded."""
+        names = ("memories_unlike_history", "memories_without_history")
+        return sorted({row[0] for name in names for row in self._tx.all(name)})
 
     def values(self, record: AuditRecord) -> tuple[str | None, str | None, str]:
         """Old text, new text and the person's reason behind a record, as far as they are still kept."""

@@ -135,7 +135,7 @@ def _narrowing(query: Query, now: datetime) -> dict[str, Any]:
 def _to_row(m: Memory) -> dict[str, Any]:
     return {
         "id": m.id, "space": m.space.value, "owner": m.owner, "layer": m.layer.value, "kind": m.kind.value,
-        "text": m.text, "key": m.key, "category": m.category, "tags": canonical(m.tags),
+        "text": m.text, "key": m.key, "category": m.category, "tags": canonical(m.tags) if m.tags else "[]",
         "authority": m.authority.value, "importance": m.importance, "priority": m.priority,
         "confidence": m.confidence, "pinned": int(m.pinned), "state": m.state.value, "revision": m.revision,
         "tick": m.tick, "phase": m.phase, "ttl": m.ttl, "created_at": micros(m.created_at),
@@ -144,7 +144,7 @@ def _to_row(m: Memory) -> dict[str, Any]:
         "purge_at": to_micros(m.purge_at), "last_accessed_at": to_micros(m.last_accessed_at),
         "access_count": m.access_count, "decay_score": m.decay_score, "supersedes": m.supersedes,
         "superseded_by": m.superseded_by, "file": m.file, "provenance": canonical(m.provenance),
-        "meta": canonical(m.meta),
+        "meta": canonical(m.meta) if m.meta else "{}",
     }  # fmt: skip
 
 

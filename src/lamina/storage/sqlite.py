@@ -27,6 +27,7 @@ _PRAGMAS = (
     "PRAGMA secure_delete=ON",  # what is forgotten does not stay in free pages
     "PRAGMA trusted_schema=OFF",
     "PRAGMA journal_size_limit=67108864",
+    "PRAGMA wal_autocheckpoint=4000",  # a page that many writes touch is copied over once
     "PRAGMA cache_size=-16384",
     "PRAGMA temp_store=MEMORY",
 )

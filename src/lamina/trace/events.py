@@ -14,7 +14,11 @@ _SOURCE = {Role.USER: "user", Role.AGENT: "ai", Role.TOOL: "tool", Role.DOCUMENT
 
 def shown(text: str) -> str:
     """Text as a trace may show it: one line, no secrets, at most 200 characters."""
-    line = redacted(re.sub(r"\s+", " ", text).strip())
+    return _short(redacted(text))
+
+
+def _short(text: str) -> str:
+    line = re.sub(r"\s+", " ", text).strip()
     return line if len(line) <= 200 else f"{line[:200]}... (truncated)"
 
 
@@ -29,11 +33,11 @@ def _event(kind: str, scope: Scope, **data: Any) -> dict[str, Any]:
 
 
 def item(memory: Memory) -> dict[str, Any]:
-    """A memory as the contract's MemoryItem."""
+    """A memory as the contract's MemoryItem; its text has just passed the privacy gate."""
     return {
         "id": memory.id,
         "kind": contract_kind(memory.layer),
-        "text": shown(memory.text),
+        "text": _short(memory.text),
         "source": _SOURCE.get(memory.provenance.role, "system"),
         "created_at": memory.tick,
         "importance": memory.importance,

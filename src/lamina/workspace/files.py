@@ -23,7 +23,7 @@ from lamina.workspace.exchange import exchange, place
 LARGEST = 16 * 1024 * 1024  #: bytes; nothing a person edits by hand comes near
 KEPT_VERSIONS = 20
 HISTORY_DIR = ".lamina/history"
-_TAIL = 1 << 16
+_TAIL = 1 << 13
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # NONBLOCK: opening a FIFO would otherwise wait for somebody to write into it.

@@ -15,8 +15,11 @@ INSERT INTO counter (tenant, name, value) VALUES (:tenant, :name, 1)
 ON CONFLICT (tenant, name) DO UPDATE SET value = counter.value + 1
 RETURNING value;
 
--- name: read_counter
-SELECT value FROM counter WHERE tenant = :tenant AND name = :name;
+-- name: next_numbers
+-- The next values of two counters at once.
+INSERT INTO counter (tenant, name, value) VALUES (:tenant, :one, 1), (:tenant, :other, 1)
+ON CONFLICT (tenant, name) DO UPDATE SET value = counter.value + 1
+RETURNING name, value;
 
 -- name: read_property
 SELECT value FROM property WHERE tenant = :tenant AND name = :name;
@@ -50,6 +53,19 @@ UPDATE shelf SET next_slot = 0, members = 0, length = 0 WHERE tenant = :tenant;
 
 -- name: empty_postings
 DELETE FROM posting WHERE tenant = :tenant;
+
+-- name: empty_fresh
+DELETE FROM fresh WHERE tenant = :tenant;
+
+-- name: add_fresh
+INSERT INTO fresh (tenant, shelf, slot, length, terms) VALUES (:tenant, :shelf, :slot, :length, :terms);
+
+-- name: drop_fresh
+DELETE FROM fresh WHERE tenant = :tenant AND shelf = :shelf AND slot = :slot RETURNING slot;
+
+-- name: take_fresh
+-- What moves over to the posting lists.
+DELETE FROM fresh WHERE tenant = :tenant AND shelf = :shelf RETURNING slot, length, terms;
 
 -- name: empty_slots
 UPDATE memory SET slot = NULL WHERE tenant = :tenant AND slot IS NOT NULL;
@@ -113,15 +129,11 @@ RETURNING number;
 SELECT memory_id, number, revision, op, at, actor, via, old_text, new_text, decision FROM history
  WHERE tenant = :tenant AND memory_id = :memory_id ORDER BY number;
 
--- name: next_revision
--- The thread's revision after this change.
-INSERT INTO thread_revision (tenant, thread, revision) VALUES (:tenant, :thread, 1)
-ON CONFLICT (tenant, thread) DO UPDATE SET revision = thread_revision.revision + 1
-RETURNING revision;
-
 -- name: add_change
 INSERT INTO change_log (tenant, thread, revision, at, event, memory_id)
-VALUES (:tenant, :thread, :revision, :at, :event, :memory_id);
+SELECT :tenant, :thread, coalesce(max(revision), 0) + 1, :at, :event, :memory_id
+  FROM change_log WHERE tenant = :tenant AND thread = :thread
+RETURNING revision;
 
 -- name: changes_since
 SELECT revision, at, event, memory_id FROM change_log
@@ -142,6 +154,27 @@ SELECT {{audit_columns}} FROM audit WHERE tenant = :tenant AND seq > :after ORDE
 -- The words behind a record, as long as they are kept.
 SELECT old_text, new_text, decision FROM history
  WHERE tenant = :tenant AND memory_id = :memory_id AND number = :number;
+
+-- name: words_after
+-- The words behind each record, as they stand in the history now.
+SELECT a.seq, a.old_hash, a.new_hash, h.old_text, h.new_text FROM audit a
+  LEFT JOIN history h ON h.tenant = a.tenant AND h.memory_id = a.memory_id AND h.number = a.number
+ WHERE a.tenant = :tenant AND a.seq > :after AND a.memory_id IS NOT NULL ORDER BY a.seq LIMIT :limit;
+
+-- name: memories_unlike_history
+-- Active memories that do not say what was last recorded of them.
+SELECT m.id FROM memory m
+  JOIN history h ON h.tenant = m.tenant AND h.memory_id = m.id
+ WHERE m.tenant = :tenant AND m.state = 'active'
+   AND h.number = (SELECT max(number) FROM history l WHERE l.tenant = m.tenant AND l.memory_id = m.id)
+   AND (h.new_text IS NULL OR h.new_text <> m.text)
+ ORDER BY m.id;
+
+-- name: memories_without_history
+SELECT m.id FROM memory m
+ WHERE m.tenant = :tenant
+   AND NOT EXISTS (SELECT 1 FROM history h WHERE h.tenant = m.tenant AND h.memory_id = m.id)
+ ORDER BY m.id;
 
 -- name: add_event
 INSERT INTO event (tenant, seq, at, type, shelf, data)

@@ -14,6 +14,9 @@ SELECT shelf, term, block, data FROM posting
  WHERE tenant = :tenant AND shelf = ANY(:shelves) AND term = ANY(:terms)
  ORDER BY shelf, term, block;
 
+-- name: fresh_texts
+SELECT shelf, slot, length, terms FROM fresh WHERE tenant = :tenant AND shelf = ANY(:shelves);
+
 -- name: posting_block
 SELECT term, data FROM posting
  WHERE tenant = :tenant AND shelf = :shelf AND term = ANY(:terms) AND block = :block;

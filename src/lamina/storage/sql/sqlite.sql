@@ -15,6 +15,10 @@ SELECT p.shelf, p.term, p.block, p.data FROM json_each(:shelves) s CROSS JOIN js
   CROSS JOIN posting p ON p.tenant = :tenant AND p.shelf = s.value AND p.term = t.value
  ORDER BY p.shelf, p.term, p.block;
 
+-- name: fresh_texts
+SELECT f.shelf, f.slot, f.length, f.terms FROM json_each(:shelves) s
+  CROSS JOIN fresh f ON f.tenant = :tenant AND f.shelf = s.value;
+
 -- name: posting_block
 SELECT p.term, p.data FROM json_each(:terms) t
   CROSS JOIN posting p ON p.tenant = :tenant AND p.shelf = :shelf AND p.term = t.value AND p.block = :block;

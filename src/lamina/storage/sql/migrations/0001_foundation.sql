@@ -86,6 +86,19 @@ CREATE TABLE posting (
 --@sqlite WITHOUT ROWID
 ;
 
+-- The newest texts of each shelf, not yet spread over the posting lists: writing one touches one page, not one
+-- for each of its words. Every 32nd text moves them over.
+CREATE TABLE fresh (
+  tenant TEXT NOT NULL,
+  shelf BIGINT NOT NULL,
+  slot BIGINT NOT NULL,
+  length BIGINT NOT NULL,
+  terms TEXT NOT NULL,
+  PRIMARY KEY (tenant, shelf, slot)
+)
+--@sqlite WITHOUT ROWID
+;
+
 CREATE TABLE history (
   tenant TEXT NOT NULL,
   memory_id TEXT NOT NULL,
@@ -103,12 +116,7 @@ CREATE TABLE history (
 --@sqlite WITHOUT ROWID
 ;
 
-CREATE TABLE thread_revision (
-  tenant TEXT NOT NULL,
-  thread TEXT NOT NULL,
-  revision BIGINT NOT NULL,
-  PRIMARY KEY (tenant, thread)
-);
+-- What changed, numbered per thread; the newest number is the thread's revision, so the last row always stays.
 CREATE TABLE change_log (
   tenant TEXT NOT NULL,
   thread TEXT NOT NULL,
