@@ -331,7 +331,7 @@ def test_the_place_of_an_edit_is_named(copies: Callable[[], Scene]) -> None:
     ],
     ids=["a memory's words", "its history's words", "its history", "a memory nobody said"],
 )
-def test_words_that_were_changed_behind_our_back_are_found(copies: Callable[[], Scene], statement: str) -> None:
+def test_words_changed_behind_our_back_are_found(copies: Callable[[], Scene], statement: str) -> None:
     scene = copies()
     if "forged" in statement:
         scene.sql("CREATE TABLE forged AS SELECT * FROM memory LIMIT 1")
