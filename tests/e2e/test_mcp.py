@@ -372,7 +372,7 @@ UNUSABLE: list[tuple[str, dict[str, Any], str, str]] = [
     ("memory_recall", {"question": "x", "k": 0}, "k_invalid", "from 1 to"),
     ("memory_recall", {"question": "x", "k": "many"}, "arguments_invalid", "`k`"),
     ("memory_recall", {"question": "x", "since": "yesterday"}, "time_invalid", "2026-11-03"),
-    ("memory_recall", {"question": "x", "budget_tokens": -1}, "budget_invalid", "negative"),
+    ("memory_recall", {"question": "x", "budget_tokens": -1}, "budget_tokens_invalid", "from 0 to"),
     ("memory_recall", {"question": "x", "layers": ["sixth"]}, "arguments_invalid", "'semantic'"),
     ("memory_revise", {"memory_id": "user:ana:semantic:9", "text": "x"}, "not_found", "memory_recall"),
     ("memory_revise", {"memory_id": "user:bob:semantic:1", "text": "x"}, "not_found", "memory_recall"),
