@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 
 from lamina.errors import InvalidInput
 
@@ -72,6 +73,7 @@ def checked_name(what: str, name: str) -> str:
     return name
 
 
+@lru_cache(maxsize=4096)
 def quoted(name: str) -> str:
     """An injective, URL- and file-safe form of a name: other characters become ~XX per UTF-8 byte."""
     if all(c in _PLAIN for c in name) and name.strip("."):

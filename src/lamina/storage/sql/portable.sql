@@ -121,8 +121,10 @@ SELECT state, count(*) FROM memory WHERE tenant = :tenant GROUP BY state ORDER B
 
 -- name: add_history
 INSERT INTO history (tenant, memory_id, number, revision, op, at, actor, via, old_text, new_text, decision)
-SELECT :tenant, :memory_id, coalesce(max(number), 0) + 1, :revision, :op, :at, :actor, :via, :old_text, :new_text, :decision
-  FROM history WHERE tenant = :tenant AND memory_id = :memory_id
+VALUES (
+  :tenant, :memory_id,
+  (SELECT coalesce(max(number), 0) + 1 FROM history WHERE tenant = :tenant AND memory_id = :memory_id),
+  :revision, :op, :at, :actor, :via, :old_text, :new_text, :decision)
 RETURNING number;
 
 -- name: history_of
@@ -131,8 +133,10 @@ SELECT memory_id, number, revision, op, at, actor, via, old_text, new_text, deci
 
 -- name: add_change
 INSERT INTO change_log (tenant, thread, revision, at, event, memory_id)
-SELECT :tenant, :thread, coalesce(max(revision), 0) + 1, :at, :event, :memory_id
-  FROM change_log WHERE tenant = :tenant AND thread = :thread
+VALUES (
+  :tenant, :thread,
+  (SELECT coalesce(max(revision), 0) + 1 FROM change_log WHERE tenant = :tenant AND thread = :thread),
+  :at, :event, :memory_id)
 RETURNING revision;
 
 -- name: changes_since
@@ -178,7 +182,8 @@ SELECT m.id FROM memory m
 
 -- name: add_event
 INSERT INTO event (tenant, seq, at, type, shelf, data)
-SELECT :tenant, coalesce(max(seq), 0) + 1, :at, :type, :shelf, :data FROM event WHERE tenant = :tenant;
+VALUES (
+  :tenant, (SELECT coalesce(max(seq), 0) + 1 FROM event WHERE tenant = :tenant), :at, :type, :shelf, :data);
 
 -- name: add_operation
 INSERT INTO operation (tenant, id, at, kind, target, payload) VALUES (:tenant, :id, :at, :kind, :target, :payload);

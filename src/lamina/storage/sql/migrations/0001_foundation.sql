@@ -16,7 +16,9 @@ CREATE TABLE counter (
   name TEXT NOT NULL,
   value BIGINT NOT NULL,
   PRIMARY KEY (tenant, name)
-);
+)
+--@sqlite WITHOUT ROWID
+;
 
 -- A shelf holds the memories of one space and owner, and the statistics its searches rank by.
 CREATE TABLE shelf (
@@ -149,7 +151,9 @@ CREATE TABLE audit (
   prev TEXT NOT NULL,
   hash TEXT NOT NULL,
   PRIMARY KEY (tenant, seq)
-);
+)
+--@sqlite WITHOUT ROWID
+;
 --@sqlite CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
 --@sqlite CREATE TRIGGER audit_never_shrinks BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
 
@@ -161,7 +165,9 @@ CREATE TABLE event (
   shelf TEXT NOT NULL,
   data TEXT NOT NULL,
   PRIMARY KEY (tenant, seq)
-);
+)
+--@sqlite WITHOUT ROWID
+;
 
 -- The outbox: what must still happen to a file. A crash anywhere is finished by replaying the pending ones.
 CREATE TABLE operation (
