@@ -41,10 +41,6 @@ class Runtime:
     clock: Clock
 
 
-def system_runtime() -> Runtime:
-    return Runtime(clock=SystemClock())
-
-
 def random_token(size: int = 32) -> str:
     """An unguessable URL-safe string, for secrets and temporary names; never for ids of memories."""
     return secrets.token_urlsafe(size)

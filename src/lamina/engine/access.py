@@ -89,15 +89,6 @@ def authenticate(engine: Engine, presented: str) -> Token:
     return token
 
 
-def has_tokens(engine: Engine) -> bool:
-    """Whether any token could be accepted now."""
-    now = engine.now()
-    return any(
-        token.revoked_at is None and (token.expires_at is None or token.expires_at > now)
-        for token in list_tokens(engine)
-    )
-
-
 def _keeper(engine: Engine) -> Scope:
     """Tokens are made by whoever holds the workspace, not through any token."""
     return Scope(tenant=engine.config.tenant, user=engine.config.owner, role=Role.ADMIN, via="admin")

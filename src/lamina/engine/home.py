@@ -45,7 +45,6 @@ from lamina.workspace.locks import locked
 
 T = TypeVar("T")
 
-FILE_KINDS = (Kind.PREFERENCE, Kind.CONSTRAINT, Kind.FACT, Kind.INSTRUCTION)
 _SOURCE = {
     Authority.USER_ASSERTED: "user_explicit",
     Authority.AI_INFERRED: "user_inferred",

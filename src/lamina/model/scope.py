@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
@@ -145,6 +145,3 @@ class Scope:
     def shelves(self, spaces: tuple[Space, ...] = tuple(Space)) -> tuple[str, ...]:
         """Every shelf the caller may read, in reading order; nothing outside them exists for the caller."""
         return tuple(name for space in spaces if (name := self.shelf(space)) is not None)
-
-    def as_role(self, role: Role) -> Scope:
-        return replace(self, role=role)

@@ -67,20 +67,6 @@ def stamp(root: Path, name: str) -> Stamp | None:
             return _stamp(os.fstat(fd))
 
 
-def read_stamped(root: Path, name: str) -> tuple[bytes, Stamp] | None:
-    """The content of a file and the stamp of just that content, None when there is none."""
-    *folders, leaf = _steps(name)
-    with _explained(name), _folder(root, folders) as folder:
-        if folder is None or (fd := _opened(folder, leaf, name, os.O_RDONLY)) is None:
-            return None
-        with _closing(fd):
-            while True:
-                before = _stamp(os.fstat(fd))
-                data = _content(fd, name)
-                if _stamp(os.fstat(fd)) == before:  # else somebody wrote while we read
-                    return data, before
-
-
 def replace_file(root: Path, name: str, data: bytes, expected: bytes | None) -> Stamp:
     """Makes `data` the content of a file, durably and in one step; `expected` is what it was derived from.
 
