@@ -6,8 +6,12 @@ from lamina.surfaces.cli.plain_view import plain_lines
 
 
 def test_a_trace_is_one_key_and_value_a_line() -> None:
-    event = {"type": "memory_recall", "policy": {"short_term": 2, "on": True, "phase": None}, "none": {},
-             "recalled": [{"id": "user:ana:semantic:1", "text": "จำ\nไว้\t"}, {"id": "user:ana:semantic:2"}]}  # fmt: skip
+    event = {
+        "type": "memory_recall",
+        "policy": {"short_term": 2, "on": True, "phase": None},
+        "none": {},
+        "recalled": [{"id": "user:ana:semantic:1", "text": "จำ\nไว้\t"}, {"id": "user:ana:semantic:2"}],
+    }
 
     assert list(plain_lines(event)) == [
         "policy.on: true",
