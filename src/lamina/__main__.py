@@ -34,6 +34,7 @@ def _doors() -> Doors:
         parse_time=_late("lamina.text.ttl", "parse_time"),
         parse_ttl=_late("lamina.text.ttl", "parse_ttl"),
         open_memory=_open_memory,
+        read_policy=_late("lamina.app", "read_policy"),
         examine=_examine,
         create_token=_late("lamina.engine.access", "create_token"),
         list_tokens=_late("lamina.engine.access", "list_tokens"),

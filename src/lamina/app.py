@@ -17,12 +17,14 @@ from lamina.engine.mind import Mind
 from lamina.errors import ConfigError, Damaged, Unauthenticated
 from lamina.model import quoted
 from lamina.model.token import Right
+from lamina.policy.loading import PRESETS, load_policy, preset
 from lamina.policy.rules import Policy
 from lamina.runtime import Clock, Runtime, SystemClock
 from lamina.storage.database import Database
 from lamina.storage.sqlite import SqliteDatabase
 from lamina.trace.chain import Sealer
 from lamina.trace.keys import Anchor, load_key
+from lamina.understand.rulebook import Rulebook, rulebook
 from lamina.workspace.layout import DATABASE, create_workspace, is_workspace
 
 #: Modules that not every process needs, and what installs them.
@@ -116,7 +118,7 @@ def _assembled(database: Database, where: Where, clock: Clock | None, home: Path
     return Engine(
         Parts(
             database=database,
-            book=Book(sealer, Policy()),
+            book=Book(sealer, read_policy(config.policy), _rules(config.rules)),
             config=config,
             runtime=Runtime(clock=clock or SystemClock()),
             anchor=anchor,
@@ -124,6 +126,32 @@ def _assembled(database: Database, where: Where, clock: Clock | None, home: Path
             adopt=adopt,
         )
     )
+
+
+def read_policy(named: str) -> Policy:
+    """A preset, or the policy in a file; ConfigError says what is wrong with it and where."""
+    if named in PRESETS:
+        return preset(named)
+    path = Path(named).expanduser()
+    if path.suffix not in (".toml", ".yaml", ".yml"):
+        return preset(named)  # which says what there is
+    return load_policy(_text_of(path, "policy"), str(path))
+
+
+def _rules(named: str) -> Rulebook:
+    if not named:
+        return rulebook()
+    path = Path(named).expanduser()
+    return rulebook(_text_of(path, "rules"), str(path))
+
+
+def _text_of(path: Path, what: str) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"The {what} file {path} cannot be read.", hint="Check its path, and that it is UTF-8."
+        ) from error
 
 
 def open_database(url: str, config: Config) -> Database:

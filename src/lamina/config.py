@@ -36,6 +36,9 @@ class Config:
     undo_days: int = _knob(30, "How long a forgotten memory can be restored.", least=0)
     idempotency_hours: int = _knob(24, "How long a repeated request is recognised.", least=1)
     lock_timeout_s: float = _knob(10.0, "How long a write waits for a file's lock.", least=0)
+    policy: str = _knob("normal", "The policy: a preset's name, or a TOML or YAML file.", machine=True)
+    rules: str = _knob("", "A TOML file with further rules of understanding.", machine=True)
+    trace_recalls: bool = _knob(False, "Whether each recall is kept in the trace, which makes it a write.")
     host: str = _knob("127.0.0.1", "Address `serve` listens on.", machine=True)
     allowed_hosts: str = _knob("", "Further names the servers answer to, with commas between.", machine=True)
     port: int = _knob(8765, "Port `serve` listens on.", machine=True, least=0)
@@ -91,7 +94,9 @@ _RESERVED = frozenset({"LAMINA_HOME", "LAMINA_WORKSPACE", "LAMINA_TOKEN"})
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
-    types: dict[str, Callable[[str], Any]] = {f.name: type(f.default) for f in fields(Config)}
+    types: dict[str, Callable[[str], Any]] = {
+        f.name: _switch if type(f.default) is bool else type(f.default) for f in fields(Config)
+    }
     found: dict[str, Any] = {}
     for variable, text in environment.items():
         if not variable.startswith("LAMINA_") or variable in _RESERVED or variable.startswith("LAMINA_TEST_"):
@@ -101,8 +106,15 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
         try:
             found[name] = wanted(text)
         except ValueError:
-            raise ConfigError(f"{variable} must be a number, not {text!r:.40}.") from None
+            wanted_word = "true or false" if wanted is _switch else "a number"
+            raise ConfigError(f"{variable} must be {wanted_word}, not {text!r:.40}.") from None
     return found
+
+
+def _switch(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ValueError(text)
+    return text.lower() == "true"
 
 
 def _from_file(path: Path) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from lamina.runtime import Runtime
 from lamina.text.entries import EntryFile
 from lamina.trace.chain import Sealer
 from lamina.trace.keys import Anchor, load_key
+from lamina.understand.rulebook import rulebook
 from lamina.workspace.layout import create_workspace
 
 if TYPE_CHECKING:
@@ -355,7 +356,7 @@ def opened(place: Place, moment: Callable[[], None]) -> Engine:
     anchor = Anchor(home_folder({"LAMINA_HOME": str(place.home)}) / "anchors" / store_id(database), sealer)
     engine = Engine(
         Parts(
-            database=Interrupted(database, moment), book=Book(sealer, Policy()), config=config,
+            database=Interrupted(database, moment), book=Book(sealer, Policy(), rulebook()), config=config,
             runtime=Runtime(clock=place.clock), anchor=anchor, root=place.folder,
         )
     )  # fmt: skip

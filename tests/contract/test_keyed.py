@@ -77,7 +77,7 @@ def test_every_spelling_of_a_key_is_the_same_key(ana: Mind) -> None:
     assert [ana.get(one).state for one in ids[:-1]] == [State.SUPERSEDED] * 3
 
 
-def test_a_lower_authority_loses_and_leaves_exactly_one_event_and_one_record(place: Place) -> None:
+def test_a_lower_authority_loses_and_leaves_exactly_one_refusal_and_one_record(place: Place) -> None:
     engine = place.open()
     user, agent = engine.scope(), engine.scope(agent="planner")
     kept = user.remember("friendly", key="tone").ids[0]
@@ -88,7 +88,9 @@ def test_a_lower_authority_loses_and_leaves_exactly_one_event_and_one_record(pla
 
     assert (receipt.decision, receipt.code, receipt.ids) == (Outcome.DENIED, "conflict_authority", (kept,))
     assert receipt.warnings
-    assert [event.type for event in user.trace(last=1000)[events:]] == ["memory_denied"]
+    assert [event.type for event in user.trace(last=1000)[events:]] == [
+        "memory_conflict", "memory_deleted", "memory_denied",
+    ]  # fmt: skip
     (record,) = place.audit()[records:]
     assert (record.op, record.reason) == ("deny", "conflict_authority")
     assert place.tables()["memory"] == memories

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lamina import errors
+from lamina.engine import promote
 from lamina.errors import LaminaError
 from lamina.surfaces.cli.exits import exit_code_of
 from lamina.surfaces.http.problems import problem_of
@@ -126,7 +127,12 @@ def test_the_page_has_every_denial() -> None:
 
 
 def test_the_page_has_every_other_code_of_a_receipt() -> None:
-    assert first_column("Other codes of receipts") == codes_of("Receipt") | codes_of("_done", 1)
+    assert first_column("Other codes of receipts") == codes_of("Receipt") | codes_of("_done", 0)
+
+
+def test_the_page_has_every_refusal_of_a_promotion() -> None:
+    told = {code for row in first_column("Promotions refused") for code in re.findall(r"\w+", row)}
+    assert told == set(promote._WHY)
 
 
 def test_the_page_has_every_code_of_the_command_line() -> None:

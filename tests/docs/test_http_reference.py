@@ -80,7 +80,7 @@ def test_every_section_has_an_example_of_its_own_route() -> None:
     for method, path, text in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
         found = EXAMPLE.search(text)
         assert found is not None, f"{method} {path} has no example"
-        shown = re.escape(path).replace(re.escape("{id}"), r"[^/?]+")
+        shown = re.sub(r"\\\{\w+\\\}", r"[^/?]+", re.escape(path))
         assert re.match(rf"{method} {shown}(\?\S*)?\n", found[1]), f"{method} {path} has another's example"
 
 

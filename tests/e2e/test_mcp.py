@@ -36,7 +36,10 @@ from lamina.testing import ManualClock
 LEGACY, MODERN = "legacy", "auto"  #: how the client connects, and what it must come to
 VERSION = {LEGACY: "2025-11-25", MODERN: "2026-07-28"}
 CORE = ["memory_recall", "memory_remember", "memory_revise", "memory_forget", "memory_explain"]
-MORE = ["memory_get", "memory_history", "memory_restore", "memory_trace", "memory_status"]
+MORE = [
+    "memory_get", "memory_history", "memory_restore", "memory_hear", "memory_promote", "memory_trace",
+    "memory_status",
+]  # fmt: skip
 READING = [
     "memory_recall", "memory_explain", "memory_get", "memory_history", "memory_trace", "memory_status",
 ]
@@ -174,7 +177,7 @@ def assert_well_described(tool: Tool) -> None:
     reads = tool.name in READING
     assert hints.read_only_hint is reads
     assert hints.destructive_hint is (tool.name in {"memory_revise", "memory_forget"})
-    assert hints.idempotent_hint is (tool.name != "memory_forget")
+    assert hints.idempotent_hint is (tool.name not in {"memory_forget", "memory_hear", "memory_promote"})
     assert hints.open_world_hint is False
     assert tool.input_schema["type"] == "object"
     assert tool.input_schema["additionalProperties"] is False
@@ -649,6 +652,8 @@ def test_a_token_does_only_what_its_rights_allow(http: Http) -> None:
             "memory_revise": {"memory_id": "user:ana:semantic:1", "text": "x"},
             "memory_forget": {"id_or_key": "user:ana:semantic:1"},
             "memory_restore": {"memory_id": "user:ana:semantic:1"},
+            "memory_hear": {"text": "I prefer tea"},
+            "memory_promote": {"memory_id": "user:ana:semantic:1", "to": "project"},
         }.items():
             assert "right_missing" in await refused(client, tool, **arguments)
         assert "right_missing" in await refused(client, "memory_status")

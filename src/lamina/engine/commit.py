@@ -2,34 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
-from lamina.engine.ledger import Ledger
+from lamina.engine.ledger import Ledger, Shelf
 from lamina.errors import Conflict, NotFound
 from lamina.model import (
     Deny,
     Draft,
     HistoryOp,
+    Layer,
     Memory,
     Outcome,
     Provenance,
     Receipt,
+    Space,
     State,
     Trust,
     contract_kind,
 )
-from lamina.policy.gates import border, privacy
+from lamina.policy.gates import BORDER_CODES, border, policy_tags, privacy
 from lamina.policy.reconcile import Lose, New, Same, Supersede, reconcile
 from lamina.text.normal import dedup_key
 from lamina.text.ttl import parse_ttl
 from lamina.trace import events
 from lamina.views.acknowledge import acknowledgement
 
+#: The spaces whose keyed memories have a file, where the workspace's owner is concerned.
+HOMES = {Space.USER: "PROFILE.md"}
+
 
 def identity_of(key: str | None, kind: str, text: str) -> str:
     """What makes a memory the same as another on its shelf: its key, or else its wording."""
     return f"key:{key}" if key else dedup_key(kind, text)
+
+
+def _placed(identity: str) -> bool:
+    """Whether a memory's place has nothing to do with its words."""
+    return identity.startswith(("turn:", "summary:"))
 
 
 def shelf_of(draft: Draft) -> str:
@@ -41,79 +52,111 @@ def shelf_of(draft: Draft) -> str:
 
 def commit_remember(ledger: Ledger, draft: Draft, passed: tuple[str, ...]) -> Receipt:
     """Store an admitted draft, or say that it is known, or that it lost."""
-    shelf = ledger.lexicon.open_shelf(shelf_of(draft))
-    existing = _standing(ledger, shelf, identity_of(draft.key, draft.kind, draft.text))
-    outcome = reconcile(draft, existing, ledger.book.policy)
-    match outcome:
+    shelf = ledger.shelf(shelf_of(draft))
+    new = _built(ledger, draft, shelf)
+    identity = draft.place or identity_of(draft.key, draft.kind, draft.text)
+    if identity == "turn":  # the same words twice are two turns
+        identity = f"turn:{new.tick:012}"
+    existing = standing(ledger, shelf.number, identity)
+    match outcome := reconcile(new, existing, ledger.book.policy):
         case Same(existing):
-            ack = acknowledgement("unchanged", draft.text)
-            return Receipt(
-                decision=Outcome.UNCHANGED,
-                code="same",
-                ids=(existing.id,),
-                acknowledgement=ack,
-                revision=existing.revision,
-            )
-        case Lose(existing):
-            return _refused(ledger, draft, existing, _outranked(ledger, existing))
+            return _restated(ledger, existing, shelf)
+        case Lose():
+            _lost(ledger, new, outcome, identity)
+            return _refused(ledger, draft, outcome.existing, _outweighed(ledger, outcome))
         case New() | Supersede():
-            memory = _built(ledger, draft)
-            return _stored(ledger, draft, memory, shelf, (outcome, passed))
-
-
-def _stored(
-    ledger: Ledger,
-    draft: Draft,
-    memory: Memory,
-    shelf: int,
-    admitted: tuple[New | Supersede, tuple[str, ...]],
-) -> Receipt:
-    outcome, passed = admitted
-    name, identity = memory.shelf, identity_of(draft.key, draft.kind, draft.text)
-    if isinstance(outcome, Supersede):
-        memory = replace(memory, supersedes=outcome.existing.id)
-        _retire(ledger, outcome.existing, memory, outcome.rule)
-        ledger.trace(
-            name,
-            events.conflict(
-                ledger.scope,
-                winner=memory.id,
-                loser=outcome.existing.id,
-                rule=outcome.rule,
-                identity=identity,
-            ),
-        )
-    slot = ledger.index(shelf, memory)
-    ledger.memories.add(memory, shelf=shelf, slot=slot, identity=identity)
-    decision = {
-        "code": "allowed",
-        "gates": list(passed),
-        "rule": outcome.rule,
-        "authority": memory.authority.value,
-        "reason": draft.reason,
-    }
-    old = outcome.existing.text if isinstance(outcome, Supersede) else None
-    ledger.record(HistoryOp.ADD, memory, old, decision)
-    ledger.trace(name, events.written(ledger.scope, memory))
+            _border(ledger, draft, "allowed")
+            decision = {"code": "allowed", "gates": list(passed), "reason": draft.reason}
+            memory = store(ledger, new, identity, outcome, decision)
+            ledger.wrote(memory)
     what = "superseded" if isinstance(outcome, Supersede) else "remembered"
     return Receipt(
         decision=Outcome.ADMITTED,
         code="allowed" if isinstance(outcome, New) else "superseded",
         ids=(memory.id,),
         acknowledgement=acknowledgement(what, draft.text, draft.key or ""),
-        events=tuple(ledger.events),
         revision=memory.revision,
     )
 
 
-def _built(ledger: Ledger, draft: Draft) -> Memory:
-    name = shelf_of(draft)
-    memory_id, tick = ledger.numbered(name, contract_kind(draft.layer))
+def store(
+    ledger: Ledger, new: Memory, identity: str, outcome: New | Supersede, decision: Mapping[str, object]
+) -> Memory:
+    """Number a memory and put it on its shelf; what it supersedes goes."""
+    shelf = ledger.shelf(new.shelf)
+    memory_id, tick = ledger.numbered(shelf.name, contract_kind(new.layer))
+    memory = replace(new, id=memory_id, tick=tick)
+    old = None
+    if isinstance(outcome, Supersede):
+        old = outcome.existing
+        memory = _merged(replace(memory, supersedes=old.id), old)
+        told = events.conflict(
+            ledger.scope, winner=memory.id, loser=old.id, rule=outcome.rule, identity=identity
+        )
+        ledger.trace(shelf.name, told)
+        _retire(ledger, old, memory, outcome.rule)
+    slot = ledger.index(shelf.number, memory)
+    ledger.memories.add(memory, shelf=shelf.number, slot=slot, identity=identity)
+    standing_of = {"rule": outcome.rule, "authority": memory.authority.value}
+    ledger.record(HistoryOp.ADD, memory, old.text if old else None, {**decision, **standing_of})
+    return memory
+
+
+def _merged(memory: Memory, loser: Memory) -> Memory:
+    """A winner is at least as important as what it took the place of."""
+    if loser.importance <= memory.importance:
+        return memory
+    reasons = [*memory.meta.get("importance_reason", ()), "conflict_merge"]
+    meta = {**memory.meta, "importance_reason": reasons}
+    return replace(memory, importance=loser.importance, meta=meta)
+
+
+def _restated(ledger: Ledger, existing: Memory, shelf: Shelf) -> Receipt:
+    """Said again: where it would have faded or belongs to an earlier phase, it is fresh again."""
+    expires = existing.expires_tick
+    if expires is not None:
+        rule = ledger.book.policy.retention_of(
+            existing.space, contract_kind(existing.layer), existing.kind
+        )
+        expires = rule.expires_tick(ledger.tick(shelf.name))
+    if (existing.phase, existing.expires_tick) != (shelf.phase.id, expires):
+        place = ledger.memories.place(existing.id)
+        fresh = replace(existing, phase=shelf.phase.id, expires_tick=expires, updated_at=ledger.now)
+        existing = _saved(ledger, fresh, place[1], place[2])
+        ledger.record(HistoryOp.UPDATE, existing, existing.text, {"code": "restated"})
+        ledger.wrote(existing)
+    return Receipt(
+        decision=Outcome.UNCHANGED,
+        code="same",
+        ids=(existing.id,),
+        acknowledgement=acknowledgement("unchanged", existing.text),
+        revision=existing.revision,
+    )
+
+
+def _lost(ledger: Ledger, new: Memory, outcome: Lose, identity: str) -> Memory:
+    """What lost has an id of its own in the trace, and is nowhere else."""
+    memory_id, tick = ledger.numbered(new.shelf, contract_kind(new.layer))
+    loser, winner = replace(new, id=memory_id, tick=tick), outcome.existing
+    told = events.conflict(
+        ledger.scope, winner=winner.id, loser=loser.id, rule=outcome.rule, identity=identity
+    )
+    ledger.trace(new.shelf, told)
+    gone = events.deleted(ledger.scope, loser, "superseded", ledger.snapshot, winner.id)
+    ledger.trace(new.shelf, gone)
+    return loser
+
+
+def _built(ledger: Ledger, draft: Draft, shelf: Shelf) -> Memory:
+    """The memory a draft would be; its number is not taken yet."""
     ttl, expires_at = parse_ttl(draft.ttl, ledger.now)
+    policy, tick = ledger.book.policy, ledger.tick(shelf.name) + 1
+    retention = policy.retention_of(draft.space, contract_kind(draft.layer), draft.kind)
+    at_home = draft.key is not None and ledger.home == HOMES.get(draft.space)
     return Memory(
-        id=memory_id,
+        id="",
         space=draft.space,
-        owner=name.partition(":")[2],
+        owner=shelf.name.partition(":")[2],
         layer=draft.layer,
         kind=draft.kind,
         text=draft.text,
@@ -126,13 +169,20 @@ def _built(ledger: Ledger, draft: Draft) -> Memory:
         confidence=draft.confidence,
         pinned=draft.pinned,
         tick=tick,
+        phase=shelf.phase.id,
         ttl=ttl,
         created_at=ledger.now,
         updated_at=ledger.now,
         valid_from=ledger.now,
         expires_at=expires_at,
-        file=ledger.home,
+        expires_tick=None if draft.pinned else retention.expires_tick(tick),
+        file=ledger.home if at_home else None,
         provenance=_provenance(draft),
+        meta={
+            "importance_reason": list(draft.importance_reason),
+            "policy_tags": policy_tags(policy),
+            **draft.meta,
+        },
     )
 
 
@@ -148,47 +198,65 @@ def _provenance(draft: Draft) -> Provenance:
         run_id=scope.run_id,
         reference=draft.reference,
         reason=draft.reason,
+        source_turn_ids=draft.source_turn_ids,
     )
 
 
-def commit_denial(ledger: Ledger, draft: Draft, objection: Deny) -> Receipt:
-    """A refusal leaves exactly one trace event and one audit record, without the refused text."""
+def commit_denial(ledger: Ledger, draft: Draft, objection: Deny, *, audited: bool = True) -> Receipt:
+    """A refusal is told once, with its code and without the refused text."""
     name = draft.scope.shelf(draft.space) or f"{draft.space}:"
-    ledger.record_refusal(name, objection.code, draft.text)
+    if audited:
+        ledger.record_refusal(name, objection.code, draft.text)
+    if objection.code in BORDER_CODES:
+        _border(ledger, draft, objection.code)
     ledger.trace(name, events.denied(draft, objection, ledger.snapshot))
     return Receipt(
         decision=Outcome.DENIED,
         code=objection.code,
         acknowledgement=acknowledgement("denied", draft.text),
         warnings=tuple(part for part in (objection.why, objection.hint) if part),
-        events=tuple(ledger.events),
     )
 
 
-def _standing(ledger: Ledger, shelf: int, identity: str) -> Memory | None:
+def _border(ledger: Ledger, draft: Draft, answer: str) -> None:
+    spaces = (draft.space, draft.space)
+    name = draft.scope.shelf(draft.space) or f"{draft.space}:"
+    ledger.trace(name, events.border_check(draft.scope, "write", spaces, answer, ledger.snapshot))
+
+
+def standing(ledger: Ledger, shelf: int, identity: str) -> Memory | None:
     """The active memory in a place; one whose time is up is put aside, and the place is free."""
     found = ledger.memories.active(shelf, identity)
     if found is None or found.expires_at is None or found.expires_at > ledger.now:
         return found
-    gone = _put_aside(ledger, found, State.EXPIRED)
-    ledger.record(HistoryOp.TTL, gone, found.text, {"code": "ttl_expired"})
-    ledger.trace(gone.shelf, events.deleted(ledger.scope, gone, "expired", ledger.snapshot))
+    expire(ledger, found, "ttl_expired")
     return None
 
 
+def expire(ledger: Ledger, memory: Memory, reason: str) -> None:
+    """Forget a memory by itself: its time or its ticks are over."""
+    gone = put_aside(ledger, memory, State.EXPIRED)
+    ledger.record(HistoryOp.TTL, gone, memory.text, {"code": reason})
+    ledger.trace(gone.shelf, events.forgotten(ledger.scope, gone, reason, ledger.snapshot))
+    ledger.trace(gone.shelf, events.deleted(ledger.scope, gone, "expired", ledger.snapshot))
+
+
 def _retire(ledger: Ledger, existing: Memory, successor: Memory, rule: str) -> None:
-    gone = _put_aside(ledger, replace(existing, superseded_by=successor.id), State.SUPERSEDED)
+    gone = put_aside(ledger, replace(existing, superseded_by=successor.id), State.SUPERSEDED)
     decision = {"code": "superseded", "rule": rule, "by": successor.id}
     ledger.record(HistoryOp.DELETE, gone, existing.text, decision)
-    ledger.trace(gone.shelf, events.deleted(ledger.scope, gone, "superseded", ledger.snapshot))
+    told = events.deleted(ledger.scope, gone, "superseded", ledger.snapshot, successor.id)
+    ledger.trace(gone.shelf, told)
 
 
-def _put_aside(ledger: Ledger, memory: Memory, state: State) -> Memory:
+def put_aside(ledger: Ledger, memory: Memory, state: State) -> Memory:
     """Out of the index, in another state; everything else stays."""
     _check_home(ledger, memory)
     shelf, slot, identity = ledger.memories.place(memory.id)
     ledger.unindex(shelf, slot, memory)
-    changed = replace(memory, state=state, updated_at=ledger.now)
+    changed = replace(
+        memory, state=state, retired_tick=ledger.tick(memory.shelf), updated_at=ledger.now
+    )
     return _saved(ledger, changed, None, identity)
 
 
@@ -245,18 +313,27 @@ def commit_revise(
             acknowledgement=acknowledgement("unchanged", text),
             revision=old.revision,
         )
-    shelf, slot, kept = ledger.memories.place(old.id)
-    identity = identity_of(old.key, old.kind, text)
-    twin = None if identity == kept else _standing(ledger, shelf, identity)
+    shelf, _, kept = ledger.memories.place(old.id)
+    identity = kept if _placed(kept) else identity_of(old.key, old.kind, text)
+    twin = None if identity == kept else standing(ledger, shelf, identity)
     if twin is not None:
         raise Conflict(f"{twin.id} says that already.", code="duplicate", hint="Forget one of the two.")
-    ledger.unindex(shelf, slot, old)
-    new = replace(old, text=text, updated_at=ledger.now)
-    saved = _saved(ledger, new, ledger.index(shelf, new), identity)
     decision = {"code": "allowed", "gates": list(passed), "reason": draft.reason}
-    ledger.record(HistoryOp.UPDATE, saved, old.text, decision)
-    ledger.trace(saved.shelf, events.written(ledger.scope, saved))
-    return _done(ledger, "allowed", saved, acknowledgement("revised", text))
+    saved = reword(ledger, old, replace(old, text=text), identity, decision)
+    return _done("allowed", saved, acknowledgement("revised", text))
+
+
+def reword(
+    ledger: Ledger, old: Memory, new: Memory, identity: str, decision: Mapping[str, object]
+) -> Memory:
+    """Other words for a memory, in the index too; the earlier ones go to the history."""
+    shelf, slot, _ = ledger.memories.place(old.id)
+    ledger.unindex(shelf, slot, old)
+    changed = replace(new, updated_at=ledger.now)
+    saved = _saved(ledger, changed, ledger.index(shelf, changed), identity)
+    ledger.record(HistoryOp.UPDATE, saved, old.text, dict(decision))
+    ledger.wrote(saved)
+    return saved
 
 
 def commit_forget(ledger: Ledger, memory_id: str, undo_days: int, reason: str | None) -> Receipt:
@@ -265,39 +342,39 @@ def commit_forget(ledger: Ledger, memory_id: str, undo_days: int, reason: str | 
     if objection := _objection(ledger, old, reason):
         return _refused(ledger, _again(ledger, old), old, objection)
     purge_at = ledger.now + timedelta(days=undo_days)
-    gone = _put_aside(ledger, replace(old, purge_at=purge_at), State.SOFT_DELETED)
+    gone = put_aside(ledger, replace(old, purge_at=purge_at), State.SOFT_DELETED)
     ledger.record(HistoryOp.DELETE, gone, old.text, {"code": "forgotten", "reason": reason})
     ledger.trace(gone.shelf, events.deleted(ledger.scope, gone, "forgotten", ledger.snapshot))
-    return _done(ledger, "forgotten", gone, acknowledgement("forgotten", old.text, f"{purge_at:%Y-%m-%d}"))
+    return _done("forgotten", gone, acknowledgement("forgotten", old.text, f"{purge_at:%Y-%m-%d}"))
 
 
 def commit_restore(ledger: Ledger, memory_id: str, reason: str | None = None) -> Receipt:
     """Back as it was, unless something else has taken its place."""
     old = readable(ledger, memory_id, State.SOFT_DELETED)
-    if objection := _objection(ledger, old, reason):
+    if objection := _objection(ledger, old, f"{old.text}\n{reason or ''}"):
         return _refused(ledger, _again(ledger, old), old, objection)
     _check_home(ledger, old)
     if old.purge_at is not None and old.purge_at <= ledger.now:
         raise NotFound(f"{memory_id} could be restored until {old.purge_at:%Y-%m-%d}.", code="undo_expired")
     shelf, _, identity = ledger.memories.place(old.id)
-    successor = _standing(ledger, shelf, identity)
+    successor = standing(ledger, shelf, identity)
     if successor is not None:
         raise Conflict(
             f"{successor.id} has taken the place of {memory_id}.",
             code="superseded",
             hint="Forget that one first.",
         )
-    back = replace(old, state=State.ACTIVE, purge_at=None, updated_at=ledger.now)
+    back = replace(old, state=State.ACTIVE, purge_at=None, retired_tick=None, updated_at=ledger.now)
     saved = _saved(ledger, back, ledger.index(shelf, back), identity)
     ledger.record(HistoryOp.RESTORE, saved, None, {"code": "restored", "reason": reason})
-    ledger.trace(saved.shelf, events.written(ledger.scope, saved))
-    return _done(ledger, "restored", saved, acknowledgement("restored", old.text))
+    ledger.wrote(saved)
+    return _done("restored", saved, acknowledgement("restored", old.text))
 
 
-def _objection(ledger: Ledger, memory: Memory, reason: str | None = None) -> Deny | None:
+def _objection(ledger: Ledger, memory: Memory, said: str | None = None) -> Deny | None:
     """Why this caller may not touch this memory: the same rules as for saying something new."""
     scope, policy = ledger.scope, ledger.book.policy
-    again = replace(_again(ledger, memory), key=None, reason=reason)
+    again = replace(_again(ledger, memory), key=None, text=said or "", layer=Layer.SEMANTIC)
     if (objection := border(again, policy)) or (objection := privacy(again, policy)):
         return objection
     if scope.trust is Trust.UNTRUSTED and memory.provenance.trust is Trust.TRUSTED:
@@ -317,6 +394,16 @@ def _outranked(ledger: Ledger, memory: Memory) -> Deny:
     )
 
 
+def _outweighed(ledger: Ledger, lost: Lose) -> Deny:
+    if lost.rule == "authority":
+        return _outranked(ledger, lost.existing)
+    return Deny(
+        f"conflict_{lost.rule}",
+        f"{lost.existing.id} stands against this by the rule `{lost.rule}`.",
+        "Say it as a correction if that is what it is.",
+    )
+
+
 def _again(ledger: Ledger, memory: Memory) -> Draft:
     """A memory as this caller would have to say it."""
     return Draft(
@@ -333,12 +420,11 @@ def _refused(ledger: Ledger, draft: Draft, memory: Memory, objection: Deny) -> R
     return replace(commit_denial(ledger, draft, objection), ids=(memory.id,))
 
 
-def _done(ledger: Ledger, code: str, memory: Memory, said: str) -> Receipt:
+def _done(code: str, memory: Memory, said: str) -> Receipt:
     return Receipt(
         decision=Outcome.ADMITTED,
         code=code,
         ids=(memory.id,),
         acknowledgement=said,
-        events=tuple(ledger.events),
         revision=memory.revision,
     )

@@ -12,6 +12,8 @@ from lamina.model import Draft, Kind, Layer, Query, Scope, Space
 from lamina.text.entries import canonical_key
 from lamina.text.normal import well_formed
 from lamina.text.ttl import parse_ttl
+from lamina.understand.events import Weighed, importance
+from lamina.understand.rulebook import Rulebook
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -48,6 +50,8 @@ class Narrowing(TypedDict, total=False):
     since: datetime
     until: datetime
     budget_tokens: int
+    across_phases: bool
+    trusted_only: bool
 
 
 def chosen(kind: type[E], value: Any, what: str) -> E:
@@ -88,7 +92,9 @@ def _short(value: Any, what: str, limit: int = 1000) -> str | None:
     return None if value is None else well_formed(value, what, limit)
 
 
-def draft_of(scope: Scope, text: str, details: Details, now: datetime, limit: int) -> Draft:
+def draft_of(
+    scope: Scope, text: str, details: Details, now: datetime, limit: int, rules: Rulebook
+) -> Draft:
     """A checked draft, or InvalidInput that says what is wrong; the text is kept exactly as given."""
     if unknown := details.keys() - Details.__annotations__.keys():
         raise InvalidInput(f"Unknown detail: {', '.join(sorted(unknown))}.", code="detail_unknown")
@@ -102,16 +108,22 @@ def draft_of(scope: Scope, text: str, details: Details, now: datetime, limit: in
             code="space_unknown",
             hint=f"Name the {space} (for example with --{space}), or choose another space.",
         )
+    words = well_formed(text, "text", limit)
+    if "importance" in given:
+        weight = Weighed(whole_number(given["importance"], "importance", 1, 5), ("given",))
+    else:
+        weight = importance(kind, scope.role, words, book=rules)
     return Draft(
         scope=scope,
-        text=well_formed(text, "text", limit),
+        text=words,
         space=space,
         layer=chosen(Layer, given.get("layer", _default_layer(key, space)), "layer"),
         kind=_file_kind(kind) if key else kind,
         key=key,
         category=_short(given.get("category"), "category", 128),
         tags=_tags(given.get("tags", ())),
-        importance=whole_number(given.get("importance", 3), "importance", 1, 5),
+        importance=weight.value,
+        importance_reason=weight.reasons,
         priority=whole_number(given.get("priority", 50), "priority", 0, 100),
         confidence=_fraction(given.get("confidence", 1.0), "confidence"),
         pinned=bool(given.get("pin", False)),
@@ -161,4 +173,6 @@ def query_of(scope: Scope, text: str, narrowing: Narrowing, default_k: int) -> Q
         since=given.get("since"),
         until=given.get("until"),
         budget_tokens=_budget(given.get("budget_tokens")),
+        across_phases=bool(given.get("across_phases", False)),
+        trusted_only=bool(given.get("trusted_only", False)),
     )

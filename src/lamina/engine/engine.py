@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TypedDict, TypeVar, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack
 from urllib.parse import urlsplit, urlunsplit
 
 from lamina.config import Config
 from lamina.engine.details import chosen
+from lamina.engine.hear import Turn, commit_turn
 from lamina.engine.home import FileHome, FileProblem
 from lamina.engine.ledger import Book, Ledger, indexed_terms
 from lamina.engine.mind import Mind
 from lamina.engine.mirror import Mirror
 from lamina.engine.request import Request, Verb, forget_old_responses, perform
-from lamina.model import Receipt, Role, Scope, quoted
+from lamina.engine.settle import settle
+from lamina.model import Heard, Receipt, Role, Scope, Space, canonical, quoted
 from lamina.model.audit import AuditReport
 from lamina.runtime import Runtime, random_token
 from lamina.storage.book import Operations, Properties
@@ -88,6 +90,7 @@ class Engine:
         self._mirror = Mirror(parts.root, parts.database, parts.book.sealer, parts.anchor)
         self._home: FileHome | None = None
         self._problems: tuple[FileProblem, ...] = ()
+        self._listeners: tuple[Callable[[dict[str, Any]], None], ...] = ()
         if parts.root is not None:
             sweep(parts.root, now=self.now())
             self._move_in(parts.root, parts.adopt)
@@ -136,14 +139,65 @@ class Engine:
             receipt, ledger = self.write(request.scope, request.at, lambda led: perform(led, request))
             ledgers = [ledger]
         self._mirror.follow(ledgers)
-        return receipt
+        self._tell(*ledgers)
+        return replace(receipt, events=tuple(event for _, event in ledgers[-1].told))
+
+    def hear(self, turn: Turn) -> Heard:
+        """Carry out everything a turn came to, in one transaction."""
+        receipts, ledger = self.write(turn.scope, self.now(), lambda led: commit_turn(led, turn))
+        self._mirror.follow([ledger])
+        self._tell(ledger)
+        said = next((one.acknowledgement for one in receipts if one.code == "promoted"), "")
+        told = tuple(event for _, event in ledger.told)
+        return Heard(receipts=tuple(receipts), acknowledgement=said, events=told)
+
+    @property
+    def listened(self) -> bool:
+        """Whether anybody follows the trace as it happens."""
+        return bool(self._listeners)
+
+    def subscribe(self, listener: Callable[[dict[str, Any]], None]) -> Callable[[], None]:
+        """Call `listener(event)` for every trace event of this process once it is kept; returns how to stop.
+
+        Events of all users are told. A listener that raises is not called again.
+        """
+        self._listeners = (*self._listeners, listener)
+
+        def stop() -> None:
+            self._listeners = tuple(one for one in self._listeners if one is not listener)
+
+        return stop
+
+    def told_reading(self, scope: Scope, events: Sequence[dict[str, Any]]) -> None:
+        """What a recall came to: kept where the settings ask for it, and told to whoever listens."""
+        if self.config.trace_recalls:
+            shelf = scope.shelf(Space.USER) or ""
+
+            def work(ledger: Ledger) -> None:
+                ledger.traced += [(shelf, event) for event in events]
+
+            self.write(scope, self.now(), work)
+        self._publish(events)
+
+    def _tell(self, *ledgers: Ledger) -> None:
+        self._publish([event for ledger in ledgers for _, event in ledger.told])
+
+    def _publish(self, events: Sequence[dict[str, Any]]) -> None:
+        for listener in self._listeners:
+            try:
+                for event in events:
+                    listener(event)
+            except Exception:  # noqa: BLE001 a listener's fault is not the memory's
+                self._listeners = tuple(one for one in self._listeners if one is not listener)
 
     def write(self, scope: Scope, at: datetime, work: Callable[[Ledger], T]) -> tuple[T, Ledger]:
         """Run `work(ledger)` in one transaction; the caller sees to it that the audit's files follow."""
 
         def whole(transaction: Transaction) -> tuple[T, Ledger]:
             ledger = Ledger(transaction, self.book, scope, at)
-            return work(ledger), ledger
+            result = work(ledger)
+            settle(ledger)
+            return result, ledger
 
         return self.database.write(whole)
 
@@ -151,12 +205,14 @@ class Engine:
         """Run `work(ledger)` in one transaction, audit and all."""
         result, ledger = self.write(scope, self.now(), work)
         self._mirror.follow([ledger])
+        self._tell(ledger)
         return result
 
     def sync(self) -> None:
         """Take in what a person changed in the files; cheap when nothing changed."""
         if self._home is not None and (ledgers := self._home.sync(self.now())):
             self._mirror.follow(ledgers)
+            self._tell(*ledgers)
 
     def verify_audit(self) -> AuditReport:
         """Check every record of the chain, its anchor and its files."""
@@ -227,6 +283,7 @@ class Engine:
                 properties.set("analyser", str(ANALYSER_VERSION))
             elif known != str(ANALYSER_VERSION):
                 _reindexed(ledger.transaction)
+            properties.set(self.book.policy_name, canonical(self.book.snapshot))
             forget_old_responses(ledger, self.config.idempotency_hours)
 
         system = Scope(tenant=self.config.tenant, user=self.config.owner, role=Role.SYSTEM)
@@ -238,9 +295,12 @@ class Engine:
         if self._home is None or (request.verb is Verb.REMEMBER and request.draft is None):
             return False
         if request.verb is Verb.REMEMBER and request.draft is not None:
-            return self._home.holds(request.draft)
+            return self._home.holds(request.draft.scope, request.draft.space, request.draft.key)
         memory = self.database.read(lambda tx: Memories(tx).get(request.memory_id))
-        return memory is not None and memory.file == self._home.name
+        if memory is None:
+            return False
+        moves_in = request.target is not None and self._home.holds(request.scope, request.target, memory.key)
+        return moves_in or memory.file == self._home.name
 
 
 def _reindexed(transaction: Transaction) -> int:
@@ -249,7 +309,7 @@ def _reindexed(transaction: Transaction) -> int:
     count, after = 0, ""
     while page := memories.page(after, _REBUILD_PAGE):
         for memory in page:
-            slot = lexicon.add(lexicon.open_shelf(memory.shelf), indexed_terms(memory))
+            slot = lexicon.add(lexicon.open_shelf(memory.shelf)[0], indexed_terms(memory))
             memories.set_slot(memory.id, slot)
         count, after = count + len(page), page[-1].id
     Properties(transaction).set("analyser", str(ANALYSER_VERSION))

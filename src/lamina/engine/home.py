@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from lamina.config import Config
 from lamina.engine.ledger import Book, Ledger
 from lamina.engine.request import Request, Verb, perform
+from lamina.engine.settle import settle
 from lamina.errors import Conflict, InvalidInput, LaminaError, Unavailable
 from lamina.model import (
     Authority,
@@ -99,10 +100,10 @@ class FileHome:
         self._seen: tuple[int, int, int] | None = _UNSEEN
         self._taken_in: bytes | None = None  #: the file as it was when all of it was known
 
-    def holds(self, draft: Draft) -> bool:
-        """Whether a draft's home is this file: keyed, about the workspace's owner."""
-        own = draft.scope.user == self._owner.user and draft.scope.tenant == self._owner.tenant
-        return own and draft.space is Space.USER and draft.key is not None
+    def holds(self, scope: Scope, space: Space, key: str | None) -> bool:
+        """Whether this file is the home: keyed, about the workspace's owner."""
+        own = scope.user == self._owner.user and scope.tenant == self._owner.tenant
+        return own and space is Space.USER and key is not None
 
     def sync(self, now: datetime) -> list[Ledger]:
         """Take in what a person changed in the file since we last looked; nothing when nothing did."""
@@ -194,7 +195,8 @@ class FileHome:
                 raise AssertionError("a file-backed memory has a key")
             text = request.draft.text if request.draft is not None else memory.text
             key, entry = memory.key, _entry_of_memory(memory, text, request.at)
-            if request.verb is Verb.FORGET:
+            leaves = request.verb is Verb.PROMOTE and memory.file == self.name
+            if request.verb is Verb.FORGET or leaves:
                 entry = None
         standing = current.get(key)
         return Effect(key=key, entry=entry, base=None if standing is None else standing.value)
@@ -234,7 +236,9 @@ class FileHome:
     def _commit(self, request: Request, work: Callable[[Ledger], T]) -> tuple[T, Ledger]:
         def whole(transaction: Transaction) -> tuple[T, Ledger]:
             ledger = Ledger(transaction, self._book, request.scope, request.at, self.name)
-            return work(ledger), ledger
+            result = work(ledger)
+            settle(ledger)
+            return result, ledger
 
         return self._database.write(whole)
 

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
-from lamina.model import HistoryEntry, HistoryOp, Memory, Scope
+from lamina.model import HistoryEntry, HistoryOp, Memory, Phase, Scope, Space, canonical
 from lamina.model.audit import AuditRecord
 from lamina.policy.rules import Policy
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
-from lamina.storage.logs import AuditLog, Changes, Events, History, next_numbers
+from lamina.storage.logs import (
+    AuditLog,
+    Changes,
+    Events,
+    History,
+    last_number,
+    next_number,
+    next_numbers,
+)
 from lamina.storage.memories import Memories, micros
+from lamina.storage.phases import Phases
 from lamina.text.analyse import terms
+from lamina.trace import events
 from lamina.trace.chain import Sealer, audit_line
+from lamina.understand.rulebook import Rulebook
 
 #: What a step in a memory's history is called in the audit (CM-10) and in a thread's delta (IS-1).
 _AUDIT_OP = {
@@ -33,12 +46,32 @@ _CHANGE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Book:
     """What every transaction of an engine shares."""
 
     sealer: Sealer
     policy: Policy
+    rules: Rulebook
+
+    @cached_property
+    def snapshot(self) -> dict[str, Any]:
+        """The policy as events carry it."""
+        return self.policy.snapshot()
+
+    @cached_property
+    def policy_name(self) -> str:
+        """The property under which the store keeps the snapshot; stored events name it instead of it."""
+        return f"policy:{hashlib.sha256(canonical(self.snapshot).encode()).hexdigest()[:16]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """A shelf that is being written to, and the phase it is in."""
+
+    name: str
+    number: int
+    phase: Phase
 
 
 @dataclass(slots=True)
@@ -51,7 +84,9 @@ class Ledger:
     now: datetime
     home: str | None = None  #: the file whose lock the caller holds, None for a change in the database alone
     lines: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  #: run id, audit line
-    events: list[dict[str, Any]] = field(default_factory=list)
+    written: list[Memory] = field(default_factory=list)
+    traced: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  #: shelf, event
+    shelves: dict[str, Shelf] = field(default_factory=dict)  #: those whose clock this change moved
     head: tuple[int, str] = (0, "")
 
     @property
@@ -64,12 +99,44 @@ class Ledger:
 
     @property
     def snapshot(self) -> dict[str, Any]:
-        return self.book.policy.snapshot()
+        return self.book.snapshot
+
+    def shelf(self, name: str) -> Shelf:
+        """A shelf to write to; the first write to it begins its first phase."""
+        if (known := self.shelves.get(name)) is not None:
+            return known
+        number, phase = self.lexicon.open_shelf(name)
+        current = Phases(self.transaction).get(number, phase) if phase else None
+        if current is None:
+            return self.start_phase(name, number, (phase + 1, None, "auto"))
+        return self._opened(Shelf(name, number, current))
+
+    def start_phase(self, name: str, number: int, called: tuple[int, str | None, str]) -> Shelf:
+        """Begin the next phase of a shelf: its number, its name, the reason; it takes a tick."""
+        tick = next_number(self.transaction, f"tick:{name}")
+        which, title, reason = called
+        phase = Phase(number=which, name=title, reason=reason, started_tick=tick, started_at=self.now)
+        Phases(self.transaction).start(number, phase)
+        if most := self.book.policy.phase.max_phases:
+            Phases(self.transaction).keep(number, which, most)
+        space = Space(name.partition(":")[0])
+        opened = events.border_check(self.scope, "phase_start", (space, None), "allowed", self.snapshot)
+        self.trace(name, opened)
+        self.trace(name, events.phase_started(self.scope, name, phase, self.snapshot))
+        return self._opened(Shelf(name, number, phase))
+
+    def _opened(self, shelf: Shelf) -> Shelf:
+        self.shelves[shelf.name] = shelf
+        return shelf
+
+    def tick(self, shelf: str) -> int:
+        """What the clock of a shelf says now."""
+        return last_number(self.transaction, f"tick:{shelf}")
 
     def numbered(self, shelf: str, kind: str) -> tuple[str, int]:
         """The id of the next memory of a kind on a shelf, and its tick."""
         series = f"{shelf}:{kind}"
-        number, tick = next_numbers(self.transaction, f"id:{series}", "tick")
+        number, tick = next_numbers(self.transaction, f"id:{series}", f"tick:{shelf}")
         return f"{series}:{number}", tick
 
     def record(self, op: HistoryOp, memory: Memory, old: str | None, decision: dict[str, Any]) -> None:
@@ -106,9 +173,36 @@ class Ledger:
         record = self._sealed(op, subject, reason, (None, None, None), (None, None))
         self.lines.append((record.run_id, audit_line(record, None, None, reason)))
 
+    def wrote(self, memory: Memory) -> None:
+        """A memory that the event of this change names as written."""
+        self.written.append(memory)
+
     def trace(self, shelf: str, event: dict[str, Any]) -> None:
-        Events(self.transaction).add(shelf, event, micros(self.now))
-        self.events.append(event)
+        self.traced.append((shelf, event))
+
+    @property
+    def told(self) -> list[tuple[str, dict[str, Any]]]:
+        """Shelf and event, as the contract orders them: what was written, then what governed it."""
+        names = dict.fromkeys(memory.shelf for memory in self.written)
+        return [*((name, self._writing(name)) for name in names), *self.traced]
+
+    def _writing(self, name: str) -> dict[str, Any]:
+        phase = self.shelves[name].phase if name in self.shelves else None
+        items = [
+            events.item(memory, phase if phase and phase.id == memory.phase else None)
+            for memory in self.written
+            if memory.shelf == name
+        ]
+        return events.written(self.scope, items)
+
+    def keep_events(self) -> None:
+        """Put the events into the store, each with the name of its policy instead of the whole of it."""
+        name = self.book.policy_name
+        rows = [
+            (shelf, {k: name if k in ("policy_snapshot", "policy") else v for k, v in event.items()})
+            for shelf, event in self.told
+        ]
+        Events(self.transaction).add(rows, micros(self.now))
 
     def index(self, shelf: int, memory: Memory) -> int:
         """Put a memory's words into the text index; returns its slot."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lamina.errors import InvalidInput
-from lamina.model import Hit, Memory, Query, Recollection, Source
+from lamina.model import Hit, Layer, Memory, Phase, Query, Recollection, Source, Space, Trust
 from lamina.search.fusion import Found, Fused, fused
 from lamina.search.lexical import Shelf, ranked
 from lamina.search.packing import packed
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.memories import Memories
+from lamina.storage.phases import Phases
 from lamina.text.analyse import query_terms, terms
 from lamina.text.entries import canonical_key
 from lamina.text.normal import well_formed
@@ -85,17 +86,65 @@ def checked_query(query: Query) -> Query:
     return query
 
 
-def recall(transaction: Transaction, query: Query, now: datetime, pool: int) -> Recollection:
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a recall found, with what its trace needs."""
+
+    found: Recollection
+    memories: dict[str, Memory]
+    order: tuple[Fused, ...]  #: everything that was found, before the cut
+
+
+def recall(transaction: Transaction, query: Query, now: datetime, pool: int) -> Answer:
     """The best hits for a query, on one snapshot; `query` has been checked."""
+    reading = _reading(transaction, query, now, pool)
+    order = fused({name: retrieve(reading) for name, retrieve in RETRIEVERS.items()})
+    chosen, memories = _chosen(transaction, order, query.k)
+    hits = [_hit(one, memories[one.id], reading.words) for one in chosen]
+    kept = packed(hits, query.budget_tokens)
+    return Answer(Recollection(hits=kept, left_out=len(hits) - len(kept)), memories, tuple(order))
+
+
+def _reading(transaction: Transaction, query: Query, now: datetime, pool: int) -> Reading:
     names = query.scope.shelves(query.spaces)
     shelves = tuple(Lexicon(transaction).shelves(names))
+    if not query.across_phases and any(shelf.phase > 1 for shelf in shelves):
+        query = replace(query, phases=tuple(f"{one.name} phase-{one.phase}" for one in shelves))
     words = tuple(query_terms(query.text))
-    reading = Reading(transaction, query, now, max(pool, query.k), words, shelves)
-    order = fused({name: retrieve(reading) for name, retrieve in RETRIEVERS.items()})[: query.k]
-    memories = Memories(transaction).load([one.id for one in order])
-    hits = [_hit(one, memories[one.id], words) for one in order]
-    kept = packed(hits, query.budget_tokens)
-    return Recollection(hits=kept, left_out=len(hits) - len(kept))
+    return Reading(transaction, query, now, max(pool, query.k), words, shelves)
+
+
+def _chosen(
+    transaction: Transaction, order: Sequence[Fused], k: int
+) -> tuple[list[Fused], dict[str, Memory]]:
+    """The first k that differ: a turn that says what a lasting memory says is not shown beside it."""
+    chosen: list[Fused] = []
+    loaded: dict[str, Memory] = {}
+    for start in range(0, len(order), 2 * k):
+        page = order[start : start + 2 * k]
+        loaded |= Memories(transaction).load([one.id for one in page])
+        said = {loaded[one.id].text for one in page if loaded[one.id].layer is not Layer.WORKING}
+        for one in page:
+            memory = loaded[one.id]
+            if memory.layer is Layer.WORKING and memory.text in said:
+                continue
+            said.add(memory.text)
+            chosen.append(one)
+        if len(chosen) >= k:
+            break
+    return chosen[:k], loaded
+
+
+def current_phases(transaction: Transaction, query: Query) -> dict[Space, Phase]:
+    """The phase each of the query's spaces is in, in reading order; spaces without one are left out."""
+    found: dict[Space, Phase] = {}
+    for space in query.spaces:
+        name = query.scope.shelf(space)
+        known = Lexicon(transaction).shelf(name) if name else None
+        phase = Phases(transaction).get(*known) if known else None
+        if phase is not None:
+            found[space] = phase
+    return found
 
 
 def _hit(one: Fused, memory: Memory, words: Sequence[str]) -> Hit:
@@ -113,11 +162,14 @@ def _hit(one: Fused, memory: Memory, words: Sequence[str]) -> Hit:
         at=memory.updated_at,
         source=Source(path=memory.file, actor=origin.actor, via=origin.via, session=origin.session_id),
         tokens=count_tokens(memory.text),
+        trust=memory.provenance.trust,
     )
 
 
 def _reasons(one: Fused, memory: Memory, words: Sequence[str]) -> tuple[str, ...]:
     reasons = []
+    if memory.provenance.trust is Trust.UNTRUSTED:
+        reasons.append(f"untrusted: a {memory.provenance.role} said it")
     if "exact" in one.ranks:
         reasons.append("named by its key or id")
     if "lexical" in one.ranks:

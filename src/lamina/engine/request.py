@@ -16,6 +16,7 @@ from lamina.engine.commit import (
     commit_revise,
 )
 from lamina.engine.ledger import Ledger
+from lamina.engine.promote import commit_promote
 from lamina.errors import Conflict
 from lamina.model import (
     Admit,
@@ -43,6 +44,7 @@ class Verb(StrEnum):
     REVISE = "revise"
     FORGET = "forget"
     RESTORE = "restore"
+    PROMOTE = "promote"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,7 @@ class Request:
     draft: Draft | None = None
     decision: Decision | None = None  #: what the gates said of the draft
     memory_id: str = ""
+    target: Space | None = None  #: where a promotion goes
     expect: int | None = None
     undo_days: int = 0
     reason: str | None = None
@@ -80,6 +83,7 @@ class Request:
                 "verb": Verb(value["verb"]),
                 "scope": _scope(value["scope"]),
                 "at": datetime.fromisoformat(value["at"]),
+                "target": None if value["target"] is None else Space(value["target"]),
                 "draft": None if draft is None else _draft(draft),
                 "decision": None if decision is None else Admit(tuple(decision["passed"]), decision["code"]),
             }
@@ -99,6 +103,8 @@ def _draft(value: dict[str, Any]) -> Draft:
             "layer": Layer(value["layer"]),
             "kind": Kind(value["kind"]),
             "tags": tuple(value["tags"]),
+            "importance_reason": tuple(value["importance_reason"]),
+            "source_turn_ids": tuple(value["source_turn_ids"]),
         }
     )
 
@@ -150,5 +156,7 @@ def _performed(ledger: Ledger, request: Request) -> Receipt:
             return commit_forget(ledger, request.memory_id, request.undo_days, request.reason)
         case Request(verb=Verb.RESTORE):
             return commit_restore(ledger, request.memory_id, request.reason)
+        case Request(verb=Verb.PROMOTE, target=Space() as target):
+            return commit_promote(ledger, request.memory_id, target, request.reason or "api:promote")
         case _:
             raise AssertionError(f"{request.verb} needs a draft and a decision")

@@ -1,6 +1,7 @@
 """The nouns: frozen values without behaviour beyond their own consistency."""
 
 from lamina.model.memory import Kind, Layer, Memory, Provenance, State, contract_kind
+from lamina.model.phase import Phase
 from lamina.model.plain import canonical, iso, plain
 from lamina.model.read import Hit, Query, Recollection, Source
 from lamina.model.scope import Authority, Role, Scope, Space, Trust, checked_name, quoted
@@ -10,15 +11,17 @@ from lamina.model.write import (
     Deny,
     Draft,
     Explanation,
+    Heard,
     HistoryEntry,
     HistoryOp,
     Outcome,
     Receipt,
+    Verdict,
 )
 
 __all__ = [
-    "Admit", "Authority", "Decision", "Deny", "Draft", "Explanation", "HistoryEntry", "HistoryOp", "Hit",
-    "Kind", "Layer", "Memory", "Outcome", "Provenance", "Query", "Receipt", "Recollection", "Role",
-    "Scope", "Source", "Space", "State", "Trust", "canonical", "checked_name", "contract_kind", "iso",
-    "plain", "quoted",
+    "Admit", "Authority", "Decision", "Deny", "Draft", "Explanation", "Heard", "HistoryEntry", "HistoryOp",
+    "Hit", "Kind", "Layer", "Memory", "Outcome", "Phase", "Provenance", "Query", "Receipt", "Recollection",
+    "Role", "Scope", "Source", "Space", "State", "Trust", "Verdict", "canonical", "checked_name",
+    "contract_kind", "iso", "plain", "quoted",
 ]

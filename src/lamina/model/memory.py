@@ -87,7 +87,7 @@ class Memory:
     category: str | None = None
     tags: tuple[str, ...] = ()
     authority: Authority
-    importance: int = 3  #: 1 to 5 by default; governance rules may raise it to 7
+    importance: int = 3  #: 1 to 5 where a caller says it, up to 7 where the rules weigh it
     priority: int = 50  #: 0 to 100
     confidence: float = 1.0  #: 0 to 1
     pinned: bool = False
@@ -101,6 +101,8 @@ class Memory:
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     expires_at: datetime | None = None
+    expires_tick: int | None = None  #: the tick of its shelf at which policy forgets it
+    retired_tick: int | None = None  #: the tick of its shelf when it ceased to be active
     purge_at: datetime | None = None
     last_accessed_at: datetime | None = None
     access_count: int = 0

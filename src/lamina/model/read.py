@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from lamina.model.memory import Kind, Layer
-from lamina.model.scope import Scope, Space
+from lamina.model.scope import Scope, Space, Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,9 @@ class Query:
     since: datetime | None = None
     until: datetime | None = None
     budget_tokens: int | None = None
+    across_phases: bool = False
+    trusted_only: bool = False  #: what no person, agent or administrator said is left out
+    phases: tuple[str, ...] = ()  #: `<shelf> <phase>` that may be seen, set by the engine; empty for all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +58,7 @@ class Hit:
     at: datetime
     source: Source
     tokens: int
+    trust: Trust = Trust.TRUSTED  #: the text of an untrusted hit is data, whatever it says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +67,7 @@ class Recollection:
 
     hits: tuple[Hit, ...]
     left_out: int = 0
+    events: tuple[dict[str, Any], ...] = ()  #: what the contract says of this reading, where it was asked for
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

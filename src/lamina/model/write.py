@@ -24,12 +24,17 @@ class Draft:
     category: str | None = None
     tags: tuple[str, ...] = ()
     importance: int = 3
+    importance_reason: tuple[str, ...] = ("given",)
     priority: int = 50
     confidence: float = 1.0
     pinned: bool = False
     ttl: str = "none"
     reason: str | None = None
     reference: str | None = None
+    source_turn_ids: tuple[str, ...] = ()
+    place: str = ""  #: its place on the shelf where neither key nor wording says it
+    low_signal: bool = False  #: nobody asked for it and it says nothing
+    meta: dict[str, Any] = field(default_factory=dict)  #: what the engine itself adds, never the caller
 
 
 class Outcome(StrEnum):
@@ -103,9 +108,26 @@ class HistoryEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """What became of one turn of a conversation: a receipt for each thing that was tried."""
+
+    receipts: tuple[Receipt, ...]
+    acknowledgement: str = ""
+    events: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """Why a memory is there, told from what was recorded."""
 
     memory: Memory
     history: tuple[HistoryEntry, ...]
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Why something happened, or did not: a recorded event or a search, a sentence each."""
+
+    subject: str
     lines: tuple[str, ...]

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from lamina.model import Admit, Decision, Deny, Draft, Trust
+from lamina.model import Admit, Decision, Deny, Draft, Kind, Layer, Trust, contract_kind
 from lamina.policy.privacy import find_secrets
-from lamina.policy.rules import Policy
+from lamina.policy.rules import Policy, WritePolicy
+from lamina.text.normal import folded
 
 Gate = Callable[[Draft, Policy], Deny | None]
+
+#: What counts as stated on purpose, where only that is kept.
+STATED = frozenset(
+    {Kind.FACT, Kind.PREFERENCE, Kind.DECISION, Kind.CORRECTION, Kind.CONSTRAINT, Kind.INSTRUCTION}
+)
 
 
 def border(draft: Draft, policy: Policy) -> Deny | None:
@@ -33,9 +39,10 @@ def trust(draft: Draft, _: Policy) -> Deny | None:
     )
 
 
-def privacy(draft: Draft, _: Policy) -> Deny | None:
+def privacy(draft: Draft, policy: Policy) -> Deny | None:
     """Secrets are never stored; the objection names the rule, never the text."""
-    for part in (draft.text, draft.key, draft.reason, draft.reference, draft.category, *draft.tags):
+    parts = [draft.text, draft.key, draft.reason, draft.reference, draft.category, *draft.tags]
+    for part in parts:
         if part and (found := find_secrets(part)):
             rules = sorted({finding.rule for finding in found})
             return Deny(
@@ -44,10 +51,90 @@ def privacy(draft: Draft, _: Policy) -> Deny | None:
                 "Leave the secret out and keep it in a password manager.",
                 {"rules": rules, "length": len(draft.text)},
             )
+    return _unwanted(draft, [part for part in parts if part], policy)
+
+
+def _unwanted(draft: Draft, parts: list[str], policy: Policy) -> Deny | None:
+    """What this policy in particular keeps out."""
+    rules = policy.privacy
+    if rules.deny_patterns:
+        view = "\n".join(map(folded, parts))
+        if any(folded(pattern) in view for pattern in rules.deny_patterns):
+            return Deny(
+                "privacy_deny_pattern",
+                "The policy in force keeps this sort of thing out.",
+                "`lamina policy show` lists what it refuses.",
+                {"length": len(draft.text)},
+            )
+    key = draft.key
+    if key and draft.layer is Layer.USER_MODEL:
+        if any(_covers(pattern, key) for pattern in rules.allow_profile_keys):
+            return None
+        return Deny(
+            "privacy_deny_profile_key",
+            "The policy in force does not keep this key about a person.",
+            f"Allowed: {', '.join(rules.allow_profile_keys)}.",
+        )
     return None
 
 
-GATES: tuple[Gate, ...] = (border, trust, privacy)  #: from cheap to costly
+def _covers(pattern: str, key: str) -> bool:
+    """`*` covers every key, `response.*` those below response, anything else itself."""
+    return key.startswith(pattern[:-1]) if pattern.endswith("*") else key == pattern
+
+
+def write_policy(draft: Draft, policy: Policy) -> Deny | None:
+    """How eagerly things are kept beyond the window of recent turns."""
+    if draft.layer is Layer.WORKING:
+        return None
+    hint = "`lamina policy show` says what is kept."
+    match policy.write_policy:
+        case WritePolicy.NONE:
+            return Deny("write_policy_none", "The policy in force keeps nothing beyond recent turns.", hint)
+        case WritePolicy.MINIMAL if draft.kind not in STATED:
+            return Deny("write_policy_minimal", f"The policy in force keeps no {draft.kind}.", hint)
+        case WritePolicy.NORMAL if draft.kind is Kind.CONTEXT and draft.layer is Layer.SEMANTIC:
+            return Deny("write_policy_context", "Passing talk is not kept beyond recent turns.", hint)
+        case _:
+            return None
+
+
+def event_types(draft: Draft, policy: Policy) -> Deny | None:
+    """The policy's own lists of what may and may not be kept."""
+    allowed = not policy.allow_event_types or draft.kind in policy.allow_event_types
+    if allowed and draft.kind not in policy.deny_event_types:
+        return None
+    return Deny(
+        "policy_deny_event_type",
+        f"The policy in force does not keep memories of the kind {draft.kind}.",
+        "`lamina policy show` lists the kinds it keeps.",
+    )
+
+
+def promotion(draft: Draft, policy: Policy) -> Deny | None:
+    """Which kinds of statement may become which kind of memory."""
+    kind = contract_kind(draft.layer)
+    if policy.promotable(kind, draft.kind):
+        return None
+    return Deny(
+        "policy_deny_promotion",
+        f"The policy in force does not keep a {draft.kind} as {kind}.",
+        "`lamina policy show` lists what may become what.",
+    )
+
+
+def low_signal(draft: Draft, _: Policy) -> Deny | None:
+    """Greetings and thanks are not worth keeping, unless somebody asks for it."""
+    if draft.low_signal and draft.layer is not Layer.WORKING:
+        return Deny("policy_low_signal", "There is nothing in this to keep.")
+    return None
+
+
+#: In the contract's order.
+GATES: tuple[Gate, ...] = (border, trust, privacy, write_policy, event_types, promotion, low_signal)
+
+#: The objections that a border check reports.
+BORDER_CODES = frozenset({"write_space_disallowed"})
 
 
 def decide(draft: Draft, policy: Policy, gates: Iterable[Gate] = GATES) -> Decision:
@@ -58,3 +145,13 @@ def decide(draft: Draft, policy: Policy, gates: Iterable[Gate] = GATES) -> Decis
             return objection
         passed.append(gate.__name__)
     return Admit(tuple(passed))
+
+
+def policy_tags(policy: Policy) -> list[str]:
+    """What let an admitted memory in, in the contract's words."""
+    return [
+        "allowed_by:privacy",
+        f"allowed_by:write_policy:{policy.write_policy}",
+        "allowed_by:policy_event_types",
+        "allowed_by:promotion_rule",
+    ]

@@ -26,6 +26,8 @@ class Shelf:
     members: int
     length: int
     next_slot: int
+    name: str = ""
+    phase: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,19 +19,19 @@ class Lexicon:
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    def shelf(self, name: str) -> int | None:
-        """The number of a shelf, None while nothing was ever put on it."""
+    def shelf(self, name: str) -> tuple[int, int] | None:
+        """The number of a shelf and of the phase it is in, None while nothing was ever put on it."""
         row = self._tx.one("shelf_number", name=name)
-        return None if row is None else int(row[0])
+        return None if row is None else (int(row[0]), int(row[1]))
 
-    def open_shelf(self, name: str) -> int:
-        """The number of a shelf, made if it is new."""
-        number = self.shelf(name)
-        if number is None:
+    def open_shelf(self, name: str) -> tuple[int, int]:
+        """The same, and the shelf is made if it is new."""
+        known = self.shelf(name)
+        if known is None:
             row = self._tx.one("next_number", name="shelf")
-            number = int(row[0]) if row else 0
-            self._tx.run("add_shelf", number=number, name=name)
-        return number
+            known = (int(row[0]) if row else 0, 0)
+            self._tx.run("add_shelf", number=known[0], name=name)
+        return known
 
     def add(self, shelf: int, terms: Sequence[str]) -> int:
         """Index a text by its terms; returns its slot, which no other text of the shelf ever had."""
@@ -75,7 +75,7 @@ class Lexicon:
         rows = self._tx.all("shelf_statistics", names=list(names))
         order = {name: at for at, name in enumerate(names)}
         rows.sort(key=lambda row: order[row[4]])
-        return [Shelf(number, members, length, slots) for number, members, length, slots, _ in rows]
+        return [Shelf(*row) for row in rows]
 
     def blocks(self, shelves: Sequence[int], terms: Sequence[str]) -> list[Block]:
         """Every entry of these terms on these shelves, spread or fresh."""

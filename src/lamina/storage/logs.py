@@ -25,6 +25,12 @@ def next_numbers(transaction: Transaction, one: str, other: str) -> tuple[int, i
     return found[one], found[other]
 
 
+def last_number(transaction: Transaction, name: str) -> int:
+    """The newest value of one of the tenant's counters, 0 before its first."""
+    row = transaction.one("read_number", name=name)
+    return int(row[0]) if row else 0
+
+
 class History:
     """The life of each memory."""
 
@@ -96,16 +102,27 @@ class Events:
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    def add(self, shelf: str, data: dict[str, Any], at: int) -> None:
-        self._tx.run("add_event", at=at, type=data["type"], shelf=shelf, data=canonical(data))
+    def add(self, events: Sequence[tuple[str, dict[str, Any]]], at: int) -> None:
+        """Shelf and event, in the order in which they are told."""
+        rows = [
+            {"at": at, "type": data["type"], "shelf": shelf, "data": canonical(data)}
+            for shelf, data in events
+        ]
+        self._tx.many("add_event", rows)
 
     def last(self, shelves: Sequence[str], limit: int) -> list[TraceEvent]:
         """The newest events of these shelves, oldest of them first."""
         rows = self._tx.all("events_last", shelves=list(shelves), limit=limit)
-        return [
-            TraceEvent(seq=seq, at=moment(at), type=kind, shelf=shelf, data=json.loads(data))
-            for seq, at, kind, shelf, data in reversed(rows)
-        ]
+        return [_event(row) for row in reversed(rows)]
+
+    def get(self, seq: int) -> TraceEvent | None:
+        row = self._tx.one("event_by_seq", seq=seq)
+        return None if row is None else _event(row)
+
+
+def _event(row: Row) -> TraceEvent:
+    seq, at, kind, shelf, data = row
+    return TraceEvent(seq=seq, at=moment(at), type=kind, shelf=shelf, data=json.loads(data))
 
 
 class AuditLog:

@@ -82,6 +82,14 @@ class Memories:
         )
         return None if new is None else replace(memory, revision=new[0])
 
+    def expired_by(self, shelf: int, tick: int) -> list[Memory]:
+        """Active memories of a shelf whose ticks are over, oldest first."""
+        return [_from_row(row) for row in self._tx.all("expired_by", shelf=shelf, tick=tick)]
+
+    def turns(self, shelf: int, phase: str) -> list[Memory]:
+        """The turns of a conversation that are still in its window, oldest first."""
+        return [_from_row(row) for row in self._tx.all("turns_of", shelf=shelf, phase=phase)]
+
     def set_slot(self, memory_id: str, slot: int | None) -> None:
         self._tx.run("set_slot", id=memory_id, slot=slot)
 
@@ -117,7 +125,7 @@ class Memories:
 
 _MUTABLE = (
     "text", "state", "updated_at", "expires_at", "purge_at", "superseded_by", "priority", "ttl", "pinned",
-    "kind", "authority", "provenance",
+    "kind", "authority", "provenance", "phase", "expires_tick", "retired_tick", "meta",
 )
 
 
@@ -129,6 +137,8 @@ def _narrowing(query: Query, now: datetime) -> dict[str, Any]:
         "categories": list(query.categories),
         "since": to_micros(query.since),
         "until": to_micros(query.until),
+        "trusted": int(query.trusted_only),
+        "phases": list(query.phases),
     }
 
 
@@ -144,7 +154,8 @@ def _to_row(m: Memory) -> dict[str, Any]:
         "purge_at": to_micros(m.purge_at), "last_accessed_at": to_micros(m.last_accessed_at),
         "access_count": m.access_count, "decay_score": m.decay_score, "supersedes": m.supersedes,
         "superseded_by": m.superseded_by, "file": m.file, "provenance": canonical(m.provenance),
-        "meta": canonical(m.meta) if m.meta else "{}",
+        "meta": canonical(m.meta) if m.meta else "{}", "trust": m.provenance.trust.value,
+        "expires_tick": m.expires_tick, "retired_tick": m.retired_tick,
     }  # fmt: skip
 
 
@@ -158,6 +169,7 @@ def _from_row(row: Row) -> Memory:
         expires_at=from_micros(row[23]), purge_at=from_micros(row[24]), last_accessed_at=from_micros(row[25]),
         access_count=row[26], decay_score=row[27], supersedes=row[28], superseded_by=row[29], file=row[30],
         provenance=_provenance(json.loads(row[31])), meta=json.loads(row[32]),
+        expires_tick=row[33], retired_tick=row[34],
     )  # fmt: skip
 
 

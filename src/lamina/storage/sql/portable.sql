@@ -4,7 +4,8 @@
 -- fragment: memory_columns
 id, space, owner, layer, kind, text, key, category, tags, authority, importance, priority, confidence, pinned,
 state, revision, tick, phase, ttl, created_at, updated_at, valid_from, valid_until, expires_at, purge_at,
-last_accessed_at, access_count, decay_score, supersedes, superseded_by, file, provenance, meta
+last_accessed_at, access_count, decay_score, supersedes, superseded_by, file, provenance, meta, expires_tick,
+retired_tick
 
 -- fragment: audit_columns
 seq, at, op, scope, key, memory_id, number, actor, via, run_id, reason, old_hash, new_hash, key_id, prev, hash
@@ -32,7 +33,45 @@ ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value;
 INSERT INTO shelf (tenant, number, name, next_slot, members, length) VALUES (:tenant, :number, :name, 0, 0, 0);
 
 -- name: shelf_number
-SELECT number FROM shelf WHERE tenant = :tenant AND name = :name;
+SELECT number, phase FROM shelf WHERE tenant = :tenant AND name = :name;
+
+-- name: enter_phase
+UPDATE shelf SET phase = :number WHERE tenant = :tenant AND number = :shelf;
+
+-- name: add_phase
+INSERT INTO phase (tenant, shelf, number, name, reason, started_tick, started_at)
+VALUES (:tenant, :shelf, :number, :name, :reason, :started_tick, :started_at);
+
+-- name: phases_of
+SELECT number, name, reason, started_tick, started_at FROM phase
+ WHERE tenant = :tenant AND shelf = :shelf ORDER BY number;
+
+-- name: phase_by_number
+SELECT number, name, reason, started_tick, started_at FROM phase
+ WHERE tenant = :tenant AND shelf = :shelf AND number = :number;
+
+-- name: drop_phases
+DELETE FROM phase WHERE tenant = :tenant AND shelf = :shelf AND number <= :upto;
+
+-- name: standing_before
+-- What was active on a shelf when the clock reached a tick.
+SELECT id, layer, identity FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND tick < :tick AND state <> 'pending'
+   AND (retired_tick IS NULL OR retired_tick >= :tick) ORDER BY id;
+
+-- name: expired_by
+-- Active memories whose ticks are over, oldest first.
+SELECT {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND expires_tick <= :tick ORDER BY tick, id;
+
+-- name: turns_of
+-- The turns of a conversation that are still in its window, oldest first.
+SELECT {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND identity >= 'turn:' AND identity < 'turn;'
+   AND phase = :phase ORDER BY identity;
+
+-- name: read_number
+SELECT value FROM counter WHERE tenant = :tenant AND name = :name;
 
 -- name: all_shelves
 SELECT number, name, members FROM shelf WHERE tenant = :tenant ORDER BY number;
@@ -81,12 +120,13 @@ DELETE FROM posting WHERE tenant = :tenant AND shelf = :shelf AND term = :term A
 INSERT INTO memory (
   tenant, id, shelf, slot, identity, space, owner, layer, kind, text, key, category, tags, authority, importance,
   priority, confidence, pinned, state, revision, tick, phase, ttl, created_at, updated_at, valid_from, valid_until,
-  expires_at, purge_at, last_accessed_at, access_count, decay_score, supersedes, superseded_by, file, provenance, meta)
+  expires_at, purge_at, last_accessed_at, access_count, decay_score, supersedes, superseded_by, file, provenance, meta,
+  trust, expires_tick, retired_tick)
 VALUES (
   :tenant, :id, :shelf, :slot, :identity, :space, :owner, :layer, :kind, :text, :key, :category, :tags, :authority,
   :importance, :priority, :confidence, :pinned, :state, :revision, :tick, :phase, :ttl, :created_at, :updated_at,
   :valid_from, :valid_until, :expires_at, :purge_at, :last_accessed_at, :access_count, :decay_score, :supersedes,
-  :superseded_by, :file, :provenance, :meta);
+  :superseded_by, :file, :provenance, :meta, :trust, :expires_tick, :retired_tick);
 
 -- name: memory_by_id
 SELECT {{memory_columns}} FROM memory WHERE tenant = :tenant AND id = :id;
@@ -104,7 +144,8 @@ SELECT shelf, slot, identity FROM memory WHERE tenant = :tenant AND id = :id;
 UPDATE memory SET
   text = :text, slot = :slot, identity = :identity, state = :state, revision = revision + 1,
   updated_at = :updated_at, expires_at = :expires_at, purge_at = :purge_at, superseded_by = :superseded_by,
-  priority = :priority, ttl = :ttl, pinned = :pinned, kind = :kind, authority = :authority, provenance = :provenance
+  priority = :priority, ttl = :ttl, pinned = :pinned, kind = :kind, authority = :authority, provenance = :provenance,
+  phase = :phase, expires_tick = :expires_tick, retired_tick = :retired_tick, meta = :meta
  WHERE tenant = :tenant AND id = :id AND revision = :expected
 RETURNING revision;
 
@@ -184,6 +225,9 @@ SELECT m.id FROM memory m
 INSERT INTO event (tenant, seq, at, type, shelf, data)
 VALUES (
   :tenant, (SELECT coalesce(max(seq), 0) + 1 FROM event WHERE tenant = :tenant), :at, :type, :shelf, :data);
+
+-- name: event_by_seq
+SELECT seq, at, type, shelf, data FROM event WHERE tenant = :tenant AND seq = :seq;
 
 -- name: add_operation
 INSERT INTO operation (tenant, id, at, kind, target, payload) VALUES (:tenant, :id, :at, :kind, :target, :payload);

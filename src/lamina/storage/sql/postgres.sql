@@ -1,7 +1,7 @@
 -- What PostgreSQL spells its own way: lists travel as arrays.
 
 -- name: shelf_statistics
-SELECT number, members, length, next_slot, name FROM shelf
+SELECT number, members, length, next_slot, name, phase FROM shelf
  WHERE tenant = :tenant AND name = ANY(:names) AND members > 0;
 
 -- name: add_posting
@@ -50,3 +50,5 @@ m.state = 'active'
  AND (cardinality(:categories::text[]) = 0 OR m.category = ANY(:categories))
  AND (:since::bigint IS NULL OR m.created_at >= :since)
  AND (:until::bigint IS NULL OR m.created_at < :until)
+ AND (:trusted = 0 OR m.trust = 'trusted')
+ AND (cardinality(:phases::text[]) = 0 OR m.space || ':' || m.owner || ' ' || m.phase = ANY(:phases))

@@ -2,7 +2,7 @@
 -- CROSS JOIN fixes the order of the loops: the short list outside, an index look-up inside.
 
 -- name: shelf_statistics
-SELECT number, members, length, next_slot, name FROM shelf
+SELECT number, members, length, next_slot, name, phase FROM shelf
  WHERE tenant = :tenant AND name IN (SELECT value FROM json_each(:names)) AND members > 0;
 
 -- name: add_posting
@@ -54,3 +54,5 @@ m.state = 'active'
  AND (:categories = '[]' OR m.category IN (SELECT value FROM json_each(:categories)))
  AND (:since IS NULL OR m.created_at >= :since)
  AND (:until IS NULL OR m.created_at < :until)
+ AND (:trusted = 0 OR m.trust = 'trusted')
+ AND (:phases = '[]' OR m.space || ':' || m.owner || ' ' || m.phase IN (SELECT value FROM json_each(:phases)))

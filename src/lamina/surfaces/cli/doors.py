@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lamina.engine.engine import Engine
     from lamina.engine.mind import Mind
     from lamina.model.token import Token
+    from lamina.policy.rules import Policy
 
 
 class Opening(NamedTuple):
@@ -39,6 +40,7 @@ class Doors(NamedTuple):
     parse_time: Callable[[str], datetime | None]
     parse_ttl: Callable[[str, datetime], tuple[str, datetime | None]]
     open_memory: Callable[[Opening], Engine]
+    read_policy: Callable[[str], Policy]
     examine: Callable[[Opening], Sequence[Check]]
     create_token: Callable[..., tuple[Token, str]]
     list_tokens: Callable[[Engine], list[Token]]

@@ -79,6 +79,8 @@ def recall(
     since: Annotated[str | None, Option(help="Not older than this date or time.")] = None,
     until: Annotated[str | None, Option(help="Not newer than this date or time.")] = None,
     budget: Annotated[int | None, Option(help="How many tokens the hits may have together.")] = None,
+    across: Annotated[bool, Option("--across-phases", help="Earlier phases too.")] = False,
+    trusted: Annotated[bool, Option("--trusted", help="Nothing that a tool or a document said.")] = False,
     explain: Annotated[bool, Option("--explain", help="Say why each hit is there.")] = False,
 ) -> int:
     """What is known about a question, best first."""
@@ -86,7 +88,7 @@ def recall(
     narrowing = {
         "k": k, "layers": names(layer), "categories": names(category), "kinds": names(kind),
         "spaces": names(space), "since": call.time(since, "--since"), "until": call.time(until, "--until"),
-        "budget_tokens": budget,
+        "budget_tokens": budget, "across_phases": across or None, "trusted_only": trusted or None,
     }  # fmt: skip
     with call.mind() as mind:
         found = mind.recall(query, **_given(narrowing))
@@ -158,12 +160,22 @@ def restore(ctx: typer.Context, memory_id: MemoryId, reason: Reason = None) -> i
 
 
 @commands.add("explain")
-def explain(ctx: typer.Context, memory_id: MemoryId) -> int:
-    """Why a memory is there, told from what was recorded."""
-    call = call_of(ctx)
+def explain(
+    ctx: typer.Context,
+    subject: Annotated[str, Argument(metavar="ID-or-EVENT", help="A memory's id, or an event's number.")],
+    question: Annotated[
+        str | None, Option("--question", help="Say why the memory is not recalled for this question.")
+    ] = None,
+) -> int:
+    """Why a memory is there, was refused, won, or is not recalled."""
+    call, out = call_of(ctx), call_of(ctx).out
     with call.mind() as mind:
-        told = mind.explain(memory_id)
-    out, memory = call.out, told.memory
+        if question is not None or subject.isdecimal():
+            known = mind.why_not(question, subject) if question else mind.explain_event(int(subject))
+            lines = [out.style(out.text(known.subject), "bold"), *map(out.text, known.lines)]
+            return call.answer(known, lines)
+        told = mind.explain(subject)
+    memory = told.memory
     words = f"{memory.key}: {memory.text}" if memory.key else memory.text
     return call.answer(told, [out.style(out.text(words), "bold"), *map(out.text, told.lines)])
 
@@ -211,5 +223,6 @@ def _gist(data: dict[str, Any]) -> str:
     """What an event is about, in a few words."""
     if written := data.get("written"):
         return "; ".join(f"{one['id']}  {one['text']}" for one in written)
-    parts = (data.get(name) for name in ("memory_id", "winner_id", "rule", "reason"))
+    names = ("query", "action", "from_id", "to_id", "memory_id", "winner_id", "rule", "phase_id", "reason")
+    parts = (data.get(name) for name in names)
     return "  ".join(str(part) for part in parts if part)

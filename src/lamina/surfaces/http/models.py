@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from lamina.model import HistoryEntry, Kind, Layer, Outcome, Receipt, Role, Space, plain
+from lamina.model import Heard, HistoryEntry, Kind, Layer, Outcome, Phase, Receipt, Role, Space, plain
 from lamina.model.audit import TraceEvent
 from lamina.model.token import Right
 from lamina.text.ttl import parse_time
@@ -77,6 +77,48 @@ class Recall(Body):
     since: Moment | None = None
     until: Moment | None = None
     budget_tokens: Annotated[int, Field(ge=0, le=2**31)] | None = None
+    across_phases: bool | None = Field(None, description="Earlier phases too.")
+    trusted_only: bool | None = Field(None, description="Nothing that a tool or a document said.")
+    trace: bool = Field(False, description="With the events that the governance contract says of a reading.")
+
+
+class Hear(Body):
+    """One turn of a conversation."""
+
+    text: str = Field(examples=["Remember this for me: I prefer dark mode."])
+    reply: str | None = Field(None, description="What the agent answered.")
+    tools: Annotated[list[dict[str, Any]], Few] = Field([], description="What tools returned.")
+
+
+class Promote(Body):
+    """Where a memory is to move."""
+
+    to: OneSpace
+    reason: str | None = None
+
+
+class StartPhase(Body):
+    """The next stretch of a space's life."""
+
+    space: OneSpace = Field(Space.SESSION)
+    name: str | None = None
+    reason: str | None = None
+
+
+class WhyNot(Body):
+    """The question for which a memory is missed."""
+
+    query: str
+
+
+class Between(BaseModel):
+    """Two phases of a space, by number."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    before: Annotated[int, Field(ge=1, le=2**31)]
+    after: Annotated[int, Field(ge=1, le=2**31)]
+    space: Space = Space.SESSION
 
 
 class Nothing(Body):
@@ -100,6 +142,20 @@ class ReceiptBody(BaseModel):
     acknowledgement: str
     warnings: list[str]
     revision: int | None
+
+
+class HeardBody(BaseModel):
+    """What became of a turn: a receipt for each thing that was tried, and the events."""
+
+    receipts: list[ReceiptBody]
+    acknowledgement: str
+    events: list[dict[str, Any]]
+
+
+class PhasesBody(BaseModel):
+    """Phases, oldest first."""
+
+    items: list[Phase]
 
 
 class HistoryBody(BaseModel):
@@ -158,6 +214,14 @@ class ProblemBody(BaseModel):
     request_id: str
     hint: str | None = None
     errors: list[FieldError] | None = None
+
+
+def heard_body(heard: Heard) -> dict[str, Any]:
+    return {
+        "receipts": [receipt_body(receipt) for receipt in heard.receipts],
+        "acknowledgement": heard.acknowledgement,
+        "events": plain(heard.events),
+    }
 
 
 def receipt_body(receipt: Receipt) -> dict[str, Any]:

@@ -14,20 +14,40 @@ from lamina.engine.details import Details, Narrowing
 from lamina.engine.engine import Engine
 from lamina.engine.mind import Mind
 from lamina.errors import Conflict, Denied, InvalidInput, NotFound
-from lamina.model import Explanation, Memory, Outcome, Receipt, Recollection, plain
+from lamina.model import (
+    Explanation,
+    Memory,
+    Outcome,
+    Phase,
+    Receipt,
+    Recollection,
+    Space,
+    Verdict,
+    plain,
+)
 from lamina.model.token import Right, Token
+from lamina.policy.phases import PhaseDiff
 from lamina.storage.book import Properties
 from lamina.surfaces.http.models import (
+    Between,
     HealthBody,
+    Hear,
+    HeardBody,
     HistoryBody,
     Last,
     Nothing,
+    OneSpace,
+    PhasesBody,
+    Promote,
     Recall,
     ReceiptBody,
     Remember,
     Revise,
+    StartPhase,
     StatusBody,
     TraceBody,
+    WhyNot,
+    heard_body,
     receipt_body,
 )
 from lamina.surfaces.http.problems import MEDIA_TYPE, refused
@@ -209,8 +229,58 @@ def explain(memory_id: Id, mind: Reader) -> JSONResponse:
 @router.post("/v1/recall", response_model=Recollection)
 def recall(body: Recall, mind: Reader) -> JSONResponse:
     """What is known about a question, best first, with reasons."""
-    narrowing = body.model_dump(exclude={"query"}, exclude_none=True)
-    return JSONResponse(plain(mind.recall(body.query, **cast(Narrowing, narrowing))))
+    narrowing = body.model_dump(exclude={"query", "trace"}, exclude_none=True)
+    return JSONResponse(plain(mind.recall(body.query, trace=body.trace, **cast(Narrowing, narrowing))))
+
+
+@router.post("/v1/hear", response_model=HeardBody)
+def hear(body: Hear, mind: Writer) -> JSONResponse:
+    """One turn of a conversation: what lasts of it is kept, as the policy allows."""
+    return JSONResponse(heard_body(mind.hear(body.text, reply=body.reply, tools=body.tools)))
+
+
+@router.post("/v1/memories/{id}/promote", response_model=ReceiptBody, responses=_says(404, 409))
+def promote(memory_id: Id, body: Promote, mind: Writer) -> JSONResponse:
+    """Move a memory to a wider space, where the policy has a way for it."""
+    return _answered(mind.promote(memory_id, body.to, reason=body.reason or ""))
+
+
+@router.get("/v1/phases", response_model=PhasesBody)
+def phases(mind: Reader, space: OneSpace = Space.SESSION) -> JSONResponse:
+    """The phases of one of the caller's spaces that are kept, oldest first."""
+    return JSONResponse({"items": plain(mind.phases(space))})
+
+
+@router.post("/v1/phases", status_code=201, response_model=Phase)
+def start_phase(body: StartPhase, mind: Writer) -> JSONResponse:
+    """Begin the next phase of a space; from then on a recall looks at that one only."""
+    begun = mind.start_phase(body.space, name=body.name or "", reason=body.reason or "manual")
+    return JSONResponse(plain(begun), 201)
+
+
+@router.get("/v1/phases/diff", response_model=PhaseDiff, responses=_says(404))
+def phase_diff(asked: Annotated[Between, Query()], mind: Reader) -> JSONResponse:
+    """What was added, deleted and replaced between the ends of two phases."""
+    found = mind.phase_diff(asked.before, asked.after, asked.space)
+    return JSONResponse({**plain(found), "summary_lines": list(found.summary_lines)})
+
+
+@router.get("/v1/policy", response_model=dict[str, Any])
+def policy(request: Request, mind: Reader) -> JSONResponse:  # noqa: ARG001 - asks for the right to read
+    """The policy in force, as events carry it."""
+    return JSONResponse(engine_of(request).book.snapshot)
+
+
+@router.get("/v1/trace/{seq}/explain", response_model=Verdict, responses=_says(404))
+def explain_event(seq: Annotated[int, Path(ge=1, le=2**62)], mind: Reader) -> JSONResponse:
+    """Why a write was refused, which of two won, what was recalled: from the event that was recorded."""
+    return JSONResponse(plain(mind.explain_event(seq)))
+
+
+@router.post("/v1/memories/{id}/why-not", response_model=Verdict, responses=_says(404))
+def why_not(memory_id: Id, body: WhyNot, mind: Reader) -> JSONResponse:
+    """Why a memory is not among the hits for a question, or that it is."""
+    return JSONResponse(plain(mind.why_not(body.query, memory_id)))
 
 
 @router.get("/v1/trace", response_model=TraceBody)

@@ -221,6 +221,36 @@ class Tools:
         """
         return shapes.Receipt.of(self.caller.mind(Right.WRITE, session).restore(memory_id, reason=reason))
 
+    @_tool("Hear a turn", repeatable=False)
+    def memory_hear(
+        self,
+        text: Annotated[str, Field(description="What was said to you, exactly.")],
+        reply: Annotated[str, Field(description="What you answered.")] = "",
+        session: Session = "",
+    ) -> shapes.Heard:
+        """Keep one turn of the conversation; what lasts of it is kept beyond the window, as policy allows.
+
+        Use it once a turn when you are asked to keep the conversation itself. For a single thing to
+        remember, use memory_remember.
+        """
+        return shapes.Heard.of(self.caller.mind(Right.WRITE, session).hear(text, reply=reply or None))
+
+    @_tool("Promote", repeatable=False)
+    def memory_promote(
+        self,
+        memory_id: MemoryId,
+        to: Annotated[Space, Field(description="The wider space.")],
+        reason: Reason = "",
+        session: Session = "",
+    ) -> shapes.Receipt:
+        """Move a memory to a wider space, such as from the session to the project, when the user asks for it.
+
+        The policy has to have a way for it, and what the user said only the user can move.
+        """
+        return shapes.Receipt.of(
+            self.caller.mind(Right.WRITE, session).promote(memory_id, to, reason=reason)
+        )
+
     @_tool("Trace", reads=True)
     def memory_trace(
         self,

@@ -1,0 +1,65 @@
+"""The trace as callers read it: their own shelves only, each event with the policy that applied."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from lamina.engine.ledger import Book
+from lamina.engine.recall import Answer, current_phases
+from lamina.errors import NotFound
+from lamina.model import Query, Space
+from lamina.model.audit import TraceEvent
+from lamina.storage.book import Properties
+from lamina.storage.database import Transaction
+from lamina.storage.logs import Events
+from lamina.trace import events
+
+_POLICY = ("policy_snapshot", "policy")
+
+
+def last_events(transaction: Transaction, shelves: Sequence[str], limit: int) -> tuple[TraceEvent, ...]:
+    """The newest events of these shelves, oldest of them first."""
+    return _whole(transaction, Events(transaction).last(shelves, limit))
+
+
+def one_event(transaction: Transaction, shelves: Sequence[str], seq: int) -> TraceEvent:
+    """An event by its number; on anybody else's shelf it does not exist."""
+    found = Events(transaction).get(seq)
+    if found is None or found.shelf not in shelves:
+        raise NotFound(
+            f"There is no event {seq} here.", hint="`lamina trace` shows the numbers of the newest."
+        )
+    return _whole(transaction, [found])[0]
+
+
+def _whole(transaction: Transaction, found: Sequence[TraceEvent]) -> tuple[TraceEvent, ...]:
+    """Each event with the policy it names in full."""
+    policies: dict[str, Any] = {}
+
+    def policy(name: str) -> Any:
+        if name not in policies:
+            kept = Properties(transaction).get(name)
+            policies[name] = name if kept is None else json.loads(kept)
+        return policies[name]
+
+    return tuple(
+        replace(event, data={k: policy(v) if k in _POLICY else v for k, v in event.data.items()})
+        for event in found
+    )
+
+
+def reading_events(
+    transaction: Transaction, query: Query, asked: Sequence[Space], answer: Answer, book: Book
+) -> list[dict[str, Any]]:
+    """What the contract says of a recall: the recall itself, then every border it looked across."""
+    phases, snapshot = current_phases(transaction, query), book.snapshot
+    told = [
+        events.recalled(query.scope, query.text, (answer.found, answer.memories), phases, snapshot)
+    ]
+    for space in asked:
+        code = "allowed" if space in book.policy.read_order else "space_disabled"
+        told.append(events.border_check(query.scope, "read", (space, None), code, snapshot))
+    return told

@@ -1,0 +1,60 @@
+"""Phases: begin one, list them, and say what changed between two."""
+
+from __future__ import annotations
+
+from lamina.engine.ledger import Ledger
+from lamina.errors import Denied, NotFound
+from lamina.model import Phase, Space
+from lamina.policy.phases import PhaseDiff, compared
+from lamina.storage.database import Transaction
+from lamina.storage.lexicon import Lexicon
+from lamina.storage.phases import Phases
+from lamina.trace import events
+
+_BEYOND = 2**62
+
+
+def begin(ledger: Ledger, shelf: str, name: str | None, reason: str) -> Phase | None:
+    """Begin the next phase of a shelf; None where the policy has no phases, which is traced."""
+    if not ledger.book.policy.phase.enabled:
+        space = Space(shelf.partition(":")[0])
+        refused = events.border_check(
+            ledger.scope, "phase_start", (space, None), "phase_disabled", ledger.snapshot
+        )
+        ledger.trace(shelf, refused)
+        return None
+    number, current = ledger.lexicon.open_shelf(shelf)
+    return ledger.start_phase(shelf, number, (current + 1, name, reason)).phase
+
+
+def listed(transaction: Transaction, shelf: str) -> list[Phase]:
+    """The phases of a shelf that are kept, oldest first."""
+    known = Lexicon(transaction).shelf(shelf)
+    return [] if known is None else Phases(transaction).of(known[0])
+
+
+def difference(ledger: Ledger, shelf: str, numbers: tuple[int, int]) -> PhaseDiff:
+    """What stood on a shelf at the end of one phase and at the end of another; traced."""
+    if not ledger.book.policy.phase.diff_enabled:
+        raise Denied(
+            "The policy in force does not compare phases.",
+            code="phase_diff_disabled",
+            hint="Set `phase.diff_enabled` in the policy.",
+        )
+    phases = listed(ledger.transaction, shelf)
+    ends = [_end(phases, number) for number in numbers]
+    known = Lexicon(ledger.transaction).shelf(shelf) or (0, 0)
+    before, after = (Phases(ledger.transaction).standing(known[0], end) for end in ends)
+    diff = compared(before, after)
+    names = (f"phase-{numbers[0]}", f"phase-{numbers[1]}")
+    ledger.trace(shelf, events.phase_diff(ledger.scope, shelf, names, diff))
+    return diff
+
+
+def _end(phases: list[Phase], number: int) -> int:
+    """The tick at which a phase was over: when the next began, or not yet."""
+    if all(phase.number != number for phase in phases):
+        kept = ", ".join(phase.id for phase in phases) or "none yet"
+        raise NotFound(f"There is no phase-{number} here.", code="phase_unknown", hint=f"Kept: {kept}.")
+    later = [phase.started_tick for phase in phases if phase.number > number]
+    return min(later, default=_BEYOND)

@@ -1,0 +1,50 @@
+"""Phases as rows, and what stood on a shelf at the end of each."""
+
+from __future__ import annotations
+
+from lamina.model import Layer, Phase, contract_kind
+from lamina.policy.phases import Standing
+from lamina.storage.database import Row, Transaction
+from lamina.storage.memories import micros, moment
+
+
+class Phases:
+    """The phases of one tenant's shelves inside one transaction."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    def start(self, shelf: int, phase: Phase) -> None:
+        """From now on the shelf is in this phase."""
+        self._tx.run(
+            "add_phase",
+            shelf=shelf,
+            number=phase.number,
+            name=phase.name,
+            reason=phase.reason,
+            started_tick=phase.started_tick,
+            started_at=micros(phase.started_at),
+        )
+        self._tx.run("enter_phase", shelf=shelf, number=phase.number)
+
+    def get(self, shelf: int, number: int) -> Phase | None:
+        row = self._tx.one("phase_by_number", shelf=shelf, number=number)
+        return None if row is None else _phase(row)
+
+    def of(self, shelf: int) -> list[Phase]:
+        """Those that are kept, oldest first."""
+        return [_phase(row) for row in self._tx.all("phases_of", shelf=shelf)]
+
+    def keep(self, shelf: int, newest: int, most: int) -> None:
+        """Let go of the oldest, so that at most so many are kept."""
+        self._tx.run("drop_phases", shelf=shelf, upto=newest - most)
+
+    def standing(self, shelf: int, tick: int) -> list[Standing]:
+        """What was active on the shelf when its clock reached a tick."""
+        rows = self._tx.all("standing_before", shelf=shelf, tick=tick)
+        return [Standing(one, contract_kind(Layer(layer)), identity) for one, layer, identity in rows]
+
+
+def _phase(row: Row) -> Phase:
+    number, name, reason, tick, at = row
+    return Phase(number=number, name=name, reason=reason, started_tick=tick, started_at=moment(at))
