@@ -51,14 +51,13 @@ class Name:
 
 def find_named(view: str, lowered: str) -> Iterator[tuple[str, int, int]]:
     """Rule, start and end of each named secret; `lowered` is the view in lower case, of the same length."""
-    looks = _Looks(_LOOKS + len(view) // _TEXT_PER_LOOK)
     for name in NAMES:
         hits = [
             hit
             for hit in matches_at(name.pattern, lowered, lowered, name.keywords)
             if _stands_alone(view, lowered, hit, name)
         ]
-        yield from _of_name(view, lowered, name, hits, looks)
+        yield from _of_name(view, lowered, name, hits)
 
 
 def matches_at(
@@ -78,50 +77,24 @@ def matches_at(
             done = hit.end()
 
 
-@dataclass(slots=True)
-class _Looks:
-    """How many more values are judged in a text: what no person writes must not take long."""
-
-    left: int
-
-
 def _of_name(
-    view: str, lowered: str, name: Name, hits: Sequence[re.Match[str]], looks: _Looks
+    view: str, lowered: str, name: Name, hits: Sequence[re.Match[str]]
 ) -> Iterator[tuple[str, int, int]]:
     done = 0
     for number, hit in enumerate(hits):
-        if looks.left <= 0:
-            yield from _of_flood(view, lowered, name, hits[number:])
-            return
         if hit.start() < done:
             continue  # the word is a part of the value before it
-        looks.left -= 1
         limit = min(hits[number + 2].start() if number + 2 < len(hits) else len(view), hit.end() + _WINDOW)
-        if (value := _after(view, lowered, name, hit.end(), limit, looks)) is not None:
+        if (value := _after(view, lowered, name, hit.end(), limit)) is not None:
             done = value.end
             yield name.rule, value.start, value.end
             while (more := _again(view, name, done, limit)) is not None:
                 done = more.end
                 yield name.rule, more.start, more.end
-        elif name.kind in ("password", "token"):
+        elif name.kind in ("password", "token", "pin"):
             since = max(done, hits[number - 1].end() if number else 0, hit.start() - _WINDOW)
             if (span := _first(view, since, hit, name)) is not None:
                 yield name.rule, *span
-
-
-def _of_flood(
-    view: str, lowered: str, name: Name, hits: Sequence[re.Match[str]]
-) -> Iterator[tuple[str, int, int]]:
-    """The same with one look per name, and no second look at what was a value."""
-    judge = shapes.is_token if name.kind in ("token", "key") else shapes.is_mixed
-    done = 0
-    for hit in hits:
-        if hit.end() < done or (said := _FLOOD.match(lowered, hit.end())) is None:
-            continue
-        start, end = said.start("value"), said.start("value") + len(trimmed(said["value"]))
-        done = end
-        if end > start and (judge(view, start, end) or (name.kind == "pin" and view[start:end].isdigit())):
-            yield name.rule, start, end
 
 
 def _again(view: str, name: Name, at: int, limit: int) -> Value | None:
@@ -154,7 +127,7 @@ def _stands_alone(view: str, lowered: str, hit: re.Match[str], name: Name) -> bo
     return not before.isdigit()
 
 
-def _after(view: str, lowered: str, name: Name, at: int, limit: int, looks: _Looks) -> Value | None:
+def _after(view: str, lowered: str, name: Name, at: int, limit: int) -> Value | None:
     """The value after a name, if there is one that its kind accepts."""
     if (suffix := _SUFFIX.match(lowered, at)) is not None:
         if _is_other_noun(suffix[1] or "") or (suffix[1] and name.kind == "weak"):
@@ -164,7 +137,6 @@ def _after(view: str, lowered: str, name: Name, at: int, limit: int, looks: _Loo
         return None
     accepts = _KINDS[name.kind]
     for value in _candidates(view, lowered, name, at, limit):
-        looks.left -= _COST_OF_A_VALUE
         if value.end > value.start and accepts(view, value):
             return value
     return None
@@ -244,10 +216,12 @@ def _first(view: str, since: int, hit: re.Match[str], name: Name) -> tuple[int, 
     if said is None or _NOT_THIS.match(view, hit.end()):
         return None
     start, end = said.start("value"), said.start("value") + len(trimmed(said["value"]))
-    judge = shapes.is_mixed if name.kind == "password" else shapes.is_token
-    if end <= start or shapes.is_slug(view[start:end]) or not judge(view, start, end):
+    if end <= start or shapes.is_slug(view[start:end]):
         return None
-    return start, end
+    if name.kind == "pin":
+        return (start, end) if _SENT_PIN.fullmatch(view, start, end) else None
+    judge = shapes.is_mixed if name.kind == "password" else shapes.is_token
+    return (start, end) if judge(view, start, end) else None
 
 
 def _is_detail(gap: str, *, own: bool) -> bool:
@@ -296,13 +270,13 @@ def _accepts_beside(view: str, value: Value) -> bool:
     """A value right after the name: clear in Thai and Chinese, in English only after some words."""
     at = (view, value.start, value.end)
     text = view[value.start : value.end]
-    if text.isdigit():
+    if text.rstrip("#").isdigit():
         shortest = _BESIDE_DIGITS if value.by.isascii() else _OWN_BESIDE_DIGITS
         return len(text) >= shortest and shapes.is_pin(*at)
     if not value.by[-1:].isascii():
         return shapes.is_mixed(*at) or (_IN_A_PAIR.search(value.by) is not None and shapes.is_password(*at))
     if _AFTER_A_USER.search(value.by) and shapes.is_uncommon_word(text):
-        return True
+        return not shapes.is_placeholder(*at)
     if shapes.is_slug(text) or not shapes.is_mixed(*at):
         return False
     return bool(_GIVEN.search(value.by)) or shapes.is_strong(*at)
@@ -313,7 +287,8 @@ def _accepts_weak(view: str, value: Value) -> bool:
     at = (view, value.start, value.end)
     if value.link is Link.BESIDE:
         return shapes.is_mixed(*at) and (
-            bool(_IN_A_PAIR.search(value.by)) or (value.by.endswith("pw") and shapes.is_strong(*at))
+            value.quoted
+            or bool(_IN_A_PAIR.search(value.by)) or (value.by.endswith("pw") and shapes.is_strong(*at))
         )
     if value.link is Link.LOOSE or value.by in _WEAK_LINKS:
         return shapes.is_strong(*at) and not _FIELD.match(view, value.start, value.end)
@@ -442,8 +417,6 @@ def _names(source: dict[str, Any]) -> tuple[Name, ...]:
 
 #: How far a value may be from its name, and a word that matters from a value.
 _WINDOW, _LOOK_BACK, _LONGEST = 110, 40, 160
-#: How many names are looked at closely, at least and by the length of the text; a value to judge counts more.
-_LOOKS, _TEXT_PER_LOOK, _COST_OF_A_VALUE = 200, 48, 4
 _MOST_LINKS, _PAIR_REACH = 4, 60
 _BESIDE_DIGITS, _OWN_BESIDE_DIGITS, _BESIDE_TOKEN, _BESIDE_CHANGES = 6, 4, 10, 3
 _PHRASE_WORDS = 4
@@ -470,7 +443,6 @@ _LINK = _grammar("link")
 _DIRECT = _grammar("direct")
 _BLANK = _grammar("blank")
 _NO_BLANK = _grammar("no_blank")
-_FLOOD = _grammar("flood")
 _SENTENCE_END = _grammar("sentence_end")
 _DETAIL = _grammar("detail")
 _OWN_DETAIL = _grammar("own_detail")
@@ -496,4 +468,5 @@ _IN_A_PAIR = _grammar("in_a_pair")
 _PUBLIC_KEY = _grammar("public_key")
 _PIN_BESIDE = _grammar("pin_beside")
 _SENT_CODE = _grammar("sent_code")
+_SENT_PIN = _grammar("sent_pin")
 _AFTER_PIN = _grammar("after_pin")
