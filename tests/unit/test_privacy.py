@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import importlib
+import itertools
 import random
 import re
 import string
@@ -12,8 +13,8 @@ from types import ModuleType
 
 import pytest
 
-from lamina.policy import privacy
-from lamina.policy.privacy import REDACTED, Finding, find_secrets, redacted, without_allowed
+from lamina.policy import pii, privacy, shapes, shapes_named, views
+from lamina.policy.privacy import REDACTED, Allowed, Finding, find_secrets, redacted
 from lamina.policy.shapes import SHAPES, compiled
 from lamina.policy.shapes_named import NAMES
 
@@ -290,6 +291,17 @@ def test_every_rule_compiles_and_names_a_known_shape_and_plain_keywords() -> Non
     assert all(rule.keywords for rule in privacy._RULES)
 
 
+def test_no_pattern_uses_what_early_python_3_11_gets_wrong() -> None:
+    patterns = [compiled(rule.pattern) for rule in (*privacy._TOKENS, *privacy._RULES)]
+    patterns += [name.pattern for name in NAMES]
+    for module in (pii, privacy, shapes, shapes_named, views):
+        patterns += [value for value in vars(module).values() if isinstance(value, re.Pattern)]
+    assert len(patterns) > 120
+    for pattern in patterns:
+        bare = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "c", pattern.pattern)
+        assert not re.search(r"[*+?}]\+|\(\?>", bare), pattern.pattern
+
+
 @pytest.mark.parametrize(
     ("text", "secret"),
     [
@@ -328,6 +340,19 @@ def test_every_rule_compiles_and_names_a_known_shape_and_plain_keywords() -> Non
         ("รหัสเข้าคอมออฟฟิศ Winter2024", "Winter2024"),
         ("root 密码设置成了 R00t#77", "R00t#77"),
         ("保險箱密碼 30-15-22", "30-15-22"),
+        ("门禁密码 4829#", "4829"),
+        ("482913 is your verification code", "482913"),
+        ("Fluffy2012 <- my github password", "Fluffy2012"),
+        ("It's Fluffy2012 (that's my bank password)", "Fluffy2012"),
+        ("- **Password:** Fluffy2012", "Fluffy2012"),
+        ("Password\n\nFluffy2012", "Fluffy2012"),
+        ('smtp_pass "Fluffy2012"', "Fluffy2012"),
+        ("REDIS_AUTH=Fluffy2012", "Fluffy2012"),
+        ("my password is: correct horse battery staple", "correct horse battery staple"),
+        ('requests.get(url, auth=("ana", "Fluffy2012"))', "Fluffy2012"),
+        ("Set-Cookie: auth=" + KEY + "; HttpOnly", KEY),
+        ("password%3DFluffy2012%26x", "Fluffy2012"),
+        ("postgres%3A%2F%2Fana%3AFluffy2012%40db%2Fapp", "Fluffy2012"),
     ],
 )
 def test_what_people_paste_into_a_chat_is_found(text: str, secret: str) -> None:
@@ -406,30 +431,40 @@ def test_a_second_password_in_the_sentence_is_found_too(text: str) -> None:
         '"password": "รหัสผ่าน",',
         "arn:aws:secretsmanager:us-west-2:123456789012:secret:MyTestSecret-a1b2c3",
         '"NextToken": "e1a6b86e-46bd-41ac-bfba-633abcdfdbd7"',
+        "password: &anchor",
+        "Specify the username user and password password for both",
+        "Pass `--timeout=milliseconds` to it",
+        "--secret=projects/my-project/secrets/my-secret/versions/2",
+        "import apsw; stop = 0xFFFF_FFFF",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        "https://example.com/reset%20password?step=2",
     ],
 )
 def test_placeholders_hashes_code_and_talk_are_not_secrets(text: str) -> None:
     assert find_secrets(text) == ()
 
 
-def test_secrets_and_personal_numbers_are_told_apart() -> None:
-    text = "my password is hunter2 and my card is 4539 1488 0343 6467"
-    assert [(hit.rule, hit.group) for hit in find_secrets(text)] == [
-        ("password", "secret"), ("payment_card", "personal"),
-    ]
+KEY_OF_THE_STORE = b"a key that only this store has"
 
 
 def test_an_allowed_value_is_no_finding_and_every_other_still_is() -> None:
     text = "the password is hunter2, the PIN is 1234"
-    asked: list[str] = []
+    password, pin = find_secrets(text)
+    allowed = Allowed(KEY_OF_THE_STORE, frozenset({Allowed(KEY_OF_THE_STORE).fingerprint(text, password)}))
+    assert find_secrets(text, allowed) == (pin,)
+    assert find_secrets("รหัสผ่านคือ hunter2", allowed) == find_secrets("密碼是hunter2", allowed) == ()
+    assert find_secrets("my password is hunter3", allowed)
 
-    def allowed(value: str) -> bool:
-        asked.append(value)
-        return value == "hunter2"
 
-    left = without_allowed(text, find_secrets(text), allowed)
-    assert [hit.rule for hit in left] == ["pin"]
-    assert asked == ["hunter2", "1234"]
+def test_a_fingerprint_needs_the_key_and_says_nothing_about_the_value() -> None:
+    text = "my PIN is 1234"
+    (hit,) = find_secrets(text)
+    one, other = (Allowed(key).fingerprint(text, hit) for key in (KEY_OF_THE_STORE, KEY_OF_THE_STORE[::-1]))
+    assert one != other
+    assert re.fullmatch("[0-9a-f]{24}", one)
+    assert find_secrets(text, Allowed(KEY_OF_THE_STORE, frozenset({other}))) == (hit,)
+    with pytest.raises(ValueError, match="16 bytes"):
+        Allowed(b"")
 
 
 TOKEN = "gh" + "p_" + of(ALNUM, 36)
@@ -448,6 +483,7 @@ TOKEN = "gh" + "p_" + of(ALNUM, 36)
         base64.urlsafe_b64encode(f"看 {TOKEN}".encode()).decode().rstrip("="),
         base64.b64encode(f"token {TOKEN}".encode("utf-16-le")).decode(),
         "".join(chr(0xE0000 + ord(char)) for char in TOKEN),
+        "".join(f"%{ord(char):02X}" for char in TOKEN),
     ],
 )
 @pytest.mark.parametrize("frame", ["see {} there", "ดู {} นะ", "看 {} 。"])
@@ -481,29 +517,33 @@ def detector(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("bench.detector")
 
 
-@pytest.mark.parametrize("split", ["tuning", "held_out"])
-def test_recall_and_precision_are_at_least_98_percent(detector: ModuleType, split: str) -> None:
-    result = detector.measure(split)
+CORPORA = ["tuning", "held_out", "second_hand"]
+
+
+@pytest.mark.parametrize("name", CORPORA)
+@pytest.mark.parametrize("seed", [20261103, 5])
+def test_recall_and_precision_are_at_least_98_percent(detector: ModuleType, name: str, seed: int) -> None:
+    result = detector.measure(name, seed)
     wrong = [(sample.kind, sample.text) for sample in result.wrong[:20]]
     assert result.recall >= 0.98, wrong
     assert result.precision >= 0.98, wrong
 
 
-@pytest.mark.parametrize("split", ["tuning", "held_out"])
-def test_the_corpus_is_large_in_three_languages_and_always_the_same(detector: ModuleType, split: str) -> None:
-    samples = detector.corpus(split)
-    assert samples == detector.corpus(split)
-    assert sum(bool(sample.secrets) for sample in samples) >= 400
-    assert sum(not sample.secrets for sample in samples) >= 800
+@pytest.mark.parametrize("name", CORPORA)
+def test_the_corpus_is_large_in_three_languages_and_always_the_same(detector: ModuleType, name: str) -> None:
+    samples = detector.CORPORA[name](5)
+    assert samples == detector.CORPORA[name](5)
+    assert sum(bool(sample.secrets) for sample in samples) >= 500
+    assert sum(not sample.secrets for sample in samples) >= 550
     for secret in (True, False):
-        languages = {sample.language for sample in samples if bool(sample.secrets) is secret}
-        assert languages == {"en", "th", "zh-Hans", "zh-Hant"}
+        languages = {sample.language[:2] for sample in samples if bool(sample.secrets) is secret}
+        assert languages == {"en", "th", "zh"}
 
 
-def test_the_splits_share_no_text(detector: ModuleType) -> None:
-    tuning = {sample.text for sample in detector.corpus("tuning") if sample.kind != "evasion"}
-    held_out = {sample.text for sample in detector.corpus("held_out") if sample.kind != "evasion"}
-    assert len(tuning & held_out) <= 5, tuning & held_out
+def test_the_corpora_share_no_text(detector: ModuleType) -> None:
+    texts = [{sample.text for sample in make(5)} for make in detector.CORPORA.values()]
+    for one, other in itertools.combinations(texts, 2):
+        assert len(one & other) <= 12, one & other
 
 
 def test_our_own_documentation_raises_no_alarm(detector: ModuleType) -> None:

@@ -6,10 +6,11 @@ a secret may hide (`views.py`).
 
 from __future__ import annotations
 
+import hmac
 import re
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from lamina.policy import views
 from lamina.policy.pii import find_personal
@@ -20,7 +21,6 @@ from lamina.policy.views import View
 #: What stands in the place of a secret.
 REDACTED = "(redacted)"
 
-Group = Literal["secret", "personal"]
 Place = tuple[str, int, int]
 
 
@@ -31,7 +31,26 @@ class Finding:
     rule: str
     start: int
     end: int
-    group: Group = "secret"  #: what gives access to something, or what names a person
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The values that somebody has said are no secrets, by their fingerprints under a key.
+
+    Keyed, because a plain hash of a short password gives the password away.
+    """
+
+    key: bytes
+    fingerprints: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if len(self.key) < _SHORTEST_KEY:
+            raise ValueError(f"a key of at least {_SHORTEST_KEY} bytes is needed")
+
+    def fingerprint(self, text: str, finding: Finding) -> str:
+        """The name by which the value that was found in the text can be allowed."""
+        value = text[finding.start : finding.end].encode("utf-8", "surrogatepass")
+        return hmac.digest(self.key, b"allowed\0" + value, "sha256").hex()[:_FINGERPRINT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +62,20 @@ class _Rule:
     inside: bool  #: a keyword may stand anywhere in a match, not only where it begins
 
 
-def find_secrets(text: str) -> tuple[Finding, ...]:
-    """Every secret by its place in the text, in order, without one inside another.
+def find_secrets(text: str, allowed: Allowed | None = None) -> tuple[Finding, ...]:
+    """Every secret by its place in the text, in order, without one inside another, and without the allowed.
 
     Never raises, and takes time linear in the text. Invisible characters, wide forms, look-alike letters,
-    foreign digits, a line break in a token and one level of base64 do not hide it.
+    foreign digits, a line break in a token and one level of base64 or percent encoding do not hide it.
     """
-    found = [Finding(rule, start, end, _group(rule)) for rule, start, end in _everywhere(text)]
-    if not found:
-        return ()
+    found = [Finding(rule, start, end) for rule, start, end in _everywhere(text)]
     found.sort(key=lambda hit: (hit.start, -hit.end, _ORDER[hit.rule]))
     outermost: list[Finding] = []
     for hit in found:
         if not outermost or hit.end > outermost[-1].end:
             outermost.append(hit)
+    if allowed is not None and allowed.fingerprints:
+        outermost = [hit for hit in outermost if allowed.fingerprint(text, hit) not in allowed.fingerprints]
     return tuple(outermost)
 
 
@@ -71,34 +90,23 @@ def redacted(text: str) -> str:
     return "".join((*out, text[done:]))
 
 
-def without_allowed(
-    text: str, findings: Iterable[Finding], is_allowed: Callable[[str], bool]
-) -> tuple[Finding, ...]:
-    """The findings whose value nobody has allowed.
-
-    `is_allowed` gets the value as it stands in the text and compares its keyed fingerprint; this module
-    neither keeps values nor knows keys.
-    """
-    return tuple(hit for hit in findings if not is_allowed(text[hit.start : hit.end]))
-
-
-def _everywhere(text: str) -> Iterator[Place]:
+def _everywhere(text: str) -> list[Place]:
     """The places in every view of the text."""
     plain = views.plain(text)
-    for rule, start, end in _scan(plain.text):
-        yield rule, *plain.span(start, end)
+    found = [(rule, *plain.span(start, end)) for rule, start, end in _scan(plain.text)]
     if plain.grows:
         # Sentences are read in the plain view alone: the words that make a value harmless are known there.
-        yield from _tokens(text, _lowered(text))
+        found += _tokens(text, _lowered(text))
     if plain.text != text and (tags := views.tagged(text)) is not None:
-        for rule, start, end in _scan(tags.text):
-            yield rule, *tags.span(start, end)
+        found += [(rule, *tags.span(start, end)) for rule, start, end in _scan(tags.text)]
     if (whole := views.joined(plain)) is not None:
-        yield from _across_lines(text, whole)
-    if (said := views.decoded(plain.text)) is not None:
-        inner = views.plain(said.text)
-        for rule, start, end in _scan(inner.text):
-            yield rule, *plain.span(*said.run(inner.span(start, end)[0]))
+        found += _across_lines(text, whole)
+    starts = sorted(start for _, start, _ in found)
+    for start, end, said in views.decoded(plain.text):
+        left, right = plain.span(start, end)
+        if bisect_left(starts, left) == bisect_left(starts, right):  # nothing was found in it as it stands
+            found += [(rule, left, right) for rule, _, _ in _scan(views.plain(said).text)]
+    return found
 
 
 def _scan(view: str) -> Iterator[Place]:
@@ -127,7 +135,7 @@ def _across_lines(text: str, whole: View) -> Iterator[Place]:
     for rule, start, end in (*_tokens(whole.text, _lowered(whole.text)), *find_personal(whole.text)):
         left, right = whole.span(start, end)
         breaks = text.count("\n", left, right)
-        many = breaks > 1 and _group(rule) == "personal"  # a column of numbers
+        many = breaks > 1 and rule in _PERSONAL  # a column of numbers
         if breaks and not many and _is_one_piece(text[left:right]):
             yield rule, left, right
 
@@ -158,10 +166,6 @@ def _lowered(view: str) -> str:
     return (view.replace("\u0130", "I") if "\u0130" in view else view).lower()
 
 
-def _group(rule: str) -> Group:
-    return "personal" if rule in _PERSONAL else "secret"
-
-
 def _rules(section: str) -> tuple[_Rule, ...]:
     rules = []
     for rule in SOURCE[section]:
@@ -188,6 +192,7 @@ _ROOTS = _roots(
 _ASCII_ROOTS = tuple(root for root in _ROOTS if root.isascii())
 _LONG_RUN = compiled(r"[A-Za-z0-9_+/-]{16,}")
 _SHORTEST_PIECE = 4
+_SHORTEST_KEY, _FINGERPRINT = 16, 24  #: bytes; hexadecimal digits
 _PERSONAL = (
     "payment_card", "thai_national_id", "chinese_resident_id", "taiwan_national_id", "iban", "us_ssn",
 )

@@ -94,7 +94,7 @@ def is_token(view: str, start: int, end: int) -> bool:
             return False
     elif len(value) < _LONG_TOKEN or value.islower() or value.isupper() or _NAME.fullmatch(value):
         return False
-    if not _TOKEN.fullmatch(value) or is_slug(value) or _SAME_NAME.fullmatch(value):
+    if not _TOKEN.fullmatch(value) or is_slug(value):
         return False
     return not _SHOWN_IN_A_MANUAL.search(value) and not is_something_else(view, start, end)
 
@@ -105,7 +105,6 @@ def is_long_random(view: str, start: int, end: int) -> bool:
     return (
         len(value) >= _LONG_TOKEN
         and is_token(view, start, end)
-        and not _UUID.fullmatch(value)
         and any(len(run) >= _LONG_TOKEN and changes(run) >= _MANY_CHANGES for run in _SEPARATOR.split(value))
     )
 
@@ -122,7 +121,7 @@ def is_mixed(view: str, start: int, end: int) -> bool:
         return False
     if has_digit(value):
         return len(value) >= _MIXED_PASSWORD and not is_something_else(view, start, end)
-    if len(value) < _SYMBOL_PASSWORD or _SYMBOLS.isdisjoint(value.strip("*_+=")) or _CODE.search(value):
+    if len(value) < _SYMBOL_PASSWORD or _SYMBOLS.isdisjoint(value.strip("*_+=")):
         return False
     return not is_something_else(view, start, end)
 
@@ -132,7 +131,7 @@ def is_strong(view: str, start: int, end: int) -> bool:
     value = view[start:end]
     if not is_mixed(view, start, end) or not has_digit(value) or not _SOLID.fullmatch(value):
         return False
-    if is_slug(value) or _UUID.fullmatch(value) or _HEX.fullmatch(value):
+    if is_slug(value) or _HEX.fullmatch(value):
         return False
     if len(value) >= _STRONG_WITH_SYMBOL and not _SYMBOLS.isdisjoint(value):
         return True
@@ -141,7 +140,7 @@ def is_strong(view: str, start: int, end: int) -> bool:
 
 def is_chosen(view: str, start: int, end: int) -> bool:
     """After an account's name and a stroke: strong, or mixed and set off by blanks; not a path."""
-    if "/" in view[start:end] or _CODE.search(view, start, end):
+    if "/" in view[start:end]:
         return False
     if view[start - 1] == " " and view[start - 2] in "/|":
         return is_mixed(view, start, end) and not is_slug(view[start:end])
@@ -186,10 +185,7 @@ def is_secret_word(view: str, start: int, end: int) -> bool:
         return True
     if not _CLAUSE_END.match(view, end):
         return False
-    said = before.rstrip()
-    if said.endswith("="):
-        return not _CODE_LINE.search(said) and not _CODE_LINE.match(view, end) and value.casefold() == value
-    return said.endswith(_SAID) or bool(_SOMEBODYS.search(before))
+    return before.rstrip().endswith(_SAID) or bool(_SOMEBODYS.search(before))
 
 
 def is_passphrase(view: str, start: int, end: int) -> bool:
@@ -278,7 +274,7 @@ def is_uncommon_word(value: str) -> bool:
     if len(pieces) > 1:
         chain = len(pieces) >= _HYPHENATED_WORDS and all(map(str.isalpha, pieces))
         return chain and FUNCTION_WORDS.isdisjoint(pieces)
-    if not value.isalpha() or len(value) < _WORD_PASSWORD or _CAMEL_CASE.fullmatch(value):
+    if not value.isalpha() or len(value) < _WORD_PASSWORD:
         return False
     return not _is_plain_word(pieces[0])
 
@@ -339,21 +335,16 @@ _ADJECTIVE = re.compile(
     r"\w{2,}(?:ed|ing|able|ible|ive|ous|ful|less|ary|ory|est"
     r"|(?:al|ent|ant|ous|ab|ib|ct|re|er|ive|ear|ek|th|te|se|on)ly)"
 )
-_CODE = re.compile(r"[=(){}\[\];|]|&&|\+\+|=>")
-_CODE_LINE = re.compile(r"[;(){}$]|\b(?:self|this|const|let|var|def|return|if|val|final|String|str)\b")
 _BEFORE_COLON = re.compile(r"(?://|\s|[\"'])([^\s:@/\"']{1,64}):$")
 _EXAMPLE_HOST = re.compile(r"@(?:[\w-]+\.){0,3}example\.(?:com|org|net)")
-_SAME_NAME = re.compile(r"(?i:\w*(?:token|secret|key|credential|password)s?[-_]?\d{0,2})")
 # A path or a formula has separators between short pieces; base64 has a long piece at least.
 _TOKEN = re.compile(r"[\w~+=:.@!#$%^&*|-]+|(?=.{0,255}[\w+=-]{12})[\w~+/=:.@!#$%^&*|-]+", re.ASCII)
 _SEPARATOR = re.compile(r"[-_./:]")
 _NAME = re.compile(r"(?!.*[A-Z]{2})[A-Za-z][A-Za-z_.-]*|[A-Z]{2,}[a-z]+(?:[A-Z][a-z]+)*")
-_CAMEL_CASE = re.compile(r"[A-Za-z][a-z]*(?:[A-Z][a-z]+)+")
 _SLUG = re.compile(r"(?:[a-z]{2,}|k8s|s3|ec2)(?:[-_./](?:[a-z]+|[vxsr]?\d{1,2}))+")
 _ANY_DIGIT = re.compile("[0-9]")
 _ANY_LETTER = re.compile(r"[^\W\d_]")
 _SOLID = re.compile("[!-~]+")
-_UUID = re.compile(r"(?i:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 _HEX = re.compile(r"(?i:(?:0x)?[0-9a-f]{7,})")
 _WORD = re.compile(r"[^\W_][\w'-]{1,19}")
 _SEED_GAP = re.compile(r"(?:[\s,、]|\d{1,2}[.)])+")

@@ -188,7 +188,7 @@ def _found_first(place: int) -> int:
 
 def _end_of(view: str, start: int, kind: str) -> int:
     """Where an unquoted value ends; the punctuation of the sentence is not a part of it."""
-    if kind in ("phrase", "seed") and (words := _SEED.match(view, start) or _PHRASE.match(view, start)) is not None:
+    if kind in ("phrase", "seed") and (words := _SEED.match(view, start) or _PHRASE.match(view, start)):
         return words.end()
     if kind == "pin":
         digits = _PIN.match(view, start)
@@ -287,7 +287,7 @@ def _accepts_weak(view: str, value: Value) -> bool:
     at = (view, value.start, value.end)
     if value.link is Link.BESIDE:
         return shapes.is_mixed(*at) and (
-            value.quoted
+            (value.quoted and value.by.endswith(("_pass", "_pw")))
             or bool(_IN_A_PAIR.search(value.by)) or (value.by.endswith("pw") and shapes.is_strong(*at))
         )
     if value.link is Link.LOOSE or value.by in _WEAK_LINKS:
@@ -347,8 +347,6 @@ def _accepts_pin(view: str, value: Value) -> bool:
         )
     if not text.replace(" ", "").replace("-", "").isdigit():
         return value.link is not Link.BESIDE and shapes.is_mixed(view, value.start, value.end)
-    if _AFTER_PIN.match(view, value.end):
-        return False
     if value.link is Link.BESIDE and value.by.isascii():
         name = view[max(0, value.start - _LOOK_BACK) : value.start]
         return bool(_PIN_BESIDE.search(name)) and shapes.is_pin(view, value.start, value.end)
@@ -469,4 +467,3 @@ _PUBLIC_KEY = _grammar("public_key")
 _PIN_BESIDE = _grammar("pin_beside")
 _SENT_CODE = _grammar("sent_code")
 _SENT_PIN = _grammar("sent_pin")
-_AFTER_PIN = _grammar("after_pin")

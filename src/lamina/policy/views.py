@@ -10,10 +10,9 @@ import base64
 import binascii
 import re
 import unicodedata
-from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from urllib.parse import unquote
 
 from lamina.text.normal import visible
 
@@ -31,19 +30,6 @@ class View:
         if self.origin is None:
             return start, end
         return self.origin[start], self.origin[end - 1] + 1
-
-
-@dataclass(frozen=True, slots=True)
-class Decoded:
-    """What several runs say, one after the other, far enough apart not to be read together."""
-
-    text: str
-    ends: Sequence[int]
-    runs: Sequence[tuple[int, int]]
-
-    def run(self, at: int) -> tuple[int, int]:
-        """Where the run stands that says `text[at]`."""
-        return self.runs[bisect_right(self.ends, at)]
 
 
 def plain(text: str) -> View:
@@ -97,23 +83,19 @@ def joined(view: View) -> View | None:
     return View(whole, origin) if view.origin is None else View(whole, [view.origin[at] for at in origin])
 
 
-def decoded(text: str) -> Decoded | None:
-    """What the runs of base64 in the text say; None if none says anything readable."""
-    said: list[str] = []
-    runs: list[tuple[int, int]] = []
+def decoded(text: str) -> Iterator[tuple[int, int, str]]:
+    """Start and end of each run of base64 or percent encoding, and what it says if that is readable."""
     for run in _BASE64.finditer(text):
-        lines = [(run.start() + line.start(), line[0]) for line in _UNBROKEN.finditer(run[0])]
-        if (whole := _readable("".join(line for _, line in lines))) is not None:
-            said.append(whole)
-            runs.append(run.span())
+        lines = list(_UNBROKEN.finditer(text, *run.span()))
+        if (whole := _readable("".join(line[0] for line in lines))) is not None:
+            yield *run.span(), whole
         elif len(lines) > 1:
-            for at, line in lines:
-                if (part := _readable(line)) is not None:
-                    said.append(part)
-                    runs.append((at, at + len(line)))
-    if not said:
-        return None
-    return Decoded(_APART.join(said), list(accumulate(len(part) + len(_APART) for part in said)), runs)
+            for line in lines:
+                if (part := _readable(line[0])) is not None:
+                    yield *line.span(), part
+    if "%" in text:
+        for run in _PERCENT.finditer(text):
+            yield *run.span(), unquote(run[0])
 
 
 def tagged(text: str) -> View | None:
@@ -148,7 +130,7 @@ _BASE64 = re.compile(
     r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{14,}(?:\r?\n[ \t]{0,8}[A-Za-z0-9+/_-]{4,})*={0,2}", re.ASCII
 )
 _UNBROKEN = re.compile(r"\S+")
-_APART = "\n\n\n\n"
+_PERCENT = re.compile(r"(?<![!-~])[!-~]*?%[0-9A-Fa-f]{2}[!-~]*", re.ASCII)
 _WEB_SAFE = str.maketrans("-_", "+/")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff]")
 _TAG = re.compile("[\U000e0020-\U000e007e]")
