@@ -1,23 +1,27 @@
-"""Secrets in text: where they are, by which rule, and the text without them.
+"""Secrets and personal numbers in text: where they are, by which rule, and the text without them.
 
-The rules are data (`data/secrets.toml`). This module reads them, applies them to the text and to a plain view
-of it, and judges whether a value somebody names as a secret has the shape of one.
+The rules are data (`data/secrets.toml`). This module applies them to the text and to the views of it in which
+a secret may hide (`views.py`).
 """
 
 from __future__ import annotations
 
+import hmac
 import re
-import tomllib
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib.resources import files
-from typing import Any
 
-from lamina.text.normal import visible
+from lamina.policy import views
+from lamina.policy.pii import find_personal
+from lamina.policy.shapes import SHAPES, SOURCE, compiled, has_digit
+from lamina.policy.shapes_named import NAMES, find_named, matches_at, trimmed
+from lamina.policy.views import View
 
 #: What stands in the place of a secret.
 REDACTED = "(redacted)"
+
+Place = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,31 +34,48 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Allowed:
+    """The values that somebody has said are no secrets, by their fingerprints under a key.
+
+    Keyed, because a plain hash of a short password gives the password away.
+    """
+
+    key: bytes
+    fingerprints: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if len(self.key) < _SHORTEST_KEY:
+            raise ValueError(f"a key of at least {_SHORTEST_KEY} bytes is needed")
+
+    def fingerprint(self, text: str, finding: Finding) -> str:
+        """The name by which the value that was found in the text can be allowed."""
+        value = text[finding.start : finding.end].encode("utf-8", "surrogatepass")
+        return hmac.digest(self.key, b"allowed\0" + value, "sha256").hex()[:_FINGERPRINT]
+
+
+@dataclass(frozen=True, slots=True)
 class _Rule:
     name: str
     keywords: tuple[str, ...]
     pattern: str
     shape: str
+    inside: bool  #: a keyword may stand anywhere in a match, not only where it begins
 
 
-def find_secrets(text: str) -> tuple[Finding, ...]:
-    """Every secret by its place in the text, in order, without one inside another.
+def find_secrets(text: str, allowed: Allowed | None = None) -> tuple[Finding, ...]:
+    """Every secret by its place in the text, in order, without one inside another, and without the allowed.
 
-    Never raises, and takes time linear in the text. Invisible characters, wide forms and foreign digits in a
-    secret do not hide it.
+    Never raises, and takes time linear in the text. Invisible characters, wide forms, look-alike letters,
+    foreign digits, a line break in a token and one level of base64 or percent encoding do not hide it.
     """
-    found = list(_scan(text))
-    if not text.isascii():
-        view, origin = _plain_view(text)
-        if view != text:
-            found += [
-                Finding(hit.rule, origin[hit.start], origin[hit.end - 1] + 1) for hit in _scan(view)
-            ]
+    found = [Finding(rule, start, end) for rule, start, end in _everywhere(text)]
     found.sort(key=lambda hit: (hit.start, -hit.end, _ORDER[hit.rule]))
     outermost: list[Finding] = []
     for hit in found:
         if not outermost or hit.end > outermost[-1].end:
             outermost.append(hit)
+    if allowed is not None and allowed.fingerprints:
+        outermost = [hit for hit in outermost if allowed.fingerprint(text, hit) not in allowed.fingerprints]
     return tuple(outermost)
 
 
@@ -69,178 +90,117 @@ def redacted(text: str) -> str:
     return "".join((*out, text[done:]))
 
 
-def _scan(view: str) -> Iterator[Finding]:
-    lowered = view.lower()
-    if not any(map(lowered.__contains__, _KEYWORDS)):
-        return  # nearly every text: not worth asking each rule
-    for rule in _RULES:
-        if any(keyword in lowered for keyword in rule.keywords):
-            yield from _hits(rule, view)
+def _everywhere(text: str) -> list[Place]:
+    """The places in every view of the text."""
+    plain = views.plain(text)
+    found = [(rule, *plain.span(start, end)) for rule, start, end in _scan(plain.text)]
+    if plain.grows:
+        # Sentences are read in the plain view alone: the words that make a value harmless are known there.
+        found += _tokens(text, _lowered(text))
+    if plain.text != text and (tags := views.tagged(text)) is not None:
+        found += [(rule, *tags.span(start, end)) for rule, start, end in _scan(tags.text)]
+    if (whole := views.joined(plain)) is not None:
+        found += _across_lines(text, whole)
+    starts = sorted(start for _, start, _ in found)
+    for start, end, said in views.decoded(plain.text):
+        left, right = plain.span(start, end)
+        if bisect_left(starts, left) == bisect_left(starts, right):  # nothing was found in it as it stands
+            found += [(rule, left, right) for rule, _, _ in _scan(views.plain(said).text)]
+    return found
 
 
-def _hits(rule: _Rule, view: str) -> Iterator[Finding]:
-    pattern = _compiled(rule.pattern)
-    has_shape = _SHAPES[rule.shape]
+def _scan(view: str) -> Iterator[Place]:
+    lowered = _lowered(view)
+    yield from find_personal(view)
+    yield from _tokens(view, lowered)
+    roots = _ASCII_ROOTS if view.isascii() else _ROOTS
+    if any(map(lowered.__contains__, roots)):  # not in most texts
+        for rule in _RULES:
+            if any(map(lowered.__contains__, rule.keywords)):
+                yield from _hits(rule, view, lowered)
+        yield from find_named(view, lowered)
+
+
+def _tokens(view: str, lowered: str) -> Iterator[Place]:
+    """Tokens that say themselves what they are."""
+    if all(run[0].islower() and not has_digit(run[0]) for run in _LONG_RUN.finditer(view)):
+        return  # no long run, or long words only
+    for rule in _TOKENS:
+        if not rule.keywords or any(map(lowered.__contains__, rule.keywords)):
+            yield from _hits(rule, view, lowered)
+
+
+def _across_lines(text: str, whole: View) -> Iterator[Place]:
+    """Tokens and numbers that only a line break cut in two."""
+    for rule, start, end in (*_tokens(whole.text, _lowered(whole.text)), *find_personal(whole.text)):
+        left, right = whole.span(start, end)
+        breaks = text.count("\n", left, right)
+        many = breaks > 1 and rule in _PERSONAL  # a column of numbers
+        if breaks and not many and _is_one_piece(text[left:right]):
+            yield rule, left, right
+
+
+def _is_one_piece(broken: str) -> bool:
+    """A token over several lines, and not a token with the first word of the next line."""
+    lines = broken.split("\n")
+    return all(len(line.strip()) >= _SHORTEST_PIECE for line in lines) and any(map(str.isdigit, lines[-1]))
+
+
+def _hits(rule: _Rule, view: str, lowered: str) -> Iterator[Place]:
+    pattern = compiled(rule.pattern)
+    has_shape = SHAPES[rule.shape]
     value = "value" if "value" in pattern.groupindex else 0
-    hit = pattern.search(view)
-    while hit:
+    if rule.keywords and not rule.inside:
+        hits: Iterable[re.Match[str]] = matches_at(pattern, view, lowered, rule.keywords)
+    else:
+        hits = pattern.finditer(view)
+    for hit in hits:
         start = hit.start(value)
-        end = start + len(hit[value].rstrip(_TRAILING))
+        end = start + len(trimmed(hit[value]))
         if end > start and has_shape(view, start, end):
-            yield Finding(rule.name, start, end)
-            hit = pattern.search(view, hit.end())
-        else:
-            # What looked like a value may itself be the name of the next one.
-            hit = pattern.search(view, hit.start() + 1)
+            yield rule.name, start, end
 
 
-def _plain_view(text: str) -> tuple[str, list[int]]:
-    """The text one character at a time in its search view, and where each character of that came from."""
-    parts: list[str] = []
-    origin: list[int] = []
-    for at, char in enumerate(text):
-        plain = char if char.isascii() else _plain_char(char)
-        parts.append(plain)
-        origin += [at] * len(plain)
-    return "".join(parts), origin
+def _lowered(view: str) -> str:
+    """In lower case and of the same length: one capital has a small form of two characters."""
+    return (view.replace("\u0130", "I") if "\u0130" in view else view).lower()
 
 
-_plain_char = lru_cache(maxsize=8192)(visible)
-
-# Punctuation of the sentence, not of the secret.
-_TRAILING = ".,;:)]}*"
-
-_CLAUSE_END = re.compile(r"[\"'`”’」』*)]{0,2}(?:[.!;,]?\s*(?:\n|$)|[，。；！]|\s?(?:ครับ|ค่ะ|นะ))")
-_SAID = (":", "=", "คือ", "是", "为")
-_SOMEBODYS = re.compile(
-    r"(?i:\b(?:my|our|his|her|their|wi-?fi|router|admin|root)|'s)\s+\S+(?:\s+\S+){0,8}\s+$", re.ASCII
-)
-_QUOTES = "\"'`“‘「『"
-_SYMBOLS = frozenset("!@#$%^&*+=?~|")
-_ADJECTIVE = re.compile(r"\w+(?:ed|ing|able|ible|ive|ous|ful|less|ly|ary|ory|est)")
-
-# Shortest values that are taken for a secret, by what they are made of.
-_MIXED_TOKEN, _LONG_TOKEN = 6, 16
-_MIXED_PASSWORD, _SYMBOL_PASSWORD, _WORD_PASSWORD, _HYPHENATED_WORDS = 4, 5, 5, 4
-
-
-def _is_any(_view: str, start: int, end: int) -> bool:
-    return end > start
-
-
-def _is_random(view: str, start: int, end: int) -> bool:
-    """Digits, or upper and lower case mixed: not a name that somebody chose."""
-    value = view[start:end]
-    return _has_digit(value) or not (value.islower() or value.isupper())
-
-
-def _is_url_password(view: str, start: int, end: int) -> bool:
-    return not _PLACEHOLDER.fullmatch(view, start, end)
-
-
-def _is_token(view: str, start: int, end: int) -> bool:
-    value = view[start:end]
-    if _is_something_else(view, start, end):
-        return False
-    if _has_digit(value) and _has_letter(value):
-        return len(value) >= _MIXED_TOKEN
-    return len(value) >= _LONG_TOKEN and not (value.islower() or value.isupper() or value.istitle())
-
-
-def _is_pin(view: str, start: int, end: int) -> bool:
-    return end > start and not _UNIT.match(view, end)
-
-
-def _is_mixed(view: str, start: int, end: int) -> bool:
-    """Letters with digits or symbols among them, as in no word."""
-    value = view[start:end].rstrip("!?")
-    if _is_something_else(view, start, end) or not _has_letter(value):
-        return False
-    if _has_digit(value):
-        return len(value) >= _MIXED_PASSWORD
-    return len(value) >= _SYMBOL_PASSWORD and not _SYMBOLS.isdisjoint(value)
-
-
-def _is_password(view: str, start: int, end: int) -> bool:
-    value = view[start:end]
-    if _is_something_else(view, start, end):
-        return False
-    if value.isdigit():
-        return not _UNIT.match(view, end)
-    if not _has_letter(value):
-        return _has_digit(value) and not _SYMBOLS.isdisjoint(value)
-    return _is_mixed(view, start, end) or _is_secret_word(view, start, end)
-
-
-def _is_secret_word(view: str, start: int, end: int) -> bool:
-    """A password of letters only: told from an ordinary word by quotes, or by ending the sentence alone."""
-    value = view[start:end].rstrip("!?").casefold()
-    pieces = value.split("-")
-    if len(pieces) > 1:
-        return len(pieces) >= _HYPHENATED_WORDS and _FUNCTION_WORDS.isdisjoint(pieces)
-    if not value.isalpha() or len(value) < _WORD_PASSWORD:
-        return False
-    if value in _ORDINARY or _ADJECTIVE.fullmatch(value):
-        return False
-    before = view[max(0, start - 120) : start].rpartition("\n")[2]
-    if before.endswith(tuple(_QUOTES)):
-        return True
-    if not _CLAUSE_END.match(view, end):
-        return False
-    return before.rstrip().endswith(_SAID) or bool(_SOMEBODYS.search(before))
-
-
-def _is_phrase(view: str, start: int, end: int) -> bool:
-    return _FUNCTION_WORDS.isdisjoint(re.split(r"[ ,]+", view[start:end].casefold()))
-
-
-def _is_something_else(view: str, start: int, end: int) -> bool:
-    return bool(_PLACEHOLDER.fullmatch(view, start, end) or _OTHER.fullmatch(view, start, end))
-
-
-def _has_digit(value: str) -> bool:
-    return any(map(str.isdigit, value))
-
-
-def _has_letter(value: str) -> bool:
-    return any(map(str.isalpha, value))
-
-
-_SHAPES: dict[str, Callable[[str, int, int], bool]] = {
-    "any": _is_any,
-    "random": _is_random,
-    "url": _is_url_password,
-    "token": _is_token,
-    "pin": _is_pin,
-    "password": _is_password,
-    "mixed": _is_mixed,
-    "phrase": _is_phrase,
-}
-
-
-def _rules(source: dict[str, Any]) -> tuple[_Rule, ...]:
+def _rules(section: str) -> tuple[_Rule, ...]:
     rules = []
-    for rule in source["rule"]:
+    for rule in SOURCE[section]:
         pattern: str = rule["pattern"]
-        for name, part in source["parts"].items():
+        for name, part in SOURCE["parts"].items():
             pattern = pattern.replace(f"@{name}@", part)
-        rules.append(_Rule(rule["name"], tuple(rule["keywords"]), pattern, rule.get("shape", "any")))
+        shape, inside = rule.get("shape", "any"), rule.get("inside", False)
+        rules.append(_Rule(rule["name"], tuple(rule["keywords"]), pattern, shape, inside))
     return tuple(rules)
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compiled when first needed: most texts need none of the rules."""
-    return re.compile(pattern, re.ASCII)
+def _roots(keywords: Iterable[str]) -> tuple[str, ...]:
+    """Without those that hold another one: where that is not, they are not."""
+    every = dict.fromkeys(keywords)
+    return tuple(one for one in every if not any(other in one for other in every if other != one))
 
 
-_SOURCE = tomllib.loads(files("lamina.policy").joinpath("data/secrets.toml").read_text(encoding="utf-8"))
-_VALUES = _SOURCE["values"]
-_PLACEHOLDER = _compiled("|".join(_VALUES["placeholders"]))
-_OTHER = _compiled("|".join(_VALUES["others"]))
-_UNIT = _compiled(_VALUES["units"])
-_ORDINARY = frozenset(_VALUES["ordinary"].split())
-_FUNCTION_WORDS = frozenset(_VALUES["function_words"].split())
-_RULES = _rules(_SOURCE)
-_KEYWORDS = tuple(dict.fromkeys(keyword for rule in _RULES for keyword in rule.keywords))
-_ORDER = {rule.name: place for place, rule in enumerate(_RULES)}
+_TOKENS = _rules("token")
+_RULES = _rules("rule")
+_ROOTS = _roots(
+    [keyword for rule in _RULES for keyword in rule.keywords]
+    + [keyword for name in NAMES for keyword in name.keywords]
+)
+_ASCII_ROOTS = tuple(root for root in _ROOTS if root.isascii())
+_LONG_RUN = compiled(r"[A-Za-z0-9_+/-]{16,}")
+_SHORTEST_PIECE = 4
+_SHORTEST_KEY, _FINGERPRINT = 16, 24  #: bytes; hexadecimal digits
+_PERSONAL = (
+    "payment_card", "thai_national_id", "chinese_resident_id", "taiwan_national_id", "iban", "us_ssn",
+)
+_ORDER = {
+    rule: place
+    for place, rule in enumerate(
+        dict.fromkeys(
+            (*(rule.name for rule in (*_TOKENS, *_RULES)), *_PERSONAL, *(name.rule for name in NAMES))
+        )
+    )
+}

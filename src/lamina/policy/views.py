@@ -1,0 +1,153 @@
+"""The views of a text in which secrets are looked for, and where each place of a view lies in the text.
+
+Hiding a secret from a pattern takes an invisible character, a letter of another alphabet, a line break or an
+encoding; each view undoes one of them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from lamina.text.normal import visible
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A text; `origin[i]` is where its character i came from, None if all are in the same places."""
+
+    text: str
+    origin: Sequence[int] | None = None
+    grows: bool = False  #: what stood apart may touch here, so that a token can be longer than it is
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Where `text[start:end]` lies in what the view was made from."""
+        if self.origin is None:
+            return start, end
+        return self.origin[start], self.origin[end - 1] + 1
+
+
+def plain(text: str) -> View:
+    """Compatibility forms, look-alike letters, digits of all scripts and traditional Chinese made plain.
+
+    Invisible characters are gone. Works on one character at a time, so that every place has an origin.
+    """
+    if text.isascii():
+        return View(text)
+    strange = [char for char in set(text) if not char.isascii() and char not in _CJK_PUNCTUATION]
+    if not strange:
+        return View(text)
+    # One call for all of them: a line feed joins with no character.
+    seen = visible("\n".join(strange)).translate(_LOOK_ALIKES).split("\n")
+    table = {ord(char): plain_form for char, plain_form in zip(strange, seen, strict=True)}
+    view = text.translate(table)
+    uneven = [char for char, plain_form in zip(strange, seen, strict=True) if len(plain_form) != 1]
+    grows = any(not plain_form or (plain_form.isascii() and plain_form.isalnum()) for plain_form in seen)
+    if not uneven:
+        return View(view, grows=grows)
+    origin: list[int] = []
+    done = 0
+    for odd in re.finditer(f"[{''.join(map(re.escape, uneven))}]", text):
+        origin += range(done, odd.start())
+        origin += [odd.start()] * len(table[ord(odd[0])])
+        done = odd.end()
+    origin += range(done, len(text))
+    return View(view, origin, grows)
+
+
+def joined(view: View) -> View | None:
+    """The view without the line breaks that may cut a token in two; None if there are none."""
+    text = view.text
+    parts: list[str] = []
+    origin: list[int] = []
+    done = 0
+    cut = text.find("\n")
+    while cut >= 0:
+        head = _HEAD.match(text, cut + 1)
+        tail = _TAIL.search(text, max(done, cut - _LONGEST_TAIL), cut)
+        if head and tail and (_DIGIT.search(tail[1]) or _DIGIT.search(head[1])):
+            parts.append(text[done : tail.end(1)])
+            origin += range(done, tail.end(1))
+            done = head.start(1)
+        cut = text.find("\n", cut + 1)
+    if not parts:
+        return None
+    parts.append(text[done:])
+    origin += range(done, len(text))
+    whole = "".join(parts)
+    return View(whole, origin) if view.origin is None else View(whole, [view.origin[at] for at in origin])
+
+
+def decoded(text: str) -> Iterator[tuple[int, int, str]]:
+    """Start and end of each run of base64 or percent encoding, and what it says if that is readable."""
+    for run in _BASE64.finditer(text):
+        lines = list(_UNBROKEN.finditer(text, *run.span()))
+        if (whole := _readable("".join(line[0] for line in lines))) is not None:
+            yield *run.span(), whole
+        elif len(lines) > 1:
+            for line in lines:
+                if (part := _readable(line[0])) is not None:
+                    yield *line.span(), part
+    if "%" in text:
+        for run in _PERCENT.finditer(text):
+            yield *run.span(), unquote(run[0])
+
+
+def tagged(text: str) -> View | None:
+    """What is written in the invisible tag characters, which mirror ASCII; None if nothing is."""
+    places = [mark.start() for mark in _TAG.finditer(text)]
+    if not places:
+        return None
+    return View("".join(chr(ord(text[at]) - 0xE0000) for at in places), places)
+
+
+def _readable(run: str) -> str | None:
+    code = run.translate(_WEB_SAFE).rstrip("=")
+    if len(code) % 4 == 1:
+        return None
+    try:
+        raw = base64.b64decode(code + "=" * (-len(code) % 4), validate=True)
+        said = raw.decode("utf-16-le" if raw[1::2].count(0) * 3 > len(raw) else "utf-8")
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    return said if said.isprintable() or not _UNPRINTABLE.search(said) else None
+
+
+# The marks that end a clause in Chinese; made ASCII they would look like a part of the secret before them.
+_CJK_PUNCTUATION = frozenset("，；！？（）")
+
+# The pieces of a token on both sides of a line break; the break may be escaped, indented or quoted.
+_TAIL = re.compile(r"([A-Za-z0-9_+/=.:-]{4,})[ \t]{0,4}\\?\r?$", re.ASCII)
+_HEAD = re.compile(r"[ \t]{0,16}(?:[>|][ \t]?)?([A-Za-z0-9_+/=.:-]{4,})", re.ASCII)
+_LONGEST_TAIL = 80
+_DIGIT = re.compile("[0-9]")
+_BASE64 = re.compile(
+    r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{14,}(?:\r?\n[ \t]{0,8}[A-Za-z0-9+/_-]{4,})*={0,2}", re.ASCII
+)
+_UNBROKEN = re.compile(r"\S+")
+_PERCENT = re.compile(r"(?<![!-~])[!-~]*?%[0-9A-Fa-f]{2}[!-~]*", re.ASCII)
+_WEB_SAFE = str.maketrans("-_", "+/")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff]")
+_TAG = re.compile("[\U000e0020-\U000e007e]")
+
+# Letters that are drawn like a Latin one: Cyrillic, Greek, Armenian, small capitals, and dashes.
+_PAIRS = (
+    "аaеeоoрpсcуyхxѕsіiјjԁdһhԝwԛqкkмmтtвbнhгrпnьbІIЈJЅSАAВBЕEКKМMНHОOРPСCТTУYХXԌGԚQԜWЗ3ѵvցgօoսuհhոn"
+    "αaοoρpνvιiκkυuτtχxεeγyηnωwσoβbμuΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧXϹCϲcϳj"
+    "ıiɑaɡgłlŁLøoØOđdĐDƅbɩiʟlᴀaʙbᴄcᴅdᴇeꜰfɢgʜhɪiᴊjᴋkᴍmɴnᴏoᴘpʀrꜱsᴛtᴜuᴠvᴡwʏyᴢzꓐBꓑPꓓDꓔTꓖGꓗKꓙJꓚCꓜZꓝFꓟM"
+    "ꓠNꓡLꓢSꓣRꓥVꓦVꓧHꓪWꓫXꓬYꓮAꓰEꓲIꓳOꓴU‐-‑-‒-–-—-―-−-﹣-➖-⁃-∶:꞉:ː:⁚:⁎*∗*⁄/∕/"
+)
+_LOOK_ALIKES: dict[int, str] = {
+    **dict.fromkeys(range(768, 880), ""),
+    **{
+        code: base[0]
+        for code in (*range(0xC0, 0x250), *range(0x1E00, 0x1F00))
+        if (base := unicodedata.normalize("NFD", chr(code)))[0].isascii()
+    },
+    **{ord(like): latin for like, latin in zip(_PAIRS[::2], _PAIRS[1::2], strict=True)},
+}
