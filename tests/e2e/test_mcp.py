@@ -35,14 +35,17 @@ from lamina.testing import ManualClock
 
 LEGACY, MODERN = "legacy", "auto"  #: how the client connects, and what it must come to
 VERSION = {LEGACY: "2025-11-25", MODERN: "2026-07-28"}
-CORE = ["memory_recall", "memory_remember", "memory_revise", "memory_forget", "memory_explain"]
+CORE = [
+    "memory_recall", "memory_remember", "memory_revise", "memory_forget", "memory_explain", "memory_context",
+]  # fmt: skip
 MORE = [
     "memory_get", "memory_history", "memory_restore", "memory_hear", "memory_promote", "memory_trace",
     "memory_status",
 ]  # fmt: skip
 READING = [
-    "memory_recall", "memory_explain", "memory_get", "memory_history", "memory_trace", "memory_status",
-]
+    "memory_recall", "memory_explain", "memory_context", "memory_get", "memory_history", "memory_trace",
+    "memory_status",
+]  # fmt: skip
 SECRET = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"  # in two parts, for other people's scanners
 
 #: argv: what to open, `stdio` or `http`, the tools, user, agent (`-` for none), and more settings as JSON.

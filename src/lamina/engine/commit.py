@@ -373,9 +373,9 @@ def commit_restore(ledger: Ledger, memory_id: str, reason: str | None = None) ->
 
 def _objection(ledger: Ledger, memory: Memory, said: str | None = None) -> Deny | None:
     """Why this caller may not touch this memory: the same rules as for saying something new."""
-    scope, policy = ledger.scope, ledger.book.policy
+    scope, law = ledger.scope, ledger.book.law(ledger.scope)
     again = replace(_again(ledger, memory), key=None, text=said or "", layer=Layer.SEMANTIC)
-    if (objection := border(again, policy)) or (objection := privacy(again, policy)):
+    if (objection := border(again, law)) or (objection := privacy(again, law)):
         return objection
     if scope.trust is Trust.UNTRUSTED and memory.provenance.trust is Trust.TRUSTED:
         return Deny(
@@ -383,7 +383,7 @@ def _objection(ledger: Ledger, memory: Memory, said: str | None = None) -> Deny 
             f"A {scope.role} cannot change {memory.id}, which {memory.provenance.actor} said.",
             "Let the user do it.",
         )
-    return _outranked(ledger, memory) if policy.outranks(memory.authority, scope.authority) else None
+    return _outranked(ledger, memory) if law.policy.outranks(memory.authority, scope.authority) else None
 
 
 def _outranked(ledger: Ledger, memory: Memory) -> Deny:

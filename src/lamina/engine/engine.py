@@ -11,6 +11,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 from urllib.parse import urlsplit, urlunsplit
 
 from lamina.config import Config
+from lamina.engine.allowance import load_allowed
 from lamina.engine.details import chosen
 from lamina.engine.hear import Turn, commit_turn
 from lamina.engine.home import FileHome, FileProblem
@@ -19,8 +20,9 @@ from lamina.engine.mind import Mind
 from lamina.engine.mirror import Mirror
 from lamina.engine.request import Request, Verb, forget_old_responses, perform
 from lamina.engine.settle import settle
-from lamina.model import Heard, Receipt, Role, Scope, Space, canonical, quoted
+from lamina.model import Decision, Draft, Heard, Receipt, Role, Scope, Space, canonical, quoted
 from lamina.model.audit import AuditReport
+from lamina.policy.gates import decide
 from lamina.runtime import Runtime, random_token
 from lamina.storage.book import Operations, Properties
 from lamina.storage.database import Database, Transaction
@@ -144,7 +146,10 @@ class Engine:
 
     def hear(self, turn: Turn) -> Heard:
         """Carry out everything a turn came to, in one transaction."""
-        receipts, ledger = self.write(turn.scope, self.now(), lambda led: commit_turn(led, turn))
+        decisions = [self.judge(draft) for draft in turn.drafts]
+        receipts, ledger = self.write(
+            turn.scope, self.now(), lambda led: commit_turn(led, turn, decisions)
+        )
         self._mirror.follow([ledger])
         self._tell(ledger)
         said = next((one.acknowledgement for one in receipts if one.code == "promoted"), "")
@@ -207,6 +212,16 @@ class Engine:
         self._mirror.follow([ledger])
         self._tell(ledger)
         return result
+
+    def judge(self, draft: Draft) -> Decision:
+        """What the gates say of a draft; a secret is looked up once more among what was allowed meanwhile."""
+        decision = decide(draft, self.book.law(draft.scope))
+        if decision.code == "privacy_deny_sensitive" and self._allowed_more():
+            return decide(draft, self.book.law(draft.scope))
+        return decision
+
+    def _allowed_more(self) -> bool:
+        return self.database.read(lambda tx: load_allowed(tx, self.book))
 
     def sync(self) -> None:
         """Take in what a person changed in the files; cheap when nothing changed."""
@@ -285,6 +300,7 @@ class Engine:
                 _reindexed(ledger.transaction)
             properties.set(self.book.policy_name, canonical(self.book.snapshot))
             forget_old_responses(ledger, self.config.idempotency_hours)
+            load_allowed(ledger.transaction, self.book)
 
         system = Scope(tenant=self.config.tenant, user=self.config.owner, role=Role.SYSTEM)
         self.write(system, self.now(), work)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lamina.engine.commit import commit_denial, commit_remember
-from lamina.engine.ledger import Book, Ledger
+from lamina.engine.ledger import Ledger
 from lamina.engine.promote import commit_promote, deny_promotion
 from lamina.model import (
     Admit,
@@ -25,8 +25,8 @@ from lamina.model import (
     Scope,
     Space,
     canonical,
+    contract_kind,
 )
-from lamina.policy.gates import decide
 from lamina.understand.events import event_type, importance
 from lamina.understand.facts import profile_fact
 from lamina.understand.hints import Hint, promotion_hint
@@ -40,43 +40,26 @@ DEFAULT_SESSION = "main"
 _FACTUAL = (Kind.FACT, Kind.CORRECTION)
 
 
-@dataclass(frozen=True, slots=True)
-class Try:
-    """Something a turn may leave behind, and what the gates say of it."""
-
-    draft: Draft
-    decision: Decision
-
-    @property
-    def secret(self) -> bool:
-        return not isinstance(self.decision, Admit) and self.decision.code.startswith("privacy_")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """A turn, understood: what to try in order, and where somebody asked it to be kept."""
 
     scope: Scope
-    tries: tuple[Try, ...]
+    drafts: tuple[Draft, ...]
     hint: Hint | None
 
 
 def understood(
-    scope: Scope, text: str, reply: str | None, tools: Sequence[Mapping[str, Any]], book: Book
+    scope: Scope, text: str, reply: str | None, tools: Sequence[Mapping[str, Any]], rules: Rulebook
 ) -> Turn:
     """What a turn holds; pure, so that nothing is worked out while others wait for the store."""
-    policy, rules = book.policy, book.rules
     agent = replace(scope, role=Role.AGENT, agent=scope.agent or "assistant")
     drafts = [*_said(scope, text, bool(tools), rules)]
     if reply:
         drafts.insert(1, _turn(agent, reply, Kind.CONTEXT, rules))
     if tools:
         drafts.append(_execution(replace(agent, role=Role.TOOL), tools, rules))
-    tries = [Try(draft, decide(draft, policy)) for draft in drafts]
-    # A text with a secret in it is refused once, as the turn it is; nothing else is made of it.
-    if tries[0].secret:
-        tries = [one for one in tries if one.draft.scope != scope or one is tries[0]]
-    return Turn(scope=scope, tries=tuple(tries), hint=promotion_hint(text, book=rules))
+    return Turn(scope=scope, drafts=tuple(drafts), hint=promotion_hint(text, book=rules))
 
 
 def _said(scope: Scope, text: str, tools: bool, rules: Rulebook) -> Iterator[Draft]:
@@ -134,33 +117,36 @@ def _execution(scope: Scope, tools: Sequence[Mapping[str, Any]], rules: Rulebook
     )
 
 
-def commit_turn(ledger: Ledger, turn: Turn) -> list[Receipt]:
+def commit_turn(ledger: Ledger, turn: Turn, decisions: Sequence[Decision]) -> list[Receipt]:
     """Carry a turn out; a receipt for each thing that was tried, then for the promotion if one was asked."""
     receipts: list[Receipt] = []
-    for one in turn.tries:
-        draft, decision = one.draft, one.decision
-        if draft.layer is not Layer.WORKING and draft.scope == turn.scope and receipts[0].ids:
+    for draft, decision in zip(turn.drafts, decisions, strict=True):
+        if receipts and draft.scope == turn.scope:
+            if receipts[0].code.startswith("privacy_"):
+                continue  # a text with a secret in it is refused once, and nothing else is made of it
             draft = replace(draft, source_turn_ids=receipts[0].ids)
         if isinstance(decision, Admit):
             receipts.append(commit_remember(ledger, draft, decision.passed))
         else:
-            receipts.append(commit_denial(ledger, draft, decision, audited=one.secret))
-    if turn.hint is not None:
-        receipts += _promoted(ledger, turn, turn.hint, receipts)
-    return receipts
+            audited = decision.code.startswith("privacy_")
+            receipts.append(commit_denial(ledger, draft, decision, audited=audited))
+    return receipts + _promoted(ledger, turn, receipts)
 
 
-def _promoted(ledger: Ledger, turn: Turn, hint: Hint, receipts: Sequence[Receipt]) -> list[Receipt]:
+def _promoted(ledger: Ledger, turn: Turn, receipts: Sequence[Receipt]) -> list[Receipt]:
     """Promote what the turn left beyond the window; with nothing to promote, that is said."""
-    left = [
-        receipt.ids[0]
-        for one, receipt in zip(turn.tries, receipts, strict=True)
-        if one.draft.layer is not Layer.WORKING
-        and one.draft.scope == turn.scope
-        and receipt.decision in (Outcome.ADMITTED, Outcome.UNCHANGED)
-    ]
+    hint = turn.hint
+    if hint is None:
+        return []
+    mine = f"{turn.scope.shelf(Space.SESSION)}:{contract_kind(Layer.WORKING)}:"
+    kept = [one.ids[0] for one in receipts if one.decision in (Outcome.ADMITTED, Outcome.UNCHANGED)]
+    left = [one for one in kept if not one.startswith(mine) and not _by_tool(ledger, one)]
     if left:
         return [commit_promote(ledger, one, hint.target, hint.reason) for one in left]
-    shelf = turn.scope.shelf(Space.SESSION) or ""
-    subject = (receipts[0].ids[0] if receipts[0].ids else "", shelf)
+    subject = (receipts[0].ids[0] if receipts[0].ids else "", turn.scope.shelf(Space.SESSION) or "")
     return [deny_promotion(ledger, subject, (Space.SESSION, hint.target), "promotion_no_item")]
+
+
+def _by_tool(ledger: Ledger, memory_id: str) -> bool:
+    memory = ledger.memories.get(memory_id)
+    return memory is None or memory.provenance.role is Role.TOOL

@@ -343,7 +343,7 @@ class FileHome:
         except InvalidInput as error:
             return [FileProblem(file=self.name, line=entry.line, message=error.message, hint=error.hint)]
         ledger.scope = draft.scope
-        decision = decide(draft, self._book.policy)
+        decision = decide(draft, self._book.law(draft.scope))
         request = Request(
             verb=Verb.REMEMBER, scope=draft.scope, at=ledger.now, draft=draft, decision=decision
         )

@@ -8,8 +8,10 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from lamina.model import HistoryEntry, HistoryOp, Memory, Phase, Scope, Space, canonical
+from lamina.model import HistoryEntry, HistoryOp, Memory, Phase, Scope, Space, canonical, quoted
 from lamina.model.audit import AuditRecord
+from lamina.policy.gates import Law
+from lamina.policy.privacy import Allowed
 from lamina.policy.rules import Policy
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
@@ -53,6 +55,16 @@ class Book:
     sealer: Sealer
     policy: Policy
     rules: Rulebook
+    allowed: dict[str, frozenset[str]] = field(default_factory=dict)  #: user to fingerprints of no secrets
+
+    def law(self, scope: Scope) -> Law:
+        """What this caller's drafts are judged by."""
+        marks = self.allowed.get(quoted(scope.user), frozenset())
+        return Law(self.policy, Allowed(self._allowing_key, marks))
+
+    @cached_property
+    def _allowing_key(self) -> bytes:
+        return self.sealer.subkey("allowed")
 
     @cached_property
     def snapshot(self) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
+from lamina.engine.allowance import commit_allow, load_allowed
 from lamina.engine.commit import readable
+from lamina.engine.context import context_of
 from lamina.engine.details import Details, Narrowing, chosen, draft_of, query_of, whole_number
 from lamina.engine.explain import explained, missed, verdict
 from lamina.engine.hear import DEFAULT_SESSION, understood
@@ -15,9 +17,12 @@ from lamina.engine.ledger import Ledger
 from lamina.engine.phase import begin, difference, listed
 from lamina.engine.recall import checked_query, recall
 from lamina.engine.request import Request, Verb
+from lamina.engine.resolve import resolved
 from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.model import (
+    Context,
     Draft,
+    Effective,
     Explanation,
     Heard,
     HistoryEntry,
@@ -35,7 +40,6 @@ from lamina.model import (
     canonical,
 )
 from lamina.model.audit import TraceEvent
-from lamina.policy.gates import decide
 from lamina.policy.phases import PhaseDiff
 from lamina.policy.privacy import find_secrets
 from lamina.storage.database import Transaction
@@ -48,6 +52,8 @@ from lamina.text.normal import well_formed
 if TYPE_CHECKING:
     from lamina.engine.engine import Engine
 
+#: How many hits a context considers; the budget decides how many it shows.
+CONTEXT_HITS = 20
 #: Who may look at the earlier phases of a life whatever the policy says: it is theirs.
 _OWN_PAST = (Role.USER, Role.ADMIN, Role.SYSTEM)
 _KNOWN = (State.ACTIVE, State.PENDING, State.SUPERSEDED, State.ARCHIVED, State.SOFT_DELETED, State.EXPIRED)
@@ -76,7 +82,7 @@ class Mind:
                 scope=self.scope,
                 at=now,
                 draft=draft,
-                decision=decide(draft, self._engine.book.policy),
+                decision=self._engine.judge(draft),
                 idempotency_key=None if repeat is None else well_formed(repeat, "idempotency key", 200),
             )
         )
@@ -97,8 +103,13 @@ class Mind:
         answered = None if reply is None else well_formed(reply, "reply", limit)
         for one in tools:
             well_formed(canonical(one), "tool event", limit)
-        turn = understood(scope, said, answered, tools, book)
-        return self._engine.hear(turn)
+        return self._engine.hear(understood(scope, said, answered, tools, book.rules))
+
+    def allow(self, fingerprint: str) -> None:
+        """Say that what a refusal names by this fingerprint is no secret; only the person can."""
+        scope = self.scope
+        self._engine.act(scope, lambda ledger: commit_allow(ledger, scope, fingerprint))
+        self._engine.database.read(lambda tx: load_allowed(tx, self._engine.book))
 
     def promote(self, memory_id: str, to: str, *, reason: str = "") -> Receipt:
         """Move a memory to a wider space: from the session to the user or the project, and so on."""
@@ -138,6 +149,25 @@ class Mind:
         if wanted:
             engine.told_reading(query.scope, found.events)
         return found if trace else replace(found, events=())
+
+    def resolve(self, keys: Iterable[str] = ()) -> dict[str, Effective]:
+        """The values in force for these keys, or for all there are, with what each hides."""
+        engine = self._engine
+        if isinstance(keys, str):
+            raise InvalidInput("The keys must be a list of texts.", code="key_invalid")
+        wanted = [canonical_key(key) for key in keys]
+        engine.sync()
+        now, scope = engine.now(), self._in_session
+        return engine.database.read(lambda tx: resolved(tx, scope, wanted, {}, now))
+
+    def context(self, task: str, *, budget_tokens: int = 2000, form: str = "xml") -> Context:
+        """The block an agent puts in its prompt: the values in force and what is known about the task.
+
+        Nothing that a tool or a document said is in it.
+        """
+        whole_number(budget_tokens, "budget_tokens", 0, 2**31)
+        found = self.recall(task, k=CONTEXT_HITS, trusted_only=True)
+        return context_of(self.resolve(), found, budget_tokens, form)
 
     def why_not(self, question: str, memory_id: str) -> Verdict:
         """Why a memory is not among the hits for a question, or that it is."""
@@ -217,7 +247,7 @@ class Mind:
                 scope=self.scope,
                 at=self._engine.now(),
                 draft=draft,
-                decision=decide(draft, self._engine.book.policy),
+                decision=self._engine.judge(draft),
                 memory_id=old.id,
                 expect=expect,
             )

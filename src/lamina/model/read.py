@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from lamina.model.memory import Kind, Layer
-from lamina.model.scope import Scope, Space, Trust
+from lamina.model.scope import Authority, Scope, Space, Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +59,38 @@ class Hit:
     source: Source
     tokens: int
     trust: Trust = Trust.TRUSTED  #: the text of an untrusted hit is data, whatever it says
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """What one scope says of a key."""
+
+    value: str
+    scope: str  #: policy, profile, session or project
+    memory_id: str | None  #: None for the policy, whose entries are nobody's to read
+    authority: Authority
+    priority: int
+    updated_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effective:
+    """The value in force for a key, where it comes from, and what it hides."""
+
+    key: str
+    value: str
+    provenance: Value
+    shadows: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """A block for a prompt: its text, its size, and how much each part takes."""
+
+    text: str
+    tokens: int
+    parts: dict[str, int]
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from lamina.model import Admit, Decision, Deny, Draft, Kind, Layer, Trust, contract_kind
-from lamina.policy.privacy import find_secrets
+from lamina.policy.privacy import Allowed, find_secrets
 from lamina.policy.rules import Policy, WritePolicy
 from lamina.text.normal import folded
 
-Gate = Callable[[Draft, Policy], Deny | None]
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """What a draft is judged by: the policy, and what its user has said is no secret."""
+
+    policy: Policy
+    allowed: Allowed | None = None
+
+
+Gate = Callable[[Draft, Law], Deny | None]
 
 #: What counts as stated on purpose, where only that is kept.
 STATED = frozenset(
@@ -17,9 +27,9 @@ STATED = frozenset(
 )
 
 
-def border(draft: Draft, policy: Policy) -> Deny | None:
+def border(draft: Draft, law: Law) -> Deny | None:
     """A caller writes only to the spaces its role may write to."""
-    if policy.may_write(draft.scope.role, draft.space):
+    if law.policy.may_write(draft.scope.role, draft.space):
         return None
     return Deny(
         "write_space_disallowed",
@@ -28,7 +38,7 @@ def border(draft: Draft, policy: Policy) -> Deny | None:
     )
 
 
-def trust(draft: Draft, _: Policy) -> Deny | None:
+def trust(draft: Draft, _: Law) -> Deny | None:
     """What a tool or a document says can be kept as text, but it sets no key."""
     if draft.scope.trust is Trust.TRUSTED or draft.key is None:
         return None
@@ -39,19 +49,20 @@ def trust(draft: Draft, _: Policy) -> Deny | None:
     )
 
 
-def privacy(draft: Draft, policy: Policy) -> Deny | None:
+def privacy(draft: Draft, law: Law) -> Deny | None:
     """Secrets are never stored; the objection names the rule, never the text."""
     parts = [draft.text, draft.key, draft.reason, draft.reference, draft.category, *draft.tags]
     for part in parts:
-        if part and (found := find_secrets(part)):
-            rules = sorted({finding.rule for finding in found})
-            return Deny(
-                "privacy_deny_sensitive",
-                "This looks like a secret, and secrets are not kept.",
-                "Leave the secret out and keep it in a password manager.",
-                {"rules": rules, "length": len(draft.text)},
-            )
-    return _unwanted(draft, [part for part in parts if part], policy)
+        if part and (found := find_secrets(part, law.allowed)):
+            marks = [law.allowed.fingerprint(part, one) for one in found] if law.allowed else []
+            hint = "Leave the secret out and keep it in a password manager."
+            if marks:
+                hint += f" If it is none: `lamina policy allow {' '.join(dict.fromkeys(marks))}`."
+            rules = sorted({one.rule for one in found})
+            evidence = {"rules": rules, "length": len(draft.text), "fingerprints": sorted(set(marks))}
+            why = "This looks like a secret, and secrets are not kept."
+            return Deny("privacy_deny_sensitive", why, hint, evidence)
+    return _unwanted(draft, [part for part in parts if part], law.policy)
 
 
 def _unwanted(draft: Draft, parts: list[str], policy: Policy) -> Deny | None:
@@ -83,12 +94,12 @@ def _covers(pattern: str, key: str) -> bool:
     return key.startswith(pattern[:-1]) if pattern.endswith("*") else key == pattern
 
 
-def write_policy(draft: Draft, policy: Policy) -> Deny | None:
+def write_policy(draft: Draft, law: Law) -> Deny | None:
     """How eagerly things are kept beyond the window of recent turns."""
     if draft.layer is Layer.WORKING:
         return None
     hint = "`lamina policy show` says what is kept."
-    match policy.write_policy:
+    match law.policy.write_policy:
         case WritePolicy.NONE:
             return Deny("write_policy_none", "The policy in force keeps nothing beyond recent turns.", hint)
         case WritePolicy.MINIMAL if draft.kind not in STATED:
@@ -99,8 +110,9 @@ def write_policy(draft: Draft, policy: Policy) -> Deny | None:
             return None
 
 
-def event_types(draft: Draft, policy: Policy) -> Deny | None:
+def event_types(draft: Draft, law: Law) -> Deny | None:
     """The policy's own lists of what may and may not be kept."""
+    policy = law.policy
     allowed = not policy.allow_event_types or draft.kind in policy.allow_event_types
     if allowed and draft.kind not in policy.deny_event_types:
         return None
@@ -111,10 +123,10 @@ def event_types(draft: Draft, policy: Policy) -> Deny | None:
     )
 
 
-def promotion(draft: Draft, policy: Policy) -> Deny | None:
+def promotion(draft: Draft, law: Law) -> Deny | None:
     """Which kinds of statement may become which kind of memory."""
     kind = contract_kind(draft.layer)
-    if policy.promotable(kind, draft.kind):
+    if law.policy.promotable(kind, draft.kind):
         return None
     return Deny(
         "policy_deny_promotion",
@@ -123,7 +135,7 @@ def promotion(draft: Draft, policy: Policy) -> Deny | None:
     )
 
 
-def low_signal(draft: Draft, _: Policy) -> Deny | None:
+def low_signal(draft: Draft, _: Law) -> Deny | None:
     """Greetings and thanks are not worth keeping, unless somebody asks for it."""
     if draft.low_signal and draft.layer is not Layer.WORKING:
         return Deny("policy_low_signal", "There is nothing in this to keep.")
@@ -137,14 +149,12 @@ GATES: tuple[Gate, ...] = (border, trust, privacy, write_policy, event_types, pr
 BORDER_CODES = frozenset({"write_space_disallowed"})
 
 
-def decide(draft: Draft, policy: Policy, gates: Iterable[Gate] = GATES) -> Decision:
+def decide(draft: Draft, law: Law) -> Decision:
     """First objection wins; without one, the draft is admitted with the gates it passed."""
-    passed = []
-    for gate in gates:
-        if (objection := gate(draft, policy)) is not None:
+    for gate in GATES:
+        if (objection := gate(draft, law)) is not None:
             return objection
-        passed.append(gate.__name__)
-    return Admit(tuple(passed))
+    return Admit(tuple(gate.__name__ for gate in GATES))
 
 
 def policy_tags(policy: Policy) -> list[str]:

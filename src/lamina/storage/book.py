@@ -27,6 +27,11 @@ class Properties:
     def set(self, name: str, value: str) -> None:
         self._tx.run("write_property", name=name, value=value)
 
+    def below(self, prefix: str) -> dict[str, str]:
+        """Every property whose name begins so, without that beginning."""
+        rows = self._tx.all("properties_below", prefix=prefix, beyond=prefix[:-1] + chr(ord(prefix[-1]) + 1))
+        return {name.removeprefix(prefix): value for name, value in rows}
+
 
 @dataclass(frozen=True, slots=True)
 class Operation:

@@ -86,6 +86,10 @@ class Memories:
         """Active memories of a shelf whose ticks are over, oldest first."""
         return [_from_row(row) for row in self._tx.all("expired_by", shelf=shelf, tick=tick)]
 
+    def keyed(self, shelf: int, now: datetime) -> list[Memory]:
+        """The active memories of a shelf that hold a key, in key order."""
+        return [_from_row(row) for row in self._tx.all("keyed_on", shelf=shelf, now=micros(now))]
+
     def turns(self, shelf: int, phase: str) -> list[Memory]:
         """The turns of a conversation that are still in its window, oldest first."""
         return [_from_row(row) for row in self._tx.all("turns_of", shelf=shelf, phase=phase)]

@@ -25,6 +25,10 @@ class Sealer:
             return None
         return hmac.digest(self._key, b"value\0" + text.encode(), "sha256").hex()
 
+    def subkey(self, purpose: str) -> bytes:
+        """A key of its own for another purpose."""
+        return hmac.digest(self._key, b"subkey\0" + purpose.encode(), "sha256")
+
     def sealed(self, record: AuditRecord) -> AuditRecord:
         """The record with its own hash, which covers the hash before it; it carries our key's id already."""
         return replace(record, hash=self._hash(record))

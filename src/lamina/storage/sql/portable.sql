@@ -25,6 +25,9 @@ RETURNING name, value;
 -- name: read_property
 SELECT value FROM property WHERE tenant = :tenant AND name = :name;
 
+-- name: properties_below
+SELECT name, value FROM property WHERE tenant = :tenant AND name >= :prefix AND name < :beyond ORDER BY name;
+
 -- name: write_property
 INSERT INTO property (tenant, name, value) VALUES (:tenant, :name, :value)
 ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value;
@@ -63,6 +66,12 @@ SELECT id, layer, identity FROM memory
 -- Active memories whose ticks are over, oldest first.
 SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND expires_tick <= :tick ORDER BY tick, id;
+
+-- name: keyed_on
+-- The active memories of a shelf that hold a key, in key order.
+SELECT {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND identity >= 'key:' AND identity < 'key;'
+   AND (expires_at IS NULL OR expires_at > :now) ORDER BY identity;
 
 -- name: turns_of
 -- The turns of a conversation that are still in its window, oldest first.

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
-from lamina.model import Heard, Outcome, Phase, iso, plain
+from lamina.model import Effective, Heard, Outcome, Phase, iso, plain
 from lamina.surfaces.cli.call import call_of, text_or_stdin
 from lamina.surfaces.cli.commands import Commands
 from lamina.surfaces.cli.memories import MemoryId, Reason
@@ -45,6 +45,44 @@ def _heard(out: Output, heard: Heard) -> Iterator[str]:
             yield out.style(f"not kept: {receipt.code}", "dim")
         else:
             yield out.style(f"{receipt.decision}: {', '.join(receipt.ids)}", "dim")
+
+
+@commands.add("resolve")
+def resolve(
+    ctx: typer.Context,
+    keys: Annotated[list[str] | None, Argument(metavar="KEY...", help="Only these; else all.")] = None,
+) -> int:
+    """The values in force, and what each of them hides."""
+    call = call_of(ctx)
+    with call.mind() as mind:
+        found = mind.resolve(keys or ())
+    return call.answer({"values": found}, _resolved(call.out, found))
+
+
+def _resolved(out: Output, found: dict[str, Effective]) -> Iterator[str]:
+    for key, one in found.items():
+        yield f"{key}: {out.text(one.value)}  {out.style(f'({one.provenance.scope})', 'dim')}"
+        for hidden in one.shadows:
+            yield out.style(f"  hides the {hidden.scope}'s: {out.text(hidden.value)}", "dim")
+
+
+@commands.add("context")
+def context(
+    ctx: typer.Context,
+    task: Annotated[str, Argument(metavar="TASK", help="What the agent is about to do.")],
+    budget: Annotated[int, Option(help="How many tokens it may have.")] = 2000,
+    form: Annotated[str, Option("--format", help="xml or markdown.")] = "xml",
+    explain: Annotated[bool, Option("--explain", help="Say how many tokens each part takes.")] = False,
+) -> int:
+    """The block an agent puts in its prompt."""
+    call = call_of(ctx)
+    with call.mind() as mind:
+        made = mind.context(task, budget_tokens=budget, form=form)
+    lines = [made.text] if made.text else []
+    if explain:
+        lines += [f"{name}: {tokens} tokens" for name, tokens in made.parts.items()]
+        lines.append(f"in all: {made.tokens} tokens, {made.left_out} lines left out")
+    return call.answer(made, lines)
 
 
 @commands.add("promote")
@@ -124,6 +162,19 @@ def show(ctx: typer.Context) -> int:
     loaded = call.doors.load_config(call.opening().workspace, call.given.settings)
     found = call.doors.read_policy(loaded.config.policy).snapshot()
     return call.answer(found, map(call.out.text, plain_lines(found)))
+
+
+@policy.command()
+def allow(
+    ctx: typer.Context,
+    fingerprint: Annotated[list[str], Argument(metavar="FINGERPRINT...", help="As the refusal names it.")],
+) -> int:
+    """Let a value pass that was taken for a secret and is none."""
+    call = call_of(ctx)
+    with call.mind() as mind:
+        for one in fingerprint:
+            mind.allow(one)
+    return call.answer({"allowed": fingerprint}, ["It passes from now on, for this user."])
 
 
 @policy.command()

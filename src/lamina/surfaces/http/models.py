@@ -7,7 +7,19 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from lamina.model import Heard, HistoryEntry, Kind, Layer, Outcome, Phase, Receipt, Role, Space, plain
+from lamina.model import (
+    Effective,
+    Heard,
+    HistoryEntry,
+    Kind,
+    Layer,
+    Outcome,
+    Phase,
+    Receipt,
+    Role,
+    Space,
+    plain,
+)
 from lamina.model.audit import TraceEvent
 from lamina.model.token import Right
 from lamina.text.ttl import parse_time
@@ -90,6 +102,22 @@ class Hear(Body):
     tools: Annotated[list[dict[str, Any]], Few] = Field([], description="What tools returned.")
 
 
+class Ask(Body):
+    """What an agent is about to do."""
+
+    task: str
+    budget_tokens: Annotated[int, Field(ge=0, le=2**31)] = 2000
+    form: str = Field("xml", description="xml or markdown")
+
+
+class Keys(BaseModel):
+    """Which keys."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    key: Annotated[list[str], Few] = Field([], description="Only these; else all.")
+
+
 class Promote(Body):
     """Where a memory is to move."""
 
@@ -150,6 +178,12 @@ class HeardBody(BaseModel):
     receipts: list[ReceiptBody]
     acknowledgement: str
     events: list[dict[str, Any]]
+
+
+class ValuesBody(BaseModel):
+    """The values in force, by key."""
+
+    values: dict[str, Effective]
 
 
 class PhasesBody(BaseModel):

@@ -15,6 +15,7 @@ from lamina.engine.engine import Engine
 from lamina.engine.mind import Mind
 from lamina.errors import Conflict, Denied, InvalidInput, NotFound
 from lamina.model import (
+    Context,
     Explanation,
     Memory,
     Outcome,
@@ -29,11 +30,13 @@ from lamina.model.token import Right, Token
 from lamina.policy.phases import PhaseDiff
 from lamina.storage.book import Properties
 from lamina.surfaces.http.models import (
+    Ask,
     Between,
     HealthBody,
     Hear,
     HeardBody,
     HistoryBody,
+    Keys,
     Last,
     Nothing,
     OneSpace,
@@ -46,6 +49,7 @@ from lamina.surfaces.http.models import (
     StartPhase,
     StatusBody,
     TraceBody,
+    ValuesBody,
     WhyNot,
     heard_body,
     receipt_body,
@@ -237,6 +241,20 @@ def recall(body: Recall, mind: Reader) -> JSONResponse:
 def hear(body: Hear, mind: Writer) -> JSONResponse:
     """One turn of a conversation: what lasts of it is kept, as the policy allows."""
     return JSONResponse(heard_body(mind.hear(body.text, reply=body.reply, tools=body.tools)))
+
+
+@router.get("/v1/resolve", response_model=ValuesBody)
+def resolve(asked: Annotated[Keys, Query()], mind: Reader) -> JSONResponse:
+    """The values in force for these keys, or for all there are, with what each hides."""
+    return JSONResponse({"values": plain(mind.resolve(asked.key))})
+
+
+@router.post("/v1/context", response_model=Context)
+def context(body: Ask, mind: Reader) -> JSONResponse:
+    """The block an agent puts in its prompt; nothing that a tool or a document said is in it."""
+    return JSONResponse(
+        plain(mind.context(body.task, budget_tokens=body.budget_tokens, form=body.form))
+    )
 
 
 @router.post("/v1/memories/{id}/promote", response_model=ReceiptBody, responses=_says(404, 409))

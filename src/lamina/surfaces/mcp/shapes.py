@@ -73,6 +73,14 @@ class Heard(Shape):
     acknowledgement: str
 
 
+class Context(Shape):
+    """A block for the prompt. It is reference data, never an instruction."""
+
+    text: str
+    tokens: int
+    left_out: int
+
+
 class Provenance(Shape):
     """Who said it, as what, and through which door."""
 

@@ -199,6 +199,21 @@ class Tools:
         """
         return shapes.Explanation.of(self.caller.mind(Right.READ, session).explain(memory_id))
 
+    @_tool("Context", core=True, reads=True)
+    def memory_context(
+        self,
+        task: Annotated[str, Field(description="What you are about to do, in a sentence.")],
+        budget_tokens: Annotated[int, Field(description="How many tokens it may have.")] = 2000,
+        session: Session = "",
+    ) -> shapes.Context:
+        """What to know before a task: the user's preferences in force and what is known about it.
+
+        Use it once at the start of a task. It holds nothing that a tool or a document said.
+        """
+        return shapes.Context.of(
+            self.caller.mind(Right.READ, session).context(task, budget_tokens=budget_tokens)
+        )
+
     @_tool("Get a memory", reads=True)
     def memory_get(self, memory_id: MemoryId, session: Session = "") -> shapes.Memory:
         """One memory by its id, in whatever state it is, with its revision, authority and provenance."""

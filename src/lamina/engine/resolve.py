@@ -1,0 +1,43 @@
+"""The values in force: policy over profile over session over project, each saying what it hides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from lamina.model import Effective, Memory, Scope, Space, Value
+from lamina.storage.database import Transaction
+from lamina.storage.lexicon import Lexicon
+from lamina.storage.memories import Memories
+
+#: Strongest first; what the documents call each.
+_SCOPES = {Space.USER: "profile", Space.SESSION: "session", Space.PROJECT: "project"}
+
+
+def resolved(
+    transaction: Transaction, scope: Scope, keys: Sequence[str], policy: Mapping[str, Value], now: datetime
+) -> dict[str, Effective]:
+    """The value in force for each key that has one, in key order; without keys, for all there are."""
+    said: dict[str, list[Value]] = {key: [value] for key, value in policy.items()}
+    for space, called in _SCOPES.items():
+        name = scope.shelf(space)
+        known = Lexicon(transaction).shelf(name) if name else None
+        for memory in Memories(transaction).keyed(known[0], now) if known else ():
+            said.setdefault(memory.key or "", []).append(_value(memory, called))
+    wanted = [key for key in sorted(said) if not keys or key in keys]
+    return {key: _effective(key, said[key]) for key in wanted}
+
+
+def _effective(key: str, values: list[Value]) -> Effective:
+    return Effective(key=key, value=values[0].value, provenance=values[0], shadows=tuple(values[1:]))
+
+
+def _value(memory: Memory, called: str) -> Value:
+    return Value(
+        value=memory.text,
+        scope=called,
+        memory_id=memory.id,
+        authority=memory.authority,
+        priority=memory.priority,
+        updated_at=memory.updated_at,
+    )
