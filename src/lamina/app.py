@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -118,7 +119,12 @@ def _assembled(database: Database, where: Where, clock: Clock | None, home: Path
     return Engine(
         Parts(
             database=database,
-            book=Book(sealer, read_policy(config.policy), _rules(config.rules)),
+            book=Book(
+                sealer,
+                read_policy(config.policy),
+                _rules(config.rules),
+                timedelta(minutes=config.session_minutes),
+            ),
             config=config,
             runtime=Runtime(clock=clock or SystemClock()),
             anchor=anchor,

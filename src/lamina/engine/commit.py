@@ -30,7 +30,7 @@ from lamina.trace import events
 from lamina.views.acknowledge import acknowledgement
 
 #: The spaces whose keyed memories have a file, where the workspace's owner is concerned.
-HOMES = {Space.USER: "PROFILE.md"}
+HOMES = {Space.USER: "PROFILE.md", Space.SESSION: "SESSION.md"}
 
 
 def identity_of(key: str | None, kind: str, text: str) -> str:
@@ -40,7 +40,7 @@ def identity_of(key: str | None, kind: str, text: str) -> str:
 
 def _placed(identity: str) -> bool:
     """Whether a memory's place has nothing to do with its words."""
-    return identity.startswith(("turn:", "summary:"))
+    return identity.startswith(("turn:", "summary:", "heard:"))
 
 
 def shelf_of(draft: Draft) -> str:
@@ -152,7 +152,7 @@ def _built(ledger: Ledger, draft: Draft, shelf: Shelf) -> Memory:
     ttl, expires_at = parse_ttl(draft.ttl, ledger.now)
     policy, tick = ledger.book.policy, ledger.tick(shelf.name) + 1
     retention = policy.retention_of(draft.space, contract_kind(draft.layer), draft.kind)
-    at_home = draft.key is not None and ledger.home == HOMES.get(draft.space)
+    at_home = draft.key is not None and not draft.place and ledger.home == HOMES.get(draft.space)
     return Memory(
         id="",
         space=draft.space,
@@ -237,8 +237,16 @@ def expire(ledger: Ledger, memory: Memory, reason: str) -> None:
     """Forget a memory by itself: its time or its ticks are over."""
     gone = put_aside(ledger, memory, State.EXPIRED)
     ledger.record(HistoryOp.TTL, gone, memory.text, {"code": reason})
-    ledger.trace(gone.shelf, events.forgotten(ledger.scope, gone, reason, ledger.snapshot))
+    said = reason if reason == "decay" else "ttl_expired"
+    ledger.trace(gone.shelf, events.forgotten(ledger.scope, gone, said, ledger.snapshot))
     ledger.trace(gone.shelf, events.deleted(ledger.scope, gone, "expired", ledger.snapshot))
+
+
+def commit_expire(ledger: Ledger, memory_id: str, reason: str) -> Receipt:
+    """Put a memory aside whose time is up, or whose session is."""
+    old = readable(ledger, memory_id, State.ACTIVE)
+    expire(ledger, old, reason)
+    return Receipt(decision=Outcome.ADMITTED, code="expired", ids=(old.id,))
 
 
 def _retire(ledger: Ledger, existing: Memory, successor: Memory, rule: str) -> None:

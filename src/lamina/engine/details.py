@@ -11,7 +11,7 @@ from lamina.errors import InvalidInput
 from lamina.model import Draft, Kind, Layer, Query, Scope, Space
 from lamina.text.entries import canonical_key
 from lamina.text.normal import well_formed
-from lamina.text.ttl import parse_ttl
+from lamina.text.ttl import SESSION_END, parse_ttl
 from lamina.understand.events import Weighed, importance
 from lamina.understand.rulebook import Rulebook
 
@@ -127,10 +127,21 @@ def draft_of(
         priority=whole_number(given.get("priority", 50), "priority", 0, 100),
         confidence=_fraction(given.get("confidence", 1.0), "confidence"),
         pinned=bool(given.get("pin", False)),
-        ttl=parse_ttl(str(given.get("ttl", "none")), now)[0],
+        ttl=check_ttl(parse_ttl(str(given.get("ttl", "none")), now)[0], space),
         reason=_short(given.get("reason"), "reason"),
         reference=_short(given.get("reference"), "reference"),
     )
+
+
+def check_ttl(ttl: str, space: Space) -> str:
+    """The time to live, if a memory of this space can have it."""
+    if ttl == SESSION_END and space is not Space.SESSION:
+        raise InvalidInput(
+            "Only what belongs to a session ends with it.",
+            code="ttl_invalid",
+            hint="Keep it in the session space, or choose another time to live.",
+        )
+    return ttl
 
 
 def _default_layer(key: str | None, space: Space) -> Layer:

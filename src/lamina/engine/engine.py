@@ -12,8 +12,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 from lamina.config import Config
 from lamina.engine.allowance import load_allowed
+from lamina.engine.commit import HOMES
 from lamina.engine.details import chosen
-from lamina.engine.hear import Turn, commit_turn
+from lamina.engine.hear import DEFAULT_SESSION, Tried, Turn, commit_turn, nothing_promoted, promotable
 from lamina.engine.home import FileHome, FileProblem
 from lamina.engine.ledger import Book, Ledger, indexed_terms
 from lamina.engine.mind import Mind
@@ -90,7 +91,7 @@ class Engine:
         self.database = parts.database
         self.root = parts.root
         self._mirror = Mirror(parts.root, parts.database, parts.book.sealer, parts.anchor)
-        self._home: FileHome | None = None
+        self._homes: tuple[FileHome, ...] = ()
         self._problems: tuple[FileProblem, ...] = ()
         self._listeners: tuple[Callable[[dict[str, Any]], None], ...] = ()
         if parts.root is not None:
@@ -135,26 +136,45 @@ class Engine:
 
     def carry_out(self, request: Request) -> Receipt:
         """Do what a request asks, where its memory lives, and see that the audit follows."""
-        if self._home is not None and self._lives_in_file(request):
-            receipt, ledgers = self._home.carry_out(request)
+        if (home := self._home_of(request)) is not None:
+            receipt, ledgers = home.carry_out(request)
         else:
             receipt, ledger = self.write(request.scope, request.at, lambda led: perform(led, request))
             ledgers = [ledger]
         self._mirror.follow(ledgers)
         self._tell(*ledgers)
+        if request.verb is Verb.PROMOTE:  # a line may have to go from the file it came from
+            for home in self._homes:
+                home.look_again()
+            self.sync()
         return replace(receipt, events=tuple(event for _, event in ledgers[-1].told))
 
     def hear(self, turn: Turn) -> Heard:
-        """Carry out everything a turn came to, in one transaction."""
+        """Carry out everything a turn came to: the turn in one transaction, then what it asks to be moved."""
         decisions = [self.judge(draft) for draft in turn.drafts]
-        receipts, ledger = self.write(
-            turn.scope, self.now(), lambda led: commit_turn(led, turn, decisions)
-        )
+        tried, ledger = self.write(turn.scope, self.now(), lambda led: commit_turn(led, turn, decisions))
         self._mirror.follow([ledger])
         self._tell(ledger)
-        said = next((one.acknowledgement for one in receipts if one.code == "promoted"), "")
-        told = tuple(event for _, event in ledger.told)
-        return Heard(receipts=tuple(receipts), acknowledgement=said, events=told)
+        moved = self._moved(turn, tried)
+        told = [event for _, event in ledger.told] + [event for one in moved for event in one.events]
+        receipts = [*(receipt for _, receipt in tried), *moved]
+        said = next((one.acknowledgement for one in moved if one.code == "promoted"), "")
+        return Heard(receipts=tuple(receipts), acknowledgement=said, events=tuple(told))
+
+    def _moved(self, turn: Turn, tried: Sequence[Tried]) -> list[Receipt]:
+        if (hint := turn.hint) is None:
+            return []
+        if not (ids := promotable(turn, tried)):
+            denied, ledger = self.write(
+                turn.scope, self.now(), lambda led: nothing_promoted(led, turn, hint, tried[0][1])
+            )
+            self._mirror.follow([ledger])
+            self._tell(ledger)
+            return [replace(denied, events=tuple(event for _, event in ledger.told))]
+        asked = Request(
+            verb=Verb.PROMOTE, scope=turn.scope, at=self.now(), target=hint.target, reason=hint.reason
+        )
+        return [self.carry_out(replace(asked, memory_id=one)) for one in ids]
 
     @property
     def listened(self) -> bool:
@@ -225,9 +245,10 @@ class Engine:
 
     def sync(self) -> None:
         """Take in what a person changed in the files; cheap when nothing changed."""
-        if self._home is not None and (ledgers := self._home.sync(self.now())):
-            self._mirror.follow(ledgers)
-            self._tell(*ledgers)
+        for home in self._homes:
+            if ledgers := home.sync(self.now()):
+                self._mirror.follow(ledgers)
+                self._tell(*ledgers)
 
     def verify_audit(self) -> AuditReport:
         """Check every record of the chain, its anchor and its files."""
@@ -256,7 +277,7 @@ class Engine:
                 audit_records=AuditLog(transaction).head()[0],
                 pending_operations=Operations(transaction).count(),
                 analyser=int(Properties(transaction).get("analyser") or 0),
-                problems=self._problems if self._home is None else self._home.problems,
+                problems=self.problems(),
             )
 
         return replace(self.database.read(work), bytes=self.database.size_bytes())
@@ -284,11 +305,32 @@ class Engine:
             self._problems = (FileProblem(file=PROFILE, line=1, message=message, hint=hint),)
             return
         owner = Scope(
-            tenant=self.config.tenant, user=self.config.owner, project=self.config.project, via="file"
+            tenant=self.config.tenant,
+            user=self.config.owner,
+            session=self.current_session(),
+            project=self.config.project,
+            via="file",
         )
-        self._home = FileHome(root, PROFILE, self.database, self.book, owner, self.config)
+        parts = (self.database, self.book, self.config)
+        self._homes = tuple(FileHome(root, space, owner, *parts) for space in HOMES)
         if taken_over:
-            self._home.write_missing()
+            for home in self._homes:
+                home.write_missing()
+
+    def problems(self) -> tuple[FileProblem, ...]:
+        """Lines of the workspace's files that are not used, and why."""
+        return self._problems + tuple(problem for home in self._homes for problem in home.problems)
+
+    def current_session(self) -> str:
+        """The session of the workspace's owner whose entries are in SESSION.md."""
+        return self.database.read(lambda tx: Properties(tx).get("session")) or DEFAULT_SESSION
+
+    def enter_session(self, name: str) -> None:
+        """From now on SESSION.md is about another session of the owner."""
+        self.sync()
+        self.database.write(lambda tx: Properties(tx).set("session", name))
+        for home in self._homes:
+            home.enter(name, self.now())
 
     def _start(self) -> None:
         def work(ledger: Ledger) -> None:
@@ -307,16 +349,22 @@ class Engine:
         self._mirror.catch_up()
         self.sync()
 
-    def _lives_in_file(self, request: Request) -> bool:
-        if self._home is None or (request.verb is Verb.REMEMBER and request.draft is None):
-            return False
+    def _home_of(self, request: Request) -> FileHome | None:
+        """The file that a request changes, if it changes one."""
+        if not self._homes or (request.verb is Verb.REMEMBER and request.draft is None):
+            return None
         if request.verb is Verb.REMEMBER and request.draft is not None:
-            return self._home.holds(request.draft.scope, request.draft.space, request.draft.key)
+            draft = request.draft
+            return self._holder(draft.scope, draft.space, None if draft.place else draft.key)
         memory = self.database.read(lambda tx: Memories(tx).get(request.memory_id))
         if memory is None:
-            return False
-        moves_in = request.target is not None and self._home.holds(request.scope, request.target, memory.key)
-        return moves_in or memory.file == self._home.name
+            return None
+        if request.target is not None and (home := self._holder(request.scope, request.target, memory.key)):
+            return home
+        return next((home for home in self._homes if home.name == memory.file), None)
+
+    def _holder(self, scope: Scope, space: Space, key: str | None) -> FileHome | None:
+        return next((home for home in self._homes if home.holds(scope, space, key)), None)
 
 
 def _reindexed(transaction: Transaction) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 
 from lamina.engine.commit import commit_denial, commit_remember
 from lamina.engine.ledger import Ledger
-from lamina.engine.promote import commit_promote, deny_promotion
+from lamina.engine.promote import deny_promotion
 from lamina.model import (
     Admit,
     Decision,
@@ -25,7 +25,6 @@ from lamina.model import (
     Scope,
     Space,
     canonical,
-    contract_kind,
 )
 from lamina.understand.events import event_type, importance
 from lamina.understand.facts import profile_fact
@@ -87,6 +86,7 @@ def _said(scope: Scope, text: str, tools: bool, rules: Rulebook) -> Iterator[Dra
             importance=weight.value,
             importance_reason=weight.reasons,
             reason=f"pattern:{fact.key}",
+            place=f"heard:{fact.key}",
         )
 
 
@@ -117,36 +117,37 @@ def _execution(scope: Scope, tools: Sequence[Mapping[str, Any]], rules: Rulebook
     )
 
 
-def commit_turn(ledger: Ledger, turn: Turn, decisions: Sequence[Decision]) -> list[Receipt]:
-    """Carry a turn out; a receipt for each thing that was tried, then for the promotion if one was asked."""
-    receipts: list[Receipt] = []
+Tried = tuple[Draft, Receipt]
+
+
+def commit_turn(ledger: Ledger, turn: Turn, decisions: Sequence[Decision]) -> list[Tried]:
+    """Carry a turn out; what was tried, and what became of it."""
+    tried: list[Tried] = []
     for draft, decision in zip(turn.drafts, decisions, strict=True):
-        if receipts and draft.scope == turn.scope:
-            if receipts[0].code.startswith("privacy_"):
+        if tried and draft.scope == turn.scope:
+            if tried[0][1].code.startswith("privacy_"):
                 continue  # a text with a secret in it is refused once, and nothing else is made of it
-            draft = replace(draft, source_turn_ids=receipts[0].ids)
+            draft = replace(draft, source_turn_ids=tried[0][1].ids)
         if isinstance(decision, Admit):
-            receipts.append(commit_remember(ledger, draft, decision.passed))
+            tried.append((draft, commit_remember(ledger, draft, decision.passed)))
         else:
             audited = decision.code.startswith("privacy_")
-            receipts.append(commit_denial(ledger, draft, decision, audited=audited))
-    return receipts + _promoted(ledger, turn, receipts)
+            tried.append((draft, commit_denial(ledger, draft, decision, audited=audited)))
+    return tried
 
 
-def _promoted(ledger: Ledger, turn: Turn, receipts: Sequence[Receipt]) -> list[Receipt]:
-    """Promote what the turn left beyond the window; with nothing to promote, that is said."""
-    hint = turn.hint
-    if hint is None:
-        return []
-    mine = f"{turn.scope.shelf(Space.SESSION)}:{contract_kind(Layer.WORKING)}:"
-    kept = [one.ids[0] for one in receipts if one.decision in (Outcome.ADMITTED, Outcome.UNCHANGED)]
-    left = [one for one in kept if not one.startswith(mine) and not _by_tool(ledger, one)]
-    if left:
-        return [commit_promote(ledger, one, hint.target, hint.reason) for one in left]
-    subject = (receipts[0].ids[0] if receipts[0].ids else "", turn.scope.shelf(Space.SESSION) or "")
-    return [deny_promotion(ledger, subject, (Space.SESSION, hint.target), "promotion_no_item")]
+def promotable(turn: Turn, tried: Sequence[Tried]) -> list[str]:
+    """Ids of what the caller's own words left beyond the window."""
+    return [
+        receipt.ids[0]
+        for draft, receipt in tried
+        if draft.scope == turn.scope
+        and draft.layer is not Layer.WORKING
+        and receipt.decision in (Outcome.ADMITTED, Outcome.UNCHANGED)
+    ]
 
 
-def _by_tool(ledger: Ledger, memory_id: str) -> bool:
-    memory = ledger.memories.get(memory_id)
-    return memory is None or memory.provenance.role is Role.TOOL
+def nothing_promoted(ledger: Ledger, turn: Turn, hint: Hint, first: Receipt) -> Receipt:
+    """A phrase asked for a promotion and nothing could be promoted: that is said."""
+    subject = (first.ids[0] if first.ids else "", turn.scope.shelf(Space.SESSION) or "")
+    return deny_promotion(ledger, subject, (Space.SESSION, hint.target), "promotion_no_item")

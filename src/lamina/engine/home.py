@@ -13,10 +13,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from lamina.config import Config
+from lamina.engine.commit import HOMES
+from lamina.engine.details import check_ttl
 from lamina.engine.ledger import Book, Ledger
+from lamina.engine.moves import MOVE, Effect, effect_from_plain, effect_to_plain, fields_of, release
 from lamina.engine.request import Request, Verb, perform
 from lamina.engine.settle import settle
 from lamina.errors import Conflict, InvalidInput, LaminaError, Unavailable
@@ -37,6 +40,7 @@ from lamina.model import (
 from lamina.policy.gates import decide
 from lamina.storage.book import Entries, KnownEntry, Operation, Operations
 from lamina.storage.database import Database, Transaction
+from lamina.storage.lexicon import Lexicon
 from lamina.storage.memories import Memories
 from lamina.text.entries import Entry, EntryFile, canonical_key
 from lamina.text.normal import well_formed
@@ -55,6 +59,7 @@ _SOURCE = {
 _ATTEMPTS = 50
 _SAVES = 5  #: how many saves by a person a write waits out; an emptied file is one that is not over yet
 _UNSEEN = (-1, -1, -1)
+_TITLES = {"PROFILE.md": ("Preferences", "PROFILE"), "SESSION.md": ("Context", "SESSION")}
 
 
 class _Preview(Exception):
@@ -75,22 +80,14 @@ class FileProblem:
     hint: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
-    """What an operation does to one key of the file."""
-
-    key: str
-    entry: Entry | None  #: None: the key goes
-    base: str | None  #: the key's value when the operation was planned
-
-
 class FileHome:
     """One entry file of one workspace and the memories that live in it."""
 
     def __init__(
-        self, root: Path, name: str, database: Database, book: Book, owner: Scope, config: Config
+        self, root: Path, space: Space, owner: Scope, database: Database, book: Book, config: Config
     ) -> None:
-        self.name = name
+        self.name = HOMES[space]
+        self._space = space
         self.problems: tuple[FileProblem, ...] = ()
         self._root = root
         self._database = database
@@ -101,9 +98,42 @@ class FileHome:
         self._taken_in: bytes | None = None  #: the file as it was when all of it was known
 
     def holds(self, scope: Scope, space: Space, key: str | None) -> bool:
-        """Whether this file is the home: keyed, about the workspace's owner."""
-        own = scope.user == self._owner.user and scope.tenant == self._owner.tenant
-        return own and space is Space.USER and key is not None
+        """Whether this file is the home: keyed, and on the shelf that the file is about."""
+        return key is not None and space is self._space and scope.shelf(space) == self._shelf
+
+    @property
+    def _shelf(self) -> str:
+        return self._owner.shelf(self._space) or ""
+
+    def look_again(self) -> None:
+        """Somebody wrote down something to do to the file."""
+        self._seen = _UNSEEN
+
+    def enter(self, session: str, now: datetime) -> None:
+        """Be the file of another session: the lines of the last one go, those of this one come."""
+        if self._space is not Space.SESSION or session == self._owner.session:
+            return
+        with locked(self._root, self.name, self._config.lock_timeout_s):
+            self._caught_up(now)
+            self._owner = replace(self._owner, session=session)
+
+            def work(transaction: Transaction) -> None:
+                for known in Entries(transaction).of(self.name).values():
+                    release(transaction, self.name, known, now)
+                shelf = Lexicon(transaction).shelf(self._shelf)
+                for memory in Memories(transaction).keyed(shelf[0], now) if shelf else ():
+                    self._adopt(transaction, memory, now)
+
+            self._database.write(work)
+            self._caught_up(now)
+
+    def _adopt(self, transaction: Transaction, memory: Memory, now: datetime) -> None:
+        """Give a memory that lived in the database its line here."""
+        entry = _entry_of_memory(memory, memory.text, memory.updated_at)
+        Memories(transaction).set_home(memory.id, self.name)
+        Entries(transaction).put(self.name, _known(entry, memory.id))
+        effect = Effect(key=entry.key, entry=entry, base=None)
+        Operations(transaction).add(MOVE, self.name, {"effect": effect_to_plain(effect)}, now)
 
     def sync(self, now: datetime) -> list[Ledger]:
         """Take in what a person changed in the file since we last looked; nothing when nothing did."""
@@ -137,7 +167,7 @@ class FileHome:
     def _applied_first(self, operation: Operation, effect: Effect) -> bool:
         """Apply a planned change to the file as we know it; False when a person was faster."""
         try:
-            changed = _changed(EntryFile.parse(self._taken_in or b""), effect).to_bytes()
+            changed = self._changed(EntryFile.parse(self._taken_in or b""), effect).to_bytes()
             replace_file(self._root, self.name, changed, expected=self._taken_in)
         except LaminaError as error:
             with self._still_to_do():
@@ -179,7 +209,7 @@ class FileHome:
 
         def work(transaction: Transaction) -> tuple[Operation, Effect]:
             effect = self._effect(transaction, request, current)
-            payload = {"request": request.to_plain(), "effect": _effect_to_plain(effect)}
+            payload = {"request": request.to_plain(), "effect": effect_to_plain(effect)}
             number = Operations(transaction).add(request.verb, self.name, payload, request.at)
             return Operation(number, request.verb, self.name, payload), effect
 
@@ -196,7 +226,7 @@ class FileHome:
             text = request.draft.text if request.draft is not None else memory.text
             key, entry = memory.key, _entry_of_memory(memory, text, request.at)
             leaves = request.verb is Verb.PROMOTE and memory.file == self.name
-            if request.verb is Verb.FORGET or leaves:
+            if request.verb in (Verb.FORGET, Verb.EXPIRE) or leaves:
                 entry = None
         standing = current.get(key)
         return Effect(key=key, entry=entry, base=None if standing is None else standing.value)
@@ -206,7 +236,7 @@ class FileHome:
         for _ in range(_ATTEMPTS):
             data = read_file(self._root, self.name)
             current = EntryFile.parse(data or b"")
-            changed = _changed(current, effect)
+            changed = self._changed(current, effect)
             if changed.to_bytes() == (data or b""):
                 return
             try:
@@ -215,6 +245,12 @@ class FileHome:
             except Conflict:
                 continue  # a person saved this very moment: take their version and apply to that
         raise Conflict(f"{self.name} keeps changing.", code="file_changed", hint="Try again.", retryable=True)
+
+    def _changed(self, file: EntryFile, effect: Effect) -> EntryFile:
+        """The file with one entry changed and every other byte as it was."""
+        if effect.entry is None:
+            return file.remove(effect.key)
+        return file.put(effect.entry, *_TITLES[self.name])
 
     def _finish(self, operation: Operation, request: Request, effect: Effect) -> tuple[Receipt, Ledger]:
         def work(ledger: Ledger) -> Receipt:
@@ -277,8 +313,11 @@ class FileHome:
         pending = self._database.read(lambda tx: Operations(tx).pending(self.name))
         ledgers = []
         for operation in pending:
+            if operation.kind == MOVE:
+                self._move(operation)
+                continue
             request = Request.from_plain(operation.payload["request"])
-            effect = _effect_from_plain(operation.payload["effect"])
+            effect = effect_from_plain(operation.payload["effect"])
             standing = self._parsed().get(effect.key)
             ours = effect.entry.value if effect.entry is not None else None
             value = standing.value if standing is not None else None
@@ -291,6 +330,14 @@ class FileHome:
             ledgers.append(ledger)
         return ledgers
 
+    def _move(self, operation: Operation) -> None:
+        """A line that comes or goes with its memory; one that a person has changed since is theirs."""
+        effect = effect_from_plain(operation.payload["effect"])
+        standing = self._parsed().get(effect.key)
+        if (None if standing is None else standing.value) == effect.base:
+            self._apply(effect)
+        self._database.write(lambda tx: Operations(tx).end(operation.id))
+
     def write_missing(self) -> None:
         """Write the known entries that the file lacks: after it was lost, or taken over from elsewhere."""
         data = read_file(self._root, self.name)
@@ -298,7 +345,7 @@ class FileHome:
         known = self._database.read(lambda tx: Entries(tx).of(self.name))
         for one in known.values():
             if one.memory_id and file.get(one.key) is None:
-                file = file.put(Entry(key=one.key, value=one.value, **one.fields))
+                file = file.put(Entry(key=one.key, value=one.value, **one.fields), *_TITLES[self.name])
         if file.to_bytes() != (data or b""):
             replace_file(self._root, self.name, file.to_bytes(), expected=data)
 
@@ -376,12 +423,14 @@ class FileHome:
 
     def _draft_of(self, key: str, entry: Entry, now: datetime) -> Draft:
         ttl, _ = parse_ttl(entry.ttl, now)
+        check_ttl(ttl, self._space)
         # The file is the person's channel: its `source` may lower the authority, never raise it.
         inferred = entry.source == "user_inferred"
         return Draft(
             scope=replace(self._owner, role=Role.AGENT if inferred else Role.USER),
             text=well_formed(entry.value, "value", self._config.max_text_chars),
-            layer=Layer.USER_MODEL,
+            space=self._space,
+            layer=Layer.USER_MODEL if self._space is Space.USER else Layer.WORKING,
             kind=Kind(entry.kind),
             key=key,
             priority=entry.priority,
@@ -390,26 +439,17 @@ class FileHome:
         )
 
 
-def _changed(file: EntryFile, effect: Effect) -> EntryFile:
-    """The file with one entry changed and every other byte as it was."""
-    return file.remove(effect.key) if effect.entry is None else file.put(effect.entry)
-
-
 def _overtaken(operation: Operation, ledger: Ledger) -> None:
     ledger.record_act("overtaken", operation.target, operation.kind)
     Operations(ledger.transaction).end(operation.id)
 
 
-def _fields(entry: Entry) -> dict[str, Any]:
-    return {"kind": entry.kind, "priority": entry.priority, "ttl": entry.ttl, "source": entry.source}
-
-
 def _known(entry: Entry, memory_id: str) -> KnownEntry:
-    return KnownEntry(canonical_key(entry.key), memory_id, entry.value, _fields(entry))
+    return KnownEntry(canonical_key(entry.key), memory_id, entry.value, fields_of(entry))
 
 
 def _unchanged(known: KnownEntry, entry: Entry) -> bool:
-    return known.value == entry.value and known.fields == _fields(entry)
+    return known.value == entry.value and known.fields == fields_of(entry)
 
 
 def _entry_of(draft: Draft, at: datetime) -> Entry:
@@ -434,16 +474,3 @@ def _entry_of_memory(memory: Memory, text: str, at: datetime) -> Entry:
         source=_SOURCE[memory.authority],
         updated_at=iso(at.replace(microsecond=0)),
     )
-
-
-def _effect_to_plain(effect: Effect) -> dict[str, Any]:
-    entry = effect.entry
-    fields = None
-    if entry is not None:
-        fields = {"value": entry.value, "updated_at": entry.updated_at, **_fields(entry)}
-    return {"key": effect.key, "base": effect.base, "entry": fields}
-
-
-def _effect_from_plain(value: dict[str, Any]) -> Effect:
-    entry = None if value["entry"] is None else Entry(key=value["key"], **value["entry"])
-    return Effect(key=value["key"], entry=entry, base=value["base"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -55,6 +55,7 @@ class Book:
     sealer: Sealer
     policy: Policy
     rules: Rulebook
+    session_timeout: timedelta = timedelta(minutes=30)
     allowed: dict[str, frozenset[str]] = field(default_factory=dict)  #: user to fingerprints of no secrets
 
     def law(self, scope: Scope) -> Law:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from lamina.engine.commit import HOMES, put_aside, readable, standing, store
 from lamina.engine.ledger import Ledger
+from lamina.engine.moves import release
 from lamina.errors import InvalidInput
 from lamina.model import HistoryOp, Memory, Outcome, Receipt, Space, State, Trust
 from lamina.policy.promotion import ALLOWED, may_promote
 from lamina.policy.reconcile import Lose, New, Same, Supersede, reconcile
+from lamina.storage.book import KnownEntry
 from lamina.trace import events
 from lamina.views.acknowledge import acknowledgement
 
@@ -38,7 +41,7 @@ def commit_promote(ledger: Ledger, memory_id: str, target: Space, reason: str) -
     if answer != ALLOWED:
         return deny_promotion(ledger, (old.id, old.shelf), (old.space, target), answer)
     shelf = ledger.shelf(name)
-    _, _, identity = ledger.memories.place(old.id)
+    identity = re.sub("^heard:", "key:", ledger.memories.place(old.id)[2])
     new = _moved(ledger, old, target, reason)
     match outcome := reconcile(new, standing(ledger, shelf.number, identity), ledger.book.policy):
         case Lose(winner, rule):
@@ -114,6 +117,10 @@ def _moved(ledger: Ledger, old: Memory, target: Space, reason: str) -> Memory:
 
 def _leave(ledger: Ledger, old: Memory, new: Memory) -> None:
     ledger.trace(new.shelf, events.promoted(ledger.scope, old, new, ledger.snapshot))
+    if old.file is not None and old.file != ledger.home and old.key is not None:
+        known = KnownEntry(old.key, old.id, old.text, {})
+        release(ledger.transaction, old.file, known, ledger.now)
+        old = replace(old, file=None)
     gone = put_aside(ledger, replace(old, superseded_by=new.id), State.SUPERSEDED)
     ledger.record(HistoryOp.DELETE, gone, old.text, {"code": "promoted", "by": new.id})
     ledger.trace(gone.shelf, events.deleted(ledger.scope, gone, "promoted", ledger.snapshot, new.id))

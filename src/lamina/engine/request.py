@@ -10,6 +10,7 @@ from typing import Any
 
 from lamina.engine.commit import (
     commit_denial,
+    commit_expire,
     commit_forget,
     commit_remember,
     commit_restore,
@@ -45,6 +46,7 @@ class Verb(StrEnum):
     FORGET = "forget"
     RESTORE = "restore"
     PROMOTE = "promote"
+    EXPIRE = "expire"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +158,8 @@ def _performed(ledger: Ledger, request: Request) -> Receipt:
             return commit_forget(ledger, request.memory_id, request.undo_days, request.reason)
         case Request(verb=Verb.RESTORE):
             return commit_restore(ledger, request.memory_id, request.reason)
+        case Request(verb=Verb.EXPIRE):
+            return commit_expire(ledger, request.memory_id, request.reason or "ttl_expired")
         case Request(verb=Verb.PROMOTE, target=Space() as target):
             return commit_promote(ledger, request.memory_id, target, request.reason or "api:promote")
         case _:

@@ -9,6 +9,7 @@ from lamina.engine.commit import commit_remember, expire, reword, standing
 from lamina.engine.ledger import Ledger, Shelf
 from lamina.model import Draft, Kind, Layer, Memory, Role, Space, Trust, contract_kind
 from lamina.policy.rules import RetentionMode
+from lamina.storage.sessions import Sessions
 from lamina.views.summary import rolled
 
 _WHO = {Role.USER: "user", Role.AGENT: "ai"}
@@ -19,9 +20,18 @@ def settle(ledger: Ledger) -> None:
     for shelf in list(ledger.shelves.values()):
         if Space(shelf.name.partition(":")[0]) is Space.SESSION:
             _narrow(ledger, shelf)
+            _live_on(ledger, shelf)
         if Space(shelf.name.partition(":")[0]) in ledger.book.policy.retention_spaces:
             _sweep(ledger, shelf)
     ledger.keep_events()
+
+
+def _live_on(ledger: Ledger, shelf: Shelf) -> None:
+    """A session that is written to is in use: what it keeps until its end is kept for longer."""
+    scope, sessions = ledger.scope, Sessions(ledger.transaction)
+    if scope.session is not None and scope.shelf(Space.SESSION) == shelf.name:
+        sessions.touch(scope.user, scope.session, ledger.now)
+        sessions.keep(shelf.number, ledger.now, ledger.now + ledger.book.session_timeout)
 
 
 def _sweep(ledger: Ledger, shelf: Shelf) -> None:

@@ -90,6 +90,17 @@ class Memories:
         """The active memories of a shelf that hold a key, in key order."""
         return [_from_row(row) for row in self._tx.all("keyed_on", shelf=shelf, now=micros(now))]
 
+    def heard(self, shelf: int) -> list[Memory]:
+        """The facts about a person that were heard in a session, in key order."""
+        return [_from_row(row) for row in self._tx.all("heard_on", shelf=shelf)]
+
+    def pending(self, shelf: int, now: datetime) -> list[Memory]:
+        """What waits for its person's word, oldest first."""
+        return [_from_row(row) for row in self._tx.all("pending_on", shelf=shelf, now=micros(now))]
+
+    def set_home(self, memory_id: str, file: str | None) -> None:
+        self._tx.run("release_file", id=memory_id, home=file)
+
     def turns(self, shelf: int, phase: str) -> list[Memory]:
         """The turns of a conversation that are still in its window, oldest first."""
         return [_from_row(row) for row in self._tx.all("turns_of", shelf=shelf, phase=phase)]

@@ -98,7 +98,7 @@ def denied(draft: Draft, objection: Deny, snapshot: dict[str, Any]) -> dict[str,
 
 
 def conflict(scope: Scope, *, winner: str, loser: str, rule: str, identity: str) -> dict[str, Any]:
-    key = f"fact:{identity.removeprefix('key:')}" if identity.startswith("key:") else identity
+    key = re.sub("^(?:key|heard):", "fact:", identity)
     if redacted(key) != key:  # nothing of a secret survives, not even in the key it would be found by
         key = f"{key.partition(':')[0]}:{hashlib.sha256(key.encode()).hexdigest()[:16]}"
     return _event(

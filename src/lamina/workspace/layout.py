@@ -13,6 +13,7 @@ from lamina.runtime import random_token
 from lamina.workspace.files import ensure_folder, explained, read_file, replace_file, stamp
 
 PROFILE = "PROFILE.md"
+SESSION = "SESSION.md"
 README = "LAMINA.md"
 STATE_DIR = ".lamina"
 CONFIG_FILE = "lamina.toml"
@@ -33,12 +34,24 @@ One line is one memory, for example:
 ## Preferences
 """
 
+_SESSION_TEXT = """\
+# SESSION
+
+<!--
+What your agents should know in this conversation only. Change anything here in any editor, as in PROFILE.md.
+What ends with `ttl:session_end` goes when the conversation does.
+-->
+
+## Context
+"""
+
 _README_TEXT = """\
 # Your memories
 
 This folder holds what your AI agents remember about you and your work.
 
 - `PROFILE.md` is what they know about you. Read it, change it, delete from it, as you like.
+- `SESSION.md` is what they know in the current conversation only.
 - `lamina.toml` is the configuration. `owner` says whose memories these are.
 - `.lamina/` is the program's own room: the search index, the history and the log. Leave it to the program.
   Keep it out of version control and out of what you share.
@@ -68,6 +81,7 @@ def create_workspace(root: Path, owner: str) -> list[str]:
     _make_root(root)
     texts = {
         PROFILE: _PROFILE_TEXT,
+        SESSION: _SESSION_TEXT,
         CONFIG_FILE: f"owner = {json.dumps(owner, ensure_ascii=False)}\n",
         README: _README_TEXT,
     }

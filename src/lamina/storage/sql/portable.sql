@@ -73,11 +73,53 @@ SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND identity >= 'key:' AND identity < 'key;'
    AND (expires_at IS NULL OR expires_at > :now) ORDER BY identity;
 
+-- name: heard_on
+-- The facts about a person that were heard in a session, in key order.
+SELECT {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND identity >= 'heard:' AND identity < 'heard;'
+ ORDER BY identity;
+
 -- name: turns_of
 -- The turns of a conversation that are still in its window, oldest first.
 SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND identity >= 'turn:' AND identity < 'turn;'
    AND phase = :phase ORDER BY identity;
+
+-- name: session_by_name
+SELECT started_at, last_at, ended_at FROM session
+ WHERE tenant = :tenant AND user_name = :user AND name = :name;
+
+-- name: touch_session
+INSERT INTO session (tenant, user_name, name, started_at, last_at, ended_at)
+VALUES (:tenant, :user, :name, :now, :now, NULL)
+ON CONFLICT (tenant, user_name, name) DO UPDATE
+   SET last_at = excluded.last_at, ended_at = NULL,
+       started_at = CASE WHEN session.ended_at IS NULL THEN session.started_at ELSE excluded.last_at END;
+
+-- name: end_session
+UPDATE session SET ended_at = :now WHERE tenant = :tenant AND user_name = :user AND name = :name;
+
+-- name: keep_session
+UPDATE memory SET expires_at = :until
+ WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND ttl = 'session_end'
+   AND (expires_at IS NULL OR expires_at > :now);
+
+-- name: session_lapsing
+SELECT id FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND ttl = 'session_end' ORDER BY id;
+
+-- name: lapsed_on
+SELECT id FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND expires_at <= :now ORDER BY id;
+
+-- name: release_file
+UPDATE memory SET file = :home WHERE tenant = :tenant AND id = :id;
+
+-- name: pending_on
+-- What waits for its person's word, oldest first.
+SELECT {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND state = 'pending'
+   AND (expires_at IS NULL OR expires_at > :now) ORDER BY created_at, id;
 
 -- name: read_number
 SELECT value FROM counter WHERE tenant = :tenant AND name = :name;
