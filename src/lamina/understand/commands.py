@@ -39,15 +39,20 @@ def commands(text: str, *, book: Rulebook | None = None) -> list[Command]:
     """
     hearing = hear(text, book or rulebook())
     places = _places(hearing)
-    first = {place[0].start.sentence: place[0].start.at for place in reversed(places)}
-    spoken = {sentence for sentence, at in first.items() if hearing.is_spoken(sentence, at)}
-    found: list[list[Command]] = []
+    found: list[tuple[Start, list[Command]]] = []
     following = len(hearing.said)
     for place in reversed(places):
-        if place[0].start.sentence in spoken and (made := _read(hearing, place, following)):
-            found.append(made)
+        if made := _read(hearing, place, following):
+            found.append((place[0].start, made))
             following = place[0].start.cut
-    return [command for made in reversed(found) for command in made]
+    spoken: set[Sentence] = set()
+    kept: list[Command] = []
+    for start, made in reversed(found):
+        # What stands before the first command of a sentence decides; after it, "if" belongs to a command's words.
+        if start.sentence in spoken or hearing.is_spoken(start.sentence, start.at):
+            spoken.add(start.sentence)
+            kept += made
+    return kept
 
 
 def _read(hearing: Hearing, place: list[_Head], following: int) -> list[Command]:

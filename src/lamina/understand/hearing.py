@@ -108,13 +108,11 @@ class Hearing:
 
     def is_spoken(self, sentence: Sentence, at: int) -> bool:
         """Whether the speaker says what stands here, and neither supposes, reports nor exemplifies it."""
-        for does in ("supposes", "exemplifies"):
-            if self.cue(does).search(self.said, sentence.start, at):
-                return False
-        report = self.cue("reports").search(self.said, sentence.start, at)
-        return report is None or bool(
-            self.cue("reports_self").search(self.said[sentence.start : report.start()])
-        )
+        before = self.said[sentence.start : at]
+        if self.cue("supposes").search(before) or self.cue("exemplifies").search(before):
+            return False
+        report = self.cue("reports").search(before)
+        return report is None or bool(self.cue("reports_self").search(before[: report.start()]))
 
     def is_meant(self, start: Start, opening: Opening, end: int) -> bool:
         """Whether it is a request: no question, and nobody else's words."""
@@ -204,7 +202,7 @@ def _without_what_is_handed_over(said: str, view: View, book: Rulebook) -> str:
         start = lines[number]
         while number < len(lines) - 1:
             number += 1
-            if view.slice(lines[number] - 1, lines[number]).count("\n") > 1:
+            if lines[number] <= len(said) and view.slice(lines[number] - 1, lines[number]).count("\n") > 1:
                 break
         end = min(lines[number] - 1, len(said))
         out[start:end] = UNSAID * (end - start)
