@@ -19,7 +19,9 @@ from lamina.understand.qualify import Stretch, stretch
 from lamina.understand.rulebook import Rule, Rulebook, rulebook
 from lamina.understand.settings import manners, setting_of, value_for
 
-_PAIR = re.compile(r"(?P<key>[^=:\n\x00]{1,64}?)[ \v]?(?::?=)[ \v]?(?P<value>[^\n]+)")
+_PAIR = re.compile(
+    r"(?:(?P<key>[^=:\n]{1,64}?)[ \v]?:?=|(?P<name>[^\W_]+(?:[._-][^\W_]+)+)[ \v]?:)[ \v]?(?P<value>[^\n]+)"
+)
 _DOTTED = re.compile(r"[^\W_]+(?:[._-][^\W_]+)+")
 _WORD = re.compile(r"[\w.-]{1,64}")
 _NEXT_PAIR = re.compile(r"[,、;][ \v]?(?=[^=,、;\n\x00]{1,40}:?=)")
@@ -60,7 +62,8 @@ def _read(hearing: Hearing, place: list[_Head], following: int) -> list[Command]
     for head in place:
         end = hearing.body_end(head.match.end(), head.start.sentence, following)
         if hearing.is_meant(head.start, head.opening, end):
-            body = stretch(hearing, head.match.end(), end, head.opening)
+            is_text = head.rule["takes"] == "text"
+            body = stretch(hearing, head.match.end(), end, head.opening, text=is_text)
             if made := _Reading(hearing, head, body).commands():
                 return made
     return []
@@ -207,6 +210,9 @@ class _Reading:
         said = self.hearing.said[at:end]
         if not said.strip() or self.hearing.cue("this").fullmatch(said.strip()):
             return self._latest()
+        if _DOTTED.fullmatch(said.strip()):  # a key without a value: the one that waits under it
+            made = self._make(Target.KEY, key=canonical_key(said.strip()), text=said.strip())
+            return [replace(made, action=Action.CONFIRM)]
         return self._about(at, end)
 
     def _about(self, at: int, end: int) -> list[Command]:
@@ -236,13 +242,14 @@ class _Reading:
 
     def _pair(self, at: int, end: int) -> Command | None:
         found = _PAIR.fullmatch(self.hearing.said, at, end)
-        if not found or len(found["key"].split()) > 4:
+        if not found or len((found["key"] or "").split()) > 4:
             return None
         book = self.hearing.book
-        key = setting_of(found["key"].strip(), book)
+        name = self.hearing.view.slice(*found.span("key" if found["key"] else "name"))
+        key = setting_of((found["key"] or found["name"]).strip(), book)
         if key is None:
             try:
-                key = canonical_key(self.hearing.view.slice(*found.span("key")).strip())
+                key = canonical_key(unquoted(name))
             except InvalidInput:
                 return None
         typed = unquoted(self.hearing.view.slice(*found.span("value")))
@@ -255,7 +262,7 @@ class _Reading:
         sentence = replace(self.head.start.sentence, end=end)
         for head in _heads(self.hearing, Start(at, at, "sentence", sentence), Action.SET):
             opening = replace(head.opening, cues=self.body.cues | head.opening.cues | {"lasts"})
-            body = stretch(self.hearing, head.match.end(), end, opening)
+            body = stretch(self.hearing, head.match.end(), end, opening, text=False)
             body = replace(body, qualifiers=(*self.body.qualifiers, *body.qualifiers))
             if inner := _Reading(self.hearing, head, body).commands():
                 span = self._make(Target.KEY).span
@@ -305,7 +312,7 @@ class _Reading:
         said = hearing.said[at:end].strip()
         if rule["target"]:
             return self._aimed(Target(rule["target"]), at, end)
-        if not said and rule["takes"] == "target":
+        if not said and rule["action"] in (Action.FORGET, Action.WITHHOLD):
             return []
         if not said or hearing.cue("this").fullmatch(said):
             return [self._make(Target.LATEST)]

@@ -28,6 +28,7 @@ _BULLET = re.compile(
 )
 _LISTED = re.compile(r"[ ]?(?:[*•·+–-] ?|[0-9]{1,3}[.)] ?|\([0-9a-z]{1,3}\) ?)(?=\S)")
 _BREAK = re.compile(rf"[,、{PAUSE}(（—–]|(?<= )-(?= )")
+_COLON = re.compile(r":(?= ?\S)")
 _BLANKS = re.compile(rf"[ ,{PAUSE}]*")
 
 
@@ -80,8 +81,15 @@ class Hearing:
             breaks = [(found, "clause") for found in _BREAK.finditer(self.said, sentence.start, sentence.end)]
             joins = self.cue("joins").finditer(self.said, sentence.start + 1, sentence.end)
             breaks += [(found, "join") for found in joins if found.end() > found.start()]
+            breaks += [(found, "clause") for found in self._announced(sentence)]
             for found, kind in sorted(breaks, key=lambda each: each[0].start()):
                 yield Start(self._skip(_BLANKS, found.end()), found.start(), kind, sentence)
+
+    def _announced(self, sentence: Sentence) -> Iterator[re.Match[str]]:
+        """The colon in "two things:", after which commands may follow."""
+        found = _COLON.search(self.said, sentence.start, sentence.end)
+        if found and self.book.any_ending("cue", "lists").search(self.said, sentence.start, found.end()):
+            yield found
 
     def openings(self, start: Start) -> list[Opening]:
         """Where the command may begin once words such as "please" are passed over, longest first."""

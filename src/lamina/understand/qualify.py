@@ -42,15 +42,20 @@ class Stretch:
         return next(iter(lifetimes), None), next(iter(spaces), None)
 
 
-def stretch(hearing: Hearing, at: int, end: int, opening: Opening) -> Stretch:
-    """The words between two places, without what only surrounds them."""
+def stretch(hearing: Hearing, at: int, end: int, opening: Opening, *, text: bool = True) -> Stretch:
+    """The words between two places, without what only surrounds them.
+
+    At the end of a text, "two days" may belong to it; at the end of a value, it is how long that holds.
+    """
     cues, qualifiers = set(opening.cues), list(opening.qualifiers)
     whole = end
-    introduces = hearing.said[at:end].rstrip().endswith(":")
+    introduces = hearing.said[max(0, at - 2) : end].rstrip().endswith(":")
     at = _without_front(hearing, at, end, qualifiers)
     for _ in range(_MOST):
         end = _without_signs(hearing.said, at, end)
-        shorter = _without_tail(hearing, at, end, cues, qualifiers)
+        shorter = _without_filler(hearing, at, end, cues)
+        if shorter == end:
+            shorter = _without_qualifier(hearing, at, end, qualifiers, text)
         if shorter == end:
             break
         end = shorter
@@ -85,17 +90,20 @@ def _without_signs(said: str, at: int, end: int) -> int:
     return end
 
 
-def _without_tail(
-    hearing: Hearing, at: int, end: int, cues: set[str], qualifiers: list[Qualifier]
-) -> int:
-    low = max(at, end - _LONGEST)
+def _without_filler(hearing: Hearing, at: int, end: int, cues: set[str]) -> int:
     for does in ("requests_after", "lasts", "after"):
-        found = hearing.book.any_ending("cue", does).search(hearing.said, low, end)
+        found = hearing.book.any_ending("cue", does).search(hearing.said, max(at, end - _LONGEST), end)
         if found and found.start() < end:
             cues.add(does)
             return found.start()
+    return end
+
+
+def _without_qualifier(hearing: Hearing, at: int, end: int, qualifiers: list[Qualifier], text: bool) -> int:
     for rule in hearing.book.of("qualifier"):
-        found = None if rule["front"] else rule.ending.search(hearing.said, low, end)
+        if text and rule["front"]:
+            continue
+        found = rule.ending.search(hearing.said, max(at, end - _LONGEST), end)
         if found and not _is_exception(rule, found, hearing.said, at):
             qualifiers.append((rule, found))
             return found.start()

@@ -26,6 +26,8 @@ def value_for(key: str, typed: str, book: Rulebook) -> str:
         for rule in book.of("value", "means"):
             if rule["key"] == key and rule.regex.fullmatch(view_of(reading).text):
                 return str(rule["means"])
+    if piece := _PIECES.search(view_of(typed).text):
+        return value_for(key, view_of(typed).slice(0, piece.start()), book)
     if any(rule["closed"] for rule in book.of("setting") if rule["key"] == key):
         return ""
     return "" if len(typed) > VALUE_LIMIT else value_of(key, typed, book)
