@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import chain
 
 from lamina.errors import InvalidInput
 from lamina.model.memory import Kind
-from lamina.model.scope import Space
 from lamina.text.entry_line import canonical_key
 from lamina.text.normal import dedup_key, folded
 from lamina.understand.command import Action, Command, Target
-from lamina.understand.facts import VALUE_LIMIT, trimmed, value_of, whole_fact
+from lamina.understand.facts import trimmed, value_of, whole_fact
 from lamina.understand.hearing import Hearing, Opening, Sentence, Start, hear
 from lamina.understand.qualify import Stretch, stretch
 from lamina.understand.rulebook import Rule, Rulebook, rulebook
@@ -36,7 +35,7 @@ def note_key(text: str) -> str:
 def commands(text: str, *, book: Rulebook | None = None) -> list[Command]:
     """What a message asks the memory to do, in the order in which it asks.
 
-    Only what the speaker asks for now: nothing quoted, fenced, handed over as material, reported, supposed, or
+    Only what the speaker asks for now: nothing quoted, fenced, handed over as material, reported, supposed or
     asked as a question. Never raises; linear in the text.
     """
     hearing = hear(text, book or rulebook())
@@ -50,7 +49,7 @@ def commands(text: str, *, book: Rulebook | None = None) -> list[Command]:
     spoken: set[Sentence] = set()
     kept: list[Command] = []
     for start, made in reversed(found):
-        # What stands before the first command of a sentence decides; after it, "if" belongs to a command's words.
+        # What stands before the first command of a sentence decides; a later "if" belongs to its words.
         if start.sentence in spoken or hearing.is_spoken(start.sentence, start.at):
             spoken.add(start.sentence)
             kept += made
@@ -62,7 +61,7 @@ def _read(hearing: Hearing, place: list[_Head], following: int) -> list[Command]
     for head in place:
         end = hearing.body_end(head.match.end(), head.start.sentence, following)
         if hearing.is_meant(head.start, head.opening, end):
-            is_text = head.rule["takes"] == "text"
+            is_text = head.rule["takes"] == "text" and not head.rule["lasting"]
             body = stretch(hearing, head.match.end(), end, head.opening, text=is_text)
             if made := _Reading(hearing, head, body).commands():
                 return made
@@ -116,6 +115,8 @@ def _may_stand(rule: Rule, start: Start) -> bool:
 
 
 def _is_exception(rule: Rule, match: re.Match[str], said: str) -> bool:
+    if said.startswith("-", match.end()) and not match[0].endswith(" "):
+        return True  # "forget-me-not" is another word
     return rule.exceptions is not None and rule.exceptions.match(said, match.start()) is not None
 
 
@@ -169,7 +170,8 @@ class _Reading:
         return unquoted(self.hearing.view.slice(*span))
 
     def _said(self) -> str:
-        return self.hearing.view.slice(self.head.opening.at, max(self.head.match.end(), self.body.end)).strip()
+        end = max(self.head.match.end(), self.body.end)
+        return self.hearing.view.slice(self.head.opening.at, end).strip()
 
     def _value(self) -> list[Command]:
         book = self.hearing.book
@@ -185,22 +187,24 @@ class _Reading:
         if key is None:
             value = trimmed("", typed, book)
             return [self._make(Target.TEXT, value=value, kind=Kind.FACT, **fields)] if value else []
-        value = value_for(key, typed, book)
-        return [self._make(Target.KEY, key=key, value=value, kind=_kind(key, book), **fields)] if value else []
+        fields |= {"key": key, "value": value_for(key, typed, book), "kind": _kind(key, book)}
+        return [self._make(Target.KEY, **fields)] if fields["value"] else []
 
     def _manner(self) -> list[Command]:
-        span = self.head.group("manner") or (self.body.at, self.body.end)
-        if self.head.group("manner") and self.body.at < self.body.end:
-            more = manners(self.hearing.view.slice(self.body.at, self.body.end), self.hearing.book)
-            if not more:
-                return []
-        else:
-            more = []
-        found = manners(self.hearing.view.slice(*span), self.hearing.book) + more
+        """Each setting that the description before or after the verb comes to.
+
+        Without "from now on" only the language is meant for good; the rest is a guess (infer.py).
+        """
+        places = (self.head.group("manner"), self.body.edges())
+        spans = [span for span in places if span and span[0] < span[1]]
+        found = [manners(self.hearing.view.slice(*span), self.hearing.book) for span in spans]
+        if not all(found):
+            return []
+        lasts = self.lasts or self.head.rule["lasting"] is False
         return [
             self._make(Target.KEY, key=key, value=value, text=self._said())
-            for key, value in found
-            if self.lasts or self.head.rule["lasting"] is False or key == "response.language"
+            for key, value in chain.from_iterable(found)
+            if lasts or key == "response.language"
         ]
 
     # Texts
@@ -209,7 +213,7 @@ class _Reading:
         at, end = self.head.group("text") or (self.body.at, self.body.end)
         said = self.hearing.said[at:end]
         if not said.strip() or self.hearing.cue("this").fullmatch(said.strip()):
-            return self._latest()
+            return [] if self.head.rule["lasting"] else self._latest()
         if _DOTTED.fullmatch(said.strip()):  # a key without a value: the one that waits under it
             made = self._make(Target.KEY, key=canonical_key(said.strip()), text=said.strip())
             return [replace(made, action=Action.CONFIRM)]
@@ -234,7 +238,7 @@ class _Reading:
 
     def _pairs(self, at: int, end: int) -> list[Command]:
         """`key = value`, or several of them with commas between."""
-        cuts = [found for found in _NEXT_PAIR.finditer(self.hearing.said, at, end)]
+        cuts = list(_NEXT_PAIR.finditer(self.hearing.said, at, end))
         starts = [at, *(found.end() for found in cuts)]
         ends = [*(found.start() for found in cuts), end]
         made = [self._pair(*span) for span in zip(starts, ends, strict=True)]

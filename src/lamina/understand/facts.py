@@ -66,9 +66,10 @@ def whole_fact(text: str, book: Rulebook) -> Fact | None:
         if found is None or found.start() > 0 or speech.denied(found.start()):
             continue
         typed = speech.view.slice(0, found.end()) if rule["value"] else _typed(found, speech)
-        value = rule["value"] or value_of(rule["key"], typed, speech.book)
-        if value and trimmed(rule["key"], text, speech.book).endswith(trimmed(rule["key"], typed, speech.book)):
-            return Fact(rule["key"], value, rule.name)
+        key = rule["key"]
+        value = rule["value"] or value_of(key, typed, speech.book)
+        if value and trimmed(key, text, speech.book).endswith(trimmed(key, typed, speech.book)):
+            return Fact(key, value, rule.name)
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -20,14 +20,19 @@ _APOSTROPHE = str.maketrans("’ʼ", "''")
 _FENCE = re.compile(r"(?:\A|(?<=\n))[ ]?(```|~~~)[\s\S]*?(?:\1|\Z)")
 # A dot in `node.js`, after a title and in an address ends no sentence.
 _STOP = re.compile(
-    r"[!?](?![0-9a-z=&])[!?]*|[。;\n]|(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bmrs)(?<!\bprof)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)"
-    r"\.(?![0-9a-z])"
+    r"[!?](?![0-9a-z=&])[!?]*|[。;\n]"
+    r"|(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bmrs)(?<!\bprof)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)\.(?![0-9a-z])"
 )
 _BULLET = re.compile(
-    r"(?:[ \v*•·+–—~-]|\[[ x]?\]|[0-9]{1,3}[.)]|\([0-9a-z]{1,3}\)|[a-z]\)|[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])*"
+    r"(?:[ \v*•·+–—~-]|\[[ x]?\]|[0-9]{1,3}[.)]|\([0-9a-z]{1,3}\)|[a-z]\)"
+    r"|[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])*"
 )
 _LISTED = re.compile(r"[ ]?(?:[*•·+–-] ?|[0-9]{1,3}[.)] ?|\([0-9a-z]{1,3}\) ?)(?=\S)")
-_BREAK = re.compile(rf"[,、{PAUSE}(（—–]|(?<= )-(?= )")
+# A blank between scripts is a pause as well, or just a blank: it ends nothing unless a command follows.
+_BREAK = re.compile(
+    rf"[,、{PAUSE}(（—–]|(?<= )-(?= )"
+    r"|(?<=[0-9a-z.)\x00]) (?=[\u0e01-\u0e4e\u4e00-\u9fff])|(?<=[\u0e01-\u0e4e\u4e00-\u9fff]) (?=[a-z])"
+)
 _COLON = re.compile(r":(?= ?\S)")
 _BLANKS = re.compile(rf"[ ,{PAUSE}]*")
 
@@ -129,6 +134,26 @@ class Hearing:
             return False
         return "requests" in opening.cues or not self.asks(opening.at, end, start.sentence)
 
+    def sentence_at(self, at: int) -> Sentence:
+        return self.sentences[bisect_right(self.sentences, at, key=lambda each: each.start) - 1]
+
+    def holds(self, rule: Rule, match: re.Match[str]) -> bool:
+        """Whether what a rule finds is the speaker's: no exception, not denied, not asked, nobody else's."""
+        sentence = self.sentence_at(match.start())
+        near = max(sentence.start, match.start() - _TAIL)
+        if rule.exceptions is not None and any(
+            other.start() < match.end() and other.end() > match.start()
+            for other in rule.exceptions.finditer(self.said, near, match.end() + _TAIL)
+        ):
+            return False
+        if self.cue("negates").search(self.said, near, match.start()):
+            return False
+        request = self.cue("requests").search(self.said, near, sentence.end)
+        polite = request is not None and request.start() < match.start()
+        return self.is_spoken(sentence, match.start()) and (
+            polite or not self.asks(match.start(), sentence.end, sentence)
+        )
+
     def asks(self, at: int, end: int, sentence: Sentence) -> bool:
         """Whether a command with its body is a question: by its mark, or by its last words."""
         if self.cue("requests_after").search(self.said, max(at, end - _TAIL), end):
@@ -157,7 +182,7 @@ class Hearing:
             yield item.end(), at
 
     def clause_before(self, start: Start) -> tuple[int, int] | None:
-        """What was said right before a start: the rest of its sentence, or the sentence before on its line."""
+        """What was said right before a start: the rest of its sentence, or the sentence before it."""
         begin, end = self._skip(_BULLET, start.sentence.start), start.cut
         if begin >= end:
             number = bisect_left(self.sentences, start.sentence.start, key=lambda each: each.start) - 1
@@ -205,7 +230,8 @@ def _without_what_is_handed_over(said: str, view: View, book: Rulebook) -> str:
     while number < len(lines) - 2:
         line = said[lines[number] : lines[number + 1] - 1].rstrip()
         number += 1
-        if not line.endswith(":") or book.any_of("cue", "lists").search(line):
+        asked = book.any_of("cue", "lists").search(line) and not book.any_of("cue", "reports").search(line)
+        if asked or not line.endswith(":"):
             continue
         start = lines[number]
         while number < len(lines) - 1:

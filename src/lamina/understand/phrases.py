@@ -123,9 +123,13 @@ class _Phrase:
         return "".join(out)
 
     def _optional(self, out: list[str]) -> None:
+        before = self._tokens[self._at - 2] if self._at > 1 else None
+        attached = before is not None and not before["blank"] and before[0] not in ("(", "[", "|")
         inner = self._alternatives("]")
         if self._blank == _OPTIONAL_BLANK:
             out.append(f"(?:{inner})?")
+        elif attached:
+            out.append(f"(?:{inner})?")  # "yes[,] keep it": the blank stays
         elif self._at < len(self._tokens) and self._tokens[self._at]["blank"]:
             self._at += 1
             out.append(f"(?:(?:{inner}){self._blank})?")

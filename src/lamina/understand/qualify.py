@@ -45,7 +45,7 @@ class Stretch:
 def stretch(hearing: Hearing, at: int, end: int, opening: Opening, *, text: bool = True) -> Stretch:
     """The words between two places, without what only surrounds them.
 
-    At the end of a text, "two days" may belong to it; at the end of a value, it is how long that holds.
+    At the end of a text, "two days" and "always" belong to it; at the end of a value, they say how long.
     """
     cues, qualifiers = set(opening.cues), list(opening.qualifiers)
     whole = end
@@ -53,7 +53,7 @@ def stretch(hearing: Hearing, at: int, end: int, opening: Opening, *, text: bool
     at = _without_front(hearing, at, end, qualifiers)
     for _ in range(_MOST):
         end = _without_signs(hearing.said, at, end)
-        shorter = _without_filler(hearing, at, end, cues)
+        shorter = _without_filler(hearing, at, end, cues, text)
         if shorter == end:
             shorter = _without_qualifier(hearing, at, end, qualifiers, text)
         if shorter == end:
@@ -90,8 +90,8 @@ def _without_signs(said: str, at: int, end: int) -> int:
     return end
 
 
-def _without_filler(hearing: Hearing, at: int, end: int, cues: set[str]) -> int:
-    for does in ("requests_after", "lasts", "after"):
+def _without_filler(hearing: Hearing, at: int, end: int, cues: set[str], text: bool) -> int:
+    for does in ("requests_after", "after") if text else ("requests_after", "after", "lasts", "after_value"):
         found = hearing.book.any_ending("cue", does).search(hearing.said, max(at, end - _LONGEST), end)
         if found and found.start() < end:
             cues.add(does)

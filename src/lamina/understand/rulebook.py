@@ -40,7 +40,7 @@ _TABLES: dict[str, dict[str, type]] = {
     },
     "setting": {"key": str, "closed": bool},
     "qualifier": {"unless": list, "ttl": str, "times": int, "space": str, "front": bool},
-    "inference": {"unless": list, "key": str, "value": str, "confidence": float, "position": str},
+    "inference": {"unless": list, "key": str, "value": str, "confidence": float},
     "cue": {"does": str},
 }
 _NEEDED = {
@@ -51,7 +51,7 @@ _DOES = {
     "cue": frozenset({
         "lead", "quotes", "asks_open", "asks_with_mark", "asks_in", "asks_tag", "supposes", "reports",
         "reports_self", "negates", "contrasts", "lasts", "corrects", "requests", "requests_after", "agrees",
-        "joins", "after", "turns", "exemplifies", "reports_after", "that", "this", "all", "lists", "manner",
+        "joins", "after", "after_value", "turns", "exemplifies", "reports_after", "that", "this", "all", "lists", "manner",
     }),
     "value": frozenset({"ends", "head", "tail", "keeps", "rejects", "means"}),
 }  # fmt: skip
@@ -65,8 +65,8 @@ _CAPTURES = {
 } | {
     "text": r"[^\n!?。;]{1,400}?",
     "number": r"[0-9]{1,9}|(?:@number@)",
-    "date": r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[t ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:z|[+-][0-9]{2}:?[0-9]{2})?)?",
-    "ttl": r"[0-9a-z_:+.-]{1,40}",
+    "date": r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    r"(?:[t ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:z|[+-][0-9]{2}:?[0-9]{2})?)?",
 }
 
 
@@ -214,7 +214,7 @@ class _Words:
         settings = [entry for entry in entries if entry.table == "setting"]
         captures = {name: with_parts(body, "any", parts) for name, body in _CAPTURES.items()}
         captures["setting"] = "|".join(body for entry in settings if (body := entry.body(parts)))
-        known = frozenset(entry.raw["key"] for entry in settings) | {"number", "manner"}
+        known = frozenset(entry.raw["key"] for entry in settings) | {"number", "manner", "response"}
         return cls(parts, keys, known, _leads(entries, parts), captures)
 
     def may_have(self, table: str, key: str) -> bool:

@@ -37,7 +37,7 @@ def manners(typed: str, book: Rulebook) -> list[tuple[str, str]]:
     """The settings that a description of how to answer comes to; empty where a part of it is none."""
     found: list[tuple[str, str]] = []
     for piece in _pieces(typed, book):
-        meant = _meaning(piece, book)
+        meant = _manner(piece, book)
         if meant is None:
             return []
         found.append(meant)
@@ -57,13 +57,21 @@ def _pieces(typed: str, book: Rulebook) -> list[str]:
     return [piece for piece in pieces if piece.strip()]
 
 
-def _meaning(piece: str, book: Rulebook) -> tuple[str, str] | None:
+def meaning(piece: str, book: Rulebook) -> tuple[str, str] | None:
+    """The setting and value that one description of how to answer comes to, where the rules know it."""
     short = trimmed("manner", piece, book)
     for reading in (view_of(piece.strip()).text, view_of(short).text):
         for rule in book.of("value", "means"):
             key = str(rule["key"])
             if key.startswith("response.") and rule.regex.fullmatch(reading):
                 return key, str(rule["means"])
+    return None
+
+
+def _manner(piece: str, book: Rulebook) -> tuple[str, str] | None:
+    short = trimmed("manner", piece, book)
+    if meant := meaning(piece, book):
+        return meant
     if book.any_of("cue", "manner").match(view_of(piece.strip()).text) and len(short) <= VALUE_LIMIT:
         return _STYLE, trimmed(_STYLE, piece, book)
     return None
