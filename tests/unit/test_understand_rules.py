@@ -10,13 +10,17 @@ import pytest
 
 from lamina.errors import InvalidInput
 from lamina.model import Kind, Role, Space
+from lamina.understand.command import Action
 from lamina.understand.events import event_type, importance
 from lamina.understand.facts import profile_fact
 from lamina.understand.hints import promotion_hint
 from lamina.understand.rulebook import packaged, rulebook
 from lamina.understand.signal import low_signal
 
-FILES = ("keys", "cues", "events", "importance", "low_signal", "facts", "hints")
+FILES = (
+    "keys", "cues", "events", "importance", "low_signal", "facts", "hints", "commands/settings",
+    "commands/qualifiers", "commands/en", "commands/th", "commands/zh", "inferences",
+)  # fmt: skip
 
 DISLIKE = """
 [[event]]
@@ -152,6 +156,14 @@ HEAD = '[[event]]\nname = "mine"\nlanguage = "en"\nkind = "preference"\n'
         (f'{HEAD}pattern = "x*"', "rule `mine`: it matches a text without a word"),
         ('[[fact]]\nname = "x"\nlanguage = "en"\nkey = "ssn"\nphrases = ["x"]', "`ssn` is not among"),
         ('[[cue]]\nname = "x"\nlanguage = "en"\ndoes = "sings"\nphrases = ["x"]', "`does` may be"),
+        ('[[command]]\nname = "x"\nlanguage = "en"\naction = "sing"\nphrases = ["x"]', "`action` may be"),
+        ('[[qualifier]]\nname = "x"\nlanguage = "en"\nphrases = ["x {n}"]', r"there is no \{n\} here"),
+        (f'{HEAD}phrases = ["x {{value}}"]', r"there is no \{value\} here"),
+        ('[[value]]\nname = "x"\nlanguage = "en"\ndoes = "means"\nkey = "y"\nphrases = ["x"]', "`y` is not among"),
+        (
+            '[[inference]]\nname = "x"\nlanguage = "en"\nkey = "name"\nconfidence = 1\nphrases = ["x"]',
+            "`confidence` is not a number with a decimal point",
+        ),
         ("importance = { whim = 3 }", "`whim` is no kind"),
         ('importance = { fact = "high" }', r"\[importance\] holds something other than int"),
         ("parts = { a = 1 }", r"\[parts\] holds something other than str"),
@@ -190,6 +202,11 @@ def test_each_kind_of_rule_speaks_all_three_languages() -> None:
         assert languages == {"en", "th", "zh"}
     for key in rulebook().keys:
         assert {"en", "th", "zh"} == {rule.language for rule in rulebook().of("fact") if rule["key"] == key}
+    for action in Action:
+        languages = {rule.language for rule in rulebook().of("command") if rule["action"] == action}
+        assert languages == {"en", "th", "zh"}
+    for does in ("requests", "lasts", "corrects", "agrees", "joins", "after", "turns", "exemplifies", "this", "all"):
+        assert {"en", "th", "zh"} == {rule.language for rule in rulebook().of("cue", does)}
     reasons = {(rule["reason"], rule.language) for rule in rulebook().of("hint")}
     assert len(reasons) == 8 * 3
 

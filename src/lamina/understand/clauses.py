@@ -11,7 +11,7 @@ from lamina.understand.rulebook import Rule, Rulebook
 from lamina.understand.view import PAUSE, View, view_of
 
 #: Stands in the place of each character that is not asserted. No rule knows it, and no word goes across it.
-_UNSAID = "\x00"
+UNSAID = "\x00"
 
 #: How far before a match its negation may stand, and around it what makes an exception of it.
 _REACH = 80
@@ -21,9 +21,9 @@ _SENTENCE = re.compile(
     rf"((?:[^.!?。;\n]|\.(?=[{LATIN}])|[!?](?=[{LATIN}=&]))+)([.!?。;\n]*)"
 )
 _CLAUSE = re.compile(rf"[^,、:\n{PAUSE}()（）—–]+")
-_CLAUSE_END = re.compile(rf"[,、:;.!?。\n{PAUSE}()（）—–{_UNSAID}]")
+_CLAUSE_END = re.compile(rf"[,、:;.!?。\n{PAUSE}()（）—–{UNSAID}]")
 _APOSTROPHE = str.maketrans("’ʼ", "''")
-_SCRIPTS = {
+SCRIPTS = {
     "en": re.compile("[a-z]"), "th": re.compile("[\u0e01-\u0e4e]"), "zh": re.compile("[\u3400-\u9fff]"),
 }  # fmt: skip
 
@@ -69,13 +69,13 @@ class Speech:
 def listen(text: str, book: Rulebook) -> Speech:
     """What is asserted in a text; never raises, in time linear in the text."""
     view = view_of(text)
-    book = book.speaking(frozenset(name for name, script in _SCRIPTS.items() if script.search(view.text)))
+    book = book.speaking(frozenset(name for name, script in SCRIPTS.items() if script.search(view.text)))
     said = book.any_of("cue", "quotes").sub(_filler, view.text).translate(_APOSTROPHE)
     return Speech(view, _SENTENCE.sub(lambda sentence: _asserted(sentence, book), said), book)
 
 
 def _filler(unsaid: re.Match[str]) -> str:
-    return _UNSAID * len(unsaid[0])
+    return UNSAID * len(unsaid[0])
 
 
 def _asserted(sentence: re.Match[str], book: Rulebook) -> str:
@@ -83,7 +83,7 @@ def _asserted(sentence: re.Match[str], book: Rulebook) -> str:
     body, marks = sentence.groups()
     start = _question_start(body, "?" in marks, book)
     if start is not None:
-        body = body[:start] + _UNSAID * (len(body) - start)
+        body = body[:start] + UNSAID * (len(body) - start)
     else:
         body = _CLAUSE.sub(lambda clause: _filler(clause) if _asks(clause[0], book) else clause[0], body)
     body = _without_reports(body, book)
@@ -117,7 +117,7 @@ def _without_reports(body: str, book: Rulebook) -> str:
         if report.start() >= done and not book.any_of("cue", "reports_self").search(before):
             pause = body.find(PAUSE, report.end())
             stop = pause if pause >= 0 else len(body)
-            out += (body[done : report.end()], _UNSAID * (stop - report.end()))
+            out += (body[done : report.end()], UNSAID * (stop - report.end()))
             done = stop
     return "".join((*out, body[done:]))
 
@@ -129,6 +129,6 @@ def _without_suppositions(body: str, book: Rulebook) -> str:
         if supposition.start() >= done:
             end = _CLAUSE_END.search(body, supposition.end())
             stop = end.start() if end else len(body)
-            out += (body[done : supposition.start()], _UNSAID * (stop - supposition.start()))
+            out += (body[done : supposition.start()], UNSAID * (stop - supposition.start()))
             done = stop
     return "".join((*out, body[done:]))

@@ -58,6 +58,21 @@ def fact_in(speech: Speech) -> Fact | None:
     return next((fact for fact in found if fact is not None), None)
 
 
+def whole_fact(text: str, book: Rulebook) -> Fact | None:
+    """The fact that a text states, where it states nothing else."""
+    speech = listen(text, book)
+    for rule in speech.book.of("fact"):
+        found = next(speech.matches(rule), None)
+        if found is None or found.start() > 0 or speech.denied(found.start()):
+            continue
+        typed = speech.view.slice(0, found.end()) if rule["value"] else _typed(found, speech)
+        key = rule["key"]
+        value = rule["value"] or value_of(key, typed, speech.book)
+        if value and trimmed(key, text, speech.book).endswith(trimmed(key, typed, speech.book)):
+            return Fact(key, value, rule.name)
+    return None
+
+
 def _fact(rule: Rule, speech: Speech) -> Fact | None:
     key: str = rule["key"]
     for found in islice(speech.matches(rule), _MENTIONS):
@@ -65,7 +80,7 @@ def _fact(rule: Rule, speech: Speech) -> Fact | None:
             continue
         if rule["value"]:
             return Fact(key, rule["value"], rule.name)
-        if value := _value(key, _typed(found, speech), speech.book):
+        if value := value_of(key, _typed(found, speech), speech.book):
             return Fact(key, value, rule.name)
     return None
 
@@ -83,10 +98,9 @@ def _typed(found: re.Match[str], speech: Speech) -> str:
     return view.slice(found.end() + start, found.end() + stop)
 
 
-def _value(key: str, typed: str, book: Rulebook) -> str:
-    """The value without what only surrounds it; empty where it is none."""
-    value = " ".join(_CONTROL.sub(" ", typed).split()).strip(_EDGES)
-    value = _trimmed(value, key, book)
+def value_of(key: str, typed: str, book: Rulebook) -> str:
+    """The value without what only surrounds it, in the form the rules give it; empty where it is none."""
+    value = trimmed(key, typed, book)
     view = view_of(value)
     if not _LETTER_OR_DIGIT.search(view.text):
         return ""
@@ -100,8 +114,9 @@ def _value(key: str, typed: str, book: Rulebook) -> str:
     return value[:VALUE_LIMIT].rstrip(_EDGES)
 
 
-def _trimmed(value: str, key: str, book: Rulebook) -> str:
-    """The value without heads and tails, however many; something is always left."""
+def trimmed(key: str, typed: str, book: Rulebook) -> str:
+    """The value as typed without heads and tails, however many; something is always left."""
+    value = " ".join(_CONTROL.sub(" ", typed).split()).strip(_EDGES)
     for _ in range(4):
         view = view_of(value)
         if _holds("keeps", key, view.text, book, whole=True):

@@ -5,6 +5,7 @@ A phrase is matched as it is written, except for
   [a|b]   one of these or none; the blank beside it goes with it
   …       up to twenty characters of the same clause
   @name@  one of the alternatives of that name in [parts]
+  {name}  what the person said there is taken out: in commands and qualifiers only
 A blank is one blank in English and an optional one in Thai and Chinese, which are written without.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import count
 
 from lamina.text.normal import folded
 from lamina.understand.view import PAUSE
@@ -22,7 +24,8 @@ LATIN = "0-9a-z_\u00df-\u024f"
 _BLANK = {"en": " "}
 _OPTIONAL_BLANK = f"[ {PAUSE}]?"
 _TOKEN = re.compile(
-    r"@(?P<part>\w+)@|(?P<sign>[()|\[\]])|(?P<gap>…)|(?P<blank>\s+)|(?P<words>[^@()|\[\]…\s]+)"
+    r"@(?P<part>\w+)@|\{(?P<capture>\w+)\}|(?P<sign>[()|\[\]])|(?P<gap>…)|(?P<blank>\s+)"
+    r"|(?P<words>[^@(){}|\[\]…\s]+)"
 )
 _GAP = rf"[^,、:;.!?。\n{PAUSE}\x00]{{1,20}}?"
 
@@ -51,6 +54,18 @@ def with_parts(pattern: str, language: str, parts: Mapping[str, str]) -> str:
     return re.sub(r"@(\w+)@", part, pattern)
 
 
+def with_captures(body: str, captures: Mapping[str, str]) -> str:
+    """The expression with a group of its own for each `{name}`, numbered: `(?P<name_0>...)`."""
+    number = count()
+
+    def group(found: re.Match[str]) -> str:
+        if found[1] not in captures:
+            raise ValueError(f"there is no {{{found[1]}}} here")
+        return f"(?P<{found[1]}_{next(number)}>{captures[found[1]]})"
+
+    return re.sub("\x01(\\w+)\x01", group, body)
+
+
 def bounded(body: str, language: str) -> str:
     """English words end where their letters end."""
     edge = f"(?:(?<![{LATIN}])|(?![{LATIN}]))"
@@ -67,7 +82,7 @@ class _Phrase:
         self._tokens = list(_TOKEN.finditer(phrase))
         self._at = 0
         if sum(len(token[0]) for token in self._tokens) != len(phrase):
-            raise ValueError("there is a single @ in it")
+            raise ValueError("there is a single @ or brace in it")
 
     def read(self) -> str:
         body = self._alternatives("")
@@ -99,6 +114,8 @@ class _Phrase:
                 self._optional(out)
             elif token["gap"]:
                 out.append(_GAP)
+            elif token["capture"]:
+                out.append(f"\x01{token['capture']}\x01")
             elif token["part"]:
                 out.append(with_parts(token[0], self._language, self._parts))
             else:
@@ -106,9 +123,13 @@ class _Phrase:
         return "".join(out)
 
     def _optional(self, out: list[str]) -> None:
+        before = self._tokens[self._at - 2] if self._at > 1 else None
+        attached = before is not None and not before["blank"] and before[0] not in ("(", "[", "|")
         inner = self._alternatives("]")
         if self._blank == _OPTIONAL_BLANK:
             out.append(f"(?:{inner})?")
+        elif attached:
+            out.append(f"(?:{inner})?")  # "yes[,] keep it": the blank stays
         elif self._at < len(self._tokens) and self._tokens[self._at]["blank"]:
             self._at += 1
             out.append(f"(?:(?:{inner}){self._blank})?")

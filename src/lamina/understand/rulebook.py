@@ -16,9 +16,13 @@ from typing import Any
 from lamina.errors import InvalidInput
 from lamina.model.memory import Kind
 from lamina.model.scope import Space
-from lamina.understand.phrases import STARTS, bounded, expression, with_parts
+from lamina.understand.command import Action, Target
+from lamina.understand.phrases import STARTS, bounded, expression, with_captures, with_parts
 
-_FILES = ("keys", "cues", "events", "importance", "low_signal", "facts", "hints")
+_FILES = (
+    "keys", "cues", "events", "importance", "low_signal", "facts", "hints", "commands/settings",
+    "commands/qualifiers", "commands/en", "commands/th", "commands/zh", "inferences",
+)  # fmt: skip
 _LANGUAGES = frozenset({"en", "th", "zh", "any"})
 
 _COMMON = {"name": str, "language": str, "phrases": list, "pattern": str}
@@ -30,20 +34,40 @@ _TABLES: dict[str, dict[str, type]] = {
     "hint": {"unless": list, "target": str, "reason": str, "position": str},
     "low_signal": {},
     "emphasis": {},
+    "command": {
+        "unless": list, "action": str, "takes": str, "target": str, "key": str, "value": str, "kind": str,
+        "starts": str, "lasting": bool,
+    },
+    "setting": {"key": str, "closed": bool},
+    "qualifier": {"unless": list, "ttl": str, "times": int, "space": str, "front": bool},
+    "inference": {"unless": list, "key": str, "value": str, "confidence": float},
     "cue": {"does": str},
 }
 _NEEDED = {
     "event": ("kind",), "fact": ("key",), "value": ("does",), "hint": ("target", "reason"), "cue": ("does",),
+    "command": ("action",), "setting": ("key",), "inference": ("key", "confidence"),
 }  # fmt: skip
 _DOES = {
     "cue": frozenset({
         "lead", "quotes", "asks_open", "asks_with_mark", "asks_in", "asks_tag", "supposes", "reports",
-        "reports_self", "negates", "contrasts",
+        "reports_self", "negates", "contrasts", "lasts", "corrects", "requests", "requests_after", "agrees",
+        "joins", "after", "after_value", "turns", "exemplifies", "reports_after", "that", "this", "all", "lists", "manner",
     }),
     "value": frozenset({"ends", "head", "tail", "keeps", "rejects", "means"}),
 }  # fmt: skip
 _KINDS = (Kind.CORRECTION, Kind.PREFERENCE, Kind.DECISION)
 _POSITIONS = frozenset({"anywhere", *STARTS})
+_TAKES = frozenset({"text", "target", "key", "value", "manner"})
+_COMMAND_STARTS = frozenset({"sentence", "clause", "join"})
+#: What `{name}` stands for in a phrase; `{setting}` comes from the settings themselves.
+_CAPTURES = {
+    name: rf"[^\n!?。;,{stop}]{{1,60}}?" for name, stop in (("value", ""), ("old", ""), ("manner", "\x00\v"))
+} | {
+    "text": r"[^\n!?。;]{1,400}?",
+    "number": r"[0-9]{1,9}|(?:@number@)",
+    "date": r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    r"(?:[t ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:z|[+-][0-9]{2}:?[0-9]{2})?)?",
+}
 
 
 @dataclass(frozen=True)
@@ -61,6 +85,11 @@ class Rule:
     def regex(self) -> re.Pattern[str]:
         """Compiled when first needed: most texts are in one language."""
         return re.compile(self.source or r"(?!)")
+
+    @cached_property
+    def ending(self) -> re.Pattern[str]:
+        """The same, up to the end of the stretch that is searched."""
+        return re.compile(rf"(?:{self.source})\Z" if self.source else r"(?!)")
 
     @cached_property
     def exceptions(self) -> re.Pattern[str] | None:
@@ -102,6 +131,14 @@ class Rulebook:
         if union is None:
             sources = [rule.source for rule in self.of(table, does) if rule.source]
             union = self._unions[table, does] = re.compile("|".join(sources) or r"(?!)")
+        return union
+
+    def any_ending(self, table: str, does: str) -> re.Pattern[str]:
+        """The same up to the end of the stretch that is searched."""
+        union = self._unions.get((table, f"{does}\\Z"))
+        if union is None:
+            whole = self.any_of(table, does).pattern
+            union = self._unions[table, f"{does}\\Z"] = re.compile(rf"(?:{whole})\Z")
         return union
 
     @cached_property
@@ -146,8 +183,8 @@ def _merged(extra: _Source | None) -> Rulebook:
         rules = {key: entry for key, entry in added.items() if key not in rules} | rules | {
             key: entry for key, entry in added.items() if key in rules
         }
-    leads = _leads(rules.values(), parts)
-    made = tuple(entry.rule(parts, leads, keys) for entry in rules.values())
+    words = _Words.of(rules.values(), parts, keys)
+    made = tuple(entry.rule(words) for entry in rules.values())
     for rule, entry in zip(made, rules.values(), strict=True):
         if extra and entry.source is extra:
             entry.try_out(rule)
@@ -159,6 +196,29 @@ def _place(rule: Rule, keys: tuple[str, ...]) -> int:
     if rule.table == "fact":
         return keys.index(rule["key"])
     return _KINDS.index(rule["kind"]) if rule["kind"] in _KINDS else len(_KINDS)
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What rules share while they are made."""
+
+    parts: Mapping[str, str]
+    keys: tuple[str, ...]  #: of facts
+    settings: frozenset[str]  #: keys that are no facts
+    leads: Mapping[str, str]
+    captures: Mapping[str, str]
+
+    @classmethod
+    def of(cls, entries: Iterable[_Entry], parts: Mapping[str, str], keys: tuple[str, ...]) -> _Words:
+        entries = tuple(entries)
+        settings = [entry for entry in entries if entry.table == "setting"]
+        captures = {name: with_parts(body, "any", parts) for name, body in _CAPTURES.items()}
+        captures["setting"] = "|".join(body for entry in settings if (body := entry.body(parts)))
+        known = frozenset(entry.raw["key"] for entry in settings) | {"number", "manner", "response"}
+        return cls(parts, keys, known, _leads(entries, parts), captures)
+
+    def may_have(self, table: str, key: str) -> bool:
+        return table == "setting" or key in self.keys or (table != "fact" and key in self.settings)
 
 
 def _leads(entries: Iterable[_Entry], parts: Mapping[str, str]) -> dict[str, str]:
@@ -279,7 +339,8 @@ class _Entry:
     def _check_choices(self) -> None:
         choices: dict[str, Iterable[str]] = {
             "language": _LANGUAGES, "kind": [kind.value for kind in Kind], "position": _POSITIONS,
-            "target": [space.value for space in Space], "does": _DOES.get(self.table, ()),
+            "target": list(Target if self.table == "command" else Space), "does": _DOES.get(self.table, ()),
+            "action": list(Action), "takes": _TAKES, "starts": _COMMAND_STARTS, "space": list(Space),
         }  # fmt: skip
         for name, allowed in choices.items():
             if name in self.raw and self.raw[name] not in allowed:
@@ -294,18 +355,19 @@ class _Entry:
         except ValueError as error:
             raise self.wrong(str(error)) from error
 
-    def rule(self, parts: Mapping[str, str], leads: Mapping[str, str], keys: tuple[str, ...]) -> Rule:
+    def rule(self, words: _Words) -> Rule:
         language = self.raw["language"]
-        if self.raw.get("key", keys[0]) not in keys:
+        if "key" in self.raw and not words.may_have(self.table, self.raw["key"]):
             raise self.wrong(f"`{self.raw['key']}` is not among the keys")
-        body = self.body(parts)
+        body = self.body(words.parts)
         if body:
             body = f"(?:{body})" if "pattern" in self.raw else bounded(body, language)
             position = self.raw.get("position", "anywhere")
             if position in STARTS:
-                body = f"{STARTS[position]}{leads.get(language, '')}{body}"
+                body = f"{STARTS[position]}{words.leads.get(language, '')}{body}"
         try:
-            exceptions = [expression(phrase, language, parts) for phrase in self.raw.get("unless", ())]
+            body = with_captures(body, words.captures if self.table in ("command", "qualifier") else {})
+            exceptions = [expression(phrase, language, words.parts) for phrase in self.raw.get("unless", ())]
             unless = "|".join(bounded(exception, language) for exception in exceptions)
         except ValueError as error:
             raise self.wrong(str(error)) from error
@@ -324,4 +386,7 @@ class _Entry:
         return self.source.wrong(what, self.source.line_of_rule(self.table, self.number), self.name)
 
 
-_CALLED = {str: "text", list: "a list", bool: "true or false"}
+_CALLED = {
+    str: "text", list: "a list", bool: "true or false", int: "a whole number",
+    float: "a number with a decimal point",
+}  # fmt: skip

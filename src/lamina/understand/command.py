@@ -1,0 +1,48 @@
+"""What somebody asks their memory to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lamina.model.memory import Kind
+from lamina.model.scope import Space
+
+
+class Action(StrEnum):
+    """What is to be done."""
+
+    REMEMBER = "remember"
+    SET = "set"  #: give a setting such as `response.tone` its value
+    CORRECT = "correct"  #: what is remembered is wrong, or no longer so
+    FORGET = "forget"
+    CONFIRM = "confirm"  #: what waits for the user's word may be kept
+    REJECT = "reject"  #: what waits for the user's word is not to be kept
+    WITHHOLD = "withhold"  #: keep nothing of this message, and guess nothing from it
+
+
+class Target(StrEnum):
+    """What it is to be done to."""
+
+    KEY = "key"  #: the entry of `key`
+    TEXT = "text"  #: what says `text`; `key` is a key it may have
+    ABOUT = "about"  #: everything about `text`
+    LATEST = "latest"  #: "this", "that": what was said or offered last
+    EVERYTHING = "everything"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One command in a message."""
+
+    action: Action
+    target: Target
+    key: str | None = None  #: canonical; of a free text to remember, `note.` and a digest of its words
+    value: str | None = None  #: canonical where the rules know the value, else as typed
+    text: str = ""  #: as typed, without what only surrounds it
+    old: str | None = None  #: what a correction says is wrong
+    kind: Kind = Kind.PREFERENCE
+    lifetime: str | None = None  #: for `parse_ttl`, which refuses what cannot be kept; None: nothing was said
+    space: Space | None = None  #: how far they want it to reach; None: nothing was said
+    span: tuple[int, int]  #: where it stands in the message
+    rule: str  #: the name of the rule that found it
