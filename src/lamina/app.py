@@ -128,6 +128,7 @@ def _assembled(database: Database, where: Where, clock: Clock | None, home: Path
             config=config,
             runtime=Runtime(clock=clock or SystemClock()),
             anchor=anchor,
+            home=home,
             root=where.workspace,
             adopt=adopt,
         )

@@ -357,7 +357,7 @@ def opened(place: Place, moment: Callable[[], None]) -> Engine:
     engine = Engine(
         Parts(
             database=Interrupted(database, moment), book=Book(sealer, Policy(), rulebook()), config=config,
-            runtime=Runtime(clock=place.clock), anchor=anchor, root=place.folder,
+            runtime=Runtime(clock=place.clock), anchor=anchor, home=place.home, root=place.folder,
         )
     )  # fmt: skip
     place.engines.append(engine)

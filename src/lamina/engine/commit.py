@@ -75,8 +75,20 @@ def commit_remember(ledger: Ledger, draft: Draft, passed: tuple[str, ...]) -> Re
         code="allowed" if isinstance(outcome, New) else "superseded",
         ids=(memory.id,),
         acknowledgement=acknowledgement(what, draft.text, draft.key or ""),
+        warnings=_hidden(ledger, draft),
         revision=memory.revision,
     )
+
+
+def _hidden(ledger: Ledger, draft: Draft) -> tuple[str, ...]:
+    """Where a session's value is hidden by the profile's, that is said when it is written."""
+    profile = ledger.lexicon.shelf(ledger.scope.shelf(Space.USER) or "")
+    if draft.key is None or draft.space is not Space.SESSION or draft.place or profile is None:
+        return ()
+    above = standing(ledger, profile[0], f"key:{draft.key}")
+    if above is None or above.text == draft.text:
+        return ()
+    return (f"The profile's value for {draft.key} stays in force: {above.id}.",)
 
 
 def store(

@@ -14,6 +14,7 @@ from lamina.config import Config
 from lamina.engine.allowance import load_allowed
 from lamina.engine.commit import HOMES
 from lamina.engine.details import chosen
+from lamina.engine.guard import POLICY, Guardrails, accept, digest_of, load_guardrails
 from lamina.engine.hear import DEFAULT_SESSION, Tried, Turn, commit_turn, nothing_promoted, promotable
 from lamina.engine.home import FileHome, FileProblem
 from lamina.engine.ledger import Book, Ledger, indexed_terms
@@ -61,6 +62,7 @@ class Parts:
     config: Config
     runtime: Runtime
     anchor: Anchor
+    home: Path  #: the configuration folder, where POLICY.md lies
     root: Path | None  #: the workspace, None for a store without files
     adopt: bool = False  #: take the files over from another workspace on the same store
 
@@ -90,6 +92,8 @@ class Engine:
         self.book = parts.book
         self.database = parts.database
         self.root = parts.root
+        self._config_folder = parts.home
+        self._guardrails = Guardrails()
         self._mirror = Mirror(parts.root, parts.database, parts.book.sealer, parts.anchor)
         self._homes: tuple[FileHome, ...] = ()
         self._problems: tuple[FileProblem, ...] = ()
@@ -243,6 +247,24 @@ class Engine:
     def _allowed_more(self) -> bool:
         return self.database.read(lambda tx: load_allowed(tx, self.book))
 
+    @property
+    def guardrails(self) -> Guardrails:
+        """The administrator's policy in force; what another process accepted counts at once."""
+        self._guardrails = self.database.read(lambda tx: load_guardrails(tx, self.book.sealer))
+        return self._guardrails
+
+    def accept_policy(self, scope: Scope) -> Guardrails:
+        """Put POLICY.md as it is now in force."""
+        return self.act(scope, lambda ledger: accept(ledger, scope, self._config_folder))
+
+    def _policy_problem(self) -> tuple[FileProblem, ...]:
+        found, accepted = digest_of(self._config_folder), self.guardrails.digest
+        if found == accepted:
+            return ()
+        message = "It changed, and that is not in force." if found else "It is gone; the last one stays."
+        hint = "An administrator puts it in force with `lamina policy accept`."
+        return (FileProblem(file=POLICY, line=1, message=message, hint=hint),)
+
     def sync(self) -> None:
         """Take in what a person changed in the files; cheap when nothing changed."""
         for home in self._homes:
@@ -317,9 +339,14 @@ class Engine:
             for home in self._homes:
                 home.write_missing()
 
+    def in_file(self, memory_id: str) -> bool | None:
+        """Whether a memory's line is in its file right now; None where it has no file."""
+        return next((known for home in self._homes if (known := home.shows(memory_id)) is not None), None)
+
     def problems(self) -> tuple[FileProblem, ...]:
         """Lines of the workspace's files that are not used, and why."""
-        return self._problems + tuple(problem for home in self._homes for problem in home.problems)
+        in_files = tuple(problem for home in self._homes for problem in home.problems)
+        return self._problems + in_files + self._policy_problem()
 
     def current_session(self) -> str:
         """The session of the workspace's owner whose entries are in SESSION.md."""
@@ -343,6 +370,7 @@ class Engine:
             properties.set(self.book.policy_name, canonical(self.book.snapshot))
             forget_old_responses(ledger, self.config.idempotency_hours)
             load_allowed(ledger.transaction, self.book)
+            self._guardrails = load_guardrails(ledger.transaction, self.book.sealer)
 
         system = Scope(tenant=self.config.tenant, user=self.config.owner, role=Role.SYSTEM)
         self.write(system, self.now(), work)

@@ -61,6 +61,15 @@ def understood(
     return Turn(scope=scope, drafts=tuple(drafts), hint=promotion_hint(text, book=rules))
 
 
+def answered(scope: Scope, reply: str, tools: Sequence[Mapping[str, Any]], rules: Rulebook) -> Turn:
+    """The agent's part of a turn."""
+    agent = replace(scope, role=Role.AGENT, agent=scope.agent or "assistant")
+    drafts = [_turn(agent, reply, Kind.CONTEXT, rules)]
+    if tools:
+        drafts.append(_execution(replace(agent, role=Role.TOOL), tools, rules))
+    return Turn(scope=agent, drafts=tuple(drafts), hint=None)
+
+
 def _said(scope: Scope, text: str, tools: bool, rules: Rulebook) -> Iterator[Draft]:
     kind = event_type(text, scope.role, tool_events=False, book=rules).kind
     yield _turn(scope, text, Kind.EXECUTION if tools else kind, rules)

@@ -105,6 +105,14 @@ class FileHome:
     def _shelf(self) -> str:
         return self._owner.shelf(self._space) or ""
 
+    def shows(self, memory_id: str) -> bool | None:
+        """Whether the file as it is now has a memory's line with its value; None where it lives elsewhere."""
+        memory = self._database.read(lambda tx: Memories(tx).get(memory_id))
+        if memory is None or memory.file != self.name or memory.key is None:
+            return None
+        entry = self._parsed().get(memory.key)
+        return entry is not None and entry.value == memory.text
+
     def look_again(self) -> None:
         """Somebody wrote down something to do to the file."""
         self._seen = _UNSEEN

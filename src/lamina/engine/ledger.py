@@ -39,6 +39,7 @@ _AUDIT_OP = {
     HistoryOp.RESTORE: "restore",
     HistoryOp.TTL: "expire",
 }
+_FILE_SCOPE = {"PROFILE.md": "profile", "SESSION.md": "session"}
 _CHANGE = {
     HistoryOp.ADD: "created",
     HistoryOp.UPDATE: "updated",
@@ -152,7 +153,9 @@ class Ledger:
         number, tick = next_numbers(self.transaction, f"id:{series}", f"tick:{shelf}")
         return f"{series}:{number}", tick
 
-    def record(self, op: HistoryOp, memory: Memory, old: str | None, decision: dict[str, Any]) -> None:
+    def record(
+        self, op: HistoryOp, memory: Memory, old: str | None, decision: dict[str, Any], audit: str = ""
+    ) -> None:
         """One step in a memory's life; `memory` is what it is after the step, `old` its text before."""
         new = None if op in (HistoryOp.DELETE, HistoryOp.TTL) else memory.text
         number = History(self.transaction).add(
@@ -171,8 +174,8 @@ class Ledger:
         Changes(self.transaction).add(self.scope.thread, _CHANGE[op], memory.id, micros(self.now))
         reason = str(decision.get("code", ""))
         subject = (memory.id, number, memory.key)
-        scope = "profile" if memory.file else memory.shelf
-        record = self._sealed(_AUDIT_OP[op], scope, reason, subject, (old, new))
+        scope = _FILE_SCOPE.get(memory.file or "", memory.shelf)
+        record = self._sealed(audit or _AUDIT_OP[op], scope, reason, subject, (old, new))
         told = decision.get("reason") or reason
         self.lines.append((record.run_id, audit_line(record, old, new, told)))
 

@@ -7,26 +7,32 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from lamina.engine.allowance import commit_allow, load_allowed
-from lamina.engine.commit import readable
+from lamina.engine.commit import commit_denial, readable
 from lamina.engine.context import context_of
+from lamina.engine.converse import converse
 from lamina.engine.details import Details, Narrowing, chosen, draft_of, query_of, whole_number
 from lamina.engine.explain import explained, missed, verdict
-from lamina.engine.hear import DEFAULT_SESSION, understood
+from lamina.engine.hear import DEFAULT_SESSION, answered
 from lamina.engine.journal import last_events, one_event, reading_events
 from lamina.engine.ledger import Ledger
+from lamina.engine.pending import check_person, conclude, stage
 from lamina.engine.phase import begin, difference, listed
 from lamina.engine.recall import checked_query, recall
 from lamina.engine.request import Request, Verb
 from lamina.engine.resolve import resolved
+from lamina.engine.shelves import keyed_on, lapsed_on, lapsing_on, latest_on, pending_on, said_on
+from lamina.engine.turn import AgentTurn
 from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.model import (
     Context,
+    Deny,
     Draft,
     Effective,
     Explanation,
     Heard,
     HistoryEntry,
     Memory,
+    Outcome,
     Phase,
     Query,
     Receipt,
@@ -38,14 +44,16 @@ from lamina.model import (
     Trust,
     Verdict,
     canonical,
+    checked_name,
 )
 from lamina.model.audit import TraceEvent
 from lamina.policy.phases import PhaseDiff
-from lamina.policy.privacy import find_secrets
+from lamina.policy.privacy import find_secrets, redacted
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.logs import History
 from lamina.storage.memories import Memories
+from lamina.storage.sessions import Session, Sessions
 from lamina.text.entries import canonical_key
 from lamina.text.normal import well_formed
 
@@ -63,7 +71,7 @@ class Mind:
     """What a caller may do. Everything happens within its scope; nothing outside it exists here."""
 
     def __init__(self, engine: Engine, scope: Scope) -> None:
-        self._engine = engine
+        self.engine = engine
         self.scope = scope
 
     def remember(self, text: str, **details: Unpack[Details]) -> Receipt:
@@ -72,17 +80,17 @@ class Mind:
         The receipt says whether it was admitted, known already, or denied and why. Raises InvalidInput
         when the text or a detail cannot be used; then nothing happened.
         """
-        now = self._engine.now()
+        now = self.engine.now()
         repeat = details.pop("idempotency_key", None)
-        book, limit = self._engine.book, self._engine.config.max_text_chars
+        book, limit = self.engine.book, self.engine.config.max_text_chars
         draft = draft_of(self.scope, text, details, now, limit, book.rules)
-        return self._engine.carry_out(
+        return self.engine.carry_out(
             Request(
                 verb=Verb.REMEMBER,
                 scope=self.scope,
                 at=now,
                 draft=draft,
-                decision=self._engine.judge(draft),
+                decision=self.engine.judge(draft),
                 idempotency_key=None if repeat is None else well_formed(repeat, "idempotency key", 200),
             )
         )
@@ -92,34 +100,34 @@ class Mind:
     ) -> Heard:
         """One turn of a conversation: what the caller said, the agent's reply, what tools returned.
 
-        The turn is kept in the window of its session (`main` where the caller names none); what it says
-        that lasts is kept as the policy allows, and promoted where the caller asks for it.
+        Commands in it ("remember that …", "จำไว้ว่า …", "忘记 …") are carried out first. The turn is kept in
+        the window of its session (the current one where the caller names none); what it says that lasts is
+        kept as the policy allows, and guesses about the person wait for their word.
         """
-        limit, book = self._engine.config.max_text_chars, self._engine.book
-        scope = replace(self.scope, session=self.scope.session or DEFAULT_SESSION)
+        limit, scope = self.engine.config.max_text_chars, self._in_session
         if scope.trust is Trust.UNTRUSTED and (reply or tools):
             raise InvalidInput("A tool or a document does not speak for others.", code="role_invalid")
         said = well_formed(text, "text", limit)
         answered = None if reply is None else well_formed(reply, "reply", limit)
         for one in tools:
             well_formed(canonical(one), "tool event", limit)
-        return self._engine.hear(understood(scope, said, answered, tools, book.rules))
+        return converse(Mind(self.engine, scope), said, answered, tools)
 
     def allow(self, fingerprint: str) -> None:
         """Say that what a refusal names by this fingerprint is no secret; only the person can."""
         scope = self.scope
-        self._engine.act(scope, lambda ledger: commit_allow(ledger, scope, fingerprint))
-        self._engine.database.read(lambda tx: load_allowed(tx, self._engine.book))
+        self.engine.act(scope, lambda ledger: commit_allow(ledger, scope, fingerprint))
+        self.engine.database.read(lambda tx: load_allowed(tx, self.engine.book))
 
     def promote(self, memory_id: str, to: str, *, reason: str = "") -> Receipt:
         """Move a memory to a wider space: from the session to the user or the project, and so on."""
         well_formed(memory_id, "memory id", 4000)
-        self._engine.sync()
-        return self._engine.carry_out(
+        self.engine.sync()
+        return self.engine.carry_out(
             Request(
                 verb=Verb.PROMOTE,
                 scope=self.scope,
-                at=self._engine.now(),
+                at=self.engine.now(),
                 memory_id=memory_id,
                 target=chosen(Space, to, "space"),
                 reason=_reason(reason),
@@ -132,7 +140,7 @@ class Mind:
         Writes nothing, unless the setting `trace_recalls` asks for it. With `trace`, the result carries the
         events that the contract says of a reading.
         """
-        engine = self._engine
+        engine = self.engine
         asked = checked_query(query_of(self.scope, question, narrowing, engine.config.recall_k))
         query = self._allowed(asked)
         engine.sync()
@@ -152,13 +160,27 @@ class Mind:
 
     def resolve(self, keys: Iterable[str] = ()) -> dict[str, Effective]:
         """The values in force for these keys, or for all there are, with what each hides."""
-        engine = self._engine
+        engine = self.engine
         if isinstance(keys, str):
             raise InvalidInput("The keys must be a list of texts.", code="key_invalid")
         wanted = [canonical_key(key) for key in keys]
         engine.sync()
         now, scope = engine.now(), self._in_session
-        return engine.database.read(lambda tx: resolved(tx, scope, wanted, {}, now))
+        policy = engine.guardrails.values
+        return engine.database.read(lambda tx: resolved(tx, scope, wanted, policy, now))
+
+    def may_use(self, tool: str) -> bool:
+        """Whether the administrator's policy lets an agent use a tool; a refusal is audited."""
+        name = well_formed(tool, "tool", 200)
+        if self.engine.guardrails.allows(name):
+            return True
+        told = redacted(name)
+        self.engine.act(self.scope, lambda ledger: ledger.record_act("policy_block", "policy", told))
+        return False
+
+    def prohibited(self, what: str) -> bool:
+        """Whether the administrator's policy prohibits something by name, such as `secrets_exfiltration`."""
+        return self.engine.guardrails.prohibits(well_formed(what, "name", 200))
 
     def context(self, task: str, *, budget_tokens: int = 2000, form: str = "xml") -> Context:
         """The block an agent puts in its prompt: the values in force and what is known about the task.
@@ -169,16 +191,128 @@ class Mind:
         found = self.recall(task, k=CONTEXT_HITS, trusted_only=True)
         return context_of(self.resolve(), found, budget_tokens, form)
 
+    def turn(self, message: str) -> AgentTurn:
+        """One step of an agent's loop, as a context: see `AgentTurn`."""
+        return AgentTurn(Mind(self.engine, self._in_session), message)
+
+    def answer(self, reply: str, tools: Sequence[Mapping[str, Any]] = ()) -> Heard:
+        """What the agent answered, and what its tools returned, as the rest of the turn."""
+        limit = self.engine.config.max_text_chars
+        said = well_formed(reply, "reply", limit)
+        return self.engine.hear(answered(self._in_session, said, tools, self.engine.book.rules))
+
+    def keyed(self) -> list[Memory]:
+        """Every memory of the caller's session and user that holds a key."""
+        self.engine.sync()
+        now, names = self.engine.now(), self._in_session.shelves((Space.SESSION, Space.USER))
+        return self.engine.database.read(lambda tx: keyed_on(tx, names, now))
+
+    def latest(self) -> list[Memory]:
+        """The last thing the caller's session or user got that lasts, as a list of none or one."""
+        names = self._in_session.shelves((Space.SESSION, Space.USER))
+        return self.engine.database.read(lambda tx: latest_on(tx, names))
+
+    def turns(self, count: int) -> list[str]:
+        """What was said lately in this session, latest last."""
+        name = self._in_session.shelf(Space.SESSION) or ""
+        return self.engine.database.read(lambda tx: said_on(tx, name))[-count:]
+
+    def propose(self, value: str, key: str, confidence: float, reason: str = "") -> Receipt:
+        """Put a guess about the person before them; it counts for nothing until they confirm it."""
+        details: Details = {"key": key, "confidence": confidence, "reason": reason or None}  # type: ignore[typeddict-item]
+        config, now = self.engine.config, self.engine.now()
+        draft = draft_of(self.scope, value, details, now, config.max_text_chars, self.engine.book.rules)
+        decision = self.engine.judge(draft)
+        guess = (draft.confidence, draft.reason or "proposed")
+
+        def work(ledger: Ledger) -> Receipt:
+            if isinstance(decision, Deny):
+                return commit_denial(ledger, draft, decision)
+            return stage(ledger, draft.key or "", draft.text, guess, config.pending_days)
+
+        return self.engine.act(self.scope, work)
+
+    def pending(self) -> list[Memory]:
+        """The guesses that wait for the person's word, oldest first."""
+        now, name = self.engine.now(), self.scope.shelf(Space.USER) or ""
+        return self.engine.database.read(lambda tx: pending_on(tx, name, now))
+
+    def confirm(self, key: str | None = None, *, reason: str = "") -> list[Receipt]:
+        """Keep what was guessed, under its key; without a key, the newest guess. Only the person can."""
+        memory = self._guess(key)
+        details: Details = {
+            "key": memory.key or "", "kind": memory.kind, "priority": max(70, memory.priority),
+            "reason": reason or "confirmed",
+        }  # fmt: skip
+        receipt = self.remember(memory.text, **details)
+        if receipt.decision is not Outcome.DENIED:
+            self.engine.act(self.scope, lambda ledger: conclude(ledger, memory, receipt.ids[0]))
+            receipt = replace(receipt, code="confirmed")
+        return [receipt]
+
+    def reject(self, key: str | None = None) -> list[Receipt]:
+        """Drop what was guessed; without a key, the newest guess. Only the person can."""
+        memory = self._guess(key)
+        self.engine.act(self.scope, lambda ledger: conclude(ledger, memory, None))
+        return [Receipt(decision=Outcome.ADMITTED, code="rejected", ids=(memory.id,))]
+
+    def _guess(self, key: str | None) -> Memory:
+        check_person(self.scope)
+        wanted = None if key is None else canonical_key(key)
+        found = [one for one in self.pending() if wanted in (None, one.key)]
+        if not found:
+            raise NotFound("Nothing like that waits for a word.", hint="`lamina pending` lists what does.")
+        return found[-1]
+
+    def compact(self, space: str = "session") -> int:
+        """Put aside what is past its time in one of the caller's spaces, lines in files too; how many."""
+        name = self._shelf(space)
+        self.engine.sync()
+        now, scope = self.engine.now(), self._in_session
+        ids = self.engine.database.read(lambda tx: lapsed_on(tx, name, now))
+        for one in ids:
+            self.engine.carry_out(Request(verb=Verb.EXPIRE, scope=scope, at=now, memory_id=one))
+        return len(ids)
+
+    def start_session(self, name: str) -> None:
+        """Begin or go on with a session of the workspace's owner; SESSION.md is about it from now on."""
+        scope = replace(self.scope, session=checked_name("session", name))
+        self.engine.act(scope, lambda led: Sessions(led.transaction).touch(scope.user, name, led.now))
+        if scope.user == self.engine.config.owner:
+            self.engine.enter_session(name)
+
+    def end_session(self) -> int:
+        """The session is over: what it keeps until its end goes; how many."""
+        scope, now = self._in_session, self.engine.now()
+        name = scope.shelf(Space.SESSION) or ""
+        ids = self.engine.database.read(lambda tx: lapsing_on(tx, name))
+        for one in ids:
+            request = Request(verb=Verb.EXPIRE, scope=scope, at=now, memory_id=one, reason="session_end")
+            self.engine.carry_out(request)
+        self.compact("session")
+
+        def work(ledger: Ledger) -> None:
+            Sessions(ledger.transaction).end(scope.user, scope.session or "", ledger.now)
+            ledger.record_act("session_end", name, f"{len(ids)} entries")
+
+        self.engine.act(scope, work)
+        return len(ids)
+
+    def session(self) -> Session | None:
+        """When the caller's session began, was last used and ended; None before its first use."""
+        scope = self._in_session
+        return self.engine.database.read(lambda tx: Sessions(tx).get(scope.user, scope.session or ""))
+
     def why_not(self, question: str, memory_id: str) -> Verdict:
         """Why a memory is not among the hits for a question, or that it is."""
-        engine, memory = self._engine, self.get(memory_id)
+        engine, memory = self.engine, self.get(memory_id)
         query = self._allowed(checked_query(query_of(self.scope, question, {}, engine.config.recall_k)))
         now, pool = engine.now(), engine.config.recall_pool
         return engine.database.read(lambda tx: missed(tx, query, memory, now, pool))
 
     def _allowed(self, query: Query) -> Query:
         """The query within what the policy lets this caller read."""
-        policy = self._engine.book.policy
+        policy = self.engine.book.policy
         open_past = policy.phase.allow_cross_phase_recall
         if query.across_phases and not open_past and self.scope.role not in _OWN_PAST:
             raise Denied(
@@ -196,7 +330,7 @@ class Mind:
         why = well_formed(reason, "reason", 1000)
         if find_secrets(f"{name}\n{reason}"):
             raise Denied("This looks like a secret.", code="privacy_deny_sensitive", hint="Leave it out.")
-        phase = self._engine.act(self._in_session, lambda ledger: begin(ledger, shelf, title, why))
+        phase = self.engine.act(self._in_session, lambda ledger: begin(ledger, shelf, title, why))
         if phase is None:
             raise Denied(
                 "The policy in force has no phases.", code="phase_disabled", hint="Set `phase.enabled` in it."
@@ -206,48 +340,52 @@ class Mind:
     def phases(self, space: str = "session") -> tuple[Phase, ...]:
         """The phases of one of the caller's spaces that are kept, oldest first."""
         shelf = self._shelf(space)
-        return tuple(self._engine.database.read(lambda tx: listed(tx, shelf)))
+        return tuple(self.engine.database.read(lambda tx: listed(tx, shelf)))
 
     def phase_diff(self, before: int, after: int, space: str = "session") -> PhaseDiff:
         """What changed between the ends of two phases; the newest ends now."""
         shelf = self._shelf(space)
         numbers = (whole_number(before, "before", 1, 2**31), whole_number(after, "after", 1, 2**31))
-        return self._engine.act(self._in_session, lambda ledger: difference(ledger, shelf, numbers))
+        return self.engine.act(self._in_session, lambda ledger: difference(ledger, shelf, numbers))
 
     @property
     def _in_session(self) -> Scope:
-        return replace(self.scope, session=self.scope.session or DEFAULT_SESSION)
+        return replace(self.scope, session=self.scope.session or self._default_session())
+
+    def _default_session(self) -> str:
+        own = self.scope.user == self.engine.config.owner
+        return self.engine.current_session() if own else DEFAULT_SESSION
 
     def _shelf(self, space: str) -> str:
         """The caller's shelf in a space it may write to."""
         where = chosen(Space, space, "space")
         name = self._in_session.shelf(where)
-        if name is None or not self._engine.book.policy.may_write(self.scope.role, where):
+        if name is None or not self.engine.book.policy.may_write(self.scope.role, where):
             raise Denied(f"This caller does not divide the {where} space.", code="write_space_disallowed")
         return name
 
     def revise(self, memory_id: str, text: str, *, expect: int | None = None, reason: str = "") -> Receipt:
         """Say a memory in new words; when it is no longer at the revision `expect`, that is a Conflict."""
-        self._engine.sync()
+        self.engine.sync()
         if expect is not None:
             whole_number(expect, "expect", 1, 2**53)
         old = self.get(memory_id)
         draft = Draft(
             scope=self.scope,
-            text=well_formed(text, "text", self._engine.config.max_text_chars),
+            text=well_formed(text, "text", self.engine.config.max_text_chars),
             space=old.space,
             layer=old.layer,
             kind=old.kind,
             key=old.key,
             reason=_reason(reason),
         )
-        return self._engine.carry_out(
+        return self.engine.carry_out(
             Request(
                 verb=Verb.REVISE,
                 scope=self.scope,
-                at=self._engine.now(),
+                at=self.engine.now(),
                 draft=draft,
-                decision=self._engine.judge(draft),
+                decision=self.engine.judge(draft),
                 memory_id=old.id,
                 expect=expect,
             )
@@ -255,15 +393,15 @@ class Mind:
 
     def forget(self, id_or_key: str, *, reason: str = "") -> Receipt:
         """Take a memory out of every answer; `restore` brings it back within the undo window."""
-        self._engine.sync()
+        self.engine.sync()
         memory_id = self._found(id_or_key)
-        return self._engine.carry_out(
+        return self.engine.carry_out(
             Request(
                 verb=Verb.FORGET,
                 scope=self.scope,
-                at=self._engine.now(),
+                at=self.engine.now(),
                 memory_id=memory_id,
-                undo_days=self._engine.config.undo_days,
+                undo_days=self.engine.config.undo_days,
                 reason=_reason(reason),
             )
         )
@@ -271,12 +409,12 @@ class Mind:
     def restore(self, memory_id: str, *, reason: str = "") -> Receipt:
         """Bring a forgotten memory back as it was."""
         well_formed(memory_id, "memory id", 4000)
-        self._engine.sync()
-        return self._engine.carry_out(
+        self.engine.sync()
+        return self.engine.carry_out(
             Request(
                 verb=Verb.RESTORE,
                 scope=self.scope,
-                at=self._engine.now(),
+                at=self.engine.now(),
                 memory_id=memory_id,
                 reason=_reason(reason),
             )
@@ -285,17 +423,17 @@ class Mind:
     def get(self, memory_id: str) -> Memory:
         """One memory of the caller's own, in whatever state it is; NotFound otherwise."""
         well_formed(memory_id, "memory id", 4000)
-        self._engine.sync()
-        return self._engine.database.read(
+        self.engine.sync()
+        return self.engine.database.read(
             lambda tx: readable(
-                Ledger(tx, self._engine.book, self.scope, self._engine.now()), memory_id, *_KNOWN
+                Ledger(tx, self.engine.book, self.scope, self.engine.now()), memory_id, *_KNOWN
             )
         )
 
     def history(self, memory_id: str) -> tuple[HistoryEntry, ...]:
         """Every step in the life of a memory, oldest first."""
         self.get(memory_id)
-        return tuple(self._engine.database.read(lambda tx: History(tx).of(memory_id)))
+        return tuple(self.engine.database.read(lambda tx: History(tx).of(memory_id)))
 
     def explain(self, memory_id: str) -> Explanation:
         """Why a memory is there, told from what was recorded when it was decided."""
@@ -304,15 +442,15 @@ class Mind:
     def trace(self, last: int = 20) -> tuple[TraceEvent, ...]:
         """The newest trace events of the caller's shelves, oldest of them first."""
         whole_number(last, "last", 1, 10_000)
-        self._engine.sync()
+        self.engine.sync()
         shelves = self.scope.shelves()
-        return self._engine.database.read(lambda tx: last_events(tx, shelves, last))
+        return self.engine.database.read(lambda tx: last_events(tx, shelves, last))
 
     def explain_event(self, seq: int) -> Verdict:
         """Why a write was refused, which of two won, what was recalled: from the event that was recorded."""
         whole_number(seq, "event", 1, 2**62)
         shelves = self.scope.shelves()
-        return verdict(self._engine.database.read(lambda tx: one_event(tx, shelves, seq)))
+        return verdict(self.engine.database.read(lambda tx: one_event(tx, shelves, seq)))
 
     def _found(self, id_or_key: str) -> str:
         """The id of an active memory named by its id or its key, the nearest shelf first."""
@@ -329,7 +467,7 @@ class Mind:
             known = [shelf for name in shelves if (shelf := lexicon.shelf(name)) is not None]
             return next((m for n, _ in known if (m := memories.active(n, f"key:{key}"))), None)
 
-        found = self._engine.database.read(lambda tx: work(Memories(tx), Lexicon(tx)))
+        found = self.engine.database.read(lambda tx: work(Memories(tx), Lexicon(tx)))
         if found is None:
             raise NotFound(
                 f"There is no memory with the key {key!r:.80} here.",

@@ -114,6 +114,7 @@ class Heard:
     receipts: tuple[Receipt, ...]
     acknowledgement: str = ""
     events: tuple[dict[str, Any], ...] = ()
+    asked: int = 0  #: how many commands the message held; their receipts come first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

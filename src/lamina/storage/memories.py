@@ -98,6 +98,11 @@ class Memories:
         """What waits for its person's word, oldest first."""
         return [_from_row(row) for row in self._tx.all("pending_on", shelf=shelf, now=micros(now))]
 
+    def newest(self, shelf: int) -> Memory | None:
+        """The last lasting memory that was put on a shelf."""
+        row = self._tx.one("newest_on", shelf=shelf)
+        return None if row is None else _from_row(row)
+
     def set_home(self, memory_id: str, file: str | None) -> None:
         self._tx.run("release_file", id=memory_id, home=file)
 

@@ -112,6 +112,11 @@ SELECT id FROM memory
 SELECT id FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND expires_at <= :now ORDER BY id;
 
+-- name: newest_on
+SELECT {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND identity NOT LIKE 'turn:%'
+   AND identity NOT LIKE 'summary:%' ORDER BY tick DESC, id DESC LIMIT 1;
+
 -- name: release_file
 UPDATE memory SET file = :home WHERE tenant = :tenant AND id = :id;
 

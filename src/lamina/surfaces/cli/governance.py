@@ -12,7 +12,7 @@ from typer import Argument, Option
 from lamina.model import Effective, Heard, Outcome, Phase, iso, plain
 from lamina.surfaces.cli.call import call_of, text_or_stdin
 from lamina.surfaces.cli.commands import Commands
-from lamina.surfaces.cli.memories import MemoryId, Reason
+from lamina.surfaces.cli.memories import MemoryId, Reason, Yes
 from lamina.surfaces.cli.output import Output
 from lamina.surfaces.cli.plain_view import plain_lines
 
@@ -162,6 +162,18 @@ def show(ctx: typer.Context) -> int:
     loaded = call.doors.load_config(call.opening().workspace, call.given.settings)
     found = call.doors.read_policy(loaded.config.policy).snapshot()
     return call.answer(found, map(call.out.text, plain_lines(found)))
+
+
+@policy.command()
+def accept(ctx: typer.Context, yes: Yes = False) -> int:
+    """Put POLICY.md of the configuration folder in force."""
+    call = call_of(ctx)
+    if not call.confirmed("Put POLICY.md as it is now in force?", yes):
+        return call.declined()
+    with call.engine() as engine:
+        made = engine.accept_policy(engine.scope(role="admin", via="cli").scope)
+    count = len(made.entries or {})
+    return call.answer({"entries": count, "digest": made.digest}, [f"{count} entries are in force."])
 
 
 @policy.command()

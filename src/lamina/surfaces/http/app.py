@@ -14,6 +14,7 @@ from lamina.surfaces.http import problems
 from lamina.surfaces.http.guard import OPEN_PATHS, Guard, Limits
 from lamina.surfaces.http.models import ProblemBody
 from lamina.surfaces.http.routes import VERSION, health, router
+from lamina.surfaces.http.runs import router as runs
 
 _ABOUT = (
     "Memory for AI agents that its owner can read, govern and prove."
@@ -45,6 +46,7 @@ def _bare_app() -> FastAPI:
         generate_unique_id_function=_operation_name,
     )
     app.include_router(router)
+    app.include_router(runs)
     app.include_router(health)
     problems.install(app)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]

@@ -118,6 +118,19 @@ class Keys(BaseModel):
     key: Annotated[list[str], Few] = Field([], description="Only these; else all.")
 
 
+class Decide(Body):
+    """Which guess, by its key."""
+
+    key: str
+    reason: str | None = None
+
+
+class Compact(Body):
+    """Which space."""
+
+    space: OneSpace = Field(Space.SESSION)
+
+
 class Promote(Body):
     """Where a memory is to move."""
 
@@ -184,6 +197,39 @@ class ValuesBody(BaseModel):
     """The values in force, by key."""
 
     values: dict[str, Effective]
+
+
+class PendingItem(BaseModel):
+    """A guess about a person that waits for that person's word."""
+
+    pending_key: str
+    target_key: str
+    value: str
+    priority: int
+    confidence: float
+    source: str
+    updated_at: datetime
+
+
+class PendingBody(BaseModel):
+    """What waits, by key."""
+
+    items: list[PendingItem]
+
+
+class DecidedBody(BaseModel):
+    """What became of a guess."""
+
+    status: str
+    item: PendingItem
+
+
+class MetricsBody(BaseModel):
+    """How much waits."""
+
+    pending_count: int
+    pending_alert_threshold: int
+    pending_backlog_alert: bool
 
 
 class PhasesBody(BaseModel):

@@ -65,7 +65,7 @@ _ETAG = re.compile(r'(W/)?"([\x21\x23-\x7e]{0,64})"')
 _SUCCESS = {Outcome.ADMITTED: 200, Outcome.UNCHANGED: 200, Outcome.HELD: 202}
 
 
-def _says(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def says(*statuses: int) -> dict[int | str, dict[str, Any]]:
     meaning = {
         401: "No valid token",
         403: "Not allowed",
@@ -78,7 +78,7 @@ def _says(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"description": meaning[status], "content": problem} for status in statuses}
 
 
-router = APIRouter(responses=_says(401, 403, 422))
+router = APIRouter(responses=says(401, 403, 422))
 health = APIRouter()
 
 
@@ -165,7 +165,7 @@ def _answered(receipt: Receipt, *, created: bool = False) -> JSONResponse:
     responses={
         200: {"model": ReceiptBody, "description": "Known already"},
         202: {"model": ReceiptBody, "description": "Held until a person agrees"},
-        **_says(409),
+        **says(409),
     },
 )
 def remember(
@@ -182,14 +182,14 @@ def remember(
     return _answered(mind.remember(body.text, **cast(Details, details)), created=True)
 
 
-@router.get("/v1/memories/{id}", response_model=Memory, responses=_says(404))
+@router.get("/v1/memories/{id}", response_model=Memory, responses=says(404))
 def read(memory_id: Id, mind: Reader) -> JSONResponse:
     """One memory, in whatever state it is; its ETag is its revision."""
     memory = mind.get(memory_id)
     return JSONResponse(plain(memory), headers=_etag(memory.revision))
 
 
-@router.patch("/v1/memories/{id}", response_model=ReceiptBody, responses=_says(404, 409, 412))
+@router.patch("/v1/memories/{id}", response_model=ReceiptBody, responses=says(404, 409, 412))
 def revise(memory_id: Id, body: Revise, mind: Writer, if_match: IfMatch = None) -> JSONResponse:
     """Say a memory in new words; its id stays, its earlier words go to the history."""
     expect = body.expect
@@ -204,27 +204,27 @@ def revise(memory_id: Id, body: Revise, mind: Writer, if_match: IfMatch = None) 
         raise
 
 
-@router.delete("/v1/memories/{id}", response_model=ReceiptBody, responses=_says(404, 412))
+@router.delete("/v1/memories/{id}", response_model=ReceiptBody, responses=says(404, 412))
 def forget(memory_id: Id, mind: Writer, if_match: IfMatch = None) -> JSONResponse:
     """Take a memory out of every answer; it can be restored within the undo window."""
     _precondition(mind, memory_id, if_match)
     return _answered(mind.forget(memory_id))
 
 
-@router.post("/v1/memories/{id}/restore", response_model=ReceiptBody, responses=_says(404, 409))
+@router.post("/v1/memories/{id}/restore", response_model=ReceiptBody, responses=says(404, 409))
 def restore(memory_id: Id, mind: Writer, body: Nothing | None = None) -> JSONResponse:  # noqa: ARG001
     """Bring a forgotten memory back as it was."""
     return _answered(mind.restore(memory_id))
 
 
-@router.get("/v1/memories/{id}/history", response_model=HistoryBody, responses=_says(404))
-@router.get("/memory/{id}/history", name="history_alias", response_model=HistoryBody, responses=_says(404))
+@router.get("/v1/memories/{id}/history", response_model=HistoryBody, responses=says(404))
+@router.get("/memory/{id}/history", name="history_alias", response_model=HistoryBody, responses=says(404))
 def history(memory_id: Id, mind: Reader) -> JSONResponse:
     """Every step in the life of a memory, oldest first."""
     return JSONResponse({"items": plain(mind.history(memory_id))})
 
 
-@router.get("/v1/memories/{id}/explain", response_model=Explanation, responses=_says(404))
+@router.get("/v1/memories/{id}/explain", response_model=Explanation, responses=says(404))
 def explain(memory_id: Id, mind: Reader) -> JSONResponse:
     """Why a memory is there, told from what was recorded when it was decided."""
     return JSONResponse(plain(mind.explain(memory_id)))
@@ -257,7 +257,7 @@ def context(body: Ask, mind: Reader) -> JSONResponse:
     )
 
 
-@router.post("/v1/memories/{id}/promote", response_model=ReceiptBody, responses=_says(404, 409))
+@router.post("/v1/memories/{id}/promote", response_model=ReceiptBody, responses=says(404, 409))
 def promote(memory_id: Id, body: Promote, mind: Writer) -> JSONResponse:
     """Move a memory to a wider space, where the policy has a way for it."""
     return _answered(mind.promote(memory_id, body.to, reason=body.reason or ""))
@@ -276,7 +276,7 @@ def start_phase(body: StartPhase, mind: Writer) -> JSONResponse:
     return JSONResponse(plain(begun), 201)
 
 
-@router.get("/v1/phases/diff", response_model=PhaseDiff, responses=_says(404))
+@router.get("/v1/phases/diff", response_model=PhaseDiff, responses=says(404))
 def phase_diff(asked: Annotated[Between, Query()], mind: Reader) -> JSONResponse:
     """What was added, deleted and replaced between the ends of two phases."""
     found = mind.phase_diff(asked.before, asked.after, asked.space)
@@ -289,13 +289,13 @@ def policy(request: Request, mind: Reader) -> JSONResponse:  # noqa: ARG001 - as
     return JSONResponse(engine_of(request).book.snapshot)
 
 
-@router.get("/v1/trace/{seq}/explain", response_model=Verdict, responses=_says(404))
+@router.get("/v1/trace/{seq}/explain", response_model=Verdict, responses=says(404))
 def explain_event(seq: Annotated[int, Path(ge=1, le=2**62)], mind: Reader) -> JSONResponse:
     """Why a write was refused, which of two won, what was recalled: from the event that was recorded."""
     return JSONResponse(plain(mind.explain_event(seq)))
 
 
-@router.post("/v1/memories/{id}/why-not", response_model=Verdict, responses=_says(404))
+@router.post("/v1/memories/{id}/why-not", response_model=Verdict, responses=says(404))
 def why_not(memory_id: Id, body: WhyNot, mind: Reader) -> JSONResponse:
     """Why a memory is not among the hits for a question, or that it is."""
     return JSONResponse(plain(mind.why_not(body.query, memory_id)))

@@ -81,6 +81,49 @@ class Context(Shape):
     left_out: int
 
 
+class Guess(Shape):
+    """A guess about the user that waits for the user's own word."""
+
+    key: str
+    text: str
+    confidence: float
+    expires_at: datetime | None = None
+
+
+class Pending(Shape):
+    """What waits, oldest first."""
+
+    items: list[Guess]
+
+
+class Compacted(Shape):
+    """How many entries were past their time."""
+
+    removed: int
+
+
+class Value(Shape):
+    """What one scope says of a key."""
+
+    value: str
+    scope: str
+
+
+class Effective(Shape):
+    """The value in force for a key, where it comes from, and what it hides."""
+
+    key: str
+    value: str
+    provenance: Value
+    shadows: list[Value]
+
+
+class Values(Shape):
+    """The values in force, in key order."""
+
+    values: list[Effective]
+
+
 class Provenance(Shape):
     """Who said it, as what, and through which door."""
 

@@ -214,6 +214,31 @@ class Tools:
             self.caller.mind(Right.READ, session).context(task, budget_tokens=budget_tokens)
         )
 
+    @_tool("Pending guesses", core=True, reads=True)
+    def memory_pending(self, session: Session = "") -> shapes.Pending:
+        """Guesses about the user that wait for the user's own word; ask the user, you cannot confirm them."""
+        found = self.caller.mind(Right.READ, session).pending()
+        return shapes.Pending(items=[shapes.Guess.of(one) for one in found])
+
+    @_tool("Resolve", reads=True)
+    def memory_resolve(
+        self,
+        keys: Annotated[tuple[str, ...], Field(description="Only these keys; else all.")] = (),
+        session: Session = "",
+    ) -> shapes.Values:
+        """The values in force for keys such as response.language, and what each of them hides."""
+        found = self.caller.mind(Right.READ, session).resolve(keys)
+        return shapes.Values(values=[shapes.Effective.of(one) for one in found.values()])
+
+    @_tool("Compact")
+    def memory_compact(
+        self,
+        space: Annotated[Space, Field(description="Which space.")] = Space.SESSION,
+        session: Session = "",
+    ) -> shapes.Compacted:
+        """Put aside what is past its time in a space, lines in files too."""
+        return shapes.Compacted(removed=self.caller.mind(Right.WRITE, session).compact(space))
+
     @_tool("Get a memory", reads=True)
     def memory_get(self, memory_id: MemoryId, session: Session = "") -> shapes.Memory:
         """One memory by its id, in whatever state it is, with its revision, authority and provenance."""

@@ -1,0 +1,99 @@
+"""A message: its commands are carried out, then the turn is kept, then guesses about its person wait."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from lamina.engine.hear import Turn, understood
+from lamina.engine.obey import obey
+from lamina.model import Heard, Kind, Outcome, Receipt, Role, Trust
+from lamina.text.normal import Language
+from lamina.understand.command import Action, Command
+from lamina.understand.commands import commands
+from lamina.understand.infer import EARLIER, infer
+from lamina.views.acknowledge import acknowledge, language_for
+
+if TYPE_CHECKING:
+    from lamina.engine.mind import Mind
+
+#: Commands after which the message itself is not kept: it would say again what shall be gone.
+_LEAVE_NO_TURN = (Action.FORGET, Action.WITHHOLD, Action.REJECT)
+
+
+def converse(
+    mind: Mind, text: str, reply: str | None, tools: Sequence[Mapping[str, Any]]
+) -> Heard:
+    """What became of a message; `mind` is in a session, and everything was checked."""
+    rules = mind.engine.book.rules
+    turn = understood(mind.scope, text, reply, tools, rules)
+    asked = [] if mind.scope.trust is Trust.UNTRUSTED else commands(text, book=rules)
+    asked = _without_promoted(asked, turn)
+    if not asked:
+        heard = mind.engine.hear(turn)
+        return _with_guesses(mind, text, heard) if _is_person(mind) else heard
+    said = voice(mind, text)
+    obeyed = [receipt for command in asked for receipt in obey(mind, command, said)]
+    heard = _kept(mind, turn, asked)
+    lines = dict.fromkeys(one.acknowledgement for one in obeyed if one.acknowledgement)
+    events = [*heard.events, *(event for one in obeyed for event in one.events)]
+    return Heard(
+        receipts=(*obeyed, *heard.receipts),
+        acknowledgement="\n".join(lines),
+        events=tuple(events),
+        asked=len(asked),
+    )
+
+
+def voice(mind: Mind, text: str) -> tuple[Language, str]:
+    """The language and the verbosity to answer in: as the person set them, else as they speak."""
+    values = mind.resolve(["response.language", "response.verbosity"])
+    language = values.get("response.language")
+    verbosity = values.get("response.verbosity")
+    spoken = language_for(language.value if language else None, text)
+    return spoken, verbosity.value if verbosity else "normal"
+
+
+def _without_promoted(asked: list[Command], turn: Turn) -> list[Command]:
+    """A lasting statement that is to be kept for a wider space is promoted, not remembered a second time."""
+    if turn.hint is None or turn.drafts[0].kind in (Kind.CONTEXT, Kind.EXECUTION):
+        return asked
+    return [one for one in asked if one.action is not Action.REMEMBER or one.space != turn.hint.target]
+
+
+def _kept(mind: Mind, turn: Turn, asked: Sequence[Command]) -> Heard:
+    """The turn itself, without what its commands have done already."""
+    if any(one.action in _LEAVE_NO_TURN for one in asked):
+        return Heard(receipts=())
+    own = [draft for draft in turn.drafts if draft.scope != turn.scope or draft.place == "turn"]
+    return mind.engine.hear(replace(turn, drafts=tuple(own), hint=None))
+
+
+def _is_person(mind: Mind) -> bool:
+    return mind.scope.role in (Role.USER, Role.ADMIN)
+
+
+def _with_guesses(mind: Mind, text: str, heard: Heard) -> Heard:
+    """Stage what the message lets one guess about the person, surely enough."""
+    engine, config = mind.engine, mind.engine.config
+    if any(one.code.startswith("privacy_") for one in heard.receipts):
+        return heard
+    guesses = [
+        one
+        for one in infer(text, mind.turns(EARLIER), book=engine.book.rules)
+        if one.confidence >= config.infer_confidence
+    ]
+    values = mind.resolve([one.key for one in guesses]) if guesses else {}
+    staged: list[Receipt] = []
+    for one in guesses:
+        if one.key not in values or values[one.key].value != one.value:
+            receipt = mind.propose(one.value, one.key, one.confidence, f"inferred:{one.reason}")
+            said = acknowledge("pending", *voice(mind, text), key=one.key, value=one.value)
+            staged.append(replace(receipt, acknowledgement=said))
+    told = [one.acknowledgement for one in staged if one.decision is Outcome.HELD]
+    return replace(
+        heard,
+        receipts=(*heard.receipts, *staged),
+        acknowledgement="\n".join([*filter(None, [heard.acknowledgement]), *told]),
+    )

@@ -1,0 +1,117 @@
+"""What a person tells their memory to do, in their own words: each command becomes a call of a verb."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lamina.errors import LaminaError, NotFound, Unavailable
+from lamina.model import Hit, Memory, Outcome, Receipt, Space
+from lamina.text.normal import Language, folded
+from lamina.text.ttl import SESSION_END
+from lamina.understand.command import Action, Command, Target
+from lamina.views.acknowledge import acknowledge, refusal
+
+if TYPE_CHECKING:
+    from lamina.engine.mind import Mind
+
+#: What somebody says weighs more than what a program wrote, and a setting more than a note.
+_PRIORITY = {Action.REMEMBER: 80, Action.SET: 85, Action.CORRECT: 85}
+#: How many memories are looked through for something to forget or to correct.
+_LOOKED_AT = 200
+
+
+def obey(mind: Mind, command: Command, said: tuple[Language, str]) -> list[Receipt]:
+    """Carry one command out and say so; `said` is the language and the verbosity of the answer."""
+    carry: dict[Action, Callable[[Mind, Command], list[Receipt]]] = {
+        Action.REMEMBER: _remember,
+        Action.SET: _remember,
+        Action.CORRECT: _correct,
+        Action.FORGET: _forget,
+        Action.CONFIRM: lambda mind, one: mind.confirm(one.key),
+        Action.REJECT: lambda mind, one: mind.reject(one.key),
+        Action.WITHHOLD: lambda *_: [Receipt(decision=Outcome.UNCHANGED, code="withheld")],
+    }
+    try:
+        receipts = carry[command.action](mind, command)
+    except Unavailable:
+        raise
+    except LaminaError as error:
+        refused = Receipt(decision=Outcome.DENIED, code=error.code, warnings=(error.message, error.hint))
+        receipts = [refused]
+    return [_acknowledged(command, one, len(receipts), said) for one in receipts]
+
+
+def _acknowledged(command: Command, receipt: Receipt, count: int, said: tuple[Language, str]) -> Receipt:
+    message = {
+        "allowed": "revised" if command.action is Action.CORRECT else "remembered",
+        "same": "unchanged",
+        "not_found": "nothing_pending" if command.action in (Action.CONFIRM, Action.REJECT) else "not_found",
+    }.get(receipt.code, receipt.code)
+    if receipt.decision is Outcome.DENIED and message not in ("not_found", "nothing_pending"):
+        message = refusal(receipt.code)
+    if message == "forgotten" and count > 1:
+        message = "forgotten_many"
+    key, value = command.key or "", command.value or ""
+    if key.startswith("note."):
+        key = ""  # it stands for the words, and says nothing to a person
+    text = acknowledge(message, *said, key=key, value=value, count=count)
+    return replace(receipt, acknowledgement=text)
+
+
+def _remember(mind: Mind, command: Command) -> list[Receipt]:
+    ttl = command.lifetime or "none"
+    space = command.space or (Space.SESSION if ttl == SESSION_END else Space.USER)
+    receipt = mind.remember(
+        command.value or command.text,
+        key=command.key or "",
+        kind=command.kind,
+        space=space,
+        ttl=ttl,
+        priority=_PRIORITY[command.action],
+        reason=f"said:{command.rule}",
+    )
+    return [receipt]
+
+
+def _correct(mind: Mind, command: Command) -> list[Receipt]:
+    """A new value for a key; or other words where somebody says which are wrong."""
+    if command.key and command.target is Target.KEY:
+        return _remember(mind, command)
+    if command.old and command.value:
+        for memory in _saying(mind, command.old):
+            if command.old in memory.text:
+                words = memory.text.replace(command.old, command.value)
+                return [mind.revise(memory.id, words, reason=f"said:{command.rule}")]
+    return _remember(mind, command)
+
+
+def _forget(mind: Mind, command: Command) -> list[Receipt]:
+    reason = f"said:{command.rule}"
+    match command.target:
+        case Target.KEY:
+            found = [one for one in mind.keyed() if one.key == command.key]
+        case Target.LATEST:
+            found = mind.latest()
+        case Target.EVERYTHING:
+            raise NotFound(
+                "Forgetting everything is not done on a word.",
+                code="confirmation_needed",
+                hint="Use `lamina erase`, or name what to forget.",
+            )
+        case _:
+            found = _saying(mind, command.text)
+            if command.key and not found:
+                found = [one for one in mind.keyed() if one.key == command.key]
+    if not found:
+        raise NotFound("There is nothing like that.")
+    return [mind.forget(one.id, reason=reason) for one in found]
+
+
+def _saying(mind: Mind, words: str) -> list[Memory]:
+    """The lasting memories whose key or words hold these words, in any spelling that folds to the same."""
+    wanted = folded(words)
+    hits: Sequence[Hit] = mind.recall(words, k=_LOOKED_AT, spaces=[Space.SESSION, Space.USER]).hits
+    known = {hit.id: mind.get(hit.id) for hit in hits} | {one.id: one for one in mind.keyed()}
+    return [one for one in known.values() if wanted in folded(f"{one.key or ''}\n{one.text}")]
