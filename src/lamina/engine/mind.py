@@ -247,7 +247,10 @@ class Mind:
         receipt = self.remember(memory.text, **details)
         if receipt.decision is not Outcome.DENIED:
             self.engine.act(self.scope, lambda ledger: conclude(ledger, memory, receipt.ids[0]))
-            receipt = replace(receipt, code="confirmed")
+            told = receipt.acknowledgement
+            receipt = Receipt(
+                decision=Outcome.ADMITTED, code="confirmed", ids=receipt.ids, acknowledgement=told
+            )
         return [receipt]
 
     def reject(self, key: str | None = None) -> list[Receipt]:

@@ -19,7 +19,7 @@ session = commands.group("session", "Conversations: begin one, end it, see how i
 
 
 @session.command("start")
-def start_session(ctx: typer.Context, name: Annotated[str, Argument(metavar="NAME")]) -> int:
+def start_session(ctx: typer.Context, name: Annotated[str, Argument(metavar="NAME", help="What to call it.")]) -> int:
     """Begin a session or go on with it; SESSION.md is about it from now on."""
     call = call_of(ctx)
     with call.mind() as mind:
@@ -71,7 +71,7 @@ def _waiting(out: Output, found: list[Memory]) -> Iterator[str]:
         yield f"{shown}  {out.style(f'{one.confidence:.0%} sure, waits until {until}', 'dim')}"
 
 
-Key = Annotated[str | None, Argument(metavar="[KEY]", help="Which; else the newest.")]
+Key = Annotated[str | None, Argument(metavar="KEY", help="Which; else the newest.")]
 
 
 @pending.command()
