@@ -42,7 +42,7 @@ def converse(
         receipts=(*obeyed, *heard.receipts),
         acknowledgement="\n".join(lines),
         events=tuple(events),
-        asked=len(asked),
+        asked=len(obeyed),
     )
 
 

@@ -114,7 +114,7 @@ class Heard:
     receipts: tuple[Receipt, ...]
     acknowledgement: str = ""
     events: tuple[dict[str, Any], ...] = ()
-    asked: int = 0  #: how many commands the message held; their receipts come first
+    asked: int = 0  #: how many of the receipts, from the first, are those of commands
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
