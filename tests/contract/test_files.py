@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.contract.conftest import Place
 
 from lamina import Conflict, Outcome, State
 from lamina.app import locate, open_database
@@ -24,7 +25,6 @@ from lamina.understand.rulebook import rulebook
 from lamina.workspace.layout import create_workspace
 
 if TYPE_CHECKING:
-    from conftest import Place
     from lamina.engine.mind import Mind
 
 
@@ -405,11 +405,28 @@ class Person:
             other.replace(self.path)
 
 
+SEEDS = range(20261116, 20261126)
+MORE_SEEDS = range(20261126, 20261166)
+
+
 def test_people_and_agents_write_the_same_file_and_neither_loses_a_thing(workspace: Place) -> None:
+    interleave(workspace, SEEDS[0])
+
+
+@pytest.mark.parametrize("seed", SEEDS[1:])
+def test_it_holds_for_2000_interleavings(tmp_path: Path, lamina_home: Path, seed: int) -> None:
+    interleave(Place(variant="sqlite", folder=tmp_path / "w", url=None, home=lamina_home), seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", MORE_SEEDS)
+def test_it_holds_for_10000_interleavings(tmp_path: Path, lamina_home: Path, seed: int) -> None:
+    interleave(Place(variant="sqlite", folder=tmp_path / "w", url=None, home=lamina_home), seed)
+
+
+def interleave(place: Place, seed: int) -> None:
     """200 seeded interleavings: a person saves before, during and after an agent's write."""
-    seed = 20261116
     pick = random.Random(seed)
-    place = workspace
     assert place.folder is not None
     create_workspace(place.folder, "ana")
     person = Person(place.profile, pick)
