@@ -15,8 +15,8 @@ from lamina.surfaces.cli.app import run
 from lamina.surfaces.cli.doors import Doors, Opening
 
 if TYPE_CHECKING:
-    from lamina.engine.doctor import Check
     from lamina.engine.engine import Engine
+    from lamina.surfaces.doctor import Check
 
 
 def main() -> None:
@@ -62,7 +62,7 @@ def _open_memory(opening: Opening) -> Engine:
 
 
 def _examine(opening: Opening) -> Sequence[Check]:
-    doctor = import_module("lamina.engine.doctor")
+    doctor = import_module("lamina.surfaces.doctor")
     config = import_module("lamina.config")
     checks: Sequence[Check] = doctor.examine(
         doctor.Patient(

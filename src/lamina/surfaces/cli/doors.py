@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from lamina.config import Loaded
-    from lamina.engine.doctor import Check
     from lamina.engine.engine import Engine
     from lamina.engine.mind import Mind
     from lamina.model.token import Token
     from lamina.policy.rules import Policy
+    from lamina.surfaces.doctor import Check
 
 
 class Opening(NamedTuple):

@@ -13,9 +13,9 @@ from lamina.surfaces.cli.exits import Failure
 from lamina.surfaces.cli.output import Output, hide_password
 
 if TYPE_CHECKING:
-    from lamina.engine.doctor import Check
     from lamina.engine.engine import Status
     from lamina.model.audit import AuditReport
+    from lamina.surfaces.doctor import Check
 
 commands = Commands()
 
