@@ -19,7 +19,9 @@ session = commands.group("session", "Conversations: begin one, end it, see how i
 
 
 @session.command("start")
-def start_session(ctx: typer.Context, name: Annotated[str, Argument(metavar="NAME", help="What to call it.")]) -> int:
+def start_session(
+    ctx: typer.Context, name: Annotated[str, Argument(metavar="NAME", help="What to call it.")]
+) -> int:
     """Begin a session or go on with it; SESSION.md is about it from now on."""
     call = call_of(ctx)
     with call.mind() as mind:

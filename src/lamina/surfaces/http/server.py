@@ -9,7 +9,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from lamina.surfaces.http.app import create_app
 
 _LAST_PORT = 65_535
 _GRACE_S = 10
+_WATCH_S = 2.0
 
 #: To stderr, warnings and worse; nothing here sees a path, a query or a body.
 _LOGGING: dict[str, Any] = {
@@ -48,7 +49,7 @@ def serve(engine: Engine, token_file: Path, announce: Callable[[str], None]) -> 
         address, port = listener.getsockname()[:2]
         app = create_app(engine, allowed_hosts=[engine.config.host, *further_hosts(engine)])
         server = server_for(app, _LOGGING)
-        with _stopped_by_signals(server):
+        with _stopped_by_signals(server), _watching(engine):
             for line in _welcome(address, port, token_file):
                 announce(line)
             server.run(sockets=[listener])
@@ -128,6 +129,25 @@ def _welcome(address: str, port: int, token_file: Path) -> list[str]:
         f'Try it:  curl -H "Authorization: Bearer {token}" {url}/v1/status',
         "Stop it with Ctrl+C.",
     ]
+
+
+@contextmanager
+def _watching(engine: Engine) -> Iterator[None]:
+    """Take in what a person changes in the files while nobody asks for anything."""
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(_WATCH_S):
+            with suppress(LaminaError):  # the next use meets the same trouble, and says so
+                engine.sync()
+
+    watcher = threading.Thread(target=watch, name="lamina-watch", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
 
 
 @contextmanager
