@@ -1,0 +1,77 @@
+"""Guesses and the administrator's channel over HTTP, with tokens of different rights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+
+import lamina
+from lamina.engine.access import create_token
+from lamina.engine.engine import Engine
+from lamina.model.token import Right
+from lamina.surfaces.http.app import create_app
+
+POLICY = "- key:policy.allow.tools | value:read_file\n"
+Caller = Callable[..., httpx.Client]
+
+
+@pytest.fixture
+def engine(tmp_path: Path):
+    with lamina.open(tmp_path / "w", owner="ana") as engine:
+        yield engine
+
+
+@pytest.fixture
+def client(engine: Engine) -> Caller:
+    app = create_app(engine, allowed_hosts=["testserver"])
+
+    def with_rights(*rights: str, agent: str | None = None) -> TestClient:
+        _, text = create_token(engine, "t", agent=agent, rights=tuple(Right(one) for one in rights))
+        headers = {"Authorization": f"Bearer {text}", "X-Lamina-Run": "r1", "X-Lamina-Session": "s1"}
+        return TestClient(app, base_url="http://127.0.0.1:8765", headers=headers)
+
+    return with_rights
+
+
+def test_a_run_lists_confirms_and_rejects_its_guesses(client: Caller, engine: Engine) -> None:
+    person = client("read", "write", "consent")
+    person.post("/v1/hear", json={"text": "briefly please"})
+    items = person.get("/runs/r1/memory/pending").json()["items"]
+    assert [(one["target_key"], one["value"]) for one in items] == [("response.verbosity", "concise")]
+    assert person.get("/runs/r2/memory/pending").json() == {"items": []}
+    assert person.get("/runs/r1/memory/metrics").json()["pending_count"] == 1
+
+    answer = person.post("/runs/r1/memory/confirm", json={"key": "response.verbosity"})
+    assert (answer.status_code, answer.json()["status"]) == (200, "confirmed")
+    assert engine.scope().resolve()["response.verbosity"].value == "concise"
+    assert person.post("/runs/r1/memory/confirm", json={"key": "response.verbosity"}).status_code == 404
+
+    person.post("/v1/hear", json={"text": "ขอเป็นข้อๆ"})
+    for item in person.get("/runs/r1/memory/pending").json()["items"]:
+        answer = person.post("/runs/r1/memory/reject", json={"key": item["pending_key"]})
+        assert answer.json()["status"] == "rejected"
+    assert person.get("/runs/r1/memory/pending").json() == {"items": []}
+
+
+def test_an_agent_cannot_agree_with_its_own_guess(client: Caller) -> None:
+    client("read", "write").post("/v1/hear", json={"text": "briefly please"})
+    agent = client("read", "write", "consent", agent="planner")
+    answer = agent.post("/runs/r1/memory/confirm", json={"key": "response.verbosity"})
+    assert (answer.status_code, answer.json()["code"]) == (403, "consent_needed")
+    without = client("read", "write").post("/runs/r1/memory/confirm", json={"key": "response.verbosity"})
+    assert (without.status_code, without.json()["code"]) == (403, "right_missing")
+
+
+def test_a_policy_is_reloaded_with_the_admin_right_alone(
+    client: Caller, engine: Engine, lamina_home: Path
+) -> None:
+    (lamina_home / "POLICY.md").write_text(POLICY)
+    assert client("read", "write", "consent").post("/admin/policy/reload", json={}).status_code == 403
+    answer = client("admin").post("/admin/policy/reload", json={})
+    assert answer.json() == {"status": "reloaded", "policy_entry_count": 1}
+    assert not engine.scope().may_use("rm_rf")
+    assert "read_file" not in answer.text
