@@ -98,6 +98,12 @@ def test_a_long_value_is_not_repeated() -> None:
     assert "x" * 81 not in acknowledge("confirmed", "en", key="a.b", value="x" * 81)
 
 
+def test_a_text_without_a_key_is_not_repeated() -> None:
+    for language in LANGUAGES:
+        for verbosity in ("concise", "normal", "detailed"):
+            assert "I like tea" not in acknowledge("remembered", language, verbosity, value="I like tea")
+
+
 def test_the_answer_to_a_text_is_in_its_language() -> None:
     assert acknowledgement("remembered", "I like tea", "name") == "Remembered: name."
     assert acknowledgement("forgotten", "ผมชอบชา", "2026-02-01") == "ลืมแล้ว กู้คืนได้จนถึง 2026-02-01"
