@@ -1,4 +1,4 @@
-"""What holds for any text: commands and guesses are found without raising, in linear time, where they stand."""
+"""What holds for any text: commands and guesses are found without raising and in linear time."""
 
 from __future__ import annotations
 
@@ -17,10 +17,14 @@ FRAGMENTS = [
     "remember", "remember that", "that", "this", "forget", "everything", "about", "my", "tone", "language",
     "set the", "to", "change", "from now on", "answer", "in Thai", "briefly", "please", "and", "don't", "not",
     "but", "confirm", "reject", "memory", "response.tone", "=", "for 8 hours", "until 2030-12-31", "ttl=2w",
-    "for this session", "if", "he said", "?", ".", ",", "\n", "\n\n", ":", "- ", '"', "“", "”", "`", "```", ">",
-    "call me", "Bo", "actually", "yes", "จำไว้ว่า", "จำ", "ลืม", "ผม", "ชอบ", "ตอบ", "เป็นภาษาไทย", "ต่อไป", "สั้นๆ",
-    "ไม่ใช่", "แต่เป็น", "ไหม", "อย่า", "ว่า", "ทุกอย่าง", "เกี่ยวกับ", "记住", "忘掉", "我", "把", "语气", "改成", "用",
-    "中文", "回答", "以后", "不要", "不是", "而是", "吗", "，", "。", " ", "\u200b", "\u0301", "เเ", "ํา", "😀",
+    "for this session", "if", "he said", "?", ".", ",", "\n", "\n\n", ":", "- ", '"', "“", "”", "`",
+    "```", ">",
+    "call me", "Bo", "actually", "yes", "จำไว้ว่า", "จำ", "ลืม", "ผม", "ชอบ", "ตอบ", "เป็นภาษาไทย",
+    "ต่อไป", "สั้นๆ",
+    "ไม่ใช่", "แต่เป็น", "ไหม", "อย่า", "ว่า", "ทุกอย่าง", "เกี่ยวกับ", "记住", "忘掉", "我", "把",
+    "语气", "改成", "用",
+    "中文", "回答", "以后", "不要", "不是", "而是", "吗", "，", "。", " ", "\u200b", "\u0301", "เเ",
+    "ํา", "😀",
 ]  # fmt: skip
 TALK = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=4), max_size=24)
 ANY = st.text(st.characters(codec=None)) | TALK.map("".join) | TALK.map(" ".join)
@@ -79,8 +83,9 @@ def test_what_is_quoted_or_fenced_gives_no_command_and_no_guess(text: str) -> No
 @given(TALK.map(" ".join), st.integers(0, 200))
 @settings(deadline=None, max_examples=200)
 def test_an_invisible_character_changes_no_command(text: str, at: int) -> None:
-    # Not next to blanks, where it would be a word of its own, nor at marks, which it parts from their letters.
-    places = [found.start() for found in re.finditer(r"(?<=[a-z\u0e01-\u0e2e\u4e00-\u9fff])(?=[a-z\u4e00-\u9fff])", text)]
+    # Inside a word: beside a blank it is a word of its own, and before a mark it parts it from its letter.
+    inside = re.compile(r"(?<=[a-z\u0e01-\u0e2e\u4e00-\u9fff])(?=[a-z\u4e00-\u9fff])")
+    places = [found.start() for found in inside.finditer(text)]
     if not places:
         return
     place = places[at % len(places)]
@@ -91,14 +96,19 @@ def test_an_invisible_character_changes_no_command(text: str, at: int) -> None:
 
 
 SOME = [
-    "remember that ", "forget everything about ", ", forget that i ", "set the tone to ", "if ", "จำไว้ว่า", " ลืมเรื่อง",
+    "remember that ", "forget everything about ", ", forget that i ", "set the tone to ", "if ",
+    "จำไว้ว่า", " ลืมเรื่อง",
     "不是", "，记住我", "a:\n", "“",
 ]  # fmt: skip
 MORE = [
-    "a", " ", "\n", ".", ",", ":", "?", "- ", "(", "[", "`", "```\n", "~~~", ">", "\"", "please ", "and ", "and forget my ",
-    "from now on ", "answer in ", "a=b, ", "a=", "for 8 hours ", "remember ", "remember that. ", "not a but ", "he said ",
-    "change the tone from ", "don't ", "yes ", "จำ", "ลืม", "ผม", "ตอบ", "ต่อไป", "ไม่ใช่", "แล้ว", "ว่า", "อย่าจำ", " ครับ", "把",
-    "把我", "忘掉", "忘掉关于", "以后", "用", "回答", "语气", "请", "不要", "是", "的", "\u0301", "\u200b", "i usually write ",
+    "a", " ", "\n", ".", ",", ":", "?", "- ", "(", "[", "`", "```\n", "~~~", ">", "\"", "please ",
+    "and ", "and forget my ",
+    "from now on ", "answer in ", "a=b, ", "a=", "for 8 hours ", "remember ", "remember that. ",
+    "not a but ", "he said ",
+    "change the tone from ", "don't ", "yes ", "จำ", "ลืม", "ผม", "ตอบ", "ต่อไป", "ไม่ใช่", "แล้ว",
+    "ว่า", "อย่าจำ", " ครับ", "把",
+    "把我", "忘掉", "忘掉关于", "以后", "用", "回答", "语气", "请", "不要", "是", "的", "\u0301",
+    "\u200b", "i usually write ",
     "be brief ", "1. ", "x:\n\n", "remember:\n- ", "not ",
 ]  # fmt: skip
 

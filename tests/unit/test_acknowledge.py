@@ -12,7 +12,9 @@ from lamina.understand.commands import commands
 from lamina.views.acknowledge import acknowledge, acknowledgement, language_for, messages, refusal
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
-DETAILS = {"key": "response.tone", "value": "formal", "count": 3, "until": "2026-02-01", "scope": "PROFILE.md"}
+DETAILS: dict[str, str | int] = {
+    "key": "response.tone", "value": "formal", "count": 3, "until": "2026-02-01", "scope": "PROFILE.md",
+}  # fmt: skip
 SECRET = "hunter2-not-a-real-one"
 
 
@@ -47,9 +49,11 @@ def test_a_message_is_in_its_language_and_leaves_no_gap(language: Language, verb
 
 
 def test_a_word_more_at_each_verbosity() -> None:
-    for name in ("remembered", "superseded", "forgotten", "pending", "confirmed", "shadowed", "refused_secret"):
+    levels = ("concise", "normal", "detailed")
+    names = ("remembered", "superseded", "forgotten", "pending", "confirmed", "shadowed", "refused_secret")
+    for name in names:
         for language in LANGUAGES:
-            lengths = [len(acknowledge(name, language, it, **DETAILS)) for it in ("concise", "normal", "detailed")]
+            lengths = [len(acknowledge(name, language, level, **DETAILS)) for level in levels]
             assert lengths == sorted(set(lengths)), (name, language)
     assert acknowledge("remembered", "en", "chatty") == acknowledge("remembered", "en")
 
@@ -92,6 +96,12 @@ def test_what_a_message_tells_to_say_is_understood() -> None:
 
 def test_a_long_value_is_not_repeated() -> None:
     assert "x" * 81 not in acknowledge("confirmed", "en", key="a.b", value="x" * 81)
+
+
+def test_a_text_without_a_key_is_not_repeated() -> None:
+    for language in LANGUAGES:
+        for verbosity in ("concise", "normal", "detailed"):
+            assert "I like tea" not in acknowledge("remembered", language, verbosity, value="I like tea")
 
 
 def test_the_answer_to_a_text_is_in_its_language() -> None:

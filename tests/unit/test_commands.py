@@ -33,7 +33,8 @@ def only(text: str) -> Command:
 @pytest.mark.parametrize("row", [pytest.param(row, id=row["say"]) for row in TABLE])
 def test_an_utterance_comes_to_its_commands(row: dict[str, Any]) -> None:
     found = commands(row["say"])
-    told = [{name: str(getattr(one, name)) for name in want} for one, want in zip(found, row["expect"], strict=False)]
+    pairs = zip(found, row["expect"], strict=False)
+    told = [{name: str(getattr(one, name)) for name in want} for one, want in pairs]
     assert (len(found), told) == (len(row["expect"]), row["expect"])
     for command in found:
         start, end = command.span
@@ -64,7 +65,9 @@ def test_a_lifetime_is_not_part_of_the_value() -> None:
     assert (command.key, command.value, command.lifetime) == ("response.tone", "concise", "8h")
 
 
-@pytest.mark.parametrize("text", ["จำไว้ว่า a=1\nจำไว้ว่า b=2", "remember a=1 and remember that b=2", "记住 a=1，记住 b=2"])
+@pytest.mark.parametrize(
+    "text", ["จำไว้ว่า a=1\nจำไว้ว่า b=2", "remember a=1 and remember that b=2", "记住 a=1，记住 b=2"]
+)
 def test_every_command_of_a_message_counts(text: str) -> None:
     """Fault 4 of the first implementation."""
     assert [(command.key, command.value) for command in commands(text)] == [("a", "1"), ("b", "2")]
@@ -109,8 +112,10 @@ def test_a_duration_that_is_part_of_the_text_stays_there(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "space"),
     [
-        ("Remember for this project: tabs", Space.PROJECT), ("Remember this for everyone: we close at six", Space.SYSTEM),
-        ("Remember that I like tea, only for this session", Space.SESSION), ("Remember that I like tea", None),
+        ("Remember for this project: tabs", Space.PROJECT),
+        ("Remember this for everyone: we close at six", Space.SYSTEM),
+        ("Remember that I like tea, only for this session", Space.SESSION),
+        ("Remember that I like tea", None),
         ("จำไว้สำหรับโปรเจกต์นี้ว่าใช้แท็บ", Space.PROJECT), ("จำไว้ว่าผมชอบชา เฉพาะรอบนี้", Space.SESSION),
         ("記住我喜歡茶，只在這次對話", Space.SESSION), ("记住在这个项目里用制表符", Space.PROJECT),
     ],
@@ -123,7 +128,8 @@ def test_how_far_it_should_reach(text: str, space: Space | None) -> None:
     ("asked", "denied"),
     [
         ("Remember that I like tea", "Don't remember that I like tea"), ("จำว่าผมชอบชา", "อย่าจำว่าผมชอบชา"),
-        ("จำไว้ว่าผมชอบชา", "ไม่ต้องจำว่าผมชอบชา"), ("记住我喜欢茶", "不要记住我喜欢茶"), ("記住我喜歡茶", "別記住我喜歡茶"),
+        ("จำไว้ว่าผมชอบชา", "ไม่ต้องจำว่าผมชอบชา"), ("记住我喜欢茶", "不要记住我喜欢茶"),
+        ("記住我喜歡茶", "別記住我喜歡茶"),
     ],
 )  # fmt: skip
 def test_what_is_not_to_be_remembered_is_not(asked: str, denied: str) -> None:
@@ -140,14 +146,37 @@ def test_a_free_text_has_the_same_key_however_it_is_typed() -> None:
     assert re.fullmatch(r"note\.[0-9a-f]{12}", note_key("ผมชอบชา"))
 
 
-@pytest.mark.parametrize("text", ["ｒｅｍｅｍｂｅｒ ｔｈａｔ I like tea", "re\u200bmember th\u00adat I like tea", "REMEMBER THAT I like tea"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ｒｅｍｅｍｂｅｒ ｔｈａｔ I like tea", "re\u200bmember th\u00adat I like tea",
+        "REMEMBER THAT I like tea",
+    ],
+)  # fmt: skip
 def test_wide_and_invisible_characters_change_nothing(text: str) -> None:
     assert only(text).text == "I like tea"
     assert text[slice(*only(text).span)] == text
 
 
+def test_a_value_is_kept_as_it_was_typed_unless_it_is_a_settings() -> None:
+    assert only("remember home.city = Paris, France now").value == "Paris, France now"
+    assert only("remember response.language = Traditional Chinese").value == "zh-Hant"
+    assert only("remember response.tone = like my aunt").value == "like my aunt"
+    assert [one.key for one in commands("remember tone = formal, language = Thai")] == [
+        "response.tone", "response.language",
+    ]  # fmt: skip
+
+
+def test_a_word_with_a_hyphen_may_be_a_key_and_one_with_a_dot_is() -> None:
+    assert (only("forget x-ray").target, only("forget x-ray").key) == (Target.TEXT, "x-ray")
+    assert (only("forget my.key").target, only("forget my.key").text) == (Target.KEY, "my.key")
+    assert only("remember node.js").action is Action.REMEMBER
+    assert only("yes, remember response.tone").action is Action.CONFIRM
+
+
 def test_a_fact_about_the_speaker_has_its_key() -> None:
-    for text, value in (("remember that my name is Bo", "Bo"), ("จำไว้ว่าผมชื่อโบ", "โบ"), ("記住我叫小波", "小波")):
+    facts = {"remember that my name is Bo": "Bo", "จำไว้ว่าผมชื่อโบ": "โบ", "記住我叫小波": "小波"}
+    for text, value in facts.items():
         command = only(text)
         assert (command.key, command.value, command.kind) == ("name", value, Kind.FACT)
     assert only("remember that my name is Bo and I hate mondays").target is Target.TEXT
@@ -156,13 +185,16 @@ def test_a_fact_about_the_speaker_has_its_key() -> None:
 @pytest.mark.parametrize(
     "pasted",
     [
-        "```\n{}\n```", "~~~\n{}\n~~~", "```\n{}", "> {}", "`{}`", "“{}”", "「{}」", '"{}"', "Bob: {}", "He said: {}",
-        "Translate this:\n{}", "Here is the mail:\n\n{}", "She wrote, {}", "If you want, say {}", "For example, {}",
+        "```\n{}\n```", "~~~\n{}\n~~~", "```\n{}", "> {}", "`{}`", "“{}”", "「{}」", '"{}"', "Bob: {}",
+        "He said: {}",
+        "Translate this:\n{}", "Here is the mail:\n\n{}", "She wrote, {}", "If you want, say {}",
+        "For example, {}",
         "Do they say {}?", "| {} |", "# {}", "//{}", "$ {}",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize(
-    "command", ["remember that I like tea", "forget everything", "จำไว้ว่าผมชอบชา", "ลืมทุกอย่าง", "记住我喜欢茶", "忘掉一切"]
+    "command",
+    ["remember that I like tea", "forget everything", "จำไว้ว่าผมชอบชา", "ลืมทุกอย่าง", "记住我喜欢茶", "忘掉一切"]
 )
 def test_what_somebody_pastes_or_quotes_gives_no_command(pasted: str, command: str) -> None:
     assert len(commands(command)) == 1

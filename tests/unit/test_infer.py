@@ -14,16 +14,21 @@ BULLETS = ("response.format.default", "bullet-summary")
     ("text", "guess", "confidence"),
     [
         ("Be concise.", CONCISE, 0.86), ("Can you keep it short?", CONCISE, 0.86), ("ขอสั้นๆ", CONCISE, 0.86),
-        ("ตอบสั้นๆ หน่อยครับ", CONCISE, 0.86), ("請簡短回答這個問題", CONCISE, 0.86), ("说简单一点", CONCISE, 0.86),
+        ("ตอบสั้นๆ หน่อยครับ", CONCISE, 0.86), ("請簡短回答這個問題", CONCISE, 0.86),
+        ("说简单一点", CONCISE, 0.86),
         ("In bullet points, please", BULLETS, 0.78), ("สรุปเป็นข้อๆ ให้หน่อย", BULLETS, 0.78),
-        ("用條列的方式說明", BULLETS, 0.78), ("That's way too long.", CONCISE, 0.7), ("ยาวไปครับ", CONCISE, 0.7),
+        ("用條列的方式說明", BULLETS, 0.78), ("That's way too long.", CONCISE, 0.7),
+        ("ยาวไปครับ", CONCISE, 0.7),
         ("太長了", CONCISE, 0.7), ("I usually write in Thai.", ("response.language", "th"), 0.82),
         ("ปกติผมใช้ภาษาไทย", ("response.language", "th"), 0.82),
-        ("我通常用繁體中文", ("response.language", "zh-Hant"), 0.82), ("I prefer short answers", CONCISE, 0.9),
+        ("我通常用繁體中文", ("response.language", "zh-Hant"), 0.82),
+        ("I prefer short answers", CONCISE, 0.9),
         ("ผมชอบคำตอบแบบกระชับ", CONCISE, 0.9), ("我比较喜欢简短的回答", CONCISE, 0.9),
     ],
 )  # fmt: skip
-def test_a_guess_has_a_key_a_value_and_how_sure_it_is(text: str, guess: tuple[str, str], confidence: float) -> None:
+def test_a_guess_has_a_key_a_value_and_how_sure_it_is(
+    text: str, guess: tuple[str, str], confidence: float
+) -> None:
     (found,) = infer(text)
     assert ((found.key, found.value), found.confidence) == (guess, confidence)
     assert 0 <= found.span[0] < found.span[1] <= len(text)
@@ -32,9 +37,11 @@ def test_a_guess_has_a_key_a_value_and_how_sure_it_is(text: str, guess: tuple[st
 @pytest.mark.parametrize(
     "text",
     [
-        "We met briefly in Oslo.", "I don't prefer short answers", "He said be brief.", "If they are brief, good.",
+        "We met briefly in Oslo.", "I don't prefer short answers", "He said be brief.",
+        "If they are brief, good.",
         '"be concise" is a rule of ours', "I usually write code.", "I always use Vim", "Should I be brief?",
-        "เขาบอกว่า ขอสั้นๆ", "ผมชอบกาแฟ", "ถ้ายาวไปให้บอก", "我通常用键盘", "他说太长了", "這條路很長", "", "> be brief",
+        "เขาบอกว่า ขอสั้นๆ", "ผมชอบกาแฟ", "ถ้ายาวไปให้บอก", "我通常用键盘", "他说太长了", "這條路很長",
+        "", "> be brief",
     ],
 )  # fmt: skip
 def test_what_says_nothing_of_the_speakers_wishes_gives_no_guess(text: str) -> None:

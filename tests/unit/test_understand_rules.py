@@ -159,7 +159,10 @@ HEAD = '[[event]]\nname = "mine"\nlanguage = "en"\nkind = "preference"\n'
         ('[[command]]\nname = "x"\nlanguage = "en"\naction = "sing"\nphrases = ["x"]', "`action` may be"),
         ('[[qualifier]]\nname = "x"\nlanguage = "en"\nphrases = ["x {n}"]', r"there is no \{n\} here"),
         (f'{HEAD}phrases = ["x {{value}}"]', r"there is no \{value\} here"),
-        ('[[value]]\nname = "x"\nlanguage = "en"\ndoes = "means"\nkey = "y"\nphrases = ["x"]', "`y` is not among"),
+        (
+            '[[value]]\nname = "x"\nlanguage = "en"\ndoes = "means"\nkey = "y"\nphrases = ["x"]',
+            "`y` is not among",
+        ),
         (
             '[[inference]]\nname = "x"\nlanguage = "en"\nkey = "name"\nconfidence = 1\nphrases = ["x"]',
             "`confidence` is not a number with a decimal point",
@@ -205,7 +208,9 @@ def test_each_kind_of_rule_speaks_all_three_languages() -> None:
     for action in Action:
         languages = {rule.language for rule in rulebook().of("command") if rule["action"] == action}
         assert languages == {"en", "th", "zh"}
-    for does in ("requests", "lasts", "corrects", "agrees", "joins", "after", "turns", "exemplifies", "this", "all"):
+    for does in (
+        "requests", "lasts", "corrects", "agrees", "joins", "after", "turns", "exemplifies", "this", "all",
+    ):  # fmt: skip
         assert {"en", "th", "zh"} == {rule.language for rule in rulebook().of("cue", does)}
     reasons = {(rule["reason"], rule.language) for rule in rulebook().of("hint")}
     assert len(reasons) == 8 * 3

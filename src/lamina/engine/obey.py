@@ -11,6 +11,7 @@ from lamina.model import Hit, Memory, Outcome, Receipt, Space
 from lamina.text.normal import Language, folded
 from lamina.text.ttl import SESSION_END
 from lamina.understand.command import Action, Command, Target
+from lamina.understand.commands import note_key
 from lamina.views.acknowledge import acknowledge, refusal
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ def obey(mind: Mind, command: Command, said: tuple[Language, str]) -> list[Recei
         Action.SET: _remember,
         Action.CORRECT: _correct,
         Action.FORGET: _forget,
-        Action.CONFIRM: lambda mind, one: mind.confirm(one.key),
-        Action.REJECT: lambda mind, one: mind.reject(one.key),
+        Action.CONFIRM: lambda mind, one: _decide(mind, one, mind.confirm),
+        Action.REJECT: lambda mind, one: _decide(mind, one, mind.reject),
         Action.WITHHOLD: lambda *_: [Receipt(decision=Outcome.UNCHANGED, code="withheld")],
     }
     try:
@@ -61,10 +62,14 @@ def _acknowledged(command: Command, receipt: Receipt, count: int, said: tuple[La
 
 
 def _remember(mind: Mind, command: Command) -> list[Receipt]:
+    words = command.value or command.text
+    if not words:  # "remember this", said after something else
+        words = next(reversed(mind.turns(1)), "")
+        command = replace(command, key=note_key(words)) if words else command
     ttl = command.lifetime or "none"
     space = command.space or (Space.SESSION if ttl == SESSION_END else Space.USER)
     receipt = mind.remember(
-        command.value or command.text,
+        words,
         key=command.key or "",
         kind=command.kind,
         space=space,
@@ -73,6 +78,19 @@ def _remember(mind: Mind, command: Command) -> list[Receipt]:
         reason=f"said:{command.rule}",
     )
     return [receipt]
+
+
+def _decide(
+    mind: Mind, command: Command, verb: Callable[[str | None], list[Receipt]]
+) -> list[Receipt]:
+    """The person's word about what was guessed: one by its key, all of them, or the newest."""
+    if command.target is Target.EVERYTHING:
+        return [receipt for one in mind.pending() for receipt in verb(one.key)]
+    if command.target is Target.LATEST:
+        return verb(None)
+    wanted = folded(command.key or command.text)
+    found = [one for one in mind.pending() if wanted in folded(f"{one.key}\n{one.text}")]
+    return verb(found[-1].key if found else command.key or "nothing")
 
 
 def _correct(mind: Mind, command: Command) -> list[Receipt]:
@@ -84,6 +102,8 @@ def _correct(mind: Mind, command: Command) -> list[Receipt]:
             if command.old in memory.text:
                 words = memory.text.replace(command.old, command.value)
                 return [mind.revise(memory.id, words, reason=f"said:{command.rule}")]
+    if command.old:
+        raise NotFound("There is nothing like that.")
     return _remember(mind, command)
 
 
@@ -92,6 +112,7 @@ def _forget(mind: Mind, command: Command) -> list[Receipt]:
     match command.target:
         case Target.KEY:
             found = [one for one in mind.keyed() if one.key == command.key]
+            found = found or (_saying(mind, command.text) if command.text else [])
         case Target.LATEST:
             found = mind.latest()
         case Target.EVERYTHING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import chain
+from itertools import chain, islice
 
 from lamina.errors import InvalidInput
 from lamina.model.memory import Kind
@@ -16,12 +16,14 @@ from lamina.understand.facts import trimmed, value_of, whole_fact
 from lamina.understand.hearing import Hearing, Opening, Sentence, Start, hear
 from lamina.understand.qualify import Stretch, stretch
 from lamina.understand.rulebook import Rule, Rulebook, rulebook
-from lamina.understand.settings import manners, setting_of, value_for
+from lamina.understand.settings import is_setting, manners, setting_of, value_for
 
+#: How many items of a list are remembered at once.
+_ITEMS = 100
 _PAIR = re.compile(
     r"(?:(?P<key>[^=:\n]{1,64}?)[ \v]?:?=|(?P<name>[^\W_]+(?:[._-][^\W_]+)+)[ \v]?:)[ \v]?(?P<value>[^\n]+)"
 )
-_DOTTED = re.compile(r"[^\W_]+(?:[._-][^\W_]+)+")
+_KEY = re.compile(r"(?=[^._]{1,64}[._])[^\W_]+(?:[._-][^\W_]+)+")  #: what nobody would write but as a key
 _WORD = re.compile(r"[\w.-]{1,64}")
 _NEXT_PAIR = re.compile(r"[,、;][ \v]?(?=[^=,、;\n\x00]{1,40}:?=)")
 
@@ -41,11 +43,13 @@ def commands(text: str, *, book: Rulebook | None = None) -> list[Command]:
     hearing = hear(text, book or rulebook())
     places = _places(hearing)
     found: list[tuple[Start, list[Command]]] = []
+    taken: set[int] = set()
     following = len(hearing.said)
     for place in reversed(places):
-        if made := _read(hearing, place, following):
+        if made := _read(hearing, place, following, taken):
             found.append((place[0].start, made))
             following = place[0].start.cut
+            taken.add(place[0].start.at)
     spoken: set[Sentence] = set()
     kept: list[Command] = []
     for start, made in reversed(found):
@@ -56,14 +60,14 @@ def commands(text: str, *, book: Rulebook | None = None) -> list[Command]:
     return kept
 
 
-def _read(hearing: Hearing, place: list[_Head], following: int) -> list[Command]:
-    """What the first rule that makes something of it finds at one place."""
+def _read(hearing: Hearing, place: list[_Head], following: int, taken: set[int]) -> list[Command]:
+    """What the first rule that makes something of it finds at one place; `taken` are places after it."""
     for head in place:
         end = hearing.body_end(head.match.end(), head.start.sentence, following)
         if hearing.is_meant(head.start, head.opening, end):
             is_text = head.rule["takes"] == "text" and not head.rule["lasting"]
             body = stretch(hearing, head.match.end(), end, head.opening, text=is_text)
-            if made := _Reading(hearing, head, body).commands():
+            if made := _Reading(hearing, head, body, taken).commands():
                 return made
     return []
 
@@ -99,7 +103,10 @@ def _places(hearing: Hearing) -> list[list[_Head]]:
 
 def _heads(hearing: Hearing, start: Start, action: str = "") -> list[_Head]:
     found: list[_Head] = []
+    anything = hearing.book.any_of("command")
     for opening in hearing.openings(start):
+        if not anything.match(hearing.said, opening.at, start.sentence.end):
+            continue
         for rule in hearing.book.of("command"):
             if (action and rule["action"] != action) or not _may_stand(rule, start):
                 continue
@@ -127,6 +134,7 @@ class _Reading:
     hearing: Hearing
     head: _Head
     body: Stretch
+    taken: set[int]  #: where other commands begin
 
     def commands(self) -> list[Command]:
         """What is asked for; empty where it is nothing after all."""
@@ -180,6 +188,8 @@ class _Reading:
         key = self.head.rule["key"]
         if setting:
             key = setting_of(self.hearing.said[slice(*setting)], book)
+        if self.head.group("value") and self._goes_on():
+            return []
         typed = self._typed("value")
         fields: dict[str, object] = {"text": self._said()}
         if old:
@@ -189,6 +199,11 @@ class _Reading:
             return [self._make(Target.TEXT, value=value, kind=Kind.FACT, **fields)] if value else []
         fields |= {"key": key, "value": value_for(key, typed, book), "kind": _kind(key, book)}
         return [self._make(Target.KEY, **fields)] if fields["value"] else []
+
+    def _goes_on(self) -> bool:
+        """Whether more follows what the phrase holds, in the same clause: "the answer in Thai was wrong"."""
+        after = self.hearing.said[self.head.match.end() : self.body.end]
+        return bool(after.strip()) and after[0] not in ",、\v"
 
     def _manner(self) -> list[Command]:
         """Each setting that the description before or after the verb comes to.
@@ -214,7 +229,7 @@ class _Reading:
         said = self.hearing.said[at:end]
         if not said.strip() or self.hearing.cue("this").fullmatch(said.strip()):
             return [] if self.head.rule["lasting"] else self._latest()
-        if _DOTTED.fullmatch(said.strip()):  # a key without a value: the one that waits under it
+        if "agrees" in self.body.cues and _KEY.fullmatch(said.strip()):
             made = self._make(Target.KEY, key=canonical_key(said.strip()), text=said.strip())
             return [replace(made, action=Action.CONFIRM)]
         return self._about(at, end)
@@ -257,7 +272,7 @@ class _Reading:
             except InvalidInput:
                 return None
         typed = unquoted(self.hearing.view.slice(*found.span("value")))
-        value = value_for(key, typed, book) or typed
+        value = (is_setting(key, book) and value_for(key, typed, book)) or typed
         text = self.hearing.view.slice(at, end).strip()
         return self._make(Target.KEY, key=key, value=value, text=text) if value else None
 
@@ -268,16 +283,20 @@ class _Reading:
             opening = replace(head.opening, cues=self.body.cues | head.opening.cues | {"lasts"})
             body = stretch(self.hearing, head.match.end(), end, opening, text=False)
             body = replace(body, qualifiers=(*self.body.qualifiers, *body.qualifiers))
-            if inner := _Reading(self.hearing, head, body).commands():
-                span = self._make(Target.KEY).span
-                return [replace(each, span=span) for each in inner]
+            if inner := _Reading(self.hearing, head, body, self.taken).commands():
+                outer = self._make(Target.KEY)
+                corrects = outer.action is Action.CORRECT
+                return [
+                    replace(each, span=outer.span, action=outer.action if corrects else each.action)
+                    for each in inner
+                ]
         return []
 
     def _latest(self) -> list[Command]:
         """"Remember that": what stands before it, what was offered, or what was said last."""
         hearing, start = self.hearing, self.head.start
-        items = list(hearing.listed(start.sentence.end)) if self.body.introduces else []
-        if items:
+        items = list(islice(hearing.listed(start.sentence.end), _ITEMS)) if self.body.introduces else []
+        if items := [item for item in items if item[0] not in self.taken]:
             made = [self._about(*self._item(at, end)) for at, end in items]
             return [
                 replace(each, span=hearing.span(at, end))
@@ -316,7 +335,7 @@ class _Reading:
         said = hearing.said[at:end].strip()
         if rule["target"]:
             return self._aimed(Target(rule["target"]), at, end)
-        if not said and rule["action"] in (Action.FORGET, Action.WITHHOLD):
+        if not said and rule["action"] == Action.FORGET:
             return []
         if not said or hearing.cue("this").fullmatch(said):
             return [self._make(Target.LATEST)]
@@ -324,7 +343,7 @@ class _Reading:
             return [self._make(Target.EVERYTHING)]
         text = unquoted(hearing.view.slice(at, end))
         key = setting_of(said, hearing.book)
-        if key or _DOTTED.fullmatch(said):
+        if key or _KEY.fullmatch(said):
             made = self._make(Target.KEY, key=key or canonical_key(text), text=text)
             return [replace(made, action=Action.REJECT) if made.action is Action.WITHHOLD else made]
         if not text or value_of("", text, hearing.book) == "":

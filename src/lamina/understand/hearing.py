@@ -25,7 +25,7 @@ _STOP = re.compile(
 )
 _BULLET = re.compile(
     r"(?:[ \v*•·+–—~-]|\[[ x]?\]|[0-9]{1,3}[.)]|\([0-9a-z]{1,3}\)|[a-z]\)"
-    r"|[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])*"
+    r"|[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]){0,12}"
 )
 _LISTED = re.compile(r"[ ]?(?:[*•·+–-] ?|[0-9]{1,3}[.)] ?|\([0-9a-z]{1,3}\) ?)(?=\S)")
 # A blank between scripts is a pause as well, or just a blank: it ends nothing unless a command follows.
@@ -34,7 +34,7 @@ _BREAK = re.compile(
     r"|(?<=[0-9a-z.)\x00]) (?=[\u0e01-\u0e4e\u4e00-\u9fff])|(?<=[\u0e01-\u0e4e\u4e00-\u9fff]) (?=[a-z])"
 )
 _COLON = re.compile(r":(?= ?\S)")
-_BLANKS = re.compile(rf"[ ,{PAUSE}]*")
+_BLANKS = re.compile(rf"[ ,{PAUSE}]{{0,4}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,8 @@ class Hearing:
         return found[::-1]
 
     def _further(self, before: Opening) -> Opening | None:
-        for rule in self.book.of("qualifier"):
+        qualified = self.book.any_of("qualifier").match(self.said, before.at)
+        for rule in self.book.of("qualifier") if qualified else ():
             if found := rule.regex.match(self.said, before.at):
                 at = self._skip(_BLANKS, found.end())
                 return Opening(at, before.cues, (*before.qualifiers, (rule, found)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from lamina.understand.hearing import Hearing, Opening, hear
 from lamina.understand.qualify import stretch
@@ -13,6 +14,8 @@ from lamina.understand.settings import meaning
 
 #: How many words a habit is described with at most.
 _WINDOW = 60
+#: How many mentions are looked at for one that counts.
+_MENTIONS = 32
 #: What is left of the doubt each time the same is said again.
 _DOUBT = 0.5
 #: How many earlier messages are listened to.
@@ -54,7 +57,7 @@ def _guesses(hearing: Hearing) -> dict[str, Inference]:
     """The surest guess for each key."""
     found: dict[str, Inference] = {}
     for rule in hearing.book.of("inference"):
-        for match in rule.regex.finditer(hearing.said):
+        for match in islice(rule.regex.finditer(hearing.said), _MENTIONS):
             guess = _guess(hearing, rule, match)
             if guess and (guess.key not in found or guess.confidence > found[guess.key].confidence):
                 found[guess.key] = guess

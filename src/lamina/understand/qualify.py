@@ -69,6 +69,8 @@ def _without_front(hearing: Hearing, at: int, end: int, qualifiers: list[Qualifi
         if (that := hearing.cue("that").match(hearing.said, at, end)) and that.end() > at:
             at = that.end()
             continue
+        if not hearing.book.any_of("qualifier").match(hearing.said, at, end):
+            break
         found = next(
             ((rule, match) for rule in hearing.book.of("qualifier")
              if (match := rule.regex.match(hearing.said, at, end))), None,
@@ -100,10 +102,13 @@ def _without_filler(hearing: Hearing, at: int, end: int, cues: set[str], text: b
 
 
 def _without_qualifier(hearing: Hearing, at: int, end: int, qualifiers: list[Qualifier], text: bool) -> int:
+    low = max(at, end - _LONGEST)
+    if not hearing.book.any_ending("qualifier", "").search(hearing.said, low, end):
+        return end
     for rule in hearing.book.of("qualifier"):
         if text and rule["front"]:
             continue
-        found = rule.ending.search(hearing.said, max(at, end - _LONGEST), end)
+        found = rule.ending.search(hearing.said, low, end)
         if found and not _is_exception(rule, found, hearing.said, at):
             qualifiers.append((rule, found))
             return found.start()

@@ -51,11 +51,13 @@ _DOES = {
     "cue": frozenset({
         "lead", "quotes", "asks_open", "asks_with_mark", "asks_in", "asks_tag", "supposes", "reports",
         "reports_self", "negates", "contrasts", "lasts", "corrects", "requests", "requests_after", "agrees",
-        "joins", "after", "after_value", "turns", "exemplifies", "reports_after", "that", "this", "all", "lists", "manner",
+        "joins", "after", "after_value", "turns", "exemplifies", "reports_after", "that", "this", "all",
+        "lists", "manner",
     }),
     "value": frozenset({"ends", "head", "tail", "keeps", "rejects", "means"}),
 }  # fmt: skip
 _KINDS = (Kind.CORRECTION, Kind.PREFERENCE, Kind.DECISION)
+_NAMED = re.compile(r"\(\?P<\w+>")
 _POSITIONS = frozenset({"anywhere", *STARTS})
 _TAKES = frozenset({"text", "target", "key", "value", "manner"})
 _COMMAND_STARTS = frozenset({"sentence", "clause", "join"})
@@ -126,10 +128,10 @@ class Rulebook:
         return found
 
     def any_of(self, table: str, does: str = "") -> re.Pattern[str]:
-        """The same rules as one expression."""
+        """The same rules as one expression, without its groups."""
         union = self._unions.get((table, does))
         if union is None:
-            sources = [rule.source for rule in self.of(table, does) if rule.source]
+            sources = [_NAMED.sub("(?:", rule.source) for rule in self.of(table, does) if rule.source]
             union = self._unions[table, does] = re.compile("|".join(sources) or r"(?!)")
         return union
 

@@ -20,6 +20,10 @@ def setting_of(said: str, book: Rulebook) -> str | None:
     return None
 
 
+def is_setting(key: str, book: Rulebook) -> bool:
+    return any(rule["key"] == key for rule in book.of("setting"))
+
+
 def value_for(key: str, typed: str, book: Rulebook) -> str:
     """The value a person gives a key, in its canonical form; empty where it is none."""
     for reading in (typed, trimmed("manner", typed, book)):
