@@ -397,3 +397,13 @@ def test_a_promoted_line_moves_from_file_to_file(workspace: Place, home: Engine)
         assert entries(session_file(workspace)) == {}
         assert entries(workspace.profile)["theme"] == "dark"
         assert mind.get(one).state is State.SUPERSEDED
+
+
+def test_this_and_that_and_everything(workspace: Place, me: Mind) -> None:
+    me.hear("My cat is called Momo")
+    me.hear("Remember that.")
+    assert "My cat is called Momo" in entries(workspace.profile).values()
+    assert me.hear("It's not red but blue.").receipts[0].code == "not_found"
+    me.hear("briefly please")
+    assert me.hear("confirm memory all").receipts[0].code == "confirmed"
+    assert me.pending() == []
