@@ -407,3 +407,16 @@ def test_this_and_that_and_everything(workspace: Place, me: Mind) -> None:
     me.hear("briefly please")
     assert me.hear("confirm memory all").receipts[0].code == "confirmed"
     assert me.pending() == []
+
+
+@pytest.mark.parametrize(("said", "name"), [("My name is Ada.", "Ada"), ("ฉันชื่อมะลิ", "มะลิ"), ("我叫小明。", "小明")])
+def test_a_fact_that_was_only_heard_counts_least_and_touches_no_file(
+    workspace: Place, me: Mind, said: str, name: str
+) -> None:
+    before = workspace.profile.read_bytes()
+    me.hear(said)
+    assert (me.resolve()["name"].value, me.resolve()["name"].provenance.scope) == (name, "heard")
+    assert name in me.context("say hello").text
+    assert workspace.profile.read_bytes() == before
+    me.remember("Dr. Who", key="name")
+    assert me.resolve()["name"].value == "Dr. Who"

@@ -1,4 +1,4 @@
-"""The values in force: policy over profile over session over project, each saying what it hides."""
+"""The values in force: policy over profile over session over project over what was only heard."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ def resolved(
         known = Lexicon(transaction).shelf(name) if name else None
         for memory in Memories(transaction).keyed(known[0], now) if known else ():
             said.setdefault(memory.key or "", []).append(_value(memory, called))
+    session = scope.shelf(Space.SESSION)
+    known = Lexicon(transaction).shelf(session) if session else None
+    for memory in Memories(transaction).heard(known[0]) if known else ():
+        said.setdefault(memory.key or "", []).append(_value(memory, "heard"))
     wanted = [key for key in sorted(said) if not keys or key in keys]
     return {key: _effective(key, said[key]) for key in wanted}
 
