@@ -7,13 +7,14 @@ import pytest
 from lamina.policy import pii
 from lamina.policy.pii import find_personal, passes_luhn
 from lamina.policy.privacy import REDACTED, find_secrets, redacted
+from lamina.policy.shapes import compiled
 
 CHECKS = {
-    "payment_card": pii.is_card,
-    "thai_national_id": pii.is_thai_id,
-    "chinese_resident_id": pii.is_chinese_id,
-    "iban": pii.is_iban,
-    "taiwan_national_id": pii.is_taiwan_id,
+    "payment_card": pii.CHECKS["luhn"],
+    "thai_national_id": pii.CHECKS["thai"],
+    "chinese_resident_id": pii.CHECKS["chinese"],
+    "iban": pii.CHECKS["iban"],
+    "taiwan_national_id": pii.CHECKS["taiwan"],
 }
 
 CARD, AMEX, JCB, UNION_PAY = "4539148803436467", "371449635398431", "3530111333300000", "6250941006528599"
@@ -131,3 +132,21 @@ def test_ids_that_are_short_need_a_word_that_says_what_they_are() -> None:
     assert rules("SSN 666-22-1845") == rules("SSN 536-00-1845") == rules("SSN 000-12-3456") == []
     assert rules(f"part {TAIWAN}") == []
     assert rules(f"身分證字號 {TAIWAN}") == ["taiwan_national_id"]
+
+
+def test_every_number_names_a_known_check_and_its_patterns_compile() -> None:
+    for number in pii.NUMBERS:
+        assert number.check in pii.CHECKS
+        assert all(map(compiled, [*number.patterns, number.digits, number.needs, number.unless]))
+
+
+@pytest.mark.parametrize("number", ["9999999999999995", "1234567812345670"])
+def test_a_number_that_no_issuer_uses_is_no_card(number: str) -> None:
+    assert passes_luhn(number)
+    assert rules(f"card {number}") == []
+
+
+def test_an_account_of_a_country_that_has_none_or_of_another_length_is_no_iban() -> None:
+    longer = f"{IBAN[:4]}0{IBAN[4:]}"
+    assert pii.CHECKS["iban"](longer)
+    assert rules(longer) == rules("ZZ89370400440532013000") == rules(IBAN[:-1]) == rules(f"{IBAN}0") == []

@@ -8,6 +8,7 @@ import itertools
 import random
 import re
 import string
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -15,7 +16,7 @@ import pytest
 
 from lamina.policy import pii, privacy, shapes, shapes_named, views
 from lamina.policy.privacy import REDACTED, Allowed, Finding, find_secrets, redacted
-from lamina.policy.shapes import SHAPES, compiled
+from lamina.policy.shapes import compiled, shape, source
 from lamina.policy.shapes_named import NAMES
 
 ROOT = Path(__file__).parents[2]
@@ -255,6 +256,10 @@ def test_a_private_key_without_its_end_is_taken_out_to_the_end_of_the_text() -> 
     assert redacted(f"see -----BEGIN {PEM}\n{body}\n") == f"see {REDACTED}"
 
 
+def test_a_private_key_of_putty_is_found() -> None:
+    assert redacted(f"see\nPrivate-Lines: 2\n{of(ALNUM, 64)}\n{of(ALNUM, 20)}\n") == f"see\n{REDACTED}\n"
+
+
 def test_invisible_and_wide_characters_do_not_hide_a_secret() -> None:
     token = "gh" + "p_" + of(ALNUM, 36)
     hidden = token[:10] + "\u200b" + token[10:20] + "\u2060" + token[20:]
@@ -284,19 +289,42 @@ def test_every_rule_compiles_and_names_a_known_shape_and_plain_keywords() -> Non
     assert len(names) == len(set(names))
     for rule in rules:
         assert compiled(rule.pattern)
-        assert rule.shape in SHAPES
+        assert shape(rule.shape)
         assert not re.search("@[a-z_]+@", rule.pattern)
     for keyword in [word for rule in (*rules, *NAMES) for word in rule.keywords]:
         assert keyword == keyword.lower()
     assert all(rule.keywords for rule in privacy._RULES)
+    assert all(shape(f"named_{name.kind}") for name in NAMES)
+
+
+def test_every_shape_is_made_of_known_tests_and_every_test_is_used() -> None:
+    shapes_of = source("shapes")
+    for name in (*shapes_of["shape"], *shapes_of["test"]):
+        assert shape(name)
+    lines = [line for lines in shapes_of["shape"].values() for line in lines]
+    asked = {term.lstrip("!") for line in lines for term in line.split()}
+    asked |= {rule.shape for rule in (*privacy._TOKENS, *privacy._RULES)}
+    asked |= {f"named_{name.kind}" for name in NAMES}
+    asked |= {name for kinds in source("names")["kinds"].values() for name in kinds.values()}
+    assert {*shapes_of["shape"], *shapes_of["test"]} <= asked
+    with pytest.raises(KeyError):
+        shape("no_such_test")
 
 
 def test_no_pattern_uses_what_early_python_3_11_gets_wrong() -> None:
-    patterns = [compiled(rule.pattern) for rule in (*privacy._TOKENS, *privacy._RULES)]
-    patterns += [name.pattern for name in NAMES]
+    def written(rules: object) -> Iterator[str]:
+        if isinstance(rules, dict | list):
+            for rule in rules.values() if isinstance(rules, dict) else rules:
+                yield from written(rule)
+        elif isinstance(rules, str):
+            yield rules
+
+    names = ("secrets", "names", "shapes", "numbers")
+    texts = [text for name in names for text in written(source(name))]
+    patterns = [compiled(text) for text in texts if set(text) & set("(?[*+{")]
     for module in (pii, privacy, shapes, shapes_named, views):
         patterns += [value for value in vars(module).values() if isinstance(value, re.Pattern)]
-    assert len(patterns) > 120
+    assert len(patterns) > 220
     for pattern in patterns:
         bare = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "c", pattern.pattern)
         assert not re.search(r"[*+?}]\+|\(\?>", bare), pattern.pattern

@@ -1,27 +1,24 @@
 """Secrets and personal numbers in text: where they are, by which rule, and the text without them.
 
-The rules are data (`data/secrets.toml`). This module applies them to the text and to the views of it in which
-a secret may hide (`views.py`).
+The rules are data (`data/*.toml`). This module applies them to the text and to the views of it in which a
+secret may hide (`views.py`).
 """
 
 from __future__ import annotations
 
 import hmac
-import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lamina.policy import views
-from lamina.policy.pii import find_personal
-from lamina.policy.shapes import SHAPES, SOURCE, compiled, has_digit
+from lamina.policy.pii import NUMBERS, find_personal
+from lamina.policy.shapes import Piece, Place, compiled, shape, source
 from lamina.policy.shapes_named import NAMES, find_named, matches_at, trimmed
 from lamina.policy.views import View
 
 #: What stands in the place of a secret.
 REDACTED = "(redacted)"
-
-Place = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +53,10 @@ class Allowed:
 @dataclass(frozen=True, slots=True)
 class _Rule:
     name: str
-    keywords: tuple[str, ...]
+    keywords: Sequence[str]
     pattern: str
-    shape: str
-    inside: bool  #: a keyword may stand anywhere in a match, not only where it begins
+    shape: str = "any"
+    inside: bool = False  #: a keyword may stand anywhere in a match, not only where it begins
 
 
 def find_secrets(text: str, allowed: Allowed | None = None) -> tuple[Finding, ...]:
@@ -93,20 +90,25 @@ def redacted(text: str) -> str:
 def _everywhere(text: str) -> list[Place]:
     """The places in every view of the text."""
     plain = views.plain(text)
-    found = [(rule, *plain.span(start, end)) for rule, start, end in _scan(plain.text)]
+    found = _placed(plain, _scan(plain.text))
     if plain.grows:
         # Sentences are read in the plain view alone: the words that make a value harmless are known there.
         found += _tokens(text, _lowered(text))
     if plain.text != text and (tags := views.tagged(text)) is not None:
-        found += [(rule, *tags.span(start, end)) for rule, start, end in _scan(tags.text)]
+        found += _placed(tags, _scan(tags.text))
     if (whole := views.joined(plain)) is not None:
-        found += _across_lines(text, whole)
+        parts = (*_tokens(whole.text, _lowered(whole.text)), *find_personal(whole.text))
+        found += [place for place in _placed(whole, parts) if _is_broken(text, *place)]
     starts = sorted(start for _, start, _ in found)
     for start, end, said in views.decoded(plain.text):
         left, right = plain.span(start, end)
         if bisect_left(starts, left) == bisect_left(starts, right):  # nothing was found in it as it stands
             found += [(rule, left, right) for rule, _, _ in _scan(views.plain(said).text)]
     return found
+
+
+def _placed(view: View, found: Iterable[Place]) -> list[Place]:
+    return [(rule, *view.span(start, end)) for rule, start, end in found]
 
 
 def _scan(view: str) -> Iterator[Place]:
@@ -116,91 +118,55 @@ def _scan(view: str) -> Iterator[Place]:
     roots = _ASCII_ROOTS if view.isascii() else _ROOTS
     if any(map(lowered.__contains__, roots)):  # not in most texts
         for rule in _RULES:
-            if any(map(lowered.__contains__, rule.keywords)):
-                yield from _hits(rule, view, lowered)
+            yield from _hits(rule, view, lowered)
         yield from find_named(view, lowered)
 
 
 def _tokens(view: str, lowered: str) -> Iterator[Place]:
     """Tokens that say themselves what they are."""
-    if all(run[0].islower() and not has_digit(run[0]) for run in _LONG_RUN.finditer(view)):
-        return  # no long run, or long words only
-    for rule in _TOKENS:
-        if not rule.keywords or any(map(lowered.__contains__, rule.keywords)):
+    if any(_NOT_IN_A_WORD.search(run[0]) for run in _LONG_RUN.finditer(view)):
+        for rule in _TOKENS:
             yield from _hits(rule, view, lowered)
 
 
-def _across_lines(text: str, whole: View) -> Iterator[Place]:
-    """Tokens and numbers that only a line break cut in two."""
-    for rule, start, end in (*_tokens(whole.text, _lowered(whole.text)), *find_personal(whole.text)):
-        left, right = whole.span(start, end)
-        breaks = text.count("\n", left, right)
-        many = breaks > 1 and rule in _PERSONAL  # a column of numbers
-        if breaks and not many and _is_one_piece(text[left:right]):
-            yield rule, left, right
-
-
-def _is_one_piece(broken: str) -> bool:
-    """A token over several lines, and not a token with the first word of the next line."""
-    lines = broken.split("\n")
-    return all(len(line.strip()) >= _SHORTEST_PIECE for line in lines) and any(map(str.isdigit, lines[-1]))
+def _is_broken(text: str, rule: str, start: int, end: int) -> bool:
+    """A token over several lines, and not one with the first word of the next line or a column of numbers."""
+    lines = text[start:end].split("\n")
+    return (
+        len(lines) > 1
+        and (len(lines) == 2 or rule not in _PERSONAL)
+        and all(len(line.strip()) >= _SHORTEST_PIECE for line in lines)
+        and any(map(str.isdigit, lines[-1]))
+    )
 
 
 def _hits(rule: _Rule, view: str, lowered: str) -> Iterator[Place]:
+    if rule.keywords and not any(map(lowered.__contains__, rule.keywords)):
+        return
     pattern = compiled(rule.pattern)
-    has_shape = SHAPES[rule.shape]
+    has_shape = shape(rule.shape)
     value = "value" if "value" in pattern.groupindex else 0
-    if rule.keywords and not rule.inside:
-        hits: Iterable[re.Match[str]] = matches_at(pattern, view, lowered, rule.keywords)
-    else:
-        hits = pattern.finditer(view)
-    for hit in hits:
+    anywhere = rule.inside or not rule.keywords
+    for hit in pattern.finditer(view) if anywhere else matches_at(pattern, view, lowered, rule.keywords):
         start = hit.start(value)
         end = start + len(trimmed(hit[value]))
-        if end > start and has_shape(view, start, end):
+        if end > start and has_shape(Piece(view, start, end)):
             yield rule.name, start, end
 
 
 def _lowered(view: str) -> str:
     """In lower case and of the same length: one capital has a small form of two characters."""
-    return (view.replace("\u0130", "I") if "\u0130" in view else view).lower()
+    return view.replace("\u0130", "I").lower()
 
 
-def _rules(section: str) -> tuple[_Rule, ...]:
-    rules = []
-    for rule in SOURCE[section]:
-        pattern: str = rule["pattern"]
-        for name, part in SOURCE["parts"].items():
-            pattern = pattern.replace(f"@{name}@", part)
-        shape, inside = rule.get("shape", "any"), rule.get("inside", False)
-        rules.append(_Rule(rule["name"], tuple(rule["keywords"]), pattern, shape, inside))
-    return tuple(rules)
-
-
-def _roots(keywords: Iterable[str]) -> tuple[str, ...]:
-    """Without those that hold another one: where that is not, they are not."""
-    every = dict.fromkeys(keywords)
-    return tuple(one for one in every if not any(other in one for other in every if other != one))
-
-
-_TOKENS = _rules("token")
-_RULES = _rules("rule")
-_ROOTS = _roots(
-    [keyword for rule in _RULES for keyword in rule.keywords]
-    + [keyword for name in NAMES for keyword in name.keywords]
-)
-_ASCII_ROOTS = tuple(root for root in _ROOTS if root.isascii())
-_LONG_RUN = compiled(r"[A-Za-z0-9_+/-]{16,}")
-_SHORTEST_PIECE = 4
-_SHORTEST_KEY, _FINGERPRINT = 16, 24  #: bytes; hexadecimal digits
-_PERSONAL = (
-    "payment_card", "thai_national_id", "chinese_resident_id", "taiwan_national_id", "iban", "us_ssn",
-)
-_ORDER = {
-    rule: place
-    for place, rule in enumerate(
-        dict.fromkeys(
-            (*(rule.name for rule in (*_TOKENS, *_RULES)), *_PERSONAL, *(name.rule for name in NAMES))
-        )
-    )
-}
+_TOKENS = [_Rule(**rule) for rule in source("secrets")["token"]]
+_RULES = [_Rule(**rule) for rule in source("secrets")["rule"]]
+_PERSONAL = tuple(number.rule for number in NUMBERS)
+_KEYWORDS = {word for section in (_RULES, NAMES) for rule in section for word in rule.keywords}
+# Without those that hold another one: where that is not, they are not.
+_ROOTS = [one for one in sorted(_KEYWORDS) if not any(other in one for other in _KEYWORDS - {one})]
+_ASCII_ROOTS = [root for root in _ROOTS if root.isascii()]
+_LONG_RUN, _NOT_IN_A_WORD = compiled("[A-Za-z0-9_+/-]{16,}"), compiled("[A-Z0-9]")
+_SHORTEST_PIECE, _SHORTEST_KEY, _FINGERPRINT = 4, 16, 24  #: characters; bytes; hexadecimal digits
+_PRECEDENCE = (*(rule.name for rule in (*_TOKENS, *_RULES)), *_PERSONAL, *(name.rule for name in NAMES))
+_ORDER = {rule: place for place, rule in enumerate(dict.fromkeys(_PRECEDENCE))}

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from lamina.policy.shapes import source
 from lamina.text.normal import visible
 
 
@@ -44,43 +45,30 @@ def plain(text: str) -> View:
         return View(text)
     # One call for all of them: a line feed joins with no character.
     seen = visible("\n".join(strange)).translate(_LOOK_ALIKES).split("\n")
-    table = {ord(char): plain_form for char, plain_form in zip(strange, seen, strict=True)}
+    table = dict(zip(map(ord, strange), seen, strict=True))
     view = text.translate(table)
-    uneven = [char for char, plain_form in zip(strange, seen, strict=True) if len(plain_form) != 1]
-    grows = any(not plain_form or (plain_form.isascii() and plain_form.isalnum()) for plain_form in seen)
-    if not uneven:
+    grows = any(not form or (form.isascii() and form.isalnum()) for form in seen)
+    if all(len(form) == 1 for form in seen):
         return View(view, grows=grows)
-    origin: list[int] = []
-    done = 0
-    for odd in re.finditer(f"[{''.join(map(re.escape, uneven))}]", text):
-        origin += range(done, odd.start())
-        origin += [odd.start()] * len(table[ord(odd[0])])
-        done = odd.end()
-    origin += range(done, len(text))
-    return View(view, origin, grows)
+    return View(view, [at for at, char in enumerate(text) for _ in table.get(ord(char), char)], grows)
 
 
 def joined(view: View) -> View | None:
     """The view without the line breaks that may cut a token in two; None if there are none."""
     text = view.text
-    parts: list[str] = []
-    origin: list[int] = []
-    done = 0
-    cut = text.find("\n")
-    while cut >= 0:
-        head = _HEAD.match(text, cut + 1)
-        tail = _TAIL.search(text, max(done, cut - _LONGEST_TAIL), cut)
-        if head and tail and (_DIGIT.search(tail[1]) or _DIGIT.search(head[1])):
-            parts.append(text[done : tail.end(1)])
-            origin += range(done, tail.end(1))
-            done = head.start(1)
-        cut = text.find("\n", cut + 1)
-    if not parts:
+    cuts: list[int] = []
+    for line_break in _LINE_BREAK.finditer(text):
+        start, end = line_break.span()
+        tail, head = _TAIL.search(text, max(0, start - _LONGEST_TAIL), start), _PIECE.match(text, end)
+        if head and tail and (_DIGIT.search(tail[1]) or _DIGIT.search(head[0])):
+            cuts += tail.end(1), end
+    if not cuts:
         return None
-    parts.append(text[done:])
-    origin += range(done, len(text))
-    whole = "".join(parts)
-    return View(whole, origin) if view.origin is None else View(whole, [view.origin[at] for at in origin])
+    edges = [0, *cuts, len(text)]
+    kept = list(zip(edges[::2], edges[1::2], strict=True))
+    places = [at for start, end in kept for at in range(start, end)]
+    origin = places if view.origin is None else [view.origin[at] for at in places]
+    return View("".join(text[start:end] for start, end in kept), origin)
 
 
 def decoded(text: str) -> Iterator[tuple[int, int, str]]:
@@ -121,9 +109,10 @@ def _readable(run: str) -> str | None:
 # The marks that end a clause in Chinese; made ASCII they would look like a part of the secret before them.
 _CJK_PUNCTUATION = frozenset("，；！？（）")
 
-# The pieces of a token on both sides of a line break; the break may be escaped, indented or quoted.
-_TAIL = re.compile(r"([A-Za-z0-9_+/=.:-]{4,})[ \t]{0,4}\\?\r?$", re.ASCII)
-_HEAD = re.compile(r"[ \t]{0,16}(?:[>|][ \t]?)?([A-Za-z0-9_+/=.:-]{4,})", re.ASCII)
+# The pieces of a token on both sides of a line break, which may be escaped, indented or quoted.
+_TAIL = re.compile(r"([A-Za-z0-9_+/=.:-]{4,})[ \t]{0,4}\\?\r?$")
+_LINE_BREAK = re.compile(r"\n[ \t]{0,16}(?:[>|][ \t]?)?")
+_PIECE = re.compile("[A-Za-z0-9_+/=.:-]{4,}")
 _LONGEST_TAIL = 80
 _DIGIT = re.compile("[0-9]")
 _BASE64 = re.compile(
@@ -135,13 +124,8 @@ _WEB_SAFE = str.maketrans("-_", "+/")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff]")
 _TAG = re.compile("[\U000e0020-\U000e007e]")
 
-# Letters that are drawn like a Latin one: Cyrillic, Greek, Armenian, small capitals, and dashes.
-_PAIRS = (
-    "аaеeоoрpсcуyхxѕsіiјjԁdһhԝwԛqкkмmтtвbнhгrпnьbІIЈJЅSАAВBЕEКKМMНHОOРPСCТTУYХXԌGԚQԜWЗ3ѵvցgօoսuհhոn"
-    "αaοoρpνvιiκkυuτtχxεeγyηnωwσoβbμuΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧXϹCϲcϳj"
-    "ıiɑaɡgłlŁLøoØOđdĐDƅbɩiʟlᴀaʙbᴄcᴅdᴇeꜰfɢgʜhɪiᴊjᴋkᴍmɴnᴏoᴘpʀrꜱsᴛtᴜuᴠvᴡwʏyᴢzꓐBꓑPꓓDꓔTꓖGꓗKꓙJꓚCꓜZꓝFꓟM"
-    "ꓠNꓡLꓢSꓣRꓥVꓦVꓧHꓪWꓫXꓬYꓮAꓰEꓲIꓳOꓴU‐-‑-‒-–-—-―-−-﹣-➖-⁃-∶:꞉:ː:⁚:⁎*∗*⁄/∕/"
-)
+# Letters that are drawn like a Latin one, letters with marks, and marks alone.
+_PAIRS: str = source("secrets")["look_alikes"]["pairs"]
 _LOOK_ALIKES: dict[int, str] = {
     **dict.fromkeys(range(768, 880), ""),
     **{
