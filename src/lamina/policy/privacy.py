@@ -11,7 +11,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
+from lamina.errors import Denied
 from lamina.policy import views
 from lamina.policy.pii import find_personal
 from lamina.policy.shapes import SHAPES, SOURCE, compiled, has_digit
@@ -77,6 +79,14 @@ def find_secrets(text: str, allowed: Allowed | None = None) -> tuple[Finding, ..
     if allowed is not None and allowed.fingerprints:
         outermost = [hit for hit in outermost if allowed.fingerprint(text, hit) not in allowed.fingerprints]
     return tuple(outermost)
+
+
+@lru_cache(maxsize=4096)
+def check_name(name: str) -> str:
+    """A name that holds no key or password, or Denied; numbers may be what somebody's users are called by."""
+    if any(hit.rule not in _PERSONAL for hit in find_secrets(name)):
+        raise Denied("A name looks like a secret.", code="privacy_deny_sensitive", hint="Choose another.")
+    return name
 
 
 def redacted(text: str) -> str:
