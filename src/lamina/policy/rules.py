@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from lamina.model import Authority, Kind, Role, Space, plain
+from lamina.policy.privacy import redacted
 
 
 class WritePolicy(StrEnum):
@@ -148,6 +149,6 @@ class Policy:
             "phase": {**plain(self.phase), "mode": self.phase.mode},
             "privacy": {
                 "deny_patterns": len(self.privacy.deny_patterns),
-                "allow_profile_keys": list(self.privacy.allow_profile_keys),
+                "allow_profile_keys": [redacted(key) for key in self.privacy.allow_profile_keys],
             },
         }
