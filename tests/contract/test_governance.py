@@ -26,7 +26,8 @@ from lamina.text.entries import EntryFile
 COMMON = {"type", "trace_version", "ai_profile", "session"}
 REQUIRED = {
     "memory_recall": {
-        "query", "recalled", "policy", "deterministic_hash", "spaces_consulted", "recall_counts", "current_phase",
+        "query", "recalled", "policy", "deterministic_hash", "spaces_consulted", "recall_counts",
+        "current_phase",
     },
     "memory_write": {"written", "reason"},
     "memory_denied": {"attempted", "reason", "policy_snapshot"},
@@ -295,7 +296,7 @@ def test_a_winner_is_as_important_as_what_it_took_the_place_of(ana: Mind) -> Non
     [
         ("My name is Ada.", "Actually, my name is Ada Lovelace.", "My name is Bob."),
         ("ฉันชื่ออาดา", "ที่จริงฉันชื่อเอดา", "ฉันชื่อบ๊อบ"),
-        ("我的名字是爱达。", "更正：我的名字是艾达。", "我的名字是鲍勃。"),
+        ("我的名字是爱达。", "其实我的名字是艾达。", "我的名字是鲍勃。"),
     ],
 )
 def test_a_correction_stands_against_what_is_newer(
@@ -453,10 +454,11 @@ def test_a_phrase_moves_what_a_turn_says(engine: Engine, case: str) -> None:
 )
 def test_a_phrase_with_nothing_to_move_is_refused_aloud(engine: Engine, text: str, target: str) -> None:
     heard = engine.scope(session="s").hear(text)
-    assert codes(heard.receipts)[-1] in ("promotion_no_item", "promotion_disallowed")
+    assert {one.decision for one in heard.receipts} == {Outcome.ADMITTED, Outcome.DENIED}  # the turn, no more
     (event,) = of(heard.events, "promotion_denied")
     assert (event["to_space"], event["allowed"]) == (target, False)
-    assert event["reason"] == codes(heard.receipts)[-1]
+    assert event["reason"] == codes(heard.receipts)[-1] == "promotion_no_item"
+    assert heard.acknowledgement
 
 
 def in_session(engine: Engine, text: str, kind: str, **who: Any) -> tuple[Mind, str]:
@@ -735,9 +737,12 @@ def test_all_eleven_events_have_exactly_the_contracts_keys(place: Place) -> None
     engine = a_policy(place, "short_term_turns = 1\n", trace_recalls=True)
     mind = engine.scope(session="s")
     for text in (
-        "My name is Ada.", "My name is Bob.", "my password is hunter2-Blue42", "Remember this for me: I like tea.",
+        "My name is Ada.",
+        "My name is Bob.",
+        "my password is hunter2-Blue42",
+        "Remember this for me: I like tea.",
         "Remember this for everyone: I like tea.",
-    ):  # fmt: skip
+    ):
         mind.hear(text)
     mind.start_phase()
     mind.phase_diff(1, 2)

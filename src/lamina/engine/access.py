@@ -41,7 +41,7 @@ def create_token(engine: Engine, label: str, **details: Unpack[TokenDetails]) ->
     token = Token(
         id=token_id,
         hash=_hash(secret),
-        label=check_name(well_formed(label, "label", 100)),
+        label=check_name(well_formed(label, "label", 100), numbers=False),
         user=check_name(checked_name("user", str(given.get("user", engine.config.owner)))),
         agent=None if agent is None else check_name(checked_name("agent", str(agent))),
         role=chosen(Role, given.get("role", Role.AGENT if agent else Role.USER), "role"),

@@ -82,9 +82,9 @@ def find_secrets(text: str, allowed: Allowed | None = None) -> tuple[Finding, ..
 
 
 @lru_cache(maxsize=4096)
-def check_name(name: str) -> str:
-    """A name that holds no key or password, or Denied; numbers may be what somebody's users are called by."""
-    if any(hit.rule not in _PERSONAL for hit in find_secrets(name)):
+def check_name(name: str, numbers: bool = True) -> str:
+    """A name that holds no secret, or Denied; numbers like a card's may be what a platform calls its users."""
+    if any(not numbers or hit.rule not in _PERSONAL for hit in find_secrets(name)):
         raise Denied("A name looks like a secret.", code="privacy_deny_sensitive", hint="Choose another.")
     return name
 
@@ -109,6 +109,8 @@ def _everywhere(text: str) -> list[Place]:
         found += _tokens(text, _lowered(text))
     if plain.text != text and (tags := views.tagged(text)) is not None:
         found += [(rule, *tags.span(start, end)) for rule, start, end in _scan(tags.text)]
+    if (bare := views.unescaped(plain)) is not None:
+        found += [(rule, *bare.span(start, end)) for rule, start, end in _scan(bare.text)]
     if (whole := views.joined(plain)) is not None:
         found += _across_lines(text, whole)
     starts = sorted(start for _, start, _ in found)
