@@ -560,7 +560,15 @@ def test_our_own_documentation_raises_no_alarm(detector: ModuleType) -> None:
     assert all("remember(" in line for line in shown), shown
 
 
-@pytest.mark.parametrize("said", ["my password is hunter2-Blue42", "รหัสผ่านคือ hunter2-Blue42", "密码是 hunter2-Blue42"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "my password is hunter2-Blue42",
+        "hunter2-Blue42 is my password",
+        "รหัสผ่านคือ hunter2-Blue42",
+        "密码是 hunter2-Blue42",
+    ],
+)
 def test_what_json_escapes_does_not_hide_a_secret(said: str) -> None:
     """Tools answer in JSON, and JSON within JSON: a line break is two signs there, and a quote too."""
     for inner in (f"one\n{said}\nthree", f'"{said}"', json.dumps({"log": said}, ensure_ascii=False)):
