@@ -19,7 +19,7 @@ import pytest
 from bench.secret_corpus import corpus
 from mcp import Client
 from psycopg import sql
-from tests.contract.conftest import Place
+from tests.contract.conftest import Place, a_place
 
 import lamina
 from lamina import LaminaError
@@ -71,6 +71,11 @@ def is_named(secret: str) -> bool:
 def test_there_are_two_hundred_and_many_need_no_sentence() -> None:
     assert len(CANARIES) == WANTED
     assert sum(is_named(secret) for _, secret in CANARIES) >= 30
+
+
+@pytest.fixture(params=("sqlite", "postgres"))
+def stored(request: pytest.FixtureRequest, tmp_path: Path, lamina_home: Path) -> Iterator[Place]:
+    yield from a_place(request, tmp_path, lamina_home, request.param)
 
 
 # ---- the doors
@@ -294,33 +299,33 @@ def requests(text: str, secret: str, one: str) -> Iterator[tuple[str, str, dict[
             yield "POST", "/v1/memories", {"json": {"text": "d"}, "headers": {name: header}}
 
 
-def test_no_secret_stays_that_came_over_http(place: Place, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_secret_stays_that_came_over_http(stored: Place, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    engine = place.open(trace_recalls=True)
+    engine = stored.open(trace_recalls=True)
     one = engine.scope().remember("harmless").ids[0]
     _, token = create_token(engine, "test")
     with served(engine) as url, httpx.Client(base_url=url, timeout=60) as client:
-        for text, secret in CANARIES if place.variant == "sqlite" else CANARIES[::10]:
+        for text, secret in CANARIES if stored.variant == "sqlite" else CANARIES[::10]:
             for method, path, details in requests(text, secret, one):
                 headers = {"Authorization": f"Bearer {token}", **details.pop("headers", {})}
                 answer = client.request(method, path, headers=headers, **details)
                 assert answer.status_code < 500, answer.text
-    place.close()
-    assert_nowhere(place, logged(caplog))
+    stored.close()
+    assert_nowhere(stored, logged(caplog))
 
 
 def test_no_secret_stays_that_came_over_mcp(
-    place: Place, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+    stored: Place, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(logging.INFO)
-    engine = place.open(trace_recalls=True)
+    engine = stored.open(trace_recalls=True)
     one = engine.scope().remember("harmless").ids[0]
 
     async def conversation() -> None:
         async with Client(
             build_server(Starter(engine, engine.scope(agent="planner")), tools="all")
         ) as client:
-            for text, secret in CANARIES if place.variant == "sqlite" else CANARIES[::10]:
+            for text, secret in CANARIES if stored.variant == "sqlite" else CANARIES[::10]:
                 for tool, arguments in (
                     ("memory_remember", {"text": text}),
                     ("memory_remember", {"text": "a", "reason": text, "category": text[:128]}),
@@ -337,22 +342,22 @@ def test_no_secret_stays_that_came_over_mcp(
                     await client.call_tool(tool, arguments)
 
     anyio.run(conversation)
-    place.close()
-    assert_nowhere(place, logged(caplog) + capfd.readouterr().err)
+    stored.close()
+    assert_nowhere(stored, logged(caplog) + capfd.readouterr().err)
 
 
 def test_no_secret_stays_that_was_typed(
-    place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    stored: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Each secret at one command after the other: a command opens the store anew."""
-    engine = place.open()
+    engine = stored.open()
     one = engine.scope().remember("harmless").ids[0]
-    place.close()
-    target = ["--store", str(place.url)] if place.folder is None else ["-w", str(place.folder)]
-    if place.folder is not None and place.url is not None:
-        target += ["--store", place.url]
+    stored.close()
+    target = ["--store", str(stored.url)] if stored.folder is None else ["-w", str(stored.folder)]
+    if stored.folder is not None and stored.url is not None:
+        target += ["--store", stored.url]
     monkeypatch.setenv("LAMINA_TRACE_RECALLS", "true")
-    for number, (text, secret) in enumerate(CANARIES if place.variant == "sqlite" else CANARIES[::10]):
+    for number, (text, secret) in enumerate(CANARIES if stored.variant == "sqlite" else CANARIES[::10]):
         name = secret if is_named(secret) else "s"
         commands: list[list[str]] = [
             ["remember", "--", text],
@@ -375,7 +380,7 @@ def test_no_secret_stays_that_was_typed(
         for command in (commands[number % len(commands)], commands[(number // 3) % len(commands)]):
             run(_doors(), [*target, *command])
             capsys.readouterr()
-    assert_nowhere(place, "")
+    assert_nowhere(stored, "")
 
 
 def test_the_search_finds_what_is_there(workspace: Place) -> None:
