@@ -19,6 +19,7 @@ from lamina.errors import ConfigError, Damaged, Unauthenticated
 from lamina.model import quoted
 from lamina.model.token import Right
 from lamina.policy.loading import PRESETS, load_policy, preset
+from lamina.policy.privacy import check_name
 from lamina.policy.rules import Policy
 from lamina.runtime import Clock, Runtime, SystemClock
 from lamina.storage.database import Database
@@ -95,6 +96,8 @@ def open_memory(
     environment = os.environ if environment is None else environment
     where = locate(target, settings, environment)
     config = where.loaded.config
+    for name in (config.owner, config.tenant, config.project):
+        check_name(name)
     if where.workspace is not None and not is_workspace(where.workspace):
         if not create:
             raise Damaged(

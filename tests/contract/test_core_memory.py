@@ -409,7 +409,9 @@ def test_this_and_that_and_everything(workspace: Place, me: Mind) -> None:
     assert me.pending() == []
 
 
-@pytest.mark.parametrize(("said", "name"), [("My name is Ada.", "Ada"), ("ฉันชื่อมะลิ", "มะลิ"), ("我叫小明。", "小明")])
+@pytest.mark.parametrize(
+    ("said", "name"), [("My name is Ada.", "Ada"), ("ฉันชื่อมะลิ", "มะลิ"), ("我叫小明。", "小明")]
+)
 def test_a_fact_that_was_only_heard_counts_least_and_touches_no_file(
     workspace: Place, me: Mind, said: str, name: str
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import importlib
 import itertools
+import json
 import random
 import re
 import string
@@ -585,3 +586,22 @@ def test_our_own_documentation_raises_no_alarm(detector: ModuleType) -> None:
     # The tour in the README shows a password being refused.
     shown = [line for _, line in detector.lines([ROOT / "README.md"]) if find_secrets(line)]
     assert all("remember(" in line for line in shown), shown
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "my password is hunter2-Blue42",
+        "hunter2-Blue42 is my password",
+        "รหัสผ่านคือ hunter2-Blue42",
+        "密码是 hunter2-Blue42",
+    ],
+)
+def test_what_json_escapes_does_not_hide_a_secret(said: str) -> None:
+    """Tools answer in JSON, and JSON within JSON: a line break is two signs there, and a quote too."""
+    for inner in (f"one\n{said}\nthree", f'"{said}"', json.dumps({"log": said}, ensure_ascii=False)):
+        text = json.dumps([{"out": inner}], ensure_ascii=False)
+        assert "hunter2" not in redacted(text)
+        allowed = json.dumps({"a": "harmless", "b": inner}, ensure_ascii=False)
+        assert redacted(allowed).startswith('{"a": "harmless"')
+    assert redacted(r"C:\new\temp\reports") == r"C:\new\temp\reports"

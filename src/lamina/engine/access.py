@@ -14,6 +14,7 @@ from lamina.engine.ledger import Ledger
 from lamina.errors import InvalidInput, NotFound, Unauthenticated
 from lamina.model import Role, Scope, checked_name
 from lamina.model.token import Right, Token
+from lamina.policy.privacy import check_name
 from lamina.runtime import random_token
 from lamina.storage.book import Tokens
 from lamina.text.normal import well_formed
@@ -40,9 +41,9 @@ def create_token(engine: Engine, label: str, **details: Unpack[TokenDetails]) ->
     token = Token(
         id=token_id,
         hash=_hash(secret),
-        label=well_formed(label, "label", 100),
-        user=checked_name("user", str(given.get("user", engine.config.owner))),
-        agent=None if agent is None else checked_name("agent", str(agent)),
+        label=check_name(well_formed(label, "label", 100), numbers=False),
+        user=check_name(checked_name("user", str(given.get("user", engine.config.owner)))),
+        agent=None if agent is None else check_name(checked_name("agent", str(agent))),
         role=chosen(Role, given.get("role", Role.AGENT if agent else Role.USER), "role"),
         rights=tuple(sorted({chosen(Right, right, "right") for right in rights})),  # type: ignore[attr-defined]
         created_at=engine.now(),

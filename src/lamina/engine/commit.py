@@ -125,12 +125,7 @@ def _merged(memory: Memory, loser: Memory) -> Memory:
 
 def _restated(ledger: Ledger, existing: Memory, shelf: Shelf) -> Receipt:
     """Said again: where it would have faded or belongs to an earlier phase, it is fresh again."""
-    expires = existing.expires_tick
-    if expires is not None:
-        rule = ledger.book.policy.retention_of(
-            existing.space, contract_kind(existing.layer), existing.kind
-        )
-        expires = rule.expires_tick(ledger.tick(shelf.name))
+    expires = _renewed(ledger, existing)
     if (existing.phase, existing.expires_tick) != (shelf.phase.id, expires):
         place = ledger.memories.place(existing.id)
         fresh = replace(existing, phase=shelf.phase.id, expires_tick=expires, updated_at=ledger.now)
@@ -144,6 +139,14 @@ def _restated(ledger: Ledger, existing: Memory, shelf: Shelf) -> Receipt:
         acknowledgement=acknowledgement("unchanged", existing.text),
         revision=existing.revision,
     )
+
+
+def _renewed(ledger: Ledger, memory: Memory) -> int | None:
+    """The tick at which a memory would fade that is as fresh as new."""
+    if memory.expires_tick is None:
+        return None
+    rule = ledger.book.policy.retention_of(memory.space, contract_kind(memory.layer), memory.kind)
+    return rule.expires_tick(ledger.tick(memory.shelf))
 
 
 def _lost(ledger: Ledger, new: Memory, outcome: Lose, identity: str) -> Memory:
@@ -384,7 +387,14 @@ def commit_restore(ledger: Ledger, memory_id: str, reason: str | None = None) ->
             code="superseded",
             hint="Forget that one first.",
         )
-    back = replace(old, state=State.ACTIVE, purge_at=None, retired_tick=None, updated_at=ledger.now)
+    back = replace(
+        old,
+        state=State.ACTIVE,
+        purge_at=None,
+        retired_tick=None,
+        expires_tick=_renewed(ledger, old),
+        updated_at=ledger.now,
+    )
     saved = _saved(ledger, back, ledger.index(shelf, back), identity)
     ledger.record(HistoryOp.RESTORE, saved, None, {"code": "restored", "reason": reason})
     ledger.wrote(saved)

@@ -35,7 +35,8 @@ def converse(
         return _with_guesses(mind, text, heard) if _is_person(mind) else heard
     said = voice(mind, text)
     obeyed = [receipt for command in asked for receipt in obey(mind, command, said)]
-    heard = _kept(mind, turn, asked)
+    refused = all(one.decision is Outcome.DENIED for one in obeyed)
+    heard = _kept(mind, turn if refused else replace(turn, hint=None), asked)
     lines = dict.fromkeys(one.acknowledgement for one in obeyed if one.acknowledgement)
     events = [*heard.events, *(event for one in obeyed for event in one.events)]
     return Heard(
@@ -57,9 +58,12 @@ def voice(mind: Mind, text: str) -> tuple[Language, str]:
 
 def _without_promoted(asked: list[Command], turn: Turn) -> list[Command]:
     """A lasting statement that is to be kept for a wider space is promoted, not remembered a second time."""
-    if turn.hint is None or turn.drafts[0].kind in (Kind.CONTEXT, Kind.EXECUTION):
+    if (hint := turn.hint) is None:
         return asked
-    return [one for one in asked if one.action is not Action.REMEMBER or one.space != turn.hint.target]
+    asked = [replace(one, space=one.space or hint.target) for one in asked]
+    if turn.drafts[0].kind in (Kind.CONTEXT, Kind.EXECUTION):
+        return asked
+    return [one for one in asked if one.action is not Action.REMEMBER or one.space != hint.target]
 
 
 def _kept(mind: Mind, turn: Turn, asked: Sequence[Command]) -> Heard:
@@ -67,7 +71,7 @@ def _kept(mind: Mind, turn: Turn, asked: Sequence[Command]) -> Heard:
     if any(one.action in _LEAVE_NO_TURN for one in asked):
         return Heard(receipts=())
     own = [draft for draft in turn.drafts if draft.scope != turn.scope or draft.place == "turn"]
-    return mind.engine.hear(replace(turn, drafts=tuple(own), hint=None))
+    return mind.engine.hear(replace(turn, drafts=tuple(own)))
 
 
 def _is_person(mind: Mind) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from lamina.engine.recall import recall
-from lamina.model import Explanation, HistoryEntry, HistoryOp, Memory, Query, State, Verdict, iso
+from lamina.engine.recall import current_phases, recall
+from lamina.model import Explanation, HistoryEntry, HistoryOp, Memory, Phase, Query, State, Verdict, iso
 from lamina.model.audit import TraceEvent
 from lamina.storage.database import Transaction
 from lamina.text.analyse import query_terms, terms
@@ -105,13 +105,17 @@ def missed(transaction: Transaction, query: Query, memory: Memory, now: datetime
     if memory.id in {hit.id for hit in answer.found.hits}:
         return Verdict(subject=subject, lines=(f"It is recalled, as number {ranks[memory.id]}.",))
     if memory.id in ranks:
-        shown = len(answer.found.hits)
-        said = f"It matches, as number {ranks[memory.id]}; {shown} are shown. Ask for more with k."
+        hits = answer.found.hits
+        twin = next((hit.id for hit in hits if hit.text == memory.text), None)
+        said = f"It matches, as number {ranks[memory.id]}; {len(hits)} are shown. Ask for more with k."
+        if twin is not None:
+            said = f"It matches, and {twin}, which says the same, is shown in its place."
         return Verdict(subject=subject, lines=(said,))
-    return Verdict(subject=subject, lines=(_hurdle(query, memory, now),))
+    phase = current_phases(transaction, query).get(memory.space)
+    return Verdict(subject=subject, lines=(_hurdle(query, memory, now, phase),))
 
 
-def _hurdle(query: Query, memory: Memory, now: datetime) -> str:
+def _hurdle(query: Query, memory: Memory, now: datetime, phase: Phase | None) -> str:
     if memory.state is not State.ACTIVE:
         return f"It is {memory.state}; only active memories are recalled."
     if memory.expires_at is not None and memory.expires_at <= now:
@@ -122,6 +126,6 @@ def _hurdle(query: Query, memory: Memory, now: datetime) -> str:
     present = words & set(terms(f"{memory.key} {memory.text}" if memory.key else memory.text))
     if not present:
         return f"It shares none of the question's {len(words)} words."
-    if not query.across_phases:
+    if not query.across_phases and phase is not None and phase.id != memory.phase:
         return f"It belongs to {memory.phase}, and only the current phase is recalled."
     return "Others match the question better, and it is beyond the pool of candidates."

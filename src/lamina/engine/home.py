@@ -25,6 +25,7 @@ from lamina.engine.settle import settle
 from lamina.errors import Conflict, InvalidInput, LaminaError, Unavailable
 from lamina.model import (
     Authority,
+    Deny,
     Draft,
     Kind,
     Layer,
@@ -38,6 +39,7 @@ from lamina.model import (
     iso,
 )
 from lamina.policy.gates import decide
+from lamina.policy.privacy import find_secrets
 from lamina.storage.book import Entries, KnownEntry, Operation, Operations
 from lamina.storage.database import Database, Transaction
 from lamina.storage.lexicon import Lexicon
@@ -370,8 +372,8 @@ class FileHome:
             present: set[str] = set()
             for entry in file.entries:
                 key = canonical_key(entry.key)
-                present.add(key)
-                problems.extend(self._take_in(ledger, key, entry, known.get(key)))
+                present |= {key, place := self._place(key)}
+                problems.extend(self._take_in(ledger, key, entry, known.get(key) or known.get(place)))
             for key in known.keys() - present:
                 self._let_go(ledger, known[key])
             return len(problems)
@@ -391,24 +393,30 @@ class FileHome:
         mark = self._book.sealer.fingerprint(entry.value) or ""
         if known is not None and known.memory_id and _unchanged(known, entry):
             return []
-        if known is not None and not known.memory_id and known.value == mark:
-            return [self._refused(entry, known.fields["code"])]
         try:
             draft = self._draft_of(key, entry, ledger.now)
         except InvalidInput as error:
             return [FileProblem(file=self.name, line=entry.line, message=error.message, hint=error.hint)]
         ledger.scope = draft.scope
         decision = decide(draft, self._book.law(draft.scope))
+        if known is not None and (known.memory_id, known.value) == ("", mark):
+            code = decision.code if isinstance(decision, Deny) else known.fields["code"]
+            if isinstance(decision, Deny) or code.startswith("conflict_"):
+                return [self._refused(entry, code)]  # told once
         request = Request(
             verb=Verb.REMEMBER, scope=draft.scope, at=ledger.now, draft=draft, decision=decision
         )
         receipt = perform(ledger, request)
         if receipt.decision is Outcome.DENIED:
-            refused = KnownEntry(key, "", mark, {"code": receipt.code})
+            refused = KnownEntry(self._place(key), "", mark, {"code": receipt.code})
             Entries(ledger.transaction).put(self.name, refused)
             return [self._refused(entry, receipt.code)]
         Entries(ledger.transaction).put(self.name, _known(entry, receipt.ids[0]))
         return []
+
+    def _place(self, key: str) -> str:
+        """What a refused entry is known by: its key may be the very thing that is not to be kept."""
+        return (self._book.sealer.fingerprint(key) or "") if find_secrets(key) else key
 
     def _refused(self, entry: Entry, code: str) -> FileProblem:
         return FileProblem(

@@ -48,7 +48,7 @@ from lamina.model import (
 )
 from lamina.model.audit import TraceEvent
 from lamina.policy.phases import PhaseDiff
-from lamina.policy.privacy import find_secrets, redacted
+from lamina.policy.privacy import check_name, redacted
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.logs import History
@@ -71,6 +71,8 @@ class Mind:
     """What a caller may do. Everything happens within its scope; nothing outside it exists here."""
 
     def __init__(self, engine: Engine, scope: Scope) -> None:
+        for name in (scope.user, scope.agent, scope.session, scope.run, scope.project):
+            check_name(name or "")
         self.engine = engine
         self.scope = scope
 
@@ -91,7 +93,9 @@ class Mind:
                 at=now,
                 draft=draft,
                 decision=self.engine.judge(draft),
-                idempotency_key=None if repeat is None else well_formed(repeat, "idempotency key", 200),
+                idempotency_key=book.sealer.fingerprint(
+                    None if repeat is None else well_formed(repeat, "idempotency key", 200)
+                ),
             )
         )
 
@@ -109,8 +113,10 @@ class Mind:
             raise InvalidInput("A tool or a document does not speak for others.", code="role_invalid")
         said = well_formed(text, "text", limit)
         answered = None if reply is None else well_formed(reply, "reply", limit)
-        for one in tools:
-            well_formed(canonical(one), "tool event", limit)
+        try:
+            well_formed(canonical([{**one} for one in tools]), "tools", limit)
+        except (TypeError, ValueError, RecursionError):
+            raise InvalidInput("What a tool returned is a JSON object.", code="tool_event_invalid") from None
         return converse(Mind(self.engine, scope), said, answered, tools)
 
     def allow(self, fingerprint: str) -> None:
@@ -331,13 +337,9 @@ class Mind:
         shelf = self._shelf(space)
         title = well_formed(name, "name", 128) if name else None
         why = well_formed(reason, "reason", 1000)
-        if find_secrets(f"{name}\n{reason}"):
-            raise Denied("This looks like a secret.", code="privacy_deny_sensitive", hint="Leave it out.")
         phase = self.engine.act(self._in_session, lambda ledger: begin(ledger, shelf, title, why))
-        if phase is None:
-            raise Denied(
-                "The policy in force has no phases.", code="phase_disabled", hint="Set `phase.enabled` in it."
-            )
+        if isinstance(phase, Denied):
+            raise phase
         return phase
 
     def phases(self, space: str = "session") -> tuple[Phase, ...]:

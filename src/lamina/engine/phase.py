@@ -6,6 +6,7 @@ from lamina.engine.ledger import Ledger
 from lamina.errors import Denied, NotFound
 from lamina.model import Phase, Space
 from lamina.policy.phases import PhaseDiff, compared
+from lamina.policy.privacy import find_secrets
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.phases import Phases
@@ -14,15 +15,20 @@ from lamina.trace import events
 _BEYOND = 2**62
 
 
-def begin(ledger: Ledger, shelf: str, name: str | None, reason: str) -> Phase | None:
-    """Begin the next phase of a shelf; None where the policy has no phases, which is traced."""
+def begin(ledger: Ledger, shelf: str, name: str | None, reason: str) -> Phase | Denied:
+    """Begin the next phase of a shelf; a refusal is traced, and returned so that its trace is kept."""
+    refused = None
     if not ledger.book.policy.phase.enabled:
-        space = Space(shelf.partition(":")[0])
-        refused = events.border_check(
-            ledger.scope, "phase_start", (space, None), "phase_disabled", ledger.snapshot
+        hint = "Set `phase.enabled` in it."
+        refused = Denied("The policy in force has no phases.", code="phase_disabled", hint=hint)
+    elif find_secrets(f"{name}\n{reason}", ledger.book.law(ledger.scope).allowed):
+        refused = Denied("This looks like a secret.", code="privacy_deny_sensitive", hint="Leave it out.")
+    if refused is not None:
+        spaces = (Space(shelf.partition(":")[0]), None)
+        ledger.trace(
+            shelf, events.border_check(ledger.scope, "phase_start", spaces, refused.code, ledger.snapshot)
         )
-        ledger.trace(shelf, refused)
-        return None
+        return refused
     number, current = ledger.lexicon.open_shelf(shelf)
     return ledger.start_phase(shelf, number, (current + 1, name, reason)).phase
 

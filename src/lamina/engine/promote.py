@@ -9,7 +9,8 @@ from lamina.engine.commit import HOMES, put_aside, readable, standing, store
 from lamina.engine.ledger import Ledger
 from lamina.engine.moves import release
 from lamina.errors import InvalidInput
-from lamina.model import HistoryOp, Memory, Outcome, Receipt, Space, State, Trust
+from lamina.model import HistoryOp, Memory, Outcome, Receipt, Space, State, Trust, contract_kind
+from lamina.policy.privacy import find_secrets
 from lamina.policy.promotion import ALLOWED, may_promote
 from lamina.policy.reconcile import Lose, New, Same, Supersede, reconcile
 from lamina.storage.book import KnownEntry
@@ -22,6 +23,7 @@ _WHY = {
     "promotion_untrusted": "What a tool or a document said is not moved to a wider space.",
     "promotion_event_type": "The policy in force moves no memory of this kind to the {target} space.",
     "promotion_authority": "This caller, or this memory, has too little authority for the {target} space.",
+    "privacy_deny_sensitive": "The reason looks like a secret, and secrets are not kept.",
     "promotion_no_item": "There is nothing in this that could be moved to the {target} space.",
     "conflict_authority": "What the {target} space knows weighs more.",
     "conflict_correction": "What the {target} space knows is a correction, and weighs more.",
@@ -35,7 +37,8 @@ def commit_promote(ledger: Ledger, memory_id: str, target: Space, reason: str) -
     name = ledger.scope.shelf(target)
     if name is None:
         raise InvalidInput(f"There is no {target} here to promote this to.", code="space_unknown")
-    answer = _answer(ledger, old, target)
+    secret = find_secrets(reason, ledger.book.law(ledger.scope).allowed)
+    answer = "privacy_deny_sensitive" if secret else _answer(ledger, old, target)
     told = events.border_check(ledger.scope, "promote", (old.space, target), answer, ledger.snapshot)
     ledger.trace(old.shelf, told)
     if answer != ALLOWED:
@@ -98,17 +101,19 @@ def _moved(ledger: Ledger, old: Memory, target: Space, reason: str) -> Memory:
     """The memory as it will stand in the wider space: the same words, authority and importance."""
     shelf = ledger.shelf(ledger.scope.shelf(target) or "")
     at_home = old.key is not None and ledger.home == HOMES.get(target)
+    tick = ledger.tick(shelf.name) + 1
+    retention = ledger.book.policy.retention_of(target, contract_kind(old.layer), old.kind)
     return replace(
         old,
         id="",
         space=target,
         owner=shelf.name.partition(":")[2],
-        tick=ledger.tick(shelf.name) + 1,
+        tick=tick,
         phase=shelf.phase.id,
         revision=1,
         created_at=ledger.now,
         updated_at=ledger.now,
-        expires_tick=None,
+        expires_tick=None if old.pinned else retention.expires_tick(tick),
         supersedes=None,
         file=ledger.home if at_home else None,
         meta={**old.meta, "promoted_from": old.id, "promotion_reason": reason},

@@ -120,7 +120,7 @@ def perform(ledger: Ledger, request: Request) -> Receipt:
     if known := responses.get(caller, request.idempotency_key):
         if known[0] != request.fingerprint:
             raise Conflict(
-                f"The idempotency key {request.idempotency_key!r:.60} was used for another request.",
+                "This idempotency key was used for another request.",
                 code="idempotency_mismatch",
                 hint="Use a new key for a new request.",
             )

@@ -66,7 +66,7 @@ def checked_name(what: str, name: str) -> str:
     """The name itself, or InvalidInput: no blanks, no invisible characters, at most 128 long."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise InvalidInput(
-            f"The {what} name {name!r:.80} cannot be used.",
+            f"This {what} name cannot be used.",
             code="name_invalid",
             hint="Use 1 to 128 visible characters without spaces.",
         )

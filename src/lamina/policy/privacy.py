@@ -10,7 +10,9 @@ import hmac
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+from lamina.errors import Denied
 from lamina.policy import views
 from lamina.policy.pii import NUMBERS, find_personal
 from lamina.policy.shapes import Piece, Place, compiled, shape, source
@@ -76,6 +78,14 @@ def find_secrets(text: str, allowed: Allowed | None = None) -> tuple[Finding, ..
     return tuple(outermost)
 
 
+@lru_cache(maxsize=4096)
+def check_name(name: str, numbers: bool = True) -> str:
+    """A name that holds no secret, or Denied; a number like a card's may be what a platform calls a user."""
+    if any(not numbers or hit.rule not in _PERSONAL for hit in find_secrets(name)):
+        raise Denied("A name looks like a secret.", code="privacy_deny_sensitive", hint="Choose another.")
+    return name
+
+
 def redacted(text: str) -> str:
     """The text with `(redacted)` in the place of each secret. Never raises."""
     out: list[str] = []
@@ -96,6 +106,8 @@ def _everywhere(text: str) -> list[Place]:
         found += _tokens(text, _lowered(text))
     if plain.text != text and (tags := views.tagged(text)) is not None:
         found += _placed(tags, _scan(tags.text))
+    if (bare := views.unescaped(plain)) is not None:
+        found += _placed(bare, _scan(bare.text))
     if (whole := views.joined(plain)) is not None:
         parts = (*_tokens(whole.text, _lowered(whole.text)), *find_personal(whole.text))
         found += [place for place in _placed(whole, parts) if _is_broken(text, *place)]

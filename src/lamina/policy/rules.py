@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from lamina.model import Authority, Kind, Role, Space, plain
+from lamina.policy.privacy import redacted
 
 
 class WritePolicy(StrEnum):
@@ -130,15 +131,15 @@ class Policy:
         return {
             "name": self.name,
             "write_policy": self.write_policy.value,
-            "allow_event_types": sorted(self.allow_event_types),
-            "deny_event_types": sorted(self.deny_event_types),
+            "allow_event_types": plain(self.allow_event_types),
+            "deny_event_types": plain(self.deny_event_types),
             "authority_order": plain(self.authority_order),
             "short_term_turns": self.short_term_turns,
             "retention": {
                 kind: {name: str(rule) for name, rule in sorted(rules.items())}
                 for kind, rules in sorted(self.retention.items())
             },
-            "promotion": {kind: sorted(types) for kind, types in sorted(self.promotion.items())},
+            "promotion": {kind: plain(types) for kind, types in sorted(self.promotion.items())},
             "spaces": {
                 "read_order": plain(self.read_order),
                 "write_spaces": [space.value for space in Space if space in self.write_spaces],
@@ -148,6 +149,6 @@ class Policy:
             "phase": {**plain(self.phase), "mode": self.phase.mode},
             "privacy": {
                 "deny_patterns": len(self.privacy.deny_patterns),
-                "allow_profile_keys": list(self.privacy.allow_profile_keys),
+                "allow_profile_keys": [redacted(key) for key in self.privacy.allow_profile_keys],
             },
         }

@@ -71,6 +71,18 @@ def joined(view: View) -> View | None:
     return View("".join(text[start:end] for start, end in kept), origin)
 
 
+def unescaped(view: View) -> View | None:
+    """The view with quotes and line breaks that are escaped, as in JSON, as they were; None if none are."""
+    text = view.text
+    marks = list(_ESCAPE.finditer(text)) if "\\" in text else []
+    if not marks:
+        return None
+    gone = {mark.start() for mark in marks}
+    origin = [at for at in range(len(text)) if at not in gone]
+    whole = _ESCAPE.sub(lambda mark: _ESCAPED[mark[1]], text)
+    return View(whole, origin if view.origin is None else [view.origin[at] for at in origin])
+
+
 def decoded(text: str) -> Iterator[tuple[int, int, str]]:
     """Start and end of each run of base64 or percent encoding, and what it says if that is readable."""
     for run in _BASE64.finditer(text):
@@ -120,6 +132,8 @@ _BASE64 = re.compile(
 )
 _UNBROKEN = re.compile(r"\S+")
 _PERCENT = re.compile(r"(?<![!-~])[!-~]*?%[0-9A-Fa-f]{2}[!-~]*", re.ASCII)
+_ESCAPED = {"n": "\n", "r": "\n", "t": " ", '"': '"', "/": "/", "\\": "\\"}
+_ESCAPE = re.compile(r'\\([nrt"/\\])')
 _WEB_SAFE = str.maketrans("-_", "+/")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff]")
 _TAG = re.compile("[\U000e0020-\U000e007e]")

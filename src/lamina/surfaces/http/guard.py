@@ -20,6 +20,7 @@ from lamina.engine.access import authenticate
 from lamina.engine.engine import Engine
 from lamina.errors import LaminaError, Unauthenticated
 from lamina.model.token import Token
+from lamina.policy.privacy import find_secrets
 from lamina.runtime import random_token
 from lamina.surfaces.http.problems import Problem, Refused, answer, log, logged, refused, unexpected
 
@@ -86,7 +87,8 @@ class Guard:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = _headers(scope)
         asked = headers.get("x-request-id", "")
-        request_id = asked if _REQUEST_ID.fullmatch(asked) else random_token(12)
+        ours = not _REQUEST_ID.fullmatch(asked) or find_secrets(asked)  # it goes into the log
+        request_id = random_token(12) if ours else asked
         scope.setdefault("state", {})["request_id"] = request_id
         sender = _Sender(send, request_id)
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +19,7 @@ from pydantic import ConfigDict, Field, ValidationError, create_model
 from lamina.errors import InvalidInput, LaminaError
 from lamina.model import Kind, Layer, Space
 from lamina.model.token import Right
+from lamina.policy.privacy import redacted
 from lamina.surfaces.mcp import shapes
 from lamina.surfaces.mcp.identity import Caller
 from lamina.text.ttl import parse_time
@@ -323,7 +325,7 @@ class MemoryTool(Tool):
         except ToolError as error:
             match error.__cause__:
                 case LaminaError() as expected:
-                    raise ToolError(_told(expected)) from None
+                    raise ToolError(redacted(_told(expected))) from None
                 case ValidationError() as wrong if wrong.title == self.fn_metadata.arg_model.__name__:
                     raise ToolError(_named(wrong)) from None
                 case _:
@@ -390,11 +392,16 @@ def _told(error: LaminaError) -> str:
     return f"{error.message} {hint}".strip() + f" [{error.code}]"
 
 
+def _shown(part: int | str) -> str:
+    """The name of an argument; one that is none of ours may be anything."""
+    return str(part) if re.fullmatch(r"[a-z_]{1,32}|[0-9]+", str(part)) else "?"
+
+
 def _named(wrong: ValidationError) -> str:
     """Which arguments are wrong and how; not what was in them, which may be the very thing to keep out."""
     problems = wrong.errors(include_url=False, include_context=False, include_input=False)
     said = [
-        f"`{'.'.join(str(part) for part in problem['loc'])[:60]}`: {problem['msg']}."
+        f"`{'.'.join(_shown(part) for part in problem['loc'])}`: {problem['msg']}."
         for problem in problems[:_SHOWN_PROBLEMS]
     ]
     return " ".join(["The arguments cannot be used.", *said, "[arguments_invalid]"])
