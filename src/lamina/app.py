@@ -19,15 +19,15 @@ from lamina.errors import ConfigError, Damaged, Unauthenticated
 from lamina.model import quoted
 from lamina.model.token import Right
 from lamina.policy.loading import PRESETS, load_policy, preset
-from lamina.policy.privacy import check_name
 from lamina.policy.rules import Policy
 from lamina.runtime import Clock, Runtime, SystemClock
 from lamina.storage.database import Database
 from lamina.storage.sqlite import SqliteDatabase
 from lamina.trace.chain import Sealer
 from lamina.trace.keys import Anchor, load_key
-from lamina.understand.rulebook import Rulebook, rulebook
 from lamina.workspace.layout import DATABASE, create_workspace, is_workspace
+from lamina_language.secrets.privacy import check_name
+from lamina_language.understand.rulebook import Rulebook, rulebook
 
 #: Modules that not every process needs, and what installs them.
 _OPTIONAL = {

@@ -26,13 +26,13 @@ from lamina import LaminaError
 from lamina.__main__ import _doors
 from lamina.engine.access import create_token
 from lamina.engine.engine import Engine
-from lamina.policy.privacy import check_name, find_secrets
 from lamina.surfaces.cli.app import run
 from lamina.surfaces.http.app import create_app
 from lamina.surfaces.http.guard import Limits
 from lamina.surfaces.http.server import listener_on, server_for
 from lamina.surfaces.mcp.identity import Starter
 from lamina.surfaces.mcp.server import build_server
+from lamina_language.secrets.privacy import check_name, find_secrets
 
 WANTED = 200
 

@@ -21,8 +21,8 @@ from lamina.runtime import Runtime
 from lamina.text.entries import EntryFile
 from lamina.trace.chain import Sealer
 from lamina.trace.keys import Anchor, load_key
-from lamina.understand.rulebook import rulebook
 from lamina.workspace.layout import create_workspace
+from lamina_language.understand.rulebook import rulebook
 
 if TYPE_CHECKING:
     from lamina.engine.mind import Mind

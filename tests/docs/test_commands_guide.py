@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lamina.understand.command import Command, Target
-from lamina.understand.commands import commands
-from lamina.understand.infer import infer
+from lamina_language.understand.command import Command, Target
+from lamina_language.understand.commands import commands
+from lamina_language.understand.infer import infer
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "commands.md"
 TARGETS = {Target.LATEST: ", the latest", Target.ABOUT: ", about", Target.EVERYTHING: ", everything"}

@@ -22,7 +22,7 @@ CLASSES = {name: kind for name, kind in vars(errors).items() if isinstance(kind,
 
 @cache
 def modules() -> dict[str, ast.Module]:
-    found = sorted((ROOT / "src" / "lamina").rglob("*.py"))
+    found = sorted((ROOT / "src").rglob("*.py"))
     return {path.as_posix(): ast.parse(path.read_text("utf-8")) for path in found}
 
 

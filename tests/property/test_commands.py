@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.understand.command import Action, Target
-from lamina.understand.commands import commands
-from lamina.understand.infer import infer
+from lamina_language.understand.command import Action, Target
+from lamina_language.understand.commands import commands
+from lamina_language.understand.infer import infer
 
 FRAGMENTS = [
     "remember", "remember that", "that", "this", "forget", "everything", "about", "my", "tone", "language",

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.policy.privacy import Allowed, find_secrets, redacted
-from lamina.policy.views import decoded, joined, plain
+from lamina_language.secrets.privacy import Allowed, find_secrets, redacted
+from lamina_language.secrets.views import decoded, joined, plain
 
 SIZE = 16_384
 SURROGATES_TOO = st.text(st.characters(codec=None))

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from lamina.model import Kind, Role
 from lamina.text.normal import folded
-from lamina.understand.clauses import listen
-from lamina.understand.events import event_type, importance
-from lamina.understand.facts import ALLOWED_KEYS, VALUE_LIMIT, profile_fact
-from lamina.understand.hints import promotion_hint
-from lamina.understand.rulebook import rulebook
-from lamina.understand.signal import low_signal
-from lamina.understand.view import view_of
+from lamina_language.understand.clauses import listen
+from lamina_language.understand.events import event_type, importance
+from lamina_language.understand.facts import ALLOWED_KEYS, VALUE_LIMIT, profile_fact
+from lamina_language.understand.hints import promotion_hint
+from lamina_language.understand.rulebook import rulebook
+from lamina_language.understand.signal import low_signal
+from lamina_language.understand.view import view_of
 
 SURROGATES_TOO = st.text(st.characters(codec=None))
 FRAGMENTS = [

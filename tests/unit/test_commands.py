@@ -14,9 +14,9 @@ import pytest
 from lamina.model import Kind, Space
 from lamina.text.entry_line import canonical_key
 from lamina.text.ttl import parse_ttl
-from lamina.understand.command import Action, Command, Target
-from lamina.understand.commands import commands, note_key
-from lamina.understand.rulebook import rulebook
+from lamina_language.understand.command import Action, Command, Target
+from lamina_language.understand.commands import commands, note_key
+from lamina_language.understand.rulebook import rulebook
 
 TABLE = [
     json.loads(line)

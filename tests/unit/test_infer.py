@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lamina.understand.infer import EARLIER, infer
+from lamina_language.understand.infer import EARLIER, infer
 
 CONCISE = ("response.verbosity", "concise")
 BULLETS = ("response.format.default", "bullet-summary")

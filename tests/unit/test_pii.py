@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from lamina.policy import pii
-from lamina.policy.pii import find_personal, passes_luhn
-from lamina.policy.privacy import REDACTED, find_secrets, redacted
-from lamina.policy.shapes import compiled
+from lamina_language.secrets import pii
+from lamina_language.secrets.pii import find_personal, passes_luhn
+from lamina_language.secrets.privacy import REDACTED, find_secrets, redacted
+from lamina_language.secrets.shapes import compiled
 
 CHECKS = {
     "payment_card": pii.CHECKS["luhn"],

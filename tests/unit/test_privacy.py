@@ -15,10 +15,10 @@ from types import ModuleType
 
 import pytest
 
-from lamina.policy import pii, privacy, shapes, shapes_named, views
-from lamina.policy.privacy import REDACTED, Allowed, Finding, find_secrets, redacted
-from lamina.policy.shapes import compiled, shape, source
-from lamina.policy.shapes_named import NAMES
+from lamina_language.secrets import pii, privacy, shapes, shapes_named, views
+from lamina_language.secrets.privacy import REDACTED, Allowed, Finding, find_secrets, redacted
+from lamina_language.secrets.shapes import compiled, shape, source
+from lamina_language.secrets.shapes_named import NAMES
 
 ROOT = Path(__file__).parents[2]
 

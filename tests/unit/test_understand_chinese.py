@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from lamina.model import Kind, Role, Space
-from lamina.understand.events import event_type, importance
-from lamina.understand.facts import profile_fact
-from lamina.understand.hints import Hint, promotion_hint
-from lamina.understand.signal import low_signal
+from lamina_language.understand.events import event_type, importance
+from lamina_language.understand.facts import profile_fact
+from lamina_language.understand.hints import Hint, promotion_hint
+from lamina_language.understand.signal import low_signal
 
 KINDS = {
     Kind.CORRECTION: [

@@ -10,12 +10,12 @@ import pytest
 
 from lamina.errors import InvalidInput
 from lamina.model import Kind, Role, Space
-from lamina.understand.command import Action
-from lamina.understand.events import event_type, importance
-from lamina.understand.facts import profile_fact
-from lamina.understand.hints import promotion_hint
-from lamina.understand.rulebook import packaged, rulebook
-from lamina.understand.signal import low_signal
+from lamina_language.understand.command import Action
+from lamina_language.understand.events import event_type, importance
+from lamina_language.understand.facts import profile_fact
+from lamina_language.understand.hints import promotion_hint
+from lamina_language.understand.rulebook import packaged, rulebook
+from lamina_language.understand.signal import low_signal
 
 FILES = (
     "keys", "cues", "events", "importance", "low_signal", "facts", "hints", "commands/settings",

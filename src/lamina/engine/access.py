@@ -14,10 +14,10 @@ from lamina.engine.ledger import Ledger
 from lamina.errors import InvalidInput, NotFound, Unauthenticated
 from lamina.model import Role, Scope, checked_name
 from lamina.model.token import Right, Token
-from lamina.policy.privacy import check_name
 from lamina.runtime import random_token
 from lamina.storage.book import Tokens
 from lamina.text.normal import well_formed
+from lamina_language.secrets.privacy import check_name
 
 PREFIX = "lam"
 

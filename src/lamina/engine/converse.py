@@ -10,10 +10,10 @@ from lamina.engine.hear import Turn, understood
 from lamina.engine.obey import obey
 from lamina.model import Heard, Kind, Outcome, Receipt, Role, Trust
 from lamina.text.normal import Language
-from lamina.understand.command import Action, Command
-from lamina.understand.commands import commands
-from lamina.understand.infer import EARLIER, infer
 from lamina.views.acknowledge import acknowledge, language_for
+from lamina_language.understand.command import Action, Command
+from lamina_language.understand.commands import commands
+from lamina_language.understand.infer import EARLIER, infer
 
 if TYPE_CHECKING:
     from lamina.engine.mind import Mind

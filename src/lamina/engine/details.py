@@ -12,8 +12,8 @@ from lamina.model import Draft, Kind, Layer, Query, Scope, Space
 from lamina.text.entries import canonical_key
 from lamina.text.normal import well_formed
 from lamina.text.ttl import SESSION_END, parse_ttl
-from lamina.understand.events import Weighed, importance
-from lamina.understand.rulebook import Rulebook
+from lamina_language.understand.events import Weighed, importance
+from lamina_language.understand.rulebook import Rulebook
 
 E = TypeVar("E", bound=StrEnum)
 

@@ -26,11 +26,11 @@ from lamina.model import (
     Space,
     canonical,
 )
-from lamina.understand.events import event_type, importance
-from lamina.understand.facts import profile_fact
-from lamina.understand.hints import Hint, promotion_hint
-from lamina.understand.rulebook import Rulebook
-from lamina.understand.signal import low_signal
+from lamina_language.understand.events import event_type, importance
+from lamina_language.understand.facts import profile_fact
+from lamina_language.understand.hints import Hint, promotion_hint
+from lamina_language.understand.rulebook import Rulebook
+from lamina_language.understand.signal import low_signal
 
 #: The session of a caller who names none.
 DEFAULT_SESSION = "main"

@@ -39,7 +39,6 @@ from lamina.model import (
     iso,
 )
 from lamina.policy.gates import decide
-from lamina.policy.privacy import find_secrets
 from lamina.storage.book import Entries, KnownEntry, Operation, Operations
 from lamina.storage.database import Database, Transaction
 from lamina.storage.lexicon import Lexicon
@@ -49,6 +48,7 @@ from lamina.text.normal import well_formed
 from lamina.text.ttl import parse_ttl
 from lamina.workspace.files import read_file, replace_file, stamp
 from lamina.workspace.locks import locked
+from lamina_language.secrets.privacy import find_secrets
 
 T = TypeVar("T")
 

@@ -11,7 +11,6 @@ from typing import Any
 from lamina.model import HistoryEntry, HistoryOp, Memory, Phase, Scope, Space, canonical, quoted
 from lamina.model.audit import AuditRecord
 from lamina.policy.gates import Law
-from lamina.policy.privacy import Allowed
 from lamina.policy.rules import Policy
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
@@ -29,7 +28,8 @@ from lamina.storage.phases import Phases
 from lamina.text.analyse import terms
 from lamina.trace import events
 from lamina.trace.chain import Sealer, audit_line
-from lamina.understand.rulebook import Rulebook
+from lamina_language.secrets.privacy import Allowed
+from lamina_language.understand.rulebook import Rulebook
 
 #: What a step in a memory's history is called in the audit (CM-10) and in a thread's delta (IS-1).
 _AUDIT_OP = {

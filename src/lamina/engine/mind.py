@@ -48,7 +48,6 @@ from lamina.model import (
 )
 from lamina.model.audit import TraceEvent
 from lamina.policy.phases import PhaseDiff
-from lamina.policy.privacy import check_name, redacted
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.logs import History
@@ -56,6 +55,7 @@ from lamina.storage.memories import Memories
 from lamina.storage.sessions import Session, Sessions
 from lamina.text.entries import canonical_key
 from lamina.text.normal import well_formed
+from lamina_language.secrets.privacy import check_name, redacted
 
 if TYPE_CHECKING:
     from lamina.engine.engine import Engine

@@ -10,9 +10,9 @@ from lamina.errors import LaminaError, NotFound, Unavailable
 from lamina.model import Hit, Memory, Outcome, Receipt, Space
 from lamina.text.normal import Language, folded
 from lamina.text.ttl import SESSION_END
-from lamina.understand.command import Action, Command, Target
-from lamina.understand.commands import note_key
 from lamina.views.acknowledge import acknowledge, refusal
+from lamina_language.understand.command import Action, Command, Target
+from lamina_language.understand.commands import note_key
 
 if TYPE_CHECKING:
     from lamina.engine.mind import Mind

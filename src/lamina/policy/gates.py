@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lamina.model import Admit, Decision, Deny, Draft, Kind, Layer, Trust, contract_kind
-from lamina.policy.privacy import Allowed, find_secrets
 from lamina.policy.rules import Policy, WritePolicy
 from lamina.text.normal import folded
+from lamina_language.secrets.privacy import Allowed, find_secrets
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from lamina.model import Authority, Kind, Role, Space, plain
-from lamina.policy.privacy import redacted
+from lamina_language.secrets.privacy import redacted
 
 
 class WritePolicy(StrEnum):

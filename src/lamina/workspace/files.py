@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from lamina.errors import Conflict, Damaged, InvalidInput, LaminaError, Unavailable
 from lamina.model import quoted
-from lamina.policy.privacy import find_secrets
 from lamina.runtime import random_token
 from lamina.workspace.exchange import exchange, place
+from lamina_language.secrets.privacy import find_secrets
 
 LARGEST = 16 * 1024 * 1024  #: bytes; nothing a person edits by hand comes near
 KEPT_VERSIONS = 20

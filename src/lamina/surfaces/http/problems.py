@@ -24,7 +24,7 @@ from lamina.errors import (
     Unauthenticated,
     Unavailable,
 )
-from lamina.policy.privacy import redacted
+from lamina_language.secrets.privacy import redacted
 
 MEDIA_TYPE = "application/problem+json"
 

@@ -19,10 +19,10 @@ from pydantic import ConfigDict, Field, ValidationError, create_model
 from lamina.errors import InvalidInput, LaminaError
 from lamina.model import Kind, Layer, Space
 from lamina.model.token import Right
-from lamina.policy.privacy import redacted
 from lamina.surfaces.mcp import shapes
 from lamina.surfaces.mcp.identity import Caller
 from lamina.text.ttl import parse_time
+from lamina_language.secrets.privacy import redacted
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lamina.understand.phrases import LATIN
-from lamina.understand.rulebook import Rule, Rulebook
-from lamina.understand.view import PAUSE, View, view_of
+from lamina_language.understand.phrases import LATIN
+from lamina_language.understand.rulebook import Rule, Rulebook
+from lamina_language.understand.view import PAUSE, View, view_of
 
 #: Stands in the place of each character that is not asserted. No rule knows it, and no word goes across it.
 UNSAID = "\x00"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
-from lamina.policy.shapes import Place, compiled, source
+from lamina_language.secrets.shapes import Place, compiled, source
 
 
 @dataclass(frozen=True, slots=True)

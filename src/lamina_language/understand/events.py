@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from lamina.model.memory import Kind
 from lamina.model.scope import Role
-from lamina.understand.clauses import listen
-from lamina.understand.facts import fact_in
-from lamina.understand.rulebook import Rulebook, rulebook
-from lamina.understand.view import view_of
+from lamina_language.understand.clauses import listen
+from lamina_language.understand.facts import fact_in
+from lamina_language.understand.rulebook import Rulebook, rulebook
+from lamina_language.understand.view import view_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lamina.errors import Denied
-from lamina.policy import views
-from lamina.policy.pii import NUMBERS, find_personal
-from lamina.policy.shapes import Piece, Place, compiled, shape, source
-from lamina.policy.shapes_named import NAMES, find_named, matches_at, trimmed
-from lamina.policy.views import View
+from lamina_language.secrets import views
+from lamina_language.secrets.pii import NUMBERS, find_personal
+from lamina_language.secrets.shapes import Piece, Place, compiled, shape, source
+from lamina_language.secrets.shapes_named import NAMES, find_named, matches_at, trimmed
+from lamina_language.secrets.views import View
 
 #: What stands in the place of a secret.
 REDACTED = "(redacted)"

@@ -7,9 +7,9 @@ import tomllib
 from dataclasses import dataclass
 from itertools import islice
 
-from lamina.understand.clauses import Speech, listen
-from lamina.understand.rulebook import Rule, Rulebook, packaged, rulebook
-from lamina.understand.view import view_of
+from lamina_language.understand.clauses import Speech, listen
+from lamina_language.understand.rulebook import Rule, Rulebook, packaged, rulebook
+from lamina_language.understand.view import view_of
 
 #: The keys a fact may have, from `data/keys.toml`.
 ALLOWED_KEYS: tuple[str, ...] = tuple(tomllib.loads(packaged("keys"))["keys"])

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from lamina.policy.shapes import Piece, Place, compiled, shape, source
+from lamina_language.secrets.shapes import Piece, Place, compiled, shape, source
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from typing import Any
 from lamina.errors import InvalidInput
 from lamina.model.memory import Kind
 from lamina.model.scope import Space
-from lamina.understand.command import Action, Target
-from lamina.understand.phrases import STARTS, bounded, expression, with_captures, with_parts
+from lamina_language.understand.command import Action, Target
+from lamina_language.understand.phrases import STARTS, bounded, expression, with_captures, with_parts
 
 _FILES = (
     "keys", "cues", "events", "importance", "low_signal", "facts", "hints", "commands/settings",
@@ -168,7 +168,7 @@ def rulebook(extra: str = "", file: str = "extra rules") -> Rulebook:
 
 def packaged(name: str) -> str:
     """The text of a packaged rule file, to copy from."""
-    return files("lamina.understand").joinpath(f"data/{name}.toml").read_text(encoding="utf-8")
+    return files("lamina_language.understand").joinpath(f"data/{name}.toml").read_text(encoding="utf-8")
 
 
 def _merged(extra: _Source | None) -> Rulebook:

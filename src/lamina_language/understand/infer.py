@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from lamina.understand.hearing import Hearing, Opening, hear
-from lamina.understand.qualify import stretch
-from lamina.understand.rulebook import Rule, Rulebook, rulebook
-from lamina.understand.settings import meaning
+from lamina_language.understand.hearing import Hearing, Opening, hear
+from lamina_language.understand.qualify import stretch
+from lamina_language.understand.rulebook import Rule, Rulebook, rulebook
+from lamina_language.understand.settings import meaning
 
 #: How many words a habit is described with at most.
 _WINDOW = 60

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from itertools import count
 
 from lamina.text.normal import folded
-from lamina.understand.view import PAUSE
+from lamina_language.understand.view import PAUSE
 
 #: What would make another word of an English one that it stands next to; Thai and Chinese may do so.
 LATIN = "0-9a-z_\u00df-\u024f"

@@ -7,9 +7,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lamina.understand.clauses import SCRIPTS, UNSAID
-from lamina.understand.rulebook import Rule, Rulebook
-from lamina.understand.view import PAUSE, View, view_of
+from lamina_language.understand.clauses import SCRIPTS, UNSAID
+from lamina_language.understand.rulebook import Rule, Rulebook
+from lamina_language.understand.view import PAUSE, View, view_of
 
 #: How far an ending of a sentence is looked for.
 _TAIL = 80

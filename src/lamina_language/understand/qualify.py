@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 from lamina.model.scope import Space
-from lamina.understand.hearing import Hearing, Opening
-from lamina.understand.rulebook import Rule, Rulebook
-from lamina.understand.view import PAUSE
+from lamina_language.understand.hearing import Hearing, Opening
+from lamina_language.understand.rulebook import Rule, Rulebook
+from lamina_language.understand.view import PAUSE
 
 #: How many such words may follow one another, and how long each may be.
 _MOST = 8

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lamina.model.scope import Space
-from lamina.understand.clauses import listen
-from lamina.understand.rulebook import Rulebook, rulebook
+from lamina_language.understand.clauses import listen
+from lamina_language.understand.rulebook import Rulebook, rulebook
 
 
 @dataclass(frozen=True, slots=True)

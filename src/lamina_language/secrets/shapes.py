@@ -37,7 +37,7 @@ Test = Callable[[Piece], object]
 @cache
 def source(name: str) -> dict[str, Any]:
     """One of the packaged files of rules, each `@part@` in it written out."""
-    text = files("lamina.policy").joinpath(f"data/{name}.toml").read_text(encoding="utf-8")
+    text = files("lamina_language.secrets").joinpath(f"data/{name}.toml").read_text(encoding="utf-8")
     rules = tomllib.loads(text)
     for part, pattern in rules["parts"].items():
         rules = _written_out(rules, f"@{part}@", pattern)

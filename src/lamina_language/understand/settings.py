@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from lamina.understand.facts import VALUE_LIMIT, trimmed, value_of
-from lamina.understand.rulebook import Rulebook
-from lamina.understand.view import PAUSE, view_of
+from lamina_language.understand.facts import VALUE_LIMIT, trimmed, value_of
+from lamina_language.understand.rulebook import Rulebook
+from lamina_language.understand.view import PAUSE, view_of
 
 _STYLE = "response.style"
 _PIECES = re.compile(rf"[,、{PAUSE}]")

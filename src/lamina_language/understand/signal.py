@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lamina.text.normal import dedup_key, folded
-from lamina.understand.rulebook import Rulebook, rulebook
+from lamina_language.understand.rulebook import Rulebook, rulebook
 
 #: Nobody greets or thanks at greater length.
 _LONGEST = 120

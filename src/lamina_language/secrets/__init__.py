@@ -1,0 +1,1 @@
+"""Secrets and personal numbers in text, found by rules that are data."""
