@@ -57,7 +57,8 @@ class PostgresTransaction:
             )
 
     def _execute(self, name: str, values: Mapping[str, Any]) -> psycopg.Cursor[Row]:
-        return self._connection.execute(self._queries[name], {"tenant": self.tenant, **values})
+        # Binary: bytes travel as they are, not as twice as many hexadecimal digits.
+        return self._connection.execute(self._queries[name], {"tenant": self.tenant, **values}, binary=True)
 
 
 class _PostgresBatch:

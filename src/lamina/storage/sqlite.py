@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 import apsw
 
-from lamina.errors import Damaged, LaminaError, Unavailable
+from lamina.errors import ConfigError, Damaged, LaminaError, Unavailable
+from lamina.model import quoted
 from lamina.storage.database import GroupCommit, Row, Transaction, load_queries
 from lamina.storage.migrate import Migration, load_migrations, migrate
 
@@ -201,6 +202,19 @@ class SqliteDatabase:
                 self._idle.append(connection)
                 return
         connection.close()
+
+
+def tenant_file(url: str, tenant: str) -> Path:
+    """The file of a tenant behind a store URL; each but the default one has a file beside it."""
+    if not url.startswith("sqlite:///") or url == "sqlite:///":
+        raise ConfigError(
+            "This is no store URL.",
+            hint="Use sqlite:///path/to/file.db or postgresql://user@host/database.",
+        )
+    path = Path(url.removeprefix("sqlite:///"))  # sqlite:///a.db is relative, sqlite:////a.db absolute
+    if tenant != "default":
+        path = path.parent / "tenants" / f"{quoted(tenant)}.db"
+    return path.absolute()
 
 
 def _create_private(path: Path) -> None:
