@@ -152,6 +152,8 @@ class SqliteDatabase:
     def _connect(self) -> apsw.Connection:
         connection = apsw.Connection(str(self._path))
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        # A plan does not depend on the values bound to it; otherwise a range is planned anew at each use.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         for pragma in _PRAGMAS:
             connection.execute(pragma)
         return connection

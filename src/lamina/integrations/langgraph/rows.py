@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,32 +69,28 @@ class Place:
 
 def inline(value: Any) -> bool:
     """Whether a value is so small that a row of its own would be larger."""
-    return value is None or type(value) in (bool, int, float) or _short(value)
+    kind = type(value)
+    return value is None or kind in (bool, int, float) or (kind is str and len(value) <= _INLINE_CHARS)
 
 
-def _short(value: Any) -> bool:
-    return type(value) is str and len(value) <= _INLINE_CHARS
+def _in_the_clear() -> Damaged:
+    return Damaged(
+        "A checkpoint is stored in the clear, and this saver keeps encrypted ones only.",
+        code="checkpoint_not_encrypted",
+        hint="Somebody else wrote it, or it is older than the key: delete the thread.",
+    )
 
 
-def loaded(serde: SerializerProtocol, kind: str, data: Any) -> Any:
-    """A stored value; where values are encrypted, one that is not was not written by us."""
-    if isinstance(serde, EncryptedSerializer) and "+" not in kind:
-        raise Damaged(
-            "A checkpoint is stored in the clear, and this saver keeps encrypted ones only.",
-            code="checkpoint_not_encrypted",
-            hint="Somebody else wrote it, or it is older than the key: delete the thread.",
-        )
-    return serde.loads_typed((kind, data))
-
-
-def tuple_of(serde: SerializerProtocol, place: Place, rows: list[Row]) -> CheckpointTuple | None:
+def tuple_of(serde: SerializerProtocol, place: Place, rows: Sequence[Row]) -> CheckpointTuple | None:
     """The rows of one checkpoint put together."""
+    if isinstance(serde, EncryptedSerializer) and any("+" not in row[3] for row in rows):
+        raise _in_the_clear()  # LangGraph would read it, whoever wrote it
     head, values, writes = None, {}, []
     for part, one, two, kind, data, text, number in rows:
         if part == "checkpoint":
-            head = (one, two, loaded(serde, kind, data), json.loads(text))
+            head = (one, two, serde.loads_typed((kind, data)), json.loads(text))
         elif part == "value":
-            values[one] = loaded(serde, kind, data)
+            values[one] = serde.loads_typed((kind, data))
         else:
             writes.append((text, one, number, two, kind, data))
     if head is None:
@@ -108,7 +104,7 @@ def tuple_of(serde: SerializerProtocol, place: Place, rows: list[Row]) -> Checkp
         metadata=metadata,
         parent_config=place.config(parent) if parent else None,
         pending_writes=[
-            (task, channel, loaded(serde, kind, data)) for _, task, _, channel, kind, data in writes
+            (task, channel, serde.loads_typed((kind, data))) for _, task, _, channel, kind, data in writes
         ],
     )
 

@@ -48,7 +48,7 @@ SELECT seq, at, type, shelf, data FROM event
 
 -- name: load_checkpoint
 -- The newest checkpoint in a range of ids, with the values of its channels and what was written on top of it.
-WITH c AS (
+WITH c AS NOT MATERIALIZED (
   SELECT id, parent, channels, type, body, metadata FROM checkpoint
    WHERE {{of_thread}} AND ns = :ns AND id >= :id AND id <= :id_last ORDER BY id DESC LIMIT 1)
 SELECT 'checkpoint', id, parent, type, body, metadata, 0 FROM c

@@ -15,7 +15,9 @@ CREATE TABLE checkpoint (
   body BLOB NOT NULL,
   metadata TEXT NOT NULL,
   PRIMARY KEY (tenant, user_name, thread, ns, id)
-);
+)
+--@sqlite WITHOUT ROWID
+;
 CREATE INDEX checkpoint_by_run ON checkpoint (tenant, user_name, run) WHERE run IS NOT NULL;
 
 -- The value of a channel at one of its versions, shared by all checkpoints that have it.
@@ -47,6 +49,7 @@ CREATE TABLE checkpoint_write (
   PRIMARY KEY (tenant, user_name, thread, ns, checkpoint, task, idx)
 );
 -- Compressing a state costs more than the disk it saves.
+--@postgres ALTER TABLE checkpoint ALTER COLUMN body SET STORAGE EXTERNAL;
 --@postgres ALTER TABLE checkpoint_blob ALTER COLUMN data SET STORAGE EXTERNAL;
 --@postgres ALTER TABLE checkpoint_write ALTER COLUMN data SET STORAGE EXTERNAL;
 
@@ -61,5 +64,7 @@ CREATE TABLE supervisor_checkpoints (
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL,
   PRIMARY KEY (tenant, user_id, thread_id)
-);
+)
+--@sqlite WITHOUT ROWID
+;
 CREATE INDEX supervisor_checkpoints_by_time ON supervisor_checkpoints (tenant, updated_at DESC);
