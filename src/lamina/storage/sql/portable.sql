@@ -192,6 +192,13 @@ SELECT {{memory_columns}} FROM memory WHERE tenant = :tenant AND id = :id;
 SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND identity = :identity AND state = 'active';
 
+-- name: memories_placed
+-- What stands in a range of places, what changed last first.
+SELECT identity, {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND identity >= :first AND identity < :last
+   AND (expires_at IS NULL OR expires_at > :now)
+ ORDER BY updated_at DESC, identity;
+
 -- name: memory_place
 SELECT shelf, slot, identity FROM memory WHERE tenant = :tenant AND id = :id;
 
