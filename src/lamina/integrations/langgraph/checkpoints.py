@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -49,8 +49,6 @@ try:
     from lamina.storage.postgres import PostgresDatabase
 except ModuleNotFoundError:  # the extra `postgres` is not installed
     PostgresDatabase = None  # type: ignore[assignment, misc]
-
-T = TypeVar("T")
 
 _NO_LIMIT = 2**62
 
@@ -139,10 +137,52 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         place = Place.of(config)
-        about = get_serializable_checkpoint_metadata(config, metadata)
-        save = self._saving(place, checkpoint, about, new_versions)
-        self._database.write(save)
+        self.save(place, checkpoint, get_serializable_checkpoint_metadata(config, metadata), new_versions)
         return place.config(checkpoint["id"])
+
+    def save(
+        self,
+        place: Place,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> None:
+        """A checkpoint with exactly this metadata; the place's id is that of its parent."""
+        versions = checkpoint["channel_versions"]
+        small, blobs = {}, []
+        channels: dict[str, str | None] = {}
+        for channel, value in checkpoint["channel_values"].items():
+            if inline(value):
+                small[channel] = value
+                channels[name(channel, "channel")] = None
+            elif channel in versions:
+                version = str(versions[channel])
+                channels[name(channel, "channel")] = version
+                if channel in new_versions:
+                    kind, data = self.serde.dumps_typed(value)
+                    blob = {"channel": channel, "version": version, "type": kind, "data": data}
+                    blobs.append({**self._in(place), **blob})
+        kind, body = self.serde.dumps_typed({**checkpoint, "channel_values": small})
+        row = {
+            **self._in(place),
+            "id": name(checkpoint["id"], "checkpoint_id"),
+            "parent": place.id,
+            "run": metadata.get("run_id"),
+            "channels": canonical(channels),
+            "type": kind,
+            "body": body,
+            "metadata": json_text(metadata),
+        }
+        head = None if place.ns else self._head(place.thread, checkpoint, metadata)
+
+        def work(tx: Transaction) -> None:
+            tx.run("put_checkpoint", **row)
+            if blobs:
+                tx.many("add_checkpoint_blob", blobs)
+            if head:
+                tx.run("put_checkpoint_head", **head)
+
+        self._database.write(work)
 
     def put_writes(
         self,
@@ -334,50 +374,6 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
 
     def _in(self, place: Place) -> dict[str, Any]:
         return {"user": self.user, "thread": place.thread, "ns": place.ns}
-
-    def _saving(
-        self,
-        place: Place,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> Callable[[Transaction], None]:
-        """How to save a checkpoint; what takes time is done before the transaction."""
-        versions = checkpoint["channel_versions"]
-        small, blobs = {}, []
-        channels: dict[str, str | None] = {}
-        for channel, value in checkpoint["channel_values"].items():
-            if inline(value):
-                small[channel] = value
-                channels[name(channel, "channel")] = None
-            elif channel in versions:
-                version = str(versions[channel])
-                channels[name(channel, "channel")] = version
-                if channel in new_versions:
-                    kind, data = self.serde.dumps_typed(value)
-                    blob = {"channel": channel, "version": version, "type": kind, "data": data}
-                    blobs.append({**self._in(place), **blob})
-        kind, body = self.serde.dumps_typed({**checkpoint, "channel_values": small})
-        row = {
-            **self._in(place),
-            "id": name(checkpoint["id"], "checkpoint_id"),
-            "parent": place.id,
-            "run": metadata.get("run_id"),
-            "channels": canonical(channels),
-            "type": kind,
-            "body": body,
-            "metadata": json_text(metadata),
-        }
-        head = None if place.ns else self._head(place.thread, checkpoint, metadata)
-
-        def work(tx: Transaction) -> None:
-            tx.run("put_checkpoint", **row)
-            if blobs:
-                tx.many("add_checkpoint_blob", blobs)
-            if head:
-                tx.run("put_checkpoint_head", **head)
-
-        return work
 
     def _head(self, thread: str, checkpoint: Checkpoint, metadata: CheckpointMetadata) -> dict[str, Any]:
         return {
