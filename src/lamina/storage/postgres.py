@@ -94,7 +94,7 @@ class PostgresDatabase:
             )
         self._commits = GroupCommit(self._batch)
 
-    def read(self, work: Callable[[Transaction], T]) -> T:
+    def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:  # noqa: ARG002 no matter here
         with _explained(), self._turn(_SNAPSHOT, _ENTER) as connection:
             return work(PostgresTransaction(connection, self._queries, self.tenant))
 

@@ -6,7 +6,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +20,8 @@ from lamina.storage.migrate import Migration, load_migrations, migrate
 T = TypeVar("T")
 
 BUSY_TIMEOUT_MS = 60_000
+LONG_LOG = 4000  #: pages after which the log is folded in: a page that many writes touch is copied once
+LONGEST_LOG = 4 * LONG_LOG  #: here a writer does it, so that the log does not outgrow the disk
 OLDEST_SAFE = 3051003  # earlier versions can corrupt a WAL that several connections share
 
 _PRAGMAS = (
@@ -28,7 +30,6 @@ _PRAGMAS = (
     "PRAGMA secure_delete=ON",  # what is forgotten does not stay in free pages
     "PRAGMA trusted_schema=OFF",
     "PRAGMA journal_size_limit=67108864",
-    "PRAGMA wal_autocheckpoint=4000",  # a page that many writes touch is copied over once
     "PRAGMA cache_size=-16384",
     "PRAGMA temp_store=MEMORY",
 )
@@ -110,19 +111,28 @@ class SqliteDatabase:
             except BaseException:
                 self._writer.close()
                 raise
+        self._folding: threading.Thread | None = None
+        self._writer.set_wal_hook(self._log_grew)
         self._commits = GroupCommit(self._batch)
 
-    def read(self, work: Callable[[Transaction], T]) -> T:
+    def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:
+        if brief:
+            with self._commits.standstill() as free:
+                if free:  # the writer has in its cache what was just written; a reader would fetch it anew
+                    return self._read_on(self._writer, work)
         connection = self._borrow()
         try:
-            with _explained(self._path):
-                connection.execute("BEGIN")
-                try:
-                    return work(SqliteTransaction(connection, self._queries, self.tenant))
-                finally:
-                    connection.execute("ROLLBACK")
+            return self._read_on(connection, work)
         finally:
             self._give_back(connection)
+
+    def _read_on(self, connection: apsw.Connection, work: Callable[[Transaction], T]) -> T:
+        with _explained(self._path):
+            connection.execute("BEGIN")
+            try:
+                return work(SqliteTransaction(connection, self._queries, self.tenant))
+            finally:
+                connection.execute("ROLLBACK")
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         with _explained(self._path):
@@ -142,6 +152,8 @@ class SqliteDatabase:
         return [str(row[0]) for row in rows if row[0] != "ok"]
 
     def close(self) -> None:
+        if self._folding is not None:
+            self._folding.join()
         with self._mutex:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -188,6 +200,24 @@ class SqliteDatabase:
             if not self._writer.getautocommit():
                 self._writer.execute("ROLLBACK")
             raise
+
+    def _log_grew(self, writer: apsw.Connection, _: str, pages: int) -> int:
+        """Fold the log into the file beside the writers; they wait for it only where it outgrows that."""
+        if pages >= LONGEST_LOG:
+            writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        elif pages >= LONG_LOG and (self._folding is None or not self._folding.is_alive()):
+            self._folding = threading.Thread(target=self._fold, name="lamina-fold", daemon=True)
+            self._folding.start()
+        return apsw.SQLITE_OK
+
+    def _fold(self) -> None:
+        # Whatever stops it here, a later commit or the next opening does it.
+        with suppress(apsw.Error, LaminaError):
+            connection = self._borrow()
+            try:
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            finally:
+                self._give_back(connection)
 
     def _borrow(self) -> apsw.Connection:
         with self._mutex:

@@ -353,7 +353,7 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
         return tuple_of(self.serde, place, rows)
 
     def _read(self, place: Place) -> CheckpointTuple | None:
-        return self._database.read(lambda tx: self._load(tx, place))
+        return self._database.read(lambda tx: self._load(tx, place), brief=True)
 
     def _places(
         self, within: RunnableConfig, wanted: dict[str, Any] | None, before: str, limit: int | None

@@ -83,8 +83,9 @@ def _in_the_clear() -> Damaged:
 
 def tuple_of(serde: SerializerProtocol, place: Place, rows: Sequence[Row]) -> CheckpointTuple | None:
     """The rows of one checkpoint put together."""
-    if isinstance(serde, EncryptedSerializer) and any("+" not in row[3] for row in rows):
-        raise _in_the_clear()  # LangGraph would read it, whoever wrote it
+    # LangGraph would read what is in the clear, whoever wrote it. (To ask isinstance of a protocol is slow.)
+    if EncryptedSerializer in type(serde).__mro__ and any("+" not in row[3] for row in rows):
+        raise _in_the_clear()
     head, values, writes = None, {}, []
     for part, one, two, kind, data, text, number in rows:
         if part == "checkpoint":
