@@ -7,7 +7,7 @@ BIN := .venv/bin
 VENV_READY := .venv/.ready-venv
 RUN_READY := .venv/.ready-run
 DEV_READY := .venv/.ready-dev
-EXTRAS := .[server,mcp,postgres]
+EXTRAS := .[server,mcp,postgres,langgraph]
 
 # What the caller's shell points Python at is not ours.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV

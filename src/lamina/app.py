@@ -22,7 +22,7 @@ from lamina.policy.loading import PRESETS, load_policy, preset
 from lamina.policy.rules import Policy
 from lamina.runtime import Clock, Runtime, SystemClock
 from lamina.storage.database import Database
-from lamina.storage.sqlite import SqliteDatabase
+from lamina.storage.sqlite import SqliteDatabase, tenant_file
 from lamina.trace.chain import Sealer
 from lamina.trace.keys import Anchor, load_key
 from lamina.workspace.layout import DATABASE, create_workspace, is_workspace
@@ -166,18 +166,10 @@ def _text_of(path: Path, what: str) -> str:
 
 def open_database(url: str, config: Config) -> Database:
     """The tenant's store behind a URL: a file of its own on SQLite, its rows on PostgreSQL."""
-    scheme, separator, rest = url.partition("://")
-    if scheme in ("postgresql", "postgres") and separator:
+    if url.startswith(("postgresql://", "postgres://")):
         driver = load_part("lamina.storage.postgres")
         return cast(Database, driver.PostgresDatabase(url, config.tenant, config.postgres_connections))
-    if scheme == "sqlite" and rest.startswith("/") and len(rest) > 1:
-        path = Path(rest[1:])  # sqlite:///a.db is relative, sqlite:////a.db absolute
-        if config.tenant != "default":
-            path = path.parent / "tenants" / f"{quoted(config.tenant)}.db"
-        return SqliteDatabase(path.absolute(), config.tenant)
-    raise ConfigError(
-        "This is no store URL.", hint="Use sqlite:///path/to/file.db or postgresql://user@host/database."
-    )
+    return SqliteDatabase(tenant_file(url, config.tenant), config.tenant)
 
 
 def local_token(engine: Engine, home: Path) -> Path:

@@ -46,6 +46,24 @@ def test_the_commands_of_the_pages_succeed_in_their_order(tmp_path: Path) -> Non
             assert done.returncode == 0, f"{place}: {command}\n{done.stderr}"
 
 
+@pytest.mark.parametrize("store", ["folder", "postgres"])
+def test_a_supervisor_survives_the_death_of_its_process(
+    store: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    where = str(tmp_path / "w") if store == "folder" else request.getfixturevalue("postgres_database")
+    done = run([sys.executable, str(ROOT / "examples" / "langgraph_supervisor.py"), where], tmp_path)
+    said = done.stdout.splitlines()
+    report = "plan: What do people drink?; found out about tea; found out about ชา; found out about 茶"
+    assert said == [
+        "waiting for a person: Publish this?",
+        "-- process `ask` ended with 0",
+        "-- process `answer` ended with 9",
+        f"published: {report}",
+        f"remembered: Report approved by Ana: {report}",
+        "-- process `finish` ended with 0",
+    ], done.stderr
+
+
 def test_there_are_examples_to_run() -> None:
     assert len(blocks("python")) >= 3
     assert sum("$ lamina" in text for _, text in blocks("console")) >= 2

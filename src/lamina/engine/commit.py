@@ -40,7 +40,7 @@ def identity_of(key: str | None, kind: str, text: str) -> str:
 
 def _placed(identity: str) -> bool:
     """Whether a memory's place has nothing to do with its words."""
-    return identity.startswith(("turn:", "summary:", "heard:"))
+    return identity.startswith(("turn:", "summary:", "heard:", "item:"))
 
 
 def shelf_of(draft: Draft) -> str:

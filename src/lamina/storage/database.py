@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any, Protocol, TypeVar
@@ -44,8 +44,11 @@ class Database(Protocol):
     url: str
     tenant: str
 
-    def read(self, work: Callable[[Transaction], T]) -> T:
-        """Run the work on one consistent snapshot; it cannot write."""
+    def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:
+        """Run the work on one consistent snapshot; it cannot write.
+
+        Brief work, a few look-ups, may make writers wait for it if it is faster for that.
+        """
         ...
 
     def write(self, work: Callable[[Transaction], T]) -> T:
@@ -127,6 +130,16 @@ class GroupCommit:
             raise job.error
         value: T = job.value
         return value
+
+    @contextmanager
+    def standstill(self) -> Iterator[bool]:
+        """Whether no commit is under way; if so, none begins before the caller is out of here."""
+        free = self._writer.acquire(blocking=False)
+        try:
+            yield free
+        finally:
+            if free:
+                self._writer.release()
 
     def _commit(self, jobs: list[_Job]) -> None:
         try:

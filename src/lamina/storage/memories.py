@@ -66,6 +66,11 @@ class Memories:
         row = self._tx.one("active_by_identity", shelf=shelf, identity=identity)
         return None if row is None else _from_row(row)
 
+    def placed(self, shelf: int, first: str, last: str, now: datetime) -> list[tuple[str, Memory]]:
+        """The active memories in a range of places, each with its place, what changed last first."""
+        rows = self._tx.all("memories_placed", shelf=shelf, first=first, last=last, now=micros(now))
+        return [(row[0], _from_row(row[1:])) for row in rows]
+
     def place(self, memory_id: str) -> tuple[int, int | None, str]:
         """Shelf number, slot in the text index, identity."""
         row = self._tx.one("memory_place", id=memory_id)

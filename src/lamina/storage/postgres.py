@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import selectors
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
@@ -26,6 +27,7 @@ CREATE TABLE IF NOT EXISTS lamina.schema_migration (
 # The role owns nothing and the tenant is forgotten at the end of the transaction, so a pooled
 # connection cannot carry one tenant's rights into the next request.
 _ENTER = "SELECT set_config('role', 'lamina_app', true), set_config('lamina.tenant', %(tenant)s, true)"
+_SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _ENTER_ALONE = f"{_ENTER}, pg_advisory_xact_lock(hashtextextended('lamina:' || %(tenant)s, 0))"
 
 
@@ -57,7 +59,8 @@ class PostgresTransaction:
             )
 
     def _execute(self, name: str, values: Mapping[str, Any]) -> psycopg.Cursor[Row]:
-        return self._connection.execute(self._queries[name], {"tenant": self.tenant, **values})
+        # Binary: bytes travel as they are, not as twice as many hexadecimal digits.
+        return self._connection.execute(self._queries[name], {"tenant": self.tenant, **values}, binary=True)
 
 
 class _PostgresBatch:
@@ -86,23 +89,14 @@ class PostgresDatabase:
                 max_size=connections,
                 timeout=30,
                 open=True,
-                check=ConnectionPool.check_connection,
+                check=_check_alive,
                 kwargs={"options": "-c search_path=lamina,public", "application_name": "lamina"},
             )
         self._commits = GroupCommit(self._batch)
 
-    def read(self, work: Callable[[Transaction], T]) -> T:
-        with _explained(), self._pool.connection() as connection:
-            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-            connection.read_only = True
-            try:
-                with connection.transaction():
-                    connection.execute(_ENTER, {"tenant": self.tenant})
-                    return work(PostgresTransaction(connection, self._queries, self.tenant))
-            finally:
-                if not connection.closed:
-                    connection.isolation_level = None
-                    connection.read_only = None
+    def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:  # noqa: ARG002 no matter here
+        with _explained(), self._turn(_SNAPSHOT, _ENTER) as connection:
+            return work(PostgresTransaction(connection, self._queries, self.tenant))
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         with _explained():
@@ -131,10 +125,18 @@ class PostgresDatabase:
 
     @contextmanager
     def _batch(self) -> Iterator[_PostgresBatch]:
-        with self._pool.connection() as connection, connection.transaction():
-            connection.execute(_ENTER_ALONE, {"tenant": self.tenant})
+        with self._turn(_ENTER_ALONE) as connection:
             transaction = PostgresTransaction(connection, self._queries, self.tenant)
             yield _PostgresBatch(transaction, connection)
+
+    @contextmanager
+    def _turn(self, *opening: str) -> Iterator[psycopg.Connection[Row]]:
+        """A transaction in a pipeline: statements whose rows nobody waits for travel together."""
+        with self._pool.connection() as connection, connection.pipeline():
+            for statement in opening:
+                connection.execute(statement, {"tenant": self.tenant})
+            yield connection
+            connection.execute("COMMIT")
 
     def _prepare(self, url: str) -> None:
         with psycopg.connect(url) as connection:
@@ -147,6 +149,14 @@ class PostgresDatabase:
             migrate(_migrations_of(connection), steps, lambda step: _apply(connection, step))
             protect = (resources.files("lamina.storage") / "sql" / "postgres_protect.sql").read_text("utf-8")
             connection.execute(protect)
+
+
+def _check_alive(connection: psycopg.Connection[Row]) -> None:
+    """A server that went away has said so on the socket; only then is the round trip of asking worth it."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(connection.fileno(), selectors.EVENT_READ)
+        if selector.select(0):
+            ConnectionPool.check_connection(connection)
 
 
 def _migrations_of(connection: psycopg.Connection[Row]) -> dict[int, str]:

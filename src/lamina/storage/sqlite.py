@@ -6,19 +6,22 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import apsw
 
-from lamina.errors import Damaged, LaminaError, Unavailable
+from lamina.errors import ConfigError, Damaged, LaminaError, Unavailable
+from lamina.model import quoted
 from lamina.storage.database import GroupCommit, Row, Transaction, load_queries
 from lamina.storage.migrate import Migration, load_migrations, migrate
 
 T = TypeVar("T")
 
 BUSY_TIMEOUT_MS = 60_000
+LONG_LOG = 4000  #: pages after which the log is folded in: a page that many writes touch is copied once
+LONGEST_LOG = 4 * LONG_LOG  #: here a writer does it, so that the log does not outgrow the disk
 OLDEST_SAFE = 3051003  # earlier versions can corrupt a WAL that several connections share
 
 _PRAGMAS = (
@@ -27,7 +30,6 @@ _PRAGMAS = (
     "PRAGMA secure_delete=ON",  # what is forgotten does not stay in free pages
     "PRAGMA trusted_schema=OFF",
     "PRAGMA journal_size_limit=67108864",
-    "PRAGMA wal_autocheckpoint=4000",  # a page that many writes touch is copied over once
     "PRAGMA cache_size=-16384",
     "PRAGMA temp_store=MEMORY",
 )
@@ -109,19 +111,28 @@ class SqliteDatabase:
             except BaseException:
                 self._writer.close()
                 raise
+        self._folding: threading.Thread | None = None
+        self._writer.set_wal_hook(self._log_grew)
         self._commits = GroupCommit(self._batch)
 
-    def read(self, work: Callable[[Transaction], T]) -> T:
+    def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:
+        if brief:
+            with self._commits.standstill() as free:
+                if free:  # the writer has in its cache what was just written; a reader would fetch it anew
+                    return self._read_on(self._writer, work)
         connection = self._borrow()
         try:
-            with _explained(self._path):
-                connection.execute("BEGIN")
-                try:
-                    return work(SqliteTransaction(connection, self._queries, self.tenant))
-                finally:
-                    connection.execute("ROLLBACK")
+            return self._read_on(connection, work)
         finally:
             self._give_back(connection)
+
+    def _read_on(self, connection: apsw.Connection, work: Callable[[Transaction], T]) -> T:
+        with _explained(self._path):
+            connection.execute("BEGIN")
+            try:
+                return work(SqliteTransaction(connection, self._queries, self.tenant))
+            finally:
+                connection.execute("ROLLBACK")
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         with _explained(self._path):
@@ -141,6 +152,8 @@ class SqliteDatabase:
         return [str(row[0]) for row in rows if row[0] != "ok"]
 
     def close(self) -> None:
+        if self._folding is not None:
+            self._folding.join()
         with self._mutex:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -151,6 +164,8 @@ class SqliteDatabase:
     def _connect(self) -> apsw.Connection:
         connection = apsw.Connection(str(self._path))
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        # A plan does not depend on the values bound to it; otherwise a range is planned anew at each use.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         for pragma in _PRAGMAS:
             connection.execute(pragma)
         return connection
@@ -186,6 +201,24 @@ class SqliteDatabase:
                 self._writer.execute("ROLLBACK")
             raise
 
+    def _log_grew(self, writer: apsw.Connection, _: str, pages: int) -> int:
+        """Fold the log into the file beside the writers; they wait for it only where it outgrows that."""
+        if pages >= LONGEST_LOG:
+            writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        elif pages >= LONG_LOG and (self._folding is None or not self._folding.is_alive()):
+            self._folding = threading.Thread(target=self._fold, name="lamina-fold", daemon=True)
+            self._folding.start()
+        return apsw.SQLITE_OK
+
+    def _fold(self) -> None:
+        # Whatever stops it here, a later commit or the next opening does it.
+        with suppress(apsw.Error, LaminaError):
+            connection = self._borrow()
+            try:
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            finally:
+                self._give_back(connection)
+
     def _borrow(self) -> apsw.Connection:
         with self._mutex:
             if self._closed:
@@ -201,6 +234,19 @@ class SqliteDatabase:
                 self._idle.append(connection)
                 return
         connection.close()
+
+
+def tenant_file(url: str, tenant: str) -> Path:
+    """The file of a tenant behind a store URL; each but the default one has a file beside it."""
+    if not url.startswith("sqlite:///") or url == "sqlite:///":
+        raise ConfigError(
+            "This is no store URL.",
+            hint="Use sqlite:///path/to/file.db or postgresql://user@host/database.",
+        )
+    path = Path(url.removeprefix("sqlite:///"))  # sqlite:///a.db is relative, sqlite:////a.db absolute
+    if tenant != "default":
+        path = path.parent / "tenants" / f"{quoted(tenant)}.db"
+    return path.absolute()
 
 
 def _create_private(path: Path) -> None:

@@ -192,6 +192,13 @@ SELECT {{memory_columns}} FROM memory WHERE tenant = :tenant AND id = :id;
 SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND identity = :identity AND state = 'active';
 
+-- name: memories_placed
+-- What stands in a range of places, what changed last first.
+SELECT identity, {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND identity >= :first AND identity < :last
+   AND (expires_at IS NULL OR expires_at > :now)
+ ORDER BY updated_at DESC, identity;
+
 -- name: memory_place
 SELECT shelf, slot, identity FROM memory WHERE tenant = :tenant AND id = :id;
 
@@ -333,3 +340,100 @@ DELETE FROM entry WHERE tenant = :tenant AND file = :file AND key = :key;
 
 -- name: entries_of
 SELECT key, memory_id, value, fields FROM entry WHERE tenant = :tenant AND file = :file ORDER BY key;
+
+-- fragment: of_thread
+tenant = :tenant AND user_name = :user AND thread = :thread
+
+-- name: put_checkpoint
+-- A state put twice is the same state: its parent stays, the rest is what was said last.
+INSERT INTO checkpoint (tenant, user_name, thread, ns, id, parent, run, channels, type, body, metadata)
+VALUES (:tenant, :user, :thread, :ns, :id, :parent, :run, :channels, :type, :body, :metadata)
+ON CONFLICT (tenant, user_name, thread, ns, id) DO UPDATE SET
+  run = excluded.run, channels = excluded.channels, type = excluded.type, body = excluded.body,
+  metadata = excluded.metadata;
+
+-- name: add_checkpoint_blob
+INSERT INTO checkpoint_blob (tenant, user_name, thread, ns, channel, version, type, data)
+VALUES (:tenant, :user, :thread, :ns, :channel, :version, :type, :data) ON CONFLICT DO NOTHING;
+
+-- name: add_checkpoint_write
+-- A task that is run again says again what it said.
+INSERT INTO checkpoint_write (tenant, user_name, thread, ns, checkpoint, task, idx, path, channel, type, data)
+VALUES (:tenant, :user, :thread, :ns, :checkpoint, :task, :idx, :path, :channel, :type, :data)
+ON CONFLICT DO NOTHING;
+
+-- name: put_checkpoint_write
+-- Errors, interrupts and answers to them: the newest counts.
+INSERT INTO checkpoint_write (tenant, user_name, thread, ns, checkpoint, task, idx, path, channel, type, data)
+VALUES (:tenant, :user, :thread, :ns, :checkpoint, :task, :idx, :path, :channel, :type, :data)
+ON CONFLICT (tenant, user_name, thread, ns, checkpoint, task, idx) DO UPDATE SET
+  channel = excluded.channel, type = excluded.type, data = excluded.data;
+
+-- name: put_checkpoint_head
+-- Never back to an older state.
+INSERT INTO supervisor_checkpoints
+  (tenant, id, user_id, thread_id, checkpoint_id, checkpoint_data, created_at, updated_at)
+VALUES (:tenant, :head, :user, :thread, :id, :data, :now, :now)
+ON CONFLICT (tenant, user_id, thread_id) DO UPDATE SET
+  checkpoint_id = excluded.checkpoint_id, checkpoint_data = excluded.checkpoint_data,
+  updated_at = excluded.updated_at
+ WHERE excluded.checkpoint_id >= supervisor_checkpoints.checkpoint_id;
+
+-- name: drop_checkpoint_head
+DELETE FROM supervisor_checkpoints WHERE tenant = :tenant AND user_id = :user AND thread_id = :thread;
+
+-- name: checkpoint_heads
+SELECT thread_id, checkpoint_id, checkpoint_data, created_at, updated_at FROM supervisor_checkpoints
+ WHERE tenant = :tenant AND user_id = :user ORDER BY updated_at DESC, thread_id LIMIT :limit;
+
+-- name: list_checkpoints
+-- Newest first; a range of one is a thread, a namespace or a checkpoint that was named.
+SELECT thread, ns, id, metadata FROM checkpoint
+ WHERE tenant = :tenant AND user_name = :user AND thread >= :thread AND thread <= :thread_last
+   AND ns >= :ns AND ns <= :ns_last AND id >= :id AND id <= :id_last AND id < :before
+ ORDER BY id DESC, thread, ns LIMIT :limit;
+
+-- name: checkpoints_of_thread
+SELECT ns, id, parent, run, channels, metadata FROM checkpoint WHERE {{of_thread}} ORDER BY ns, id;
+
+-- name: threads_of_run
+SELECT DISTINCT thread FROM checkpoint
+ WHERE tenant = :tenant AND user_name = :user AND run = :run ORDER BY thread;
+
+-- name: drop_checkpoint
+DELETE FROM checkpoint WHERE {{of_thread}} AND ns = :ns AND id = :id;
+
+-- name: drop_checkpoint_writes
+DELETE FROM checkpoint_write WHERE {{of_thread}} AND ns = :ns AND checkpoint = :id;
+
+-- name: drop_checkpoint_parents
+-- What is left does not point at what is gone.
+UPDATE checkpoint SET parent = NULL
+ WHERE {{of_thread}} AND parent IS NOT NULL AND NOT EXISTS (
+   SELECT 1 FROM checkpoint p
+    WHERE p.tenant = checkpoint.tenant AND p.user_name = checkpoint.user_name AND p.thread = checkpoint.thread
+      AND p.ns = checkpoint.ns AND p.id = checkpoint.parent);
+
+-- name: drop_thread_checkpoints
+DELETE FROM checkpoint WHERE {{of_thread}};
+
+-- name: drop_thread_blobs
+DELETE FROM checkpoint_blob WHERE {{of_thread}};
+
+-- name: drop_thread_writes
+DELETE FROM checkpoint_write WHERE {{of_thread}};
+
+-- name: copy_checkpoints
+INSERT INTO checkpoint (tenant, user_name, thread, ns, id, parent, run, channels, type, body, metadata)
+SELECT tenant, user_name, :target, ns, id, parent, run, channels, type, body, metadata FROM checkpoint
+ WHERE {{of_thread}} ON CONFLICT DO NOTHING;
+
+-- name: copy_checkpoint_blobs
+INSERT INTO checkpoint_blob (tenant, user_name, thread, ns, channel, version, type, data)
+SELECT tenant, user_name, :target, ns, channel, version, type, data FROM checkpoint_blob
+ WHERE {{of_thread}} ON CONFLICT DO NOTHING;
+
+-- name: copy_checkpoint_writes
+INSERT INTO checkpoint_write (tenant, user_name, thread, ns, checkpoint, task, idx, path, channel, type, data)
+SELECT tenant, user_name, :target, ns, checkpoint, task, idx, path, channel, type, data FROM checkpoint_write
+ WHERE {{of_thread}} ON CONFLICT DO NOTHING;

@@ -46,6 +46,28 @@ SELECT {{memory_columns}} FROM memory
 SELECT seq, at, type, shelf, data FROM event
  WHERE tenant = :tenant AND shelf IN (SELECT value FROM json_each(:shelves)) ORDER BY seq DESC LIMIT :limit;
 
+-- name: load_checkpoint
+-- The newest checkpoint in a range of ids, with the values of its channels and what was written on top of it.
+WITH c AS NOT MATERIALIZED (
+  SELECT id, parent, channels, type, body, metadata FROM checkpoint
+   WHERE {{of_thread}} AND ns = :ns AND id >= :id AND id <= :id_last ORDER BY id DESC LIMIT 1)
+SELECT 'checkpoint', id, parent, type, body, metadata, 0 FROM c
+UNION ALL
+SELECT 'value', b.channel, NULL, b.type, b.data, NULL, 0 FROM c, json_each(c.channels) v
+  CROSS JOIN checkpoint_blob b ON b.tenant = :tenant AND b.user_name = :user AND b.thread = :thread AND b.ns = :ns
+   AND b.channel = v.key AND b.version = v.value
+UNION ALL
+SELECT 'write', w.task, w.channel, w.type, w.data, w.path, w.idx FROM c
+  CROSS JOIN checkpoint_write w ON w.tenant = :tenant AND w.user_name = :user AND w.thread = :thread AND w.ns = :ns
+   AND w.checkpoint = c.id;
+
+-- name: sweep_checkpoint_blobs
+-- Values that no checkpoint has any more.
+DELETE FROM checkpoint_blob
+ WHERE {{of_thread}} AND (ns, channel, version) NOT IN (
+   SELECT c.ns, v.key, v.value FROM checkpoint c, json_each(c.channels) v
+    WHERE c.tenant = :tenant AND c.user_name = :user AND c.thread = :thread AND v.value IS NOT NULL);
+
 -- fragment: readable
 m.state = 'active'
  AND (m.expires_at IS NULL OR m.expires_at > :now)
