@@ -507,7 +507,8 @@ while True:
 def test_a_new_workspace_has_what_a_person_needs(tmp_path: Path) -> None:
     root = tmp_path / "me"
     created = create_workspace(root, 'ana"\\')
-    assert created == [".lamina/", ".lamina/.gitignore", "PROFILE.md", "SESSION.md", "lamina.toml", "LAMINA.md"]
+    made = [".lamina/", ".lamina/.gitignore", "PROFILE.md", "SESSION.md", "lamina.toml", "LAMINA.md"]
+    assert created == made
     assert mode(root / STATE_DIR) == 0o700
     assert (root / ".lamina/.gitignore").read_text() == "*\n"
     assert (root / "lamina.toml").read_text() == 'owner = "ana\\"\\\\"\n'
