@@ -610,6 +610,16 @@ def test_a_fact_that_is_restated_in_a_new_phase_is_recalled_there(engine: Engine
     assert mind.get(fact).phase == "phase-2"
 
 
+def test_a_corrected_value_that_is_said_again_is_no_conflict(engine: Engine) -> None:
+    mind = engine.scope(session="s")
+    mind.hear("My name is Ada.")
+    fact = kept(mind.hear("Actually, my name is Ada Lovelace.").receipts, "profile")
+    mind.start_phase()
+    again = mind.hear("My name is Ada Lovelace.")
+    assert (of(again.events, "conflict"), kept(again.receipts, "profile")) == ([], fact)
+    assert fact in [hit.id for hit in mind.recall(fact)]
+
+
 def test_an_open_policy_lets_agents_recall_every_phase(place: Place) -> None:
     engine = a_policy(place, "[phase]\nallow_cross_phase_recall = true\n")
     mind = engine.scope(session="s")

@@ -108,16 +108,21 @@ class Mind:
         the window of its session (the current one where the caller names none); what it says that lasts is
         kept as the policy allows, and guesses about the person wait for their word.
         """
-        limit, scope = self.engine.config.max_text_chars, self._in_session
-        if scope.trust is Trust.UNTRUSTED and (reply or tools):
+        said = well_formed(text, "text", self.engine.config.max_text_chars)
+        self._check_reply(reply, tools)
+        return converse(Mind(self.engine, self._in_session), said, reply, tools)
+
+    def _check_reply(self, reply: str | None, tools: Sequence[Mapping[str, Any]]) -> None:
+        """What the agent answered and its tools returned, as somebody says who may speak for them."""
+        limit = self.engine.config.max_text_chars
+        if self.scope.trust is Trust.UNTRUSTED and (reply or tools):
             raise InvalidInput("A tool or a document does not speak for others.", code="role_invalid")
-        said = well_formed(text, "text", limit)
-        answered = None if reply is None else well_formed(reply, "reply", limit)
+        if reply is not None:
+            well_formed(reply, "reply", limit)
         try:
             well_formed(canonical([{**one} for one in tools]), "tools", limit)
         except (TypeError, ValueError, RecursionError):
             raise InvalidInput("What a tool returned is a JSON object.", code="tool_event_invalid") from None
-        return converse(Mind(self.engine, scope), said, answered, tools)
 
     def allow(self, fingerprint: str) -> None:
         """Say that what a refusal names by this fingerprint is no secret; only the person can."""
@@ -203,9 +208,8 @@ class Mind:
 
     def answer(self, reply: str, tools: Sequence[Mapping[str, Any]] = ()) -> Heard:
         """What the agent answered, and what its tools returned, as the rest of the turn."""
-        limit = self.engine.config.max_text_chars
-        said = well_formed(reply, "reply", limit)
-        return self.engine.hear(answered(self._in_session, said, tools, self.engine.book.rules))
+        self._check_reply(reply, tools)
+        return self.engine.hear(answered(self._in_session, reply, tools, self.engine.book.rules))
 
     def keyed(self) -> list[Memory]:
         """Every memory of the caller's session and user that holds a key."""
@@ -285,7 +289,7 @@ class Mind:
 
     def start_session(self, name: str) -> None:
         """Begin or go on with a session of the workspace's owner; SESSION.md is about it from now on."""
-        scope = replace(self.scope, session=checked_name("session", name))
+        scope = replace(self.scope, session=check_name(checked_name("session", name)))
         self.engine.act(scope, lambda led: Sessions(led.transaction).touch(scope.user, name, led.now))
         if scope.user == self.engine.config.owner:
             self.engine.enter_session(name)

@@ -51,7 +51,8 @@ def trust(draft: Draft, _: Law) -> Deny | None:
 
 def privacy(draft: Draft, law: Law) -> Deny | None:
     """Secrets are never stored; the objection names the rule, never the text."""
-    parts = [draft.text, draft.key, draft.reason, draft.reference, draft.category, *draft.tags]
+    said = f"{draft.key}: {draft.text}" if draft.key else draft.text  # a key may say what its value is
+    parts = [said, draft.key, draft.reason, draft.reference, draft.category, *draft.tags]
     for part in parts:
         if part and (found := find_secrets(part, law.allowed)):
             marks = [law.allowed.fingerprint(part, one) for one in found] if law.allowed else []

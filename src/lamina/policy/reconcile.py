@@ -102,9 +102,6 @@ def reconcile(new: Memory, existing: Memory | None, policy: Policy) -> Outcome:
 def _says_the_same(new: Memory, existing: Memory) -> bool:
     if new.key is None:
         return True  # found by its wording, so there is nothing else that could differ
-    return (new.text, new.kind, new.priority, new.ttl) == (
-        existing.text,
-        existing.kind,
-        existing.priority,
-        existing.ttl,
-    )
+    kinds = {new.kind, existing.kind} - {Kind.CORRECTION}  # a corrected value is said again as a fact
+    same = (new.text, new.priority, new.ttl) == (existing.text, existing.priority, existing.ttl)
+    return same and len(kinds) < 2

@@ -394,7 +394,7 @@ def _told(error: LaminaError) -> str:
 
 def _shown(part: int | str) -> str:
     """The name of an argument; one that is none of ours may be anything."""
-    return str(part) if re.fullmatch(r"[a-z_]{1,32}|[0-9]+", str(part)) else "?"
+    return str(part) if re.fullmatch(r"[a-z_]{1,32}|[0-9]{1,3}", str(part)) else "?"
 
 
 def _named(wrong: ValidationError) -> str:
