@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from lamina_language.understand.phrases import LATIN
@@ -23,7 +23,7 @@ _SENTENCE = re.compile(
 _CLAUSE = re.compile(rf"[^,、:\n{PAUSE}()（）—–]+")
 _CLAUSE_END = re.compile(rf"[,、:;.!?。\n{PAUSE}()（）—–{UNSAID}]")
 _APOSTROPHE = str.maketrans("’ʼ", "''")
-SCRIPTS = {
+_SCRIPTS = {
     "en": re.compile("[a-z]"), "th": re.compile("[\u0e01-\u0e4e]"), "zh": re.compile("[\u3400-\u9fff]"),
 }  # fmt: skip
 
@@ -39,7 +39,8 @@ class Speech:
     def matches(self, rule: Rule) -> Iterator[re.Match[str]]:
         """Where a rule applies, exceptions left out; negation is not looked at."""
         for found in rule.regex.finditer(self.said):
-            if not self._is_exception(rule, found):
+            low, high = max(0, found.start() - _REACH), found.end() + _REACH
+            if not rule.is_exception(found, self.said, low, high):
                 yield found
 
     def asserts(self, rule: Rule) -> re.Match[str] | None:
@@ -56,25 +57,26 @@ class Speech:
         clause = before[max((found.end() for found in breaks), default=0) :]
         return bool(self.book.any_of("cue", "negates").search(clause))
 
-    def _is_exception(self, rule: Rule, found: re.Match[str]) -> bool:
-        if rule.exceptions is None:
-            return False
-        start, end = found.span()
-        return any(
-            other.start() < end and other.end() > start
-            for other in rule.exceptions.finditer(self.said, max(0, start - _REACH), end + _REACH)
-        )
-
 
 def listen(text: str, book: Rulebook) -> Speech:
     """What is asserted in a text; never raises, in time linear in the text."""
     view = view_of(text)
-    book = book.speaking(frozenset(name for name, script in SCRIPTS.items() if script.search(view.text)))
-    said = book.any_of("cue", "quotes").sub(_filler, view.text).translate(_APOSTROPHE)
+    book = book.speaking(languages_of(view))
+    said = without_quotations(view.text, book)
     return Speech(view, _SENTENCE.sub(lambda sentence: _asserted(sentence, book), said), book)
 
 
-def _filler(unsaid: re.Match[str]) -> str:
+def languages_of(view: View) -> frozenset[str]:
+    """The languages whose letters occur."""
+    return frozenset(name for name, script in _SCRIPTS.items() if script.search(view.text))
+
+
+def without_quotations(said: str, book: Rulebook) -> str:
+    """The text with a filler for its quotations."""
+    return book.any_of("cue", "quotes").sub(filler, said).translate(_APOSTROPHE)
+
+
+def filler(unsaid: re.Match[str]) -> str:
     return UNSAID * len(unsaid[0])
 
 
@@ -85,9 +87,9 @@ def _asserted(sentence: re.Match[str], book: Rulebook) -> str:
     if start is not None:
         body = body[:start] + UNSAID * (len(body) - start)
     else:
-        body = _CLAUSE.sub(lambda clause: _filler(clause) if _asks(clause[0], book) else clause[0], body)
-    body = _without_reports(body, book)
-    return _without_suppositions(body, book) + marks
+        body = _CLAUSE.sub(lambda clause: filler(clause) if _asks(clause[0], book) else clause[0], body)
+    body = _without(body, _reported(body, book))
+    return _without(body, _supposed(body, book)) + marks
 
 
 def _question_start(body: str, marked: bool, book: Rulebook) -> int | None:
@@ -108,27 +110,30 @@ def _asks(clause: str, book: Rulebook) -> bool:
     return bool(book.any_of("cue", "asks_in").search(clause))
 
 
-def _without_reports(body: str, book: Rulebook) -> str:
+def _reported(body: str, book: Rulebook) -> Iterator[tuple[int, int]]:
     """What somebody else said is theirs; what the speaker says to have said stands."""
-    out: list[str] = []
     done = 0
     for report in book.any_of("cue", "reports").finditer(body):
         before = body[max(done, report.start() - _REACH) : report.start()]
         if report.start() >= done and not book.any_of("cue", "reports_self").search(before):
             pause = body.find(PAUSE, report.end())
-            stop = pause if pause >= 0 else len(body)
-            out += (body[done : report.end()], UNSAID * (stop - report.end()))
-            done = stop
-    return "".join((*out, body[done:]))
+            done = pause if pause >= 0 else len(body)
+            yield report.end(), done
 
 
-def _without_suppositions(body: str, book: Rulebook) -> str:
-    out: list[str] = []
+def _supposed(body: str, book: Rulebook) -> Iterator[tuple[int, int]]:
     done = 0
     for supposition in book.any_of("cue", "supposes").finditer(body):
         if supposition.start() >= done:
             end = _CLAUSE_END.search(body, supposition.end())
-            stop = end.start() if end else len(body)
-            out += (body[done : supposition.start()], UNSAID * (stop - supposition.start()))
-            done = stop
+            done = end.start() if end else len(body)
+            yield supposition.start(), done
+
+
+def _without(body: str, unsaid: Iterable[tuple[int, int]]) -> str:
+    out: list[str] = []
+    done = 0
+    for start, end in unsaid:
+        out += (body[done:start], UNSAID * (end - start))
+        done = end
     return "".join((*out, body[done:]))

@@ -20,14 +20,14 @@ VALUE_LIMIT = 60
 _MENTIONS = 32
 #: How far a value is looked for: what is longer is cut anyway.
 _WINDOW = 240
+_LONGEST_TAIL = 16
 
 _QUOTES = "\"'`“”„‘’«»「」『』《》〈〉*_"
 _EDGES = _QUOTES + " \t\n\r\v\u3000:=-–—.!?,;。！？，；、：．…~()（）"
 _LEADING = re.compile(rf"[ \v:={re.escape(_QUOTES)}(（]*(?:- )?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
-_OFFSET = re.compile(r"(?:utc|gmt)? ?([+-]) ?(\d{1,2})(?::?([0-5]\d))?")
-_OFFSET_WITHOUT_SIGN = re.compile(r"(?:utc|gmt) ?(\d{1,2})")
+_OFFSET = re.compile(r"(?:utc|gmt)? ?([+-]) ?(\d{1,2})(?::?([0-5]\d))?|(?:utc|gmt) ?()(\d{1,2})()")
 _ZONE = re.compile(
     r"(?:africa|america|antarctica|arctic|asia|atlantic|australia|europe|indian|pacific|etc)(?:/[a-z0-9_+-]+){1,2}"
 )
@@ -104,10 +104,11 @@ def value_of(key: str, typed: str, book: Rulebook) -> str:
     view = view_of(value)
     if not _LETTER_OR_DIGIT.search(view.text):
         return ""
-    if _holds("rejects", key, view.text, book) and not _holds("keeps", key, view.text, book, whole=True):
+    rejected = any(rule.regex.match(view.text) for rule in _rules(book, "rejects", key))
+    if rejected and not _keeps(key, view.text, book):
         return ""
-    for rule in book.of("value", "means"):
-        if rule["key"] in (None, key) and rule.regex.fullmatch(view.text):
+    for rule in _rules(book, "means", key):
+        if rule.regex.fullmatch(view.text):
             return str(rule["means"])
     if key == "timezone":
         value = _zone(view.text) or value
@@ -119,15 +120,13 @@ def trimmed(key: str, typed: str, book: Rulebook) -> str:
     value = " ".join(_CONTROL.sub(" ", typed).split()).strip(_EDGES)
     for _ in range(4):
         view = view_of(value)
-        if _holds("keeps", key, view.text, book, whole=True):
+        if _keeps(key, view.text, book):
             break
-        start, end = 0, len(view.text)
-        for rule in book.of("value", "head"):
-            if rule["key"] in (None, key) and (head := rule.regex.match(view.text)):
-                start = max(start, head.end())
-        for rule in book.of("value", "tail"):
-            if rule["key"] in (None, key) and (tail := _at_end(rule, view.text)):
-                end = min(end, tail)
+        low = max(1, len(view.text) - _LONGEST_TAIL)
+        heads = [rule.regex.match(view.text) for rule in _rules(book, "head", key)]
+        tails = [rule.ending.search(view.text, low) for rule in _rules(book, "tail", key)]
+        start = max((head.end() for head in heads if head), default=0)
+        end = min((tail.start() for tail in tails if tail), default=len(view.text))
         shorter = view.slice(start, end).strip(_EDGES)
         if not shorter or shorter == value:
             break
@@ -135,27 +134,19 @@ def trimmed(key: str, typed: str, book: Rulebook) -> str:
     return value
 
 
-def _at_end(rule: Rule, text: str) -> int:
-    """Where a tail of the text begins that the rule matches whole; 0 where there is none."""
-    for at in range(max(1, len(text) - 16), len(text)):
-        if rule.regex.fullmatch(text, at):
-            return at
-    return 0
+def _rules(book: Rulebook, does: str, key: str) -> list[Rule]:
+    return [rule for rule in book.of("value", does) if rule["key"] in (None, key)]
 
 
-def _holds(does: str, key: str, text: str, book: Rulebook, *, whole: bool = False) -> bool:
-    rules = [rule for rule in book.of("value", does) if rule["key"] in (None, key)]
-    return any(rule.regex.fullmatch(text) if whole else rule.regex.match(text) for rule in rules)
+def _keeps(key: str, text: str, book: Rulebook) -> bool:
+    return any(rule.regex.fullmatch(text) for rule in _rules(book, "keeps", key))
 
 
 def _zone(text: str) -> str:
     """The time zone as everybody writes it; empty where the text is none that can be recognised."""
     if offset := _OFFSET.fullmatch(text):
-        sign, hours, minutes = offset.groups()
-    elif offset := _OFFSET_WITHOUT_SIGN.fullmatch(text):
-        sign, hours, minutes = "+", offset[1], None
-    elif _ZONE.fullmatch(text):
-        return re.sub(r"[a-z]+", lambda word: word[0] if word[0] in _SMALL_WORDS else word[0].title(), text)
-    else:
+        sign, hours, minutes = offset.groups()[:3] if offset[2] else offset.groups()[3:]
+        return f"UTC{sign or '+'}{int(hours):02}:{minutes or '00'}" if int(hours) <= _FARTHEST else ""
+    if not _ZONE.fullmatch(text):
         return ""
-    return f"UTC{sign}{int(hours):02}:{minutes or '00'}" if int(hours) <= _FARTHEST else ""
+    return re.sub(r"[a-z]+", lambda word: word[0] if word[0] in _SMALL_WORDS else word[0].title(), text)

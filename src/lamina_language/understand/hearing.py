@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lamina_language.understand.clauses import SCRIPTS, UNSAID
+from lamina_language.understand.clauses import UNSAID, filler, languages_of, without_quotations
 from lamina_language.understand.rulebook import Rule, Rulebook
 from lamina_language.understand.view import PAUSE, View, view_of
 
@@ -16,7 +16,6 @@ _TAIL = 80
 #: How many words such as "please" may stand before a command.
 _LEADS = 6
 
-_APOSTROPHE = str.maketrans("’ʼ", "''")
 _FENCE = re.compile(r"(?:\A|(?<=\n))[ ]?(```|~~~)[\s\S]*?(?:\1|\Z)")
 # A dot in `node.js`, after a title and in an address ends no sentence.
 _STOP = re.compile(
@@ -142,10 +141,7 @@ class Hearing:
         """Whether what a rule finds is the speaker's: no exception, not denied, not asked, nobody else's."""
         sentence = self.sentence_at(match.start())
         near = max(sentence.start, match.start() - _TAIL)
-        if rule.exceptions is not None and any(
-            other.start() < match.end() and other.end() > match.start()
-            for other in rule.exceptions.finditer(self.said, near, match.end() + _TAIL)
-        ):
+        if rule.is_exception(match, self.said, near, match.end() + _TAIL):
             return False
         if self.cue("negates").search(self.said, near, match.start()):
             return False
@@ -205,14 +201,10 @@ class Hearing:
 def hear(text: str, book: Rulebook) -> Hearing:
     """A message as commands are looked for in it; never raises, in time linear in the text."""
     view = view_of(text)
-    book = book.speaking(frozenset(name for name, script in SCRIPTS.items() if script.search(view.text)))
-    said = book.any_of("cue", "quotes").sub(_filler, _FENCE.sub(_filler, view.text)).translate(_APOSTROPHE)
+    book = book.speaking(languages_of(view))
+    said = without_quotations(_FENCE.sub(filler, view.text), book)
     said = _without_what_is_handed_over(said, view, book)
     return Hearing(view, said, book, tuple(_sentences(said)))
-
-
-def _filler(unsaid: re.Match[str]) -> str:
-    return UNSAID * len(unsaid[0])
 
 
 def _sentences(said: str) -> Iterator[Sentence]:

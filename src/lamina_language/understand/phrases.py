@@ -12,7 +12,7 @@ A blank is one blank in English and an optional one in Thai and Chinese, which a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 
 from lamina.text.normal import folded
@@ -21,7 +21,7 @@ from lamina_language.understand.view import PAUSE
 #: What would make another word of an English one that it stands next to; Thai and Chinese may do so.
 LATIN = "0-9a-z_\u00df-\u024f"
 
-_BLANK = {"en": " "}
+_CLOSING = {"(": ")", "[": "]"}
 _OPTIONAL_BLANK = f"[ {PAUSE}]?"
 _TOKEN = re.compile(
     r"@(?P<part>\w+)@|\{(?P<capture>\w+)\}|(?P<sign>[()|\[\]])|(?P<gap>…)|(?P<blank>\s+)"
@@ -40,7 +40,51 @@ STARTS = {
 
 def expression(phrase: str, language: str, parts: Mapping[str, str]) -> str:
     """The phrase as a regular expression on the folded view; raises ValueError with what is wrong."""
-    return _Phrase(phrase, language, parts).read()
+    tokens = list(_TOKEN.finditer(phrase))
+    if sum(len(token[0]) for token in tokens) != len(phrase):
+        raise ValueError("there is a single @ or brace in it")
+    blank = " " if language == "en" else _OPTIONAL_BLANK
+    out = [_written(token, blank, language, parts) for token in tokens]
+    for start, end in _brackets(tokens):
+        out[start], out[end] = ("(?:", ")") if tokens[start][0] == "(" else ("(?:", ")?")
+        if tokens[start][0] == "(" or language != "en":
+            continue
+        after = end + 1 < len(tokens) and tokens[end + 1]["blank"]
+        if start == 0 or tokens[start - 1]["blank"] or tokens[start - 1][0] in ("(", "[", "|"):
+            # Without the word there is one blank less; "yes[,] keep it" has its blank anyway.
+            if after:
+                out[start], out[end], out[end + 1] = f"(?:{out[start]}", f"){blank})?", ""
+            elif start and out[start - 1] == blank:
+                out[start - 1], out[start], out[end] = "", f"(?:{blank}(?:", "))?"
+    return "".join(out)
+
+
+def _written(token: re.Match[str], blank: str, language: str, parts: Mapping[str, str]) -> str:
+    if token["part"]:
+        return with_parts(token[0], language, parts)
+    if token["capture"]:
+        return f"\x01{token['capture']}\x01"
+    if token["words"]:
+        return re.escape(folded(token[0]))
+    return blank if token["blank"] else _GAP if token["gap"] else token[0]
+
+
+def _brackets(tokens: Sequence[re.Match[str]]) -> list[tuple[int, int]]:
+    """Where each pair of brackets stands, by its first; raises ValueError for one without the other."""
+    pairs: list[tuple[int, int]] = []
+    waiting: list[int] = []
+    for at, token in enumerate(tokens):
+        if token[0] in _CLOSING:
+            waiting.append(at)
+        elif token[0] in _CLOSING.values():
+            if not waiting:
+                raise ValueError(f"`{token[0]}` closes nothing")
+            pairs.append((waiting.pop(), at))
+            if token[0] != (closing := _CLOSING[tokens[pairs[-1][0]][0]]):
+                raise ValueError(f"`{closing}` is missing")
+    if waiting:
+        raise ValueError(f"`{_CLOSING[tokens[waiting[-1]][0]]}` is missing")
+    return sorted(pairs)
 
 
 def with_parts(pattern: str, language: str, parts: Mapping[str, str]) -> str:
@@ -70,70 +114,3 @@ def bounded(body: str, language: str) -> str:
     """English words end where their letters end."""
     edge = f"(?:(?<![{LATIN}])|(?![{LATIN}]))"
     return f"{edge}(?:{body}){edge}" if language == "en" else f"(?:{body})"
-
-
-class _Phrase:
-    """A phrase while it is read from left to right."""
-
-    def __init__(self, phrase: str, language: str, parts: Mapping[str, str]) -> None:
-        self._language = language
-        self._parts = parts
-        self._blank = _BLANK.get(language, _OPTIONAL_BLANK)
-        self._tokens = list(_TOKEN.finditer(phrase))
-        self._at = 0
-        if sum(len(token[0]) for token in self._tokens) != len(phrase):
-            raise ValueError("there is a single @ or brace in it")
-
-    def read(self) -> str:
-        body = self._alternatives("")
-        if self._at < len(self._tokens):
-            raise ValueError(f"`{self._tokens[self._at][0]}` closes nothing")
-        return body
-
-    def _alternatives(self, closing: str) -> str:
-        found = [self._sequence()]
-        while self._at < len(self._tokens) and self._tokens[self._at][0] == "|":
-            self._at += 1
-            found.append(self._sequence())
-        if closing:
-            if self._at == len(self._tokens) or self._tokens[self._at][0] != closing:
-                raise ValueError(f"`{closing}` is missing")
-            self._at += 1
-        return "|".join(found)
-
-    def _sequence(self) -> str:
-        out: list[str] = []
-        while self._at < len(self._tokens) and self._tokens[self._at][0] not in ("|", ")", "]"):
-            token = self._tokens[self._at]
-            self._at += 1
-            if token["blank"]:
-                out.append(self._blank)
-            elif token[0] == "(":
-                out.append(f"(?:{self._alternatives(')')})")
-            elif token[0] == "[":
-                self._optional(out)
-            elif token["gap"]:
-                out.append(_GAP)
-            elif token["capture"]:
-                out.append(f"\x01{token['capture']}\x01")
-            elif token["part"]:
-                out.append(with_parts(token[0], self._language, self._parts))
-            else:
-                out.append(re.escape(folded(token[0])))
-        return "".join(out)
-
-    def _optional(self, out: list[str]) -> None:
-        before = self._tokens[self._at - 2] if self._at > 1 else None
-        attached = before is not None and not before["blank"] and before[0] not in ("(", "[", "|")
-        inner = self._alternatives("]")
-        if self._blank == _OPTIONAL_BLANK:
-            out.append(f"(?:{inner})?")
-        elif attached:
-            out.append(f"(?:{inner})?")  # "yes[,] keep it": the blank stays
-        elif self._at < len(self._tokens) and self._tokens[self._at]["blank"]:
-            self._at += 1
-            out.append(f"(?:(?:{inner}){self._blank})?")
-        elif out and out[-1] == self._blank:
-            out[-1] = f"(?:{self._blank}(?:{inner}))?"
-        else:
-            out.append(f"(?:{inner})?")
