@@ -31,12 +31,9 @@ def _zipped(archive: Path | io.BytesIO, wanted: re.Pattern[str]) -> Iterator[Mem
 
 
 def _tarred(archive: Path | io.BytesIO, wanted: re.Pattern[str]) -> Iterator[Member]:
-    if isinstance(archive, Path):
-        opened = tarfile.open(archive)
-    else:
-        opened = tarfile.open(fileobj=archive)
+    data = io.BytesIO(archive.read_bytes()) if isinstance(archive, Path) else archive
     found: list[Member] = []
-    with opened:
+    with tarfile.open(fileobj=data) as opened:
         for entry in opened:
             if entry.isfile() and wanted.search(entry.name):
                 content = opened.extractfile(entry)

@@ -50,7 +50,9 @@ def _downloaded(package: str, manager: str, home: Path) -> str:
     new = sorted(path.name for path in set(home.iterdir()) - before if path.name != "files.json")
     stem = name_of(package).lstrip("@").replace("/", "-").replace("_", "-").lower()
     there = new or sorted(
-        path.name for path in before if re.match(rf"{re.escape(stem)}[-_]\d", path.name.replace("_", "-").lower())
+        path.name
+        for path in before
+        if re.match(rf"{re.escape(stem)}[-_]\d", path.name.replace("_", "-").lower())
     )
     if done.returncode or not there:
         raise SystemExit(f"{manager} could not download {package}: {done.stderr.strip()[-400:]}")

@@ -23,7 +23,11 @@ _PLACEHOLDER = re.compile(
 )
 _MNEMONIC = re.compile(r"\(&?[_~&]?[A-Z]\)|[~_&](?=\w)")
 _LETTERS = re.compile(r"[^\W\d_]")
-_OWN = {"th": re.compile("[\u0e01-\u0e4e]"), "zh": re.compile("[\u3400-\u9fff]"), "en": re.compile("[A-Za-z]{2}")}
+_OWN = {
+    "th": re.compile("[\u0e01-\u0e4e]"),
+    "zh": re.compile("[\u3400-\u9fff]"),
+    "en": re.compile("[A-Za-z]{2}"),
+}
 
 Row = tuple[str, str, str, str]  #: source, language, text, English
 
@@ -80,7 +84,9 @@ def _rows(sources: Iterable[Source], folder: Path, own: Path | None) -> Iterator
         for number, line in enumerate(own.read_text(encoding="utf-8").splitlines(), 1):
             fields = line.split("\t")
             if len(fields) != 3 or fields[0] not in _OWN:
-                raise SystemExit(f"{own}:{number}: a line is language (en, th or zh), text and English, with tabs")
+                raise SystemExit(
+                    f"{own}:{number}: a line is language (en, th or zh), text and English, with tabs"
+                )
             yield from _kept("own", *fields)
 
 

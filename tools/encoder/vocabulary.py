@@ -1,0 +1,61 @@
+"""Chooses which words and stretches have a row of their own."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from lamina.models.pieces import STRETCH, stretches, words
+from lamina.text.analyse import analysed
+from tools.encoder.archives import members
+from tools.encoder.fetch import archive
+from tools.encoder.pairs import Row
+
+#: The Thai word list that candidates come from (CC0-1.0).
+THAI_WORDS = "pythainlp==5.4.0"
+
+#: Most rows of each kind, and how often a piece has to occur.
+LIMITS = {"english": (40_000, 2), "thai": (30_000, 2), "stretch": (16_000, 8), "chinese": (60_000, 3)}
+
+_THAI = re.compile("[\u0e01-\u0e4e]")
+
+
+def choose(rows: Iterable[Row], folder: Path, limits: Mapping[str, tuple[int, int]] = LIMITS) -> list[str]:
+    """The pieces that get a row, most frequent first within their kind."""
+    candidates = dict.fromkeys(_thai_words(folder), 0)
+    lexicon: dict[str, int] = {}
+    texts: dict[str, None] = {}
+    for _, language, text, english in rows:
+        texts[text] = None
+        texts[english] = None
+        if language == "zh" and 3 <= len(text) <= 6:
+            lexicon[text] = 0
+    counts: dict[str, Counter[str]] = {kind: Counter() for kind in limits}
+
+    def thai(run: str) -> list[str]:
+        counts["thai"].update(words(run, candidates, 16, 2))
+        counts["stretch"].update(stretches(run))
+        return []
+
+    def chinese(run: str) -> list[str]:
+        counts["chinese"].update([*run, *(run[at : at + 2] for at in range(len(run) - 1))])
+        counts["chinese"].update(words(run, lexicon, 6, 3))
+        return []
+
+    for text in texts:
+        counts["english"].update(analysed(text, chinese, thai))
+    chosen: dict[str, None] = {}
+    for kind, (most, least) in limits.items():
+        frequent = sorted((-count, piece) for piece, count in counts[kind].items() if count >= least)
+        chosen.update(dict.fromkeys(piece for _, piece in frequent[:most] if "\n" not in piece))
+    return list(chosen)
+
+
+def _thai_words(folder: Path) -> Iterable[str]:
+    wheel = archive(THAI_WORDS, "pip", folder)
+    ((_, content),) = members(wheel, wheel.name, r"corpus/words_th\.txt$")
+    return (
+        word.strip() for word in content.decode().splitlines() if _THAI.match(word) and STRETCH not in word
+    )
