@@ -1,11 +1,11 @@
 """How good and how fast the default encoder is, beside others in the same run.
 
-    python -m bench.encoder [--data FOLDER] [--sets a,b] [--table FOLDER] [--wordllama WHEEL] [--teacher FOLDER]
+    python -m bench.encoder [--data FOLDER] [--sets A,B] [--table FOLDER] [--wordllama WHEEL] [--teacher WORK]
 
 `--data` has retrieval sets (`NAME.dev.jsonl.xz`); without it only the triples and the speed are measured.
 `--wordllama` is that package's wheel, `--teacher` the work folder of `python -m tools.encoder`, for
-all-MiniLM-L6-v2; both need the dependency group `encoder`. Alone, an encoder ranks by likeness. With BM25 both
-are summed on one scale, and the encoder counts as much as our own encoder's reach of the question says.
+all-MiniLM-L6-v2; both need the dependency group `encoder`. Alone, an encoder ranks by likeness. With BM25
+both are summed on one scale, and the encoder counts as much as our own encoder's reach of the question says.
 """
 
 from __future__ import annotations
@@ -54,9 +54,8 @@ def main() -> None:
             compare(name, chosen.data, encoders, StaticEncoder(chosen.table))
     for name in [name for name in encoders if name != "minilm"]:
         command = [sys.executable, "-m", "bench.encoder", *sys.argv[1:], "--speed-of", name]
-        print(
-            f"speed, {name}: {subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()}"
-        )
+        measured = subprocess.run(command, capture_output=True, text=True, check=True)
+        print(f"speed, {name}: {measured.stdout.strip()}")
 
 
 def named(chosen: argparse.Namespace) -> dict[str, Encode]:

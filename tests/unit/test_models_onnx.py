@@ -78,7 +78,7 @@ def test_the_id_changes_with_the_weights(folder: Path):
 def test_a_folder_without_a_model_is_said_to_have_none(tmp_path: Path):
     with pytest.raises(ConfigError) as error:
         OnnxEncoder(tmp_path)
-    assert error.value.code == "encoder_missing"
+    assert error.value.code == "encoder_no_model"
 
 
 def test_the_settings_name_the_folder(folder: Path):

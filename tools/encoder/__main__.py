@@ -31,6 +31,9 @@ STEPS = ("fetch", "pairs", "teach", "train")
 #: How much the encoder counts beside BM25 in each language, where its reach is whole.
 WEIGHTS = {"en": 0.25, "th": 0.25, "zh": 0.25}
 
+#: Texts whose vectors prove that another machine computes the same ones.
+PROBE = ["My cat is sick", "แมวของฉันป่วย", "我的貓病了", "GraphQL方案 ใช้ PostgreSQL", "Kowalczyk"]
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="tools.encoder", description=__doc__.split("\n")[0])
@@ -72,7 +75,7 @@ def _rows(work: Path, own: Path | None) -> list[Row]:
 
 
 def _make(rows: list[Row], number: dict[str, int], vectors: np.ndarray, work: Path, out: Path) -> None:
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)  # a step is too small for two
     settings = train.Settings()
     chosen = vocabulary.choose(rows, work)
     print(f"{len(chosen):,} pieces have a row", file=sys.stderr, flush=True)
@@ -90,6 +93,8 @@ def _make(rows: list[Row], number: dict[str, int], vectors: np.ndarray, work: Pa
     }
     pack.write(out, chosen, table, about)
     about["calibration"] = calibrate.curves(rows, number, vectors, StaticEncoder(out).embed)
+    found = StaticEncoder(out).embed(PROBE).astype("<f4").tobytes()
+    about["probe"] = {"texts": PROBE, "sha256": hashlib.sha256(found).hexdigest()}
     pack.write(out, chosen, table, about)
     print(f"{out}: {StaticEncoder(out).embedder_id}", file=sys.stderr)
 

@@ -110,8 +110,6 @@ _SCRIPT_TEXT = re.compile(
     r"""(?:["'](?P<k1>[\w. -]+)["']|(?P<k2>[\w.]+))\]?\s*[:=]\s*"""
     r"""(?P<quote>["'])(?P<text>(?:(?!(?P=quote))[^\\\n]|\\.)*)(?P=quote)"""
 )
-    r"""(?:["'](?P<k1>[\w. -]+)["']|(?P<k2>[\w.]+))\]?\s*[:=]\s*(?P<quote>["'])(?P<text>(?:(?!(?P=quote))[^\\\n]|\\.)*)(?P=quote)"""
-)
 
 
 def keyed(archives: dict[str, Path]) -> Iterator[Pair]:
@@ -166,7 +164,8 @@ def cldr(archives: dict[str, Path]) -> Iterator[Pair]:
 
 _ENTRY = re.compile(r"^(\S+) (\S+) \[[^\]]*\] /(.+)/$")
 _NOT_A_MEANING = re.compile(
-    r"^(CL:|variant of|old variant|see |surname |also written|abbr\. for|erhua variant|Japanese variant|used in )"
+    r"^(CL:|variant of|old variant|see |surname |also written|abbr\. for|erhua variant|Japanese variant"
+    r"|used in )"
 )
 _ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]|\S*\|\S*")
 
@@ -201,7 +200,7 @@ def _synsets(archive: Path) -> Iterator[tuple[str, list[str], str]]:
 
 
 def wordnet(archives: dict[str, Path]) -> Iterator[Pair]:
-    """English words, sentences that show their meaning, and explanations of those that Thai has a word for."""
+    """English words, sentences that show their meaning, and explanations of what Thai has a word for."""
     explained = {name for name, _ in _thai_words(archives["pythainlp"])}
     for name, words, gloss in _synsets(archives["wn"]):
         meaning, *examples = re.split(r'; "', gloss)

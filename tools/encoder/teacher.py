@@ -113,7 +113,7 @@ class Teacher:
 def teach(groups: Sequence[Sequence[str]], folder: Path) -> np.ndarray:
     """The teacher's vectors of all the texts in a row, as half-precision floats.
 
-    What was done before is not done again: a part is known by its texts, and no part holds texts of two groups.
+    What was done before is not done again: a part is known by its texts, and holds texts of one group.
     """
     home = folder / "teacher"
     home.mkdir(parents=True, exist_ok=True)

@@ -24,10 +24,10 @@ class Settings:
     shared: int = 8192
     epochs: float = 6.0
     batch: int = 2048
+    group: int = 512  #: texts that are told apart from each other; divides the batch
     rate: float = 0.02
     contrast: float = 0.5
     temperature: float = 0.06
-    minutes: float = 25.0
 
 
 @dataclass(frozen=True)
@@ -66,43 +66,73 @@ def axes(vectors: np.ndarray, dimension: int) -> np.ndarray:
 
 def train(course: Lessons, targets: np.ndarray, count: int, settings: Settings) -> np.ndarray:
     """The table, a row per piece. The same lessons give the same table on the same machine."""
-    torch.manual_seed(SEED)
-    torch.use_deterministic_algorithms(True)
     chance = np.random.default_rng(SEED)
-    bag = torch.nn.EmbeddingBag(count, settings.dimension, mode="sum", sparse=True)
-    torch.nn.init.normal_(bag.weight, std=0.3 / settings.dimension**0.5)
-    optimizer = torch.optim.SparseAdam(bag.parameters(), lr=settings.rate)
-    share = course.weight / course.weight.sum()
-    cumulative = np.cumsum(share)
+    start = chance.standard_normal((count, settings.dimension), dtype=np.float32)
+    table = Table(start * (0.3 / settings.dimension**0.5))
+    cumulative = np.cumsum(course.weight / course.weight.sum())
     steps = int(settings.epochs * len(course.target) / settings.batch)
     goals = torch.from_numpy(targets)
     began, shown = time.monotonic(), 0.0
     for step in range(steps):
-        chosen = np.searchsorted(cumulative, chance.random(settings.batch)).clip(max=len(share) - 1)
-        chosen = np.sort(chosen)
+        chosen = np.searchsorted(cumulative, chance.random(settings.batch)).clip(max=len(cumulative) - 1)
         rows, offsets = _gathered(course, chosen)
-        own = nn.normalize(bag(torch.from_numpy(rows), torch.from_numpy(offsets)), dim=1)
-        goal = nn.normalize(goals[torch.from_numpy(course.target[chosen])].float(), dim=1)
-        likeness = own @ goal.T / settings.temperature
+        sums = torch.from_numpy(table.sums(rows, offsets)).requires_grad_()
+        own = nn.normalize(sums, dim=1)
         numbers = torch.from_numpy(course.target[chosen])
-        same = (numbers[:, None] == numbers[None, :]) & ~torch.eye(len(numbers), dtype=torch.bool)
-        likeness = likeness.masked_fill(same, float("-inf"))
-        apart = nn.cross_entropy(likeness, torch.arange(len(chosen)))
+        goal = nn.normalize(goals[numbers].float(), dim=1)
         near = (1 - (own * goal).sum(1)).mean()
-        loss = near + settings.contrast * apart * settings.temperature
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        for group in optimizer.param_groups:
-            group["lr"] = settings.rate * (1 - step / steps)
+        apart = _confusion(own, goal, numbers, settings)
+        (near + settings.contrast * settings.temperature * apart).backward()
+        table.learn(rows, offsets, sums.grad.numpy(), settings.rate * (1 - step / steps))
         passed = time.monotonic() - began
         if passed - shown > 15 or step + 1 == steps:
             shown = passed
             figures = f"near {near.item():.4f}, apart {apart.item():.3f}"
-            print(
-                f"train: step {step + 1} of {steps}, {passed:.0f} s, {figures}", file=sys.stderr, flush=True
-            )
-    return bag.weight.detach().numpy()
+            done = f"train: step {step + 1} of {steps}, {passed:.0f} s"
+            print(f"{done}, {figures}", file=sys.stderr, flush=True)
+    return table.values
+
+
+class Table:
+    """Rows and how they move: Adam, on the rows that a step touches and on no others."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
+        self._drift = np.zeros_like(values)
+        self._force = np.zeros_like(values)
+        self._seen = np.zeros(len(values), dtype=np.float32)
+
+    def sums(self, rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """The sum of each text's rows."""
+        return np.add.reduceat(self.values[rows], offsets, axis=0)
+
+    def learn(self, rows: np.ndarray, offsets: np.ndarray, slopes: np.ndarray, rate: float) -> None:
+        """Move every row of the texts against its slope."""
+        text = np.repeat(np.arange(len(offsets)), np.diff(offsets, append=len(rows)))
+        order = np.argsort(rows, kind="stable")
+        touched, starts = np.unique(rows[order], return_index=True)
+        slope = np.add.reduceat(slopes[text[order]], starts, axis=0)
+        self._seen[touched] += 1
+        times = self._seen[touched, None]
+        drift = self._drift[touched] * 0.9 + slope * 0.1
+        force = self._force[touched] * 0.99 + slope * slope * 0.01
+        self._drift[touched], self._force[touched] = drift, force
+        drift /= 1 - 0.9**times
+        force /= 1 - 0.99**times
+        self.values[touched] -= rate * drift / (np.sqrt(force) + 1e-8)
+
+
+def _confusion(
+    own: torch.Tensor, goal: torch.Tensor, numbers: torch.Tensor, settings: Settings
+) -> torch.Tensor:
+    """How hard it is to tell a text's target from the others of its group."""
+    size = settings.group
+    groups = len(own) // size
+    likeness = own.view(groups, size, -1) @ goal.view(groups, size, -1).transpose(1, 2) / settings.temperature
+    numbers = numbers.view(groups, size)
+    twice = (numbers[:, :, None] == numbers[:, None, :]) & ~torch.eye(size, dtype=torch.bool)
+    likeness = likeness.masked_fill(twice, float("-inf"))
+    return nn.cross_entropy(likeness.flatten(0, 1), torch.arange(size).repeat(groups))
 
 
 def _gathered(course: Lessons, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -32,20 +32,25 @@ def choose(rows: Iterable[Row], folder: Path, limits: Mapping[str, tuple[int, in
         texts[english] = None
         if language == "zh" and 3 <= len(text) <= 6:
             lexicon[text] = 0
+    pieces: dict[str, list[str]] = {kind: [] for kind in limits}
     counts: dict[str, Counter[str]] = {kind: Counter() for kind in limits}
 
     def thai(run: str) -> list[str]:
-        counts["thai"].update(words(run, candidates, 16, 2))
-        counts["stretch"].update(stretches(run))
+        pieces["thai"] += words(run, candidates, 16, 2)
+        pieces["stretch"] += stretches(run)
         return []
 
     def chinese(run: str) -> list[str]:
-        counts["chinese"].update([*run, *(run[at : at + 2] for at in range(len(run) - 1))])
-        counts["chinese"].update(words(run, lexicon, 6, 3))
+        pieces["chinese"] += [*run, *(run[at : at + 2] for at in range(len(run) - 1))]
+        pieces["chinese"] += words(run, lexicon, 6, 3)
         return []
 
-    for text in texts:
-        counts["english"].update(analysed(text, chinese, thai))
+    for number, text in enumerate(texts, 1):
+        pieces["english"] += analysed(text, chinese, thai)
+        if number % 20_000 == 0 or number == len(texts):
+            for kind, found in pieces.items():
+                counts[kind].update(found)
+                found.clear()
     chosen: dict[str, None] = {}
     for kind, (most, least) in limits.items():
         frequent = sorted((-count, piece) for piece, count in counts[kind].items() if count >= least)

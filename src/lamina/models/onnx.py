@@ -40,7 +40,7 @@ class OnnxEncoder:
         if not found or not (folder / "tokenizer.json").is_file():
             raise ConfigError(
                 f"{folder} has no sentence encoder in ONNX format.",
-                code="encoder_missing",
+                code="encoder_no_model",
                 hint=f"It needs tokenizer.json and one of {', '.join(_WEIGHTS)}.",
             )
         self._model = found[0]
