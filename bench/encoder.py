@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from bench.retrieval import SETS, lexical, pools, quality, summed
+from bench.retrieval import SETS, lexical, likeness, pools, quality, summed
 from lamina.models.port import Embedder
 from lamina.models.static import StaticEncoder
 
@@ -106,9 +106,8 @@ def compare(name: str, folder: Path, encoders: dict[str, Encode], weigher: Embed
         found = {"bm25": lexical(pool)}
         reach = np.array([weigher.reach(question) for question in pool.questions])
         for label, encode in encoders.items():
-            likeness = encode(pool.questions) @ encode(pool.units).T
-            found[label] = likeness
-            found[f"bm25+{label}"] = summed(found["bm25"], likeness, reach)
+            found[label] = likeness(pool, encode)
+            found[f"bm25+{label}"] = summed(found["bm25"], found[label], reach)
         for label, scores in found.items():
             for figure, value in quality(scores, pool.gold).items():
                 totals[label][figure] += value

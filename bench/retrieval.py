@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,16 +22,16 @@ SETS = (
 
 @dataclass(frozen=True)
 class Pool:
-    """Units, and questions that see only them; `gold[q]` are the numbers of the units that answer."""
+    """Units in parts, and questions that see only them; `gold[q]` are the numbers of the right units."""
 
     language: str
-    units: list[str]
+    units: list[list[str]]
     questions: list[str]
     gold: list[list[int]]
 
 
 def pools(folder: Path, name: str) -> list[Pool]:
-    """The pools of a set; LongMemEval is judged by session, so a session's turns are one unit there."""
+    """The pools of a set; LongMemEval is judged by session: a session is a unit, its turns are the parts."""
     with lzma.open(folder / f"{name}.dev.jsonl.xz", "rt", encoding="utf-8") as file:
         return [_pool(json.loads(line), by_session=name.startswith("longmemeval")) for line in file]
 
@@ -42,11 +42,11 @@ def _pool(raw: dict, *, by_session: bool) -> Pool:
         for unit in raw["units"]:
             sessions.setdefault(unit["session"], []).append(unit["text"])
         place = {name: number for number, name in enumerate(sessions)}
-        units = ["\n".join(texts) for texts in sessions.values()]
+        units = list(sessions.values())
         gold = [[place[name] for name in query["gold_sessions"] if name in place] for query in raw["queries"]]
     else:
         place = {unit["id"]: number for number, unit in enumerate(raw["units"])}
-        units = [unit["text"] for unit in raw["units"]]
+        units = [[unit["text"]] for unit in raw["units"]]
         gold = [[place[name] for name in query["gold"] if name in place] for query in raw["queries"]]
     return Pool(raw["lang"], units, [query["text"] for query in raw["queries"]], gold)
 
@@ -56,7 +56,7 @@ def lexical(pool: Pool) -> np.ndarray:
     postings: dict[str, list[tuple[int, int, int]]] = {}
     total = 0
     for number, unit in enumerate(pool.units):
-        found = Counter(terms(unit))
+        found = Counter(term for part in unit for term in terms(part))
         length = sum(found.values())
         total += length
         for term, frequency in found.items():
@@ -68,6 +68,13 @@ def lexical(pool: Pool) -> np.ndarray:
         for candidate in ranking.best(len(pool.units)):
             scores[number, candidate.slot] = candidate.score
     return scores
+
+
+def likeness(pool: Pool, encode: Callable[[list[str]], np.ndarray]) -> np.ndarray:
+    """How alike every question and every unit are: a unit is as near as its nearest part."""
+    parts = encode([part for unit in pool.units for part in unit])
+    starts = np.cumsum([0, *map(len, pool.units)])[:-1]
+    return np.maximum.reduceat(encode(pool.questions) @ parts.T, starts, axis=1)
 
 
 def _blocks(asked: Sequence[str], postings: dict[str, list[tuple[int, int, int]]]) -> Iterator[tuple]:
@@ -104,6 +111,6 @@ def quality(scores: np.ndarray, gold: list[list[int]]) -> dict[str, float]:
     return out
 
 
-def summed(lexical_scores: np.ndarray, likeness: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def summed(words: np.ndarray, meaning: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Both rankings of each question on one scale; the second counts as much as the weight says."""
-    return spread(lexical_scores) + weight[:, None] * spread(likeness)
+    return spread(words) + weight[:, None] * spread(meaning)

@@ -14,6 +14,9 @@ SHARES = {"en": 0.34, "th": 0.36, "zh": 0.30}
 #: Sentences count more than words: there are fewer of them, and they show how words go together.
 SENTENCE = 3.0
 
+#: What a user adds counts more than what everybody says, or a handful of pairs would drown.
+OWN = 20.0
+
 _HELD_BACK = 50  # one text in so many
 
 
@@ -25,10 +28,11 @@ def held_back(english: str) -> bool:
 def course(rows: Sequence[Row], number: dict[str, int]) -> list[tuple[str, int, float]]:
     """Text, number of its target, weight."""
     found: dict[str, dict[tuple[str, int], float]] = defaultdict(dict)
-    for _, language, text, english in rows:
-        if english in number and not held_back(english):
+    for source, language, text, english in rows:
+        factor = OWN if source == "own" else 1.0
+        if english in number and (source == "own" or not held_back(english)):
             for side, own in ((language, text), ("en", english)):
-                found[side][own, number[english]] = SENTENCE if _is_sentence(own) else 1.0
+                found[side][own, number[english]] = factor * (SENTENCE if _is_sentence(own) else 1.0)
     out = []
     for language, pairs in sorted(found.items()):
         total = sum(pairs.values())

@@ -82,8 +82,8 @@ def _rows(sources: Iterable[Source], folder: Path, own: Path | None) -> Iterator
         yield from kept
     if own is not None:
         for number, line in enumerate(own.read_text(encoding="utf-8").splitlines(), 1):
-            fields = line.split("\t")
-            if len(fields) != 3 or fields[0] not in _OWN:
+            fields = [*line.split("\t"), ""][:3]
+            if len(fields) != 3 or fields[0] not in _OWN or bool(fields[2]) == (fields[0] == "en"):
                 raise SystemExit(
                     f"{own}:{number}: a line is language (en, th or zh), text and English, with tabs"
                 )
