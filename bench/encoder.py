@@ -23,7 +23,6 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
-from tokenizers import Tokenizer
 
 from bench.retrieval import SETS, lexical, likeness, pools, quality, summed
 from lamina.models.port import Embedder
@@ -74,7 +73,7 @@ def wordllama(wheel: Path) -> Encode:
     with zipfile.ZipFile(wheel) as archive:
         (rows,) = load(archive.read("wordllama/weights/l2_supercat_256.safetensors")).values()
         file = archive.read("wordllama/tokenizers/l2_supercat_tokenizer_config.json")
-    tokenizer = Tokenizer.from_str(file.decode())
+    tokenizer = import_module("tokenizers").Tokenizer.from_str(file.decode())
     table = rows.astype(np.float32)
 
     def encode(texts: Sequence[str]) -> np.ndarray:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from scipy.sparse import csr_matrix
 from torch.nn import functional as nn
 
 from lamina.models.pieces import Pieces
@@ -83,7 +84,7 @@ def train(course: Lessons, targets: np.ndarray, count: int, settings: Settings) 
         near = (1 - (own * goal).sum(1)).mean()
         apart = _confusion(own, goal, numbers, settings)
         (near + settings.contrast * settings.temperature * apart).backward()
-        table.learn(rows, offsets, sums.grad.numpy(), settings.rate * (1 - step / steps))
+        table.learn(sums.grad.numpy(), settings.rate * (1 - step / steps))
         passed = time.monotonic() - began
         if passed - shown > 15 or step + 1 == steps:
             shown = passed
@@ -94,32 +95,29 @@ def train(course: Lessons, targets: np.ndarray, count: int, settings: Settings) 
 
 
 class Table:
-    """Rows and how they move: Adam, on the rows that a step touches and on no others."""
+    """Rows and how they move: against their slope, by steps of even size, on the rows that a text touches."""
 
     def __init__(self, values: np.ndarray) -> None:
         self.values = values
-        self._drift = np.zeros_like(values)
-        self._force = np.zeros_like(values)
+        self._force = np.zeros(len(values), dtype=np.float32)
         self._seen = np.zeros(len(values), dtype=np.float32)
 
     def sums(self, rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """The sum of each text's rows."""
-        return np.add.reduceat(self.values[rows], offsets, axis=0)
+        self._touched, self._place = np.unique(rows, return_inverse=True)
+        starts = np.append(offsets, len(rows))
+        shape = (len(offsets), len(self._touched))
+        self._holds = csr_matrix((np.ones(len(rows), dtype=np.float32), self._place, starts), shape=shape)
+        return self._holds @ self.values[self._touched]
 
-    def learn(self, rows: np.ndarray, offsets: np.ndarray, slopes: np.ndarray, rate: float) -> None:
-        """Move every row of the texts against its slope."""
-        text = np.repeat(np.arange(len(offsets)), np.diff(offsets, append=len(rows)))
-        order = np.argsort(rows, kind="stable")
-        touched, starts = np.unique(rows[order], return_index=True)
-        slope = np.add.reduceat(slopes[text[order]], starts, axis=0)
-        self._seen[touched] += 1
-        times = self._seen[touched, None]
-        drift = self._drift[touched] * 0.9 + slope * 0.1
-        force = self._force[touched] * 0.99 + slope * slope * 0.01
-        self._drift[touched], self._force[touched] = drift, force
-        drift /= 1 - 0.9**times
-        force /= 1 - 0.99**times
-        self.values[touched] -= rate * drift / (np.sqrt(force) + 1e-8)
+    def learn(self, slopes: np.ndarray, rate: float) -> None:
+        """Move every row of the texts that were summed last, by the slopes of their sums."""
+        slope = self._holds.T.tocsr() @ slopes
+        self._seen[self._touched] += 1
+        force = self._force[self._touched] * 0.99 + np.einsum("ij,ij->i", slope, slope) * 0.01 / slope.shape[1]
+        self._force[self._touched] = force
+        force /= 1 - 0.99 ** self._seen[self._touched]
+        self.values[self._touched] -= slope * (rate / (np.sqrt(force) + 1e-8))[:, None]
 
 
 def _confusion(
