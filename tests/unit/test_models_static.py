@@ -14,7 +14,7 @@ import pytest
 from lamina.app import open_embedder
 from lamina.config import Config
 from lamina.errors import Damaged, Unavailable
-from lamina.models.pieces import PIECES_VERSION, Pieces, words
+from lamina.models.pieces import PIECES_VERSION, Pieces, longest_words, words
 from lamina.models.static import HEADER, PIECES, ROWS, SCALES, StaticEncoder
 
 VOCABULARY = ["cat", "dog", "แมว", "หมา", "~แมว", "猫", "狗", "小猫", "run"]
@@ -60,8 +60,8 @@ def test_traditional_and_simplified_chinese_have_the_same_vector(folder: Path):
 
 def test_the_longest_known_thai_word_wins_and_the_rest_is_passed_over():
     known = {"แมว": 0, "แมวน้ำ": 1, "หมา": 2}
-    assert words("แมวน้ำและหมา", known, 16, 2) == ["แมวน้ำ", "หมา"]
-    assert words("", known, 16, 2) == []
+    assert words("แมวน้ำและหมา", known, longest_words(known), 2) == ["แมวน้ำ", "หมา"]
+    assert words("", known, longest_words(known), 2) == []
 
 
 def test_mixed_scripts_are_read_side_by_side(folder: Path):

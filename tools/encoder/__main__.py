@@ -81,9 +81,9 @@ def _make(rows: list[Row], number: dict[str, int], vectors: np.ndarray, work: Pa
     print(f"{len(chosen):,} pieces have a row", file=sys.stderr, flush=True)
     pieces = Pieces({piece: at for at, piece in enumerate(chosen)}, settings.shared)
     targets = vectors.astype(np.float32) @ train.axes(vectors, settings.dimension)
-    table = train.train(
-        train.lessons(course(rows, number), pieces), targets, len(chosen) + settings.shared, settings
-    )
+    lessons = train.lessons(course(rows, number), pieces)
+    languages = [*map(vocabulary.language, chosen), *["en"] * settings.shared]
+    table = train.train(lessons, targets, train.lengths(lessons, languages), settings)
     files = json.loads((work / "apt" / "files.json").read_text())
     about = {
         "weights": WEIGHTS,

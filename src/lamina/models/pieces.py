@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import cast
 from zlib import crc32
 
-from lamina.text.analyse import analysed
+from lamina.text.analyse import Cut, analysed
 
 #: Goes up with every change of what `Pieces` returns; a table made by another version cannot be read.
 PIECES_VERSION = 1
@@ -14,8 +15,6 @@ PIECES_VERSION = 1
 #: Stands before a stretch of Thai characters that is no word, so that it has a row apart from the word's.
 STRETCH = "~"
 
-_THAI_WORD = 16
-_CHINESE_WORD = 6
 _SUBWORD = (3, 4)
 _LONGEST_SUBWORDS = 24  # characters of an unknown word that are looked at
 
@@ -29,9 +28,10 @@ class Pieces:
     def __init__(self, vocabulary: Mapping[str, int], shared: int) -> None:
         self._vocabulary = vocabulary
         self._shared = shared
+        self._longest = longest_words(vocabulary)
         self.parts = lru_cache(maxsize=16_384)(self._parts)
-        self._thai = lru_cache(maxsize=16_384)(self._thai_pieces)
-        self._chinese = lru_cache(maxsize=16_384)(self._chinese_pieces)
+        self._known_thai = lru_cache(maxsize=8_192)(self._known(self._thai))
+        self._known_chinese = lru_cache(maxsize=8_192)(self._known(self._chinese))
 
     def __len__(self) -> int:
         return len(self._vocabulary)
@@ -44,22 +44,27 @@ class Pieces:
 
     def rows(self, text: str) -> list[int]:
         """Row numbers, repeated as often as the piece occurs."""
+        pieces = analysed(text, self._known_chinese, self._known_thai)
+        found = list(map(self._vocabulary.get, pieces))
+        if None not in found:
+            return cast("list[int]", found)
         out: list[int] = []
-        known = self._vocabulary
-        for piece in analysed(text, self._chinese, self._thai):
-            row = known.get(piece)
+        for piece, row in zip(pieces, found, strict=True):
             if row is not None:
                 out.append(row)
             elif piece.isascii() and piece.isalnum():
                 out += self.parts(piece)
         return out
 
-    def _thai_pieces(self, run: str) -> Iterable[str]:
-        return (*words(run, self._vocabulary, _THAI_WORD, 2), *stretches(run))
+    def _known(self, cut: Cut) -> Cut:
+        return lambda run: tuple(filter(self._vocabulary.__contains__, cut(run)))
 
-    def _chinese_pieces(self, run: str) -> Iterable[str]:
+    def _thai(self, run: str) -> list[str]:
+        return [*words(run, self._vocabulary, self._longest, 2), *stretches(run)]
+
+    def _chinese(self, run: str) -> list[str]:
         pairs = [run[at : at + 2] for at in range(len(run) - 1)]
-        return (*run, *pairs, *words(run, self._vocabulary, _CHINESE_WORD, 3))
+        return [*run, *pairs, *words(run, self._vocabulary, self._longest, 3)]
 
     def _parts(self, word: str) -> tuple[int, ...]:
         if not self._shared:
@@ -68,12 +73,21 @@ class Pieces:
         return tuple(first + crc32(part.encode()) % self._shared for part in subwords(word))
 
 
-def words(run: str, known: Mapping[str, int], longest: int, shortest: int) -> list[str]:
+def longest_words(known: Iterable[str]) -> dict[str, int]:
+    """By its first character, how long a word without blanks may be."""
+    longest: dict[str, int] = {}
+    for word in known:
+        if not word.isascii():
+            longest[word[0]] = max(longest.get(word[0], 0), len(word))
+    return longest
+
+
+def words(run: str, known: Mapping[str, int], longest: Mapping[str, int], shortest: int) -> list[str]:
     """The longest known word at each place, from left to right."""
     out: list[str] = []
     at, end = 0, len(run)
     while at < end:
-        for until in range(min(end, at + longest), at + shortest - 1, -1):
+        for until in range(min(end, at + longest.get(run[at], 0)), at + shortest - 1, -1):
             if run[at:until] in known:
                 out.append(run[at:until])
                 at = until

@@ -23,9 +23,6 @@ HEADER, PIECES, SCALES, ROWS = "table.json", "pieces.txt", "scales.npy", "rows.n
 #: Sums are cut to this many bits, so that their squares add up exactly in 64.
 _SUM_BITS = 26
 
-#: Texts that are summed at once; more would only take more memory.
-_BATCH = 256
-
 
 class StaticEncoder:
     """A table on disk: read when first used, mapped into memory, shared by the processes that use it.
@@ -81,31 +78,23 @@ class StaticEncoder:
         return Calibration({pair: tuple((x, y) for x, y in points) for pair, points in curves.items()})
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        out = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for at in range(0, len(texts), _BATCH):
-            self._embed_batch(texts[at : at + _BATCH], out[at : at + _BATCH])
-        return out
+        sums = np.zeros((len(texts), self.dimension))
+        for number, text in enumerate(texts):
+            rows = self._pieces.rows(text)
+            if rows:
+                sums[number] = self._sum(rows)
+        return _directions(sums.astype(np.int64))
 
     def reach(self, text: str) -> float:
         language = language_of(text)
         weight = float(self.header["weights"][language[:2]])
         return round(weight * self._pieces.known_share(text), 6)
 
-    def _embed_batch(self, texts: Sequence[str], out: Vectors) -> None:
-        rows: list[int] = []
-        starts: list[int] = []
-        known: list[int] = []
-        for number, text in enumerate(texts):
-            found = self._pieces.rows(text)
-            if found:
-                starts.append(len(rows))
-                known.append(number)
-                rows += found
-        if known:
-            table, scales = self._table
-            chosen = np.asarray(rows)
-            weighted = table[chosen] * scales[chosen, None]
-            out[known] = _directions(np.add.reduceat(weighted, starts, axis=0, dtype=np.int64))
+    def _sum(self, rows: Sequence[int]) -> NDArray[np.float64]:
+        """Whole numbers below 2**53, so that the order in which they are added cannot show."""
+        table, scales = self._table
+        chosen = np.asarray(rows)
+        return np.asarray(scales[chosen] @ table[chosen].astype(np.float64))
 
     @cached_property
     def _pieces(self) -> Pieces:
@@ -117,10 +106,10 @@ class StaticEncoder:
         return Pieces(dict(zip(pieces, range(len(pieces)), strict=True)), int(self.header["shared"]))
 
     @cached_property
-    def _table(self) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
+    def _table(self) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
         try:
             table = np.load(self.folder / ROWS, mmap_mode="r")
-            scales = np.load(self.folder / SCALES).astype(np.int32)
+            scales = np.load(self.folder / SCALES).astype(np.float64)
         except (OSError, ValueError) as error:
             raise Damaged(
                 f"The table in {self.folder} cannot be read.", code="encoder_damaged", hint=_REINSTALL
@@ -138,7 +127,7 @@ _REINSTALL = "Install the encoder again: `pip install --force-reinstall lamina-e
 
 def _directions(sums: NDArray[np.int64]) -> Vectors:
     """The sums with length one, by operations that are exact or defined to the last bit."""
-    largest = np.abs(sums).max(axis=1)
+    largest = np.abs(sums).max(axis=1, initial=0)
     _, bits = np.frexp(largest.astype(np.float64))
     small = sums >> np.maximum(bits.astype(np.int64) - _SUM_BITS, 0)[:, None]
     squares = (small * small).sum(axis=1)
