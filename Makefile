@@ -7,7 +7,7 @@ BIN := .venv/bin
 VENV_READY := .venv/.ready-venv
 RUN_READY := .venv/.ready-run
 DEV_READY := .venv/.ready-dev
-EXTRAS := .[server,mcp,postgres,embed]
+EXTRAS := server,mcp,postgres
 # The encoder's table comes out of this repository, not from an index.
 ENCODER := ./packages/lamina-encoder
 
@@ -51,9 +51,9 @@ $(VENV_READY):
 	@touch $@
 
 $(RUN_READY): $(VENV_READY) pyproject.toml $(ENCODER)/pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '$(EXTRAS)' --editable $(ENCODER)
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]' --editable $(ENCODER)
 	@touch $@
 
 $(DEV_READY): $(VENV_READY) pyproject.toml $(ENCODER)/pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '$(EXTRAS)' --editable $(ENCODER) --group dev
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS),embed]' --editable $(ENCODER) --group dev
 	@touch $(RUN_READY) $@
