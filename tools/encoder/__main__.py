@@ -20,7 +20,7 @@ import torch
 
 from lamina.models.pieces import Pieces
 from lamina.models.static import StaticEncoder
-from tools.encoder import calibrate, pack, pairs, teacher, train, vocabulary
+from tools.encoder import calibrate, pack, pairs, polish, teacher, train, vocabulary
 from tools.encoder.course import course
 from tools.encoder.fetch import archive, fetch
 from tools.encoder.pairs import Row
@@ -82,8 +82,9 @@ def _make(rows: list[Row], number: dict[str, int], vectors: np.ndarray, work: Pa
     pieces = Pieces({piece: at for at, piece in enumerate(chosen)}, settings.shared)
     targets = vectors.astype(np.float32) @ train.axes(vectors, settings.dimension)
     lessons = train.lessons(course(rows, number), pieces)
+    table = train.train(lessons, targets.astype(np.float16), len(chosen) + settings.shared, settings)
     languages = [*map(vocabulary.language, chosen), *["en"] * settings.shared]
-    table = train.train(lessons, targets, train.lengths(lessons, languages), settings)
+    table = polish.polished(table, np.bincount(lessons.flat, minlength=len(table)), languages)
     files = json.loads((work / "apt" / "files.json").read_text())
     about = {
         "weights": WEIGHTS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,12 +15,6 @@ from torch.nn import functional as nn
 from lamina.models.pieces import Pieces
 
 SEED = 20261116
-
-#: How far a row's length may go from what its frequency says, as a factor.
-SLACK = 2.0
-
-#: The share of a language's pieces at which a piece counts half.
-HALF = 3e-4
 
 
 @dataclass(frozen=True)
@@ -64,14 +58,6 @@ def lessons(course: Iterable[tuple[str, int, float]], pieces: Pieces) -> Lessons
     return Lessons(np.array(flat), np.array(starts), np.array(kept_targets), np.array(kept_weights))
 
 
-def lengths(course: Lessons, languages: Sequence[str]) -> np.ndarray:
-    """What each row shall count, by how rare its piece is in its language: smooth inverse frequency."""
-    counts = np.bincount(course.flat, minlength=len(languages)).astype(np.float64)
-    names, place = np.unique(languages, return_inverse=True)
-    totals = np.bincount(place, weights=counts, minlength=len(names))
-    return HALF / (HALF + counts / totals[place])
-
-
 def axes(vectors: np.ndarray, dimension: int) -> np.ndarray:
     """The directions that hold most of the teacher's vectors."""
     sample = vectors[:: max(1, len(vectors) // 100_000)].astype(np.float64)
@@ -79,13 +65,11 @@ def axes(vectors: np.ndarray, dimension: int) -> np.ndarray:
     return np.ascontiguousarray(directions[:, ::-1][:, :dimension].astype(np.float32))
 
 
-def train(course: Lessons, targets: np.ndarray, lengths: np.ndarray, settings: Settings) -> np.ndarray:
-    """The table, a row per piece, about as long as `lengths` says.
-
-    The same lessons give the same table on the same machine.
-    """
+def train(course: Lessons, targets: np.ndarray, count: int, settings: Settings) -> np.ndarray:
+    """The table, a row per piece. The same lessons give the same table on the same machine."""
     chance = np.random.default_rng(SEED)
-    table = Table(chance.standard_normal((len(lengths), settings.dimension), dtype=np.float32), lengths)
+    start = chance.standard_normal((count, settings.dimension), dtype=np.float32)
+    table = Table(start * (0.3 / settings.dimension**0.5))
     cumulative = np.cumsum(course.weight / course.weight.sum())
     steps = int(settings.epochs * len(course.target) / settings.batch)
     goals = torch.from_numpy(targets)
@@ -111,15 +95,10 @@ def train(course: Lessons, targets: np.ndarray, lengths: np.ndarray, settings: S
 
 
 class Table:
-    """Rows and how they move: against their slope, by steps of even size, on the rows that a text touches.
+    """Rows and how they move: against their slope, by steps of even size, on the rows that a text touches."""
 
-    A row's length is its weight in a sum. Only its direction is free: left alone, a row would grow with every
-    step, and what is frequent would count most.
-    """
-
-    def __init__(self, values: np.ndarray, lengths: np.ndarray) -> None:
-        self._lengths = lengths.astype(np.float32)
-        self.values = values * (self._lengths / np.linalg.norm(values, axis=1))[:, None]
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
         self._force = np.zeros(len(values), dtype=np.float32)
         self._seen = np.zeros(len(values), dtype=np.float32)
 
@@ -139,10 +118,7 @@ class Table:
         force = self._force[self._touched] * 0.99 + square * 0.01
         self._force[self._touched] = force
         force /= 1 - 0.99 ** self._seen[self._touched]
-        length = self._lengths[self._touched]
-        moved = self.values[self._touched] - slope * (rate * length / (np.sqrt(force) + 1e-8))[:, None]
-        own = np.sqrt(np.einsum("ij,ij->i", moved, moved))
-        self.values[self._touched] = moved * (np.clip(own, length / SLACK, length * SLACK) / own)[:, None]
+        self.values[self._touched] -= slope * (rate / (np.sqrt(force) + 1e-8))[:, None]
 
 
 def _confusion(
