@@ -7,7 +7,9 @@ BIN := .venv/bin
 VENV_READY := .venv/.ready-venv
 RUN_READY := .venv/.ready-run
 DEV_READY := .venv/.ready-dev
-EXTRAS := .[server,mcp,postgres,langgraph]
+EXTRAS := server,mcp,postgres,langgraph
+# The encoder's table comes out of this repository, not from an index.
+ENCODER := ./packages/lamina-encoder
 
 # What the caller's shell points Python at is not ours.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
@@ -48,10 +50,10 @@ $(VENV_READY):
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'  # the first that knows --group
 	@touch $@
 
-$(RUN_READY): $(VENV_READY) pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '$(EXTRAS)'
+$(RUN_READY): $(VENV_READY) pyproject.toml $(ENCODER)/pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]' --editable $(ENCODER)
 	@touch $@
 
-$(DEV_READY): $(VENV_READY) pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '$(EXTRAS)' --group dev
+$(DEV_READY): $(VENV_READY) pyproject.toml $(ENCODER)/pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS),embed]' --editable $(ENCODER) --group dev
 	@touch $(RUN_READY) $@

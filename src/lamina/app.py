@@ -18,9 +18,12 @@ from lamina.engine.mind import Mind
 from lamina.errors import ConfigError, Damaged, Unauthenticated
 from lamina.model import quoted
 from lamina.model.token import Right
+from lamina.models.port import Embedder
+from lamina.models.remote import Endpoint, RemoteEncoder
+from lamina.models.static import StaticEncoder
 from lamina.policy.loading import PRESETS, load_policy, preset
 from lamina.policy.rules import Policy
-from lamina.runtime import Clock, Runtime, SystemClock
+from lamina.runtime import Clock, Runtime, SystemClock, pause
 from lamina.storage.database import Database
 from lamina.storage.sqlite import SqliteDatabase, tenant_file
 from lamina.trace.chain import Sealer
@@ -31,6 +34,7 @@ from lamina_language.understand.rulebook import Rulebook, rulebook
 
 #: Modules that not every process needs, and what installs them.
 _OPTIONAL = {
+    "lamina.models.onnx": "embed",
     "lamina.storage.postgres": "postgres",
     "lamina.surfaces.http.server": "server",
     "lamina.surfaces.mcp.server": "mcp",
@@ -61,9 +65,7 @@ def load_part(module: str) -> Any:
         ) from error
 
 
-def locate(
-    target: str | Path | None, settings: Mapping[str, Any], environment: Mapping[str, str]
-) -> Where:
+def locate(target: str | Path | None, settings: Mapping[str, Any], environment: Mapping[str, str]) -> Where:
     """What a target means: a URL is a store without files, anything else a workspace folder."""
     if isinstance(target, str) and "://" in target:
         return _located(None, load_config(None, {**settings, "store": target}, environment))
@@ -170,6 +172,27 @@ def open_database(url: str, config: Config) -> Database:
         driver = load_part("lamina.storage.postgres")
         return cast(Database, driver.PostgresDatabase(url, config.tenant, config.postgres_connections))
     return SqliteDatabase(tenant_file(url, config.tenant), config.tenant)
+
+
+def open_embedder(config: Config, environment: Mapping[str, str]) -> Embedder | None:
+    """The encoder that the settings name, not loaded yet; None for `none`."""
+    kind, _, rest = config.embedder.partition(":")
+    if config.embedder == "none":
+        return None
+    if config.embedder == "static":
+        return StaticEncoder()
+    if kind == "onnx" and rest:
+        return cast(Embedder, load_part("lamina.models.onnx").OnnxEncoder(Path(rest)))
+    if kind in {"http", "https"} and config.embedder_model:
+        endpoint = Endpoint(
+            url=config.embedder, model=config.embedder_model, key_variable=config.embedder_key
+        )
+        return RemoteEncoder(endpoint, environment, pause)
+    raise ConfigError(
+        "The setting `embedder` names no encoder.",
+        code="encoder_unknown",
+        hint="Use static, none, onnx:FOLDER, or a URL with `embedder_model` beside it.",
+    )
 
 
 def local_token(engine: Engine, home: Path) -> Path:

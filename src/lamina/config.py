@@ -46,6 +46,9 @@ class Config:
     allowed_hosts: str = _knob("", "Further names the servers answer to, with commas between.", machine=True)
     port: int = _knob(8765, "Port `serve` listens on.", machine=True, least=0)
     audit_key_file: str = _knob("", "The audit key; empty: `keys/audit.key` in LAMINA_HOME.", machine=True)
+    embedder: str = _knob("static", "`static`, `none`, `onnx:FOLDER`, or an encoder's URL.", machine=True)
+    embedder_model: str = _knob("", "The model to ask for at an embedder's URL.", machine=True)
+    embedder_key: str = _knob("OPENAI_API_KEY", "The environment variable with that URL's key.", machine=True)
     postgres_connections: int = _knob(8, "Most connections to PostgreSQL per process.", machine=True, least=2)
 
 

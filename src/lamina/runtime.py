@@ -54,3 +54,8 @@ def random_key() -> bytes:
 def monotonic() -> float:
     """Seconds that only go forward, for measuring how long something took."""
     return time.perf_counter()
+
+
+def pause(seconds: float) -> None:
+    """Wait, before something that failed is tried again."""
+    time.sleep(seconds)

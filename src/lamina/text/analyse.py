@@ -80,7 +80,8 @@ wed were werent weve what whats when where which while who whom whos why will wi
 youd youll your youre yours yourself yourselves youve
 """
 
-_Cut = Callable[[str], Iterable[str]]
+#: How to cut a run of a script that is written without blanks.
+Cut = Callable[[str], Iterable[str]]
 
 
 def terms(text: str) -> list[str]:
@@ -89,16 +90,17 @@ def terms(text: str) -> list[str]:
     Whatever `query_terms` makes of a word, or of a stretch inside a Chinese or (from two characters on) Thai
     run, is among the terms of each text that holds it. Linear in the text.
     """
-    return _analysed(text, _index_pairs, _index_triples)
+    return analysed(text, _index_pairs, _index_triples)
 
 
 def query_terms(text: str) -> list[str]:
     """What to look for: each term once, in order; English stop words only if there is nothing else."""
-    found = dict.fromkeys(_analysed(text, _query_pairs, _query_triples))
+    found = dict.fromkeys(analysed(text, _query_pairs, _query_triples))
     return [term for term in found if term not in _STOPPED] or list(found)
 
 
-def _analysed(text: str, pairs: _Cut, triples: _Cut) -> list[str]:
+def analysed(text: str, pairs: Cut, triples: Cut) -> list[str]:
+    """The terms of a text, with the caller's way to cut the runs of Chinese and of Thai characters."""
     out: list[str] = []
     view = text if text.isascii() else visible(text).translate(_TYPOGRAPHY)
     for chunk in view.split():
@@ -111,7 +113,7 @@ def _analysed(text: str, pairs: _Cut, triples: _Cut) -> list[str]:
     return out
 
 
-def _mixed_terms(chunk: str, pairs: _Cut, triples: _Cut) -> list[str]:
+def _mixed_terms(chunk: str, pairs: Cut, triples: Cut) -> list[str]:
     """The terms of a chunk that may hold several scripts."""
     out: list[str] = []
     for run in _RUN.finditer(chunk):

@@ -1,0 +1,158 @@
+"""How good and how fast the default encoder is, beside others in the same run.
+
+    python -m bench.encoder [--data FOLDER] [--sets A,B] [--table FOLDER] [--wordllama WHEEL] [--teacher WORK]
+
+`--data` has retrieval sets (`NAME.dev.jsonl.xz`); without it only the triples and the speed are measured.
+`--wordllama` is that package's wheel, `--teacher` the work folder of `python -m tools.encoder`, for
+all-MiniLM-L6-v2; both need the dependency group `encoder`. Alone, an encoder ranks by likeness. With BM25
+both are summed on one scale, and the encoder counts as much as our own encoder's reach of the question says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+import zipfile
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+
+from bench.retrieval import SETS, lexical, likeness, pools, quality, summed
+from lamina.models.port import Embedder
+from lamina.models.static import StaticEncoder
+
+TRIPLES = Path(__file__).parent / "data" / "triples.tsv"
+SHOWN = ("hit@1", "hit@10", "mrr", "r@5", "r@10", "ndcg@10")
+Encode = Callable[[Sequence[str]], np.ndarray]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="bench.encoder", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--table", type=Path)
+    parser.add_argument("--wordllama", type=Path)
+    parser.add_argument("--teacher", type=Path)
+    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--speed-of", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.speed_of:
+        print(json.dumps(speed(chosen.speed_of, chosen)))
+        return
+    encoders = named(chosen)
+    for name, encode in encoders.items():
+        print(f"triples, {name}: {triples(encode)}", flush=True)
+    if chosen.data:
+        for name in chosen.sets.split(","):
+            compare(name, chosen.data, encoders, StaticEncoder(chosen.table))
+    for name in [name for name in encoders if name != "minilm"]:
+        command = [sys.executable, "-m", "bench.encoder", *sys.argv[1:], "--speed-of", name]
+        measured = subprocess.run(command, capture_output=True, text=True, check=True)
+        print(f"speed, {name}: {measured.stdout.strip()}")
+
+
+def named(chosen: argparse.Namespace) -> dict[str, Encode]:
+    """The encoders that can be measured here."""
+    found: dict[str, Encode] = {"lamina": StaticEncoder(chosen.table).embed}
+    if chosen.wordllama:
+        found["wordllama"] = wordllama(chosen.wordllama)
+    if chosen.teacher:
+        found["minilm"] = import_module("tools.encoder.teacher").Teacher(chosen.teacher).embed
+    return found
+
+
+def wordllama(wheel: Path) -> Encode:
+    """wordllama's table, read as its own code would: the mean of a text's tokens."""
+    load = import_module("safetensors.numpy").load
+    with zipfile.ZipFile(wheel) as archive:
+        (rows,) = load(archive.read("wordllama/weights/l2_supercat_256.safetensors")).values()
+        file = archive.read("wordllama/tokenizers/l2_supercat_tokenizer_config.json")
+    tokenizer = import_module("tokenizers").Tokenizer.from_str(file.decode())
+    table = rows.astype(np.float32)
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        out = np.zeros((len(texts), table.shape[1]), dtype=np.float32)
+        for number, encoding in enumerate(tokenizer.encode_batch(list(texts), add_special_tokens=False)):
+            if encoding.ids:
+                out[number] = table[encoding.ids].mean(0)
+        return out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-9)
+
+    return encode
+
+
+def triples(encode: Encode) -> dict[str, str]:
+    """Of each pair of languages, how often the same meaning is nearer than the same words."""
+    rows = [line.split("\t") for line in TRIPLES.read_text("utf-8").splitlines() if not line.startswith("#")]
+    anchor, same, other = (encode([row[column] for row in rows]) for column in (2, 3, 4))
+    right = (anchor * same).sum(1) > (anchor * other).sum(1)
+    found: dict[str, list[bool]] = defaultdict(list)
+    for row, ordered in zip(rows, right.tolist(), strict=True):
+        found[f"{row[0][:2]}-{row[1][:2]}"].append(ordered)
+        found["all"].append(ordered)
+    return {pair: f"{sum(kept)}/{len(kept)}" for pair, kept in sorted(found.items())}
+
+
+def compare(name: str, folder: Path, encoders: dict[str, Encode], weigher: Embedder) -> None:
+    """One set: BM25 alone, each encoder alone, each with BM25."""
+    totals: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for pool in pools(folder, name):
+        found = {"bm25": lexical(pool)}
+        reach = np.array([weigher.reach(question) for question in pool.questions])
+        for label, encode in encoders.items():
+            found[label] = likeness(pool, encode)
+            found[f"bm25+{label}"] = summed(found["bm25"], found[label], reach)
+        for label, scores in found.items():
+            for figure, value in quality(scores, pool.gold).items():
+                totals[label][figure] += value
+    for label, sums in totals.items():
+        figures = "  ".join(f"{figure} {100 * sums[figure] / sums['questions']:5.1f}" for figure in SHOWN)
+        print(f"{name:14} {label:16} {figures}", flush=True)
+
+
+def speed(name: str, chosen: argparse.Namespace) -> dict[str, float]:
+    """Load time and short texts a second, in time of one core; resident memory and disk; in its own process."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    rows = [line.split("\t") for line in TRIPLES.read_text("utf-8").splitlines() if not line.startswith("#")]
+    texts = [text for row in rows for text in row[2:]]
+    before = resident()
+    began = time.process_time()
+    encode = StaticEncoder(chosen.table).embed if name == "lamina" else wordllama(chosen.wordllama)
+    encode(["load"])
+    loaded = time.process_time() - began
+    rounds = []
+    for repeat in range(8):
+        fresh = [f"{text} {repeat}" for text in texts] * 5
+        began = time.process_time()
+        encode(fresh)
+        rounds.append(len(fresh) / (time.process_time() - began))
+    folder = StaticEncoder(chosen.table).folder
+    disk = (
+        sum(p.stat().st_size for p in folder.iterdir())
+        if name == "lamina"
+        else chosen.wordllama.stat().st_size
+    )
+    return {
+        "load_s": round(loaded, 3),
+        "texts_per_s": round(sorted(rounds)[len(rounds) // 2]),
+        "best_texts_per_s": round(max(rounds)),
+        "resident_mb": round(resident(), 1),
+        "of_which_encoder_mb": round(resident() - before, 1),
+        "disk_mb": round(disk / 1e6, 1),
+    }
+
+
+def resident() -> float:
+    """Memory of this process, in MB."""
+    with Path("/proc/self/status").open() as file:
+        return next(int(line.split()[1]) / 1e3 for line in file if line.startswith("VmRSS"))
+
+
+if __name__ == "__main__":
+    main()

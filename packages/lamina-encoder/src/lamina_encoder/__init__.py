@@ -1,0 +1,1 @@
+"""The data of Lamina's default encoder, in the folder `data`."""

@@ -1,0 +1,1 @@
+"""Encoders, ours and others', behind one port."""

@@ -1,0 +1,1 @@
+"""What makes parts of the product; none of it is shipped."""
