@@ -16,12 +16,11 @@ import anyio
 import httpx
 import psycopg
 import pytest
-from bench.secret_corpus import corpus
 from mcp import Client
 from psycopg import sql
-from tests.contract.conftest import Place, a_place
 
 import lamina
+from bench.secret_corpus import corpus
 from lamina import LaminaError
 from lamina.__main__ import _doors
 from lamina.engine.access import create_token
@@ -33,6 +32,7 @@ from lamina.surfaces.http.server import listener_on, server_for
 from lamina.surfaces.mcp.identity import Starter
 from lamina.surfaces.mcp.server import build_server
 from lamina_language.secrets.privacy import check_name, find_secrets
+from tests.contract.conftest import Place, a_place
 
 WANTED = 200
 

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.contract.conftest import Place
 
 from lamina import Conflict, Damaged, Denied, InvalidInput, NotFound, Outcome, State
 from lamina.engine.engine import Engine
 from lamina.engine.mind import Mind
 from lamina.errors import Unavailable
 from lamina.text.entries import EntryFile
+from tests.contract.conftest import Place
 
 REMEMBER = {
     "en": ("Remember that I am allergic to peanuts", "I am allergic to peanuts", "Remembered"),

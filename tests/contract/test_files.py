@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.contract.conftest import Place
 
 from lamina import Conflict, Outcome, State
 from lamina.app import locate, open_database
@@ -23,6 +22,7 @@ from lamina.trace.chain import Sealer
 from lamina.trace.keys import Anchor, load_key
 from lamina.workspace.layout import create_workspace
 from lamina_language.understand.rulebook import rulebook
+from tests.contract.conftest import Place
 
 if TYPE_CHECKING:
     from lamina.engine.mind import Mind

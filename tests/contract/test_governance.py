@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contract.conftest import Place
 
 from lamina import Denied, InvalidInput, NotFound, Outcome, State
 from lamina.__main__ import _doors
@@ -20,6 +19,7 @@ from lamina.policy.loading import PRESETS, preset
 from lamina.policy.reconcile import Claim, wins
 from lamina.surfaces.cli.app import run
 from lamina.text.entries import EntryFile
+from tests.contract.conftest import Place
 
 # ---- what the contract says of each event, and no more than the optional keys beside it
 

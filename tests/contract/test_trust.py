@@ -14,7 +14,6 @@ import anyio
 import httpx
 import pytest
 from mcp import Client
-from tests.contract.conftest import Place
 
 from lamina import InvalidInput, LaminaError, Outcome
 from lamina.engine.access import create_token
@@ -24,6 +23,7 @@ from lamina.storage.memories import Memories
 from lamina.surfaces.http.app import create_app
 from lamina.surfaces.mcp.identity import Starter
 from lamina.surfaces.mcp.server import build_server
+from tests.contract.conftest import Place
 
 # ---- 300 payloads: ten commands in each of four ways of writing, in the clothes of a page, a file and a tool
 

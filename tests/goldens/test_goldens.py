@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
 from tests.goldens.make import HERE, SCENARIOS, opened, told
 
 ROOT = Path(__file__).parents[2]
