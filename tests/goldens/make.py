@@ -97,10 +97,16 @@ def opened(folder: Path, store: str) -> Engine:
     """An engine with the goldens' policy, which is named as a file right here whatever the folder is."""
     os.chdir(folder)
     Path("golden.toml").write_text(POLICY, "utf-8")
+    Path("audit.key").write_bytes(b"goldens".ljust(32, b"."))  # the fingerprints of what is refused are keyed
     settings = {"store": store} if store else {}
     environment = {"LAMINA_HOME": str(folder / "home")}
     return lamina.open(
-        folder / "w", policy="golden.toml", clock=ManualClock(), environment=environment, **settings
+        folder / "w",
+        policy="golden.toml",
+        audit_key_file="audit.key",
+        clock=ManualClock(),
+        environment=environment,
+        **settings,
     )
 
 
