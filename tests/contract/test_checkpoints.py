@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import apsw
 import ormsgpack
@@ -20,11 +20,13 @@ import psycopg
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
+from langgraph.channels.delta import DeltaChannel
 from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
 from langgraph.checkpoint.conformance import checkpointer_test, validate
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
+from langgraph.graph import START, StateGraph
 
 import lamina
 from lamina.errors import ConfigError, Conflict, Damaged, InvalidInput, Unavailable
@@ -341,6 +343,27 @@ def test_the_latest_state_of_a_delta_channel_survives_pruning(saver: CheckpointS
     assert oldest is not None
     assert oldest.parent_config is None
     assert rows(url, "checkpoint_write") == 5
+
+
+def test_a_real_graph_with_a_delta_channel_goes_on_after_pruning(saver: CheckpointSaver) -> None:
+    class Log(TypedDict):
+        log: Annotated[list[str], DeltaChannel(lambda known, new: [*known, *(x for xs in new for x in xs)])]
+
+    graph = StateGraph(Log)
+    graph.add_node("say", lambda state: {"log": [f"said {len(state['log'])}"]})
+    graph.add_edge(START, "say")
+    compiled, at = graph.compile(checkpointer=saver), thread("t")
+    for turn in range(4):
+        compiled.invoke({"log": [f"turn {turn}"]}, at)
+    before = compiled.get_state(at).values
+    assert len(before["log"]) == 8
+
+    saver.prune(["t"])
+    saver.copy_thread("t", "u")
+
+    assert compiled.get_state(at).values == before
+    assert compiled.get_state(thread("u")).values == before
+    assert compiled.invoke({"log": ["more"]}, at) == {"log": [*before["log"], "more", "said 9"]}
 
 
 def test_a_run_that_a_later_state_is_made_of_is_not_deleted(saver: CheckpointSaver) -> None:
