@@ -205,7 +205,7 @@ class Model:
         self.open(target)
         place = item.place.replace("heard:", "key:")
         old = self.active(target, place)
-        code = self.put_moved(item, target, place, old)
+        code = self.put_moved(item, target, place)
         if code.startswith("conflict_"):
             self.settle()
             return code
@@ -213,7 +213,7 @@ class Model:
         self.settle()
         return code
 
-    def put_moved(self, item: Item, target: str, place: str, old: Item | None) -> str:
+    def put_moved(self, item: Item, target: str, place: str) -> str:
         before = {**self.shelves[target].counters}, self.shelves[target].tick
         told = self.put(target, item.layer, item.kind, item.text, item.key, place, item.role)
         if told.startswith("conflict_"):  # here the loser has an id already: its own
@@ -301,7 +301,8 @@ class Governance(RuleBasedStateMachine):
         heard = self.minds["user"].hear(text)
         told = self.model.hear(text, kind, name)
         if wanted:
-            lasting = [self.model.items[one.split()[1]] for one in told[1:] if not one.startswith("conflict_")]
+            ids = [one.split()[1] for one in told[1:] if not one.startswith("conflict_")]
+            lasting = [self.model.items[one] for one in ids]
             told += [self.model.promote(one, USER, "user") for one in lasting]
         if kind == "context":
             told.insert(1, "write_policy_context ")
@@ -311,7 +312,11 @@ class Governance(RuleBasedStateMachine):
             for number, one in enumerate(told)
         ]  # fmt: skip
 
-    @rule(data=st.data(), role=st.sampled_from(["user", "agent", "tool"]), where=st.sampled_from([USER, PROJECT]))
+    @rule(
+        data=st.data(),
+        role=st.sampled_from(["user", "agent", "tool"]),
+        where=st.sampled_from([USER, PROJECT]),
+    )
     def promote(self, data: st.DataObject, role: str, where: str) -> None:
         if (item := self.pick(data)) is None:
             return
@@ -385,7 +390,8 @@ class Governance(RuleBasedStateMachine):
         current = item.phase == self.model.shelves[item.shelf].phase
         hit = next((one for one in mind.recall(item.id, k=100) if one.id == item.id), None)
         assert (hit is not None) == (item.state == "active" and current)
-        past = next((one for one in mind.recall(item.id, k=100, across_phases=True) if one.id == item.id), None)
+        ever = mind.recall(item.id, k=100, across_phases=True)
+        past = next((one for one in ever if one.id == item.id), None)
         assert (past is not None) == (item.state == "active")
         if past is not None:
             assert (past.trust == "untrusted") == (item.role in UNTRUSTED)
@@ -403,7 +409,8 @@ class Governance(RuleBasedStateMachine):
         }  # fmt: skip
         model = {
             one.id: (
-                one.kind, one.key, one.role, one.tick, f"phase-{one.phase}", one.expires, one.revision, one.text,
+                one.kind, one.key, one.role, one.tick, f"phase-{one.phase}", one.expires, one.revision,
+                one.text,
             )
             for one in self.model.items.values()
             if one.state == "active"
