@@ -116,7 +116,7 @@ def compare(name: str, folder: Path, encoders: dict[str, Encode], weigher: Embed
 
 
 def speed(name: str, chosen: argparse.Namespace) -> dict[str, float]:
-    """Load time, short texts a second on one core, resident memory and disk; in its own process."""
+    """Load time and short texts a second, in time of one core; resident memory; disk."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     rows = [line.split("\t") for line in TRIPLES.read_text("utf-8").splitlines() if not line.startswith("#")]

@@ -114,8 +114,8 @@ class Table:
         """Move every row of the texts that were summed last, by the slopes of their sums."""
         slope = self._holds.T.tocsr() @ slopes
         self._seen[self._touched] += 1
-        square = np.einsum("ij,ij->i", slope, slope) / slope.shape[1]
-        force = self._force[self._touched] * 0.99 + square * 0.01
+        square = np.einsum("ij,ij->i", slope, slope) * 0.01 / slope.shape[1]
+        force = self._force[self._touched] * 0.99 + square
         self._force[self._touched] = force
         force /= 1 - 0.99 ** self._seen[self._touched]
         self.values[self._touched] -= slope * (rate / (np.sqrt(force) + 1e-8))[:, None]
