@@ -204,7 +204,6 @@ class Model:
             return "promotion_authority"
         self.open(target)
         place = item.place.replace("heard:", "key:")
-        old = self.active(target, place)
         code = self.put_moved(item, target, place)
         if code.startswith("conflict_"):
             self.settle()
