@@ -60,7 +60,7 @@ def commit_remember(ledger: Ledger, draft: Draft, passed: tuple[str, ...]) -> Re
     existing = standing(ledger, shelf.number, identity)
     match outcome := reconcile(new, existing, ledger.book.policy):
         case Same(existing):
-            return _restated(ledger, existing, shelf)
+            return restated(ledger, existing, shelf)
         case Lose():
             _lost(ledger, new, outcome, identity)
             return _refused(ledger, draft, outcome.existing, _outweighed(ledger, outcome))
@@ -123,7 +123,7 @@ def _merged(memory: Memory, loser: Memory) -> Memory:
     return replace(memory, importance=loser.importance, meta=meta)
 
 
-def _restated(ledger: Ledger, existing: Memory, shelf: Shelf) -> Receipt:
+def restated(ledger: Ledger, existing: Memory, shelf: Shelf) -> Receipt:
     """Said again: where it would have faded or belongs to an earlier phase, it is fresh again."""
     expires = _renewed(ledger, existing)
     if (existing.phase, existing.expires_tick) != (shelf.phase.id, expires):

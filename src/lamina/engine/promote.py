@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from lamina.engine.commit import HOMES, put_aside, readable, standing, store
+from lamina.engine.commit import HOMES, put_aside, readable, restated, standing, store
 from lamina.engine.ledger import Ledger
 from lamina.engine.moves import release
 from lamina.errors import InvalidInput
@@ -54,6 +54,7 @@ def commit_promote(ledger: Ledger, memory_id: str, target: Space, reason: str) -
             ledger.trace(name, conflict)
             return deny_promotion(ledger, (old.id, old.shelf), (old.space, target), f"conflict_{rule}")
         case Same(known):
+            restated(ledger, known, shelf)
             arrived = replace(known, meta={**known.meta, "promotion_reason": reason})
         case New() | Supersede():
             decision = {"code": "promoted", "from": old.id, "reason": reason}

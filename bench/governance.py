@@ -1,0 +1,108 @@
+"""What governance costs: a governed write against an ungoverned one, and a turn that is heard.
+
+    python -m bench.governance [--samples 400] [--postgres URL]
+
+The ungoverned write is the same engine with the same durability and the same rows, but its gates let
+everything pass without looking, and no trace event is made or kept. The two take turns sentence by sentence,
+so that whatever else the machine does hits both. The processor's time is what counts: the wall clock of a
+shared machine tells little.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import lamina
+from bench.corpus import Corpus
+from lamina.engine.ledger import Ledger
+from lamina.model import Admit
+from lamina.policy.gates import GATES
+
+TURNS = [
+    "I prefer green tea in the morning {}.",
+    "My name is Ada {}.",
+    "We decided to use Rust for part {}.",
+    "ฉันชอบกาแฟเย็นมาก {}",
+    "我喜欢绿茶 {}。",
+    "The weather was fine on day {}.",
+]
+
+
+@contextmanager
+def ungoverned() -> Iterator[None]:
+    """Everything is admitted unseen, and nothing is told."""
+    passed = Admit(tuple(gate.__name__ for gate in GATES))
+    with (
+        patch("lamina.engine.engine.decide", lambda *_: passed),
+        patch.object(Ledger, "trace", lambda *_: None),
+        patch.object(Ledger, "told", []),
+        patch.object(Ledger, "keep_events", lambda *_: None),
+    ):
+        yield
+
+
+def timed(act: Callable[[], Any]) -> tuple[float, float]:
+    """Processor and wall seconds."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    act()
+    return time.process_time() - cpu, time.perf_counter() - wall
+
+
+def shown(name: str, times: Sequence[tuple[float, float]]) -> str:
+    cpu, wall = (statistics.median(part) * 1000 for part in zip(*times, strict=True))
+    return f"{name:<22} {cpu:>8.2f} {wall:>8.2f}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--samples", type=int, default=400)
+    parser.add_argument("--postgres", help="measure this store instead of SQLite")
+    options = parser.parse_args(arguments)
+    folder = Path(tempfile.mkdtemp(prefix="lamina-bench-", dir=Path.cwd()))
+    os.environ["LAMINA_HOME"] = str(folder / "home")
+    corpus = Corpus()
+    try:
+        shared = {"store": options.postgres} if options.postgres else {}
+        one, other = (lamina.open(folder / n, tenant=f"{folder.name}{n}", **shared) for n in "ab")
+        with one, other:
+            governed, bare = one.scope(), other.scope()
+            told = [_pair(governed, bare, corpus.sentence()) for _ in range(options.samples + 20)][20:]
+            talk = one.scope(session="s")
+            for number, text in enumerate(TURNS):
+                talk.hear(text.format(number), reply="noted")
+            heard = [
+                timed(lambda n=n: talk.hear(TURNS[n % len(TURNS)].format(n), reply=f"noted {n}"))
+                for n in range(100, 100 + options.samples // 2)
+            ]
+    finally:
+        shutil.rmtree(folder)
+    ours, theirs = zip(*told, strict=True)
+    ratio = statistics.median(cpu for cpu, _ in ours) / statistics.median(cpu for cpu, _ in theirs)
+    wall = statistics.median(wall for _, wall in ours) / statistics.median(wall for _, wall in theirs)
+    print(f"{'median, ms':<22} {'CPU':>8} {'wall':>8}")
+    print(shown("governed write", ours))
+    print(shown("ungoverned write", theirs))
+    print(shown("hear, with a reply", heard))
+    print(f"governed / ungoverned: {ratio:.2f} (processor), {wall:.2f} (wall)")
+    return 0
+
+
+def _pair(governed: Any, bare: Any, text: str) -> tuple[tuple[float, float], tuple[float, float]]:
+    first = timed(lambda: governed.remember(text))
+    with ungoverned():
+        return first, timed(lambda: bare.remember(text))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
