@@ -346,7 +346,8 @@ def test_no_secret_stays_that_came_over_mcp(
         async with Client(
             build_server(Starter(engine, engine.scope(agent="planner")), tools="all")
         ) as client:
-            for number, (text, secret) in enumerate(CANARIES if stored.variant == "sqlite" else CANARIES[::10]):
+            some = CANARIES if stored.variant == "sqlite" else CANARIES[::10]
+            for number, (text, secret) in enumerate(some):
                 for tool, arguments in (
                     ("memory_remember", {"text": text}),
                     ("memory_remember", {"text": "a", "reason": text, "category": text[:128]}),
