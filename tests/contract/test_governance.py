@@ -160,6 +160,17 @@ def test_the_gates_are_asked_in_the_contracts_order(place: Place) -> None:
     assert mind.remember("talk").code == "allowed"
 
 
+@pytest.mark.parametrize(("space", "text"), [("system", LOUD), ("project", "my password is hunter2-Blue42")])
+def test_what_somebody_was_refused_is_told_to_nobody_else(engine: Engine, space: str, text: str) -> None:
+    """Everybody reads the shelves of the project and the system, but not who was refused what there."""
+    mind, other = engine.scope(session="s"), engine.scope(user="bob", session="t")
+    (denied,) = of(mind.remember(text, space=space).events, "denied")
+    assert denied in [event.data for event in mind.trace()]
+    assert other.trace() == ()
+    with pytest.raises(NotFound):
+        other.explain_event(mind.trace()[-1].seq)
+
+
 @pytest.mark.parametrize("greeting", ["Thanks!", "ขอบคุณครับ", "谢谢", "謝謝"])
 def test_a_greeting_leaves_a_turn_and_one_refusal(place: Place, greeting: str) -> None:
     mind = a_policy(place, 'write_policy = "aggressive"\n').scope(session="s")

@@ -65,7 +65,7 @@ def commit_remember(ledger: Ledger, draft: Draft, passed: tuple[str, ...]) -> Re
             _lost(ledger, new, outcome, identity)
             return _refused(ledger, draft, outcome.existing, _outweighed(ledger, outcome))
         case New() | Supersede():
-            _border(ledger, draft, "allowed")
+            _border(ledger, draft, "allowed", shelf.name)
             decision = {"code": "allowed", "gates": list(passed), "reason": draft.reason}
             memory = store(ledger, new, identity, outcome, decision)
             ledger.wrote(memory)
@@ -222,9 +222,11 @@ def commit_denial(ledger: Ledger, draft: Draft, objection: Deny, *, audited: boo
     name = draft.scope.shelf(draft.space) or f"{draft.space}:"
     if audited:
         ledger.record_refusal(name, objection.code, draft.text)
+    # What somebody was refused is told to them alone: everybody reads the project and the system.
+    own = name if draft.space is Space.SESSION else draft.scope.shelf(Space.USER) or name
     if objection.code in BORDER_CODES:
-        _border(ledger, draft, objection.code)
-    ledger.trace(name, events.denied(draft, objection, ledger.snapshot))
+        _border(ledger, draft, objection.code, own)
+    ledger.trace(own, events.denied(draft, objection, ledger.snapshot))
     return Receipt(
         decision=Outcome.DENIED,
         code=objection.code,
@@ -233,10 +235,9 @@ def commit_denial(ledger: Ledger, draft: Draft, objection: Deny, *, audited: boo
     )
 
 
-def _border(ledger: Ledger, draft: Draft, answer: str) -> None:
+def _border(ledger: Ledger, draft: Draft, answer: str, shelf: str) -> None:
     spaces = (draft.space, draft.space)
-    name = draft.scope.shelf(draft.space) or f"{draft.space}:"
-    ledger.trace(name, events.border_check(draft.scope, "write", spaces, answer, ledger.snapshot))
+    ledger.trace(shelf, events.border_check(draft.scope, "write", spaces, answer, ledger.snapshot))
 
 
 def standing(ledger: Ledger, shelf: int, identity: str) -> Memory | None:
