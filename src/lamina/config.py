@@ -42,6 +42,7 @@ class Config:
     policy: str = _knob("normal", "The policy: a preset's name, or a TOML or YAML file.", machine=True)
     rules: str = _knob("", "A TOML file with further rules of understanding.", machine=True)
     trace_recalls: bool = _knob(False, "Whether each recall is kept in the trace, which makes it a write.")
+    telemetry_content: bool = _knob(False, "Whether OpenTelemetry spans carry what was said.", machine=True)
     host: str = _knob("127.0.0.1", "Address `serve` listens on.", machine=True)
     allowed_hosts: str = _knob("", "Further names the servers answer to, with commas between.", machine=True)
     port: int = _knob(8765, "Port `serve` listens on.", machine=True, least=0)

@@ -33,12 +33,22 @@ from lamina.storage.logs import AuditLog
 from lamina.storage.memories import Memories
 from lamina.text.analyse import ANALYSER_VERSION
 from lamina.trace.keys import Anchor
+from lamina.trace.telemetry import span
 from lamina.workspace.files import sweep
 from lamina.workspace.layout import PROFILE, workspace_id
 
 T = TypeVar("T")
 
 _REBUILD_PAGE = 500
+#: What each verb is called in the GenAI conventions.
+_OPERATIONS = {
+    Verb.REMEMBER: "create_memory",
+    Verb.REVISE: "update_memory",
+    Verb.RESTORE: "update_memory",
+    Verb.PROMOTE: "update_memory",
+    Verb.FORGET: "delete_memory",
+    Verb.EXPIRE: "delete_memory",
+}
 
 
 class Who(TypedDict, total=False):
@@ -140,6 +150,18 @@ class Engine:
 
     def carry_out(self, request: Request) -> Receipt:
         """Do what a request asks, where its memory lives, and see that the audit follows."""
+        operation = _OPERATIONS[request.verb]
+        if request.verb is Verb.REMEMBER and request.draft is not None and request.draft.key:
+            operation = "upsert_memory"
+        said = request.draft.text if request.draft is not None and self.config.telemetry_content else None
+        with span(operation, request.scope, {"gen_ai.memory.records": said} if said else None) as note:
+            receipt = self._carried_out(request)
+            note("lamina.decision", receipt.code)
+            if receipt.ids:
+                note("gen_ai.memory.record.id", receipt.ids[0])
+            return receipt
+
+    def _carried_out(self, request: Request) -> Receipt:
         if (home := self._home_of(request)) is not None:
             receipt, ledgers = home.carry_out(request)
         else:

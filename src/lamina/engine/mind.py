@@ -55,6 +55,7 @@ from lamina.storage.memories import Memories
 from lamina.storage.sessions import Session, Sessions
 from lamina.text.entries import canonical_key
 from lamina.text.normal import well_formed
+from lamina.trace.telemetry import span
 from lamina_language.secrets.privacy import check_name, redacted
 
 if TYPE_CHECKING:
@@ -164,7 +165,10 @@ class Mind:
             events = reading_events(transaction, query, asked.spaces, answer, engine.book)
             return replace(answer.found, events=tuple(events))
 
-        found = engine.database.read(work)
+        said = {"gen_ai.memory.query.text": question} if engine.config.telemetry_content else None
+        with span("search_memory", self.scope, said) as note:
+            found = engine.database.read(work)
+            note("gen_ai.memory.record.count", len(found.hits))
         if wanted:
             engine.told_reading(query.scope, found.events)
         return found if trace else replace(found, events=())
