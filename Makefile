@@ -26,10 +26,10 @@ run: $(RUN_READY)  ## a demo workspace, a tour of it, and the server on 127.0.0.
 	$(BIN)/lamina -w demo/workspace serve --port $(PORT)
 
 test: lint  ## what CI runs: ruff, mypy and every test that is not slow
-	$(BIN)/python -m pytest -m 'not slow'
+	$(BIN)/python -m pytest -n auto -m 'not slow'
 
 test-all: lint  ## the slow tests too
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 bench: $(DEV_READY)  ## the engine's figures on this machine
 	$(BIN)/python -m bench.engine

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,7 @@ def plain(result: Any) -> Any:
     if result is None or (isinstance(result, list) and all(isinstance(one, tuple) for one in result)):
         return result
     items = result if isinstance(result, list) else [result]
-    return sorted((one.namespace, one.key, repr(sorted(one.value.items()))) for one in items)
+    return sorted((one.namespace, one.key, json.dumps(one.value, sort_keys=True)) for one in items)
 
 
 #: Each write is durable, so making a failure smaller would take minutes.
