@@ -551,7 +551,10 @@ def test_tampering_is_found_and_a_broken_index_is_mended(ana: Shell) -> None:
 
 
 def test_an_interrupt_ends_with_130_and_nothing_else(ana: Shell) -> None:
-    process = ana.start("remember", "-")
+    def as_in_a_terminal() -> None:  # a background job has it switched off
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    process = ana.start("remember", "-", preexec_fn=as_in_a_terminal)
     assert process.stdin is not None
     os.write(process.stdin.fileno(), b"x" * 200_000)  # more than a pipe holds: it is reading now
     process.send_signal(signal.SIGINT)
