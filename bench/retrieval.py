@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lamina.search.lexical import Shelf, packed, ranked
-from lamina.text.analyse import query_terms, terms
+from lamina_search.lexical import Shelf, packed, ranked
+from lamina_text.analyse import query_terms, terms
 
 SETS = (
     "xquad-en", "xquad-th", "xquad-zh", "xquad-th-en", "xquad-zh-en",

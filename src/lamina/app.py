@@ -18,9 +18,6 @@ from lamina.engine.mind import Mind
 from lamina.errors import ConfigError, Damaged, Unauthenticated
 from lamina.model import quoted
 from lamina.model.token import Right
-from lamina.models.port import Embedder
-from lamina.models.remote import Endpoint, RemoteEncoder
-from lamina.models.static import StaticEncoder
 from lamina.policy.loading import PRESETS, load_policy, preset
 from lamina.policy.rules import Policy
 from lamina.runtime import Clock, Runtime, SystemClock, pause
@@ -31,10 +28,13 @@ from lamina.trace.keys import Anchor, load_key
 from lamina.workspace.layout import DATABASE, create_workspace, is_workspace
 from lamina_language.secrets.privacy import check_name
 from lamina_language.understand.rulebook import Rulebook, rulebook
+from lamina_search.encoders.port import Embedder
+from lamina_search.encoders.remote import Endpoint, RemoteEncoder
+from lamina_search.encoders.static import StaticEncoder
 
 #: Modules that not every process needs, and what installs them.
 _OPTIONAL = {
-    "lamina.models.onnx": "embed",
+    "lamina_search.encoders.onnx": "embed",
     "lamina.storage.postgres": "postgres",
     "lamina.surfaces.http.server": "server",
     "lamina.surfaces.mcp.server": "mcp",
@@ -182,7 +182,7 @@ def open_embedder(config: Config, environment: Mapping[str, str]) -> Embedder | 
     if config.embedder == "static":
         return StaticEncoder()
     if kind == "onnx" and rest:
-        return cast(Embedder, load_part("lamina.models.onnx").OnnxEncoder(Path(rest)))
+        return cast(Embedder, load_part("lamina_search.encoders.onnx").OnnxEncoder(Path(rest)))
     if kind in {"http", "https"} and config.embedder_model:
         endpoint = Endpoint(
             url=config.embedder, model=config.embedder_model, key_variable=config.embedder_key

@@ -11,7 +11,7 @@ from lamina import Conflict, Damaged, Denied, InvalidInput, NotFound, Outcome, S
 from lamina.engine.engine import Engine
 from lamina.engine.mind import Mind
 from lamina.errors import Unavailable
-from lamina.text.entries import EntryFile
+from lamina_text.entries import EntryFile
 from tests.contract.conftest import Place
 
 REMEMBER = {

@@ -17,11 +17,11 @@ from lamina.engine.engine import Engine, Parts, store_id
 from lamina.engine.ledger import Book
 from lamina.policy.rules import Policy
 from lamina.runtime import Runtime
-from lamina.text.entries import EntryFile
 from lamina.trace.chain import Sealer
 from lamina.trace.keys import Anchor, load_key
 from lamina.workspace.layout import create_workspace
 from lamina_language.understand.rulebook import rulebook
+from lamina_text.entries import EntryFile
 from tests.contract.conftest import Place
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from lamina.model import Authority, Receipt, Trust
 from lamina.policy.loading import PRESETS, preset
 from lamina.policy.reconcile import Claim, wins
 from lamina.surfaces.cli.app import run
-from lamina.text.entries import EntryFile
+from lamina_text.entries import EntryFile
 from tests.contract.conftest import Place
 
 # ---- what the contract says of each event, and no more than the optional keys beside it

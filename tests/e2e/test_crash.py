@@ -23,7 +23,7 @@ import lamina
 from lamina.engine.engine import Engine
 from lamina.storage.memories import Memories
 from lamina.testing import ManualClock
-from lamina.text.entries import EntryFile
+from lamina_text.entries import EntryFile
 
 SEED = int(os.environ.get("LAMINA_TEST_SEED", "20261116"))
 KILLS = int(os.environ.get("LAMINA_TEST_KILLS", "100"))  #: per backend; a nightly run may ask for 2,000

@@ -21,7 +21,7 @@ FULL = r'''
 import os, sys, subprocess
 from pathlib import Path
 import lamina
-from lamina.text.entries import EntryFile
+from lamina_text.entries import EntryFile
 disk = Path(sys.argv[1])
 subprocess.run(["mount", "-t", "tmpfs", "-o", "size=5m", "none", str(disk)], check=True)
 os.environ["LAMINA_HOME"] = str(disk / "home") if sys.argv[2] == "inside" else sys.argv[2]

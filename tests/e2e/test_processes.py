@@ -18,7 +18,7 @@ import lamina
 from lamina import Conflict, LaminaError, NotFound
 from lamina.engine.engine import Engine
 from lamina.storage.memories import Memories
-from lamina.text.entries import EntryFile
+from lamina_text.entries import EntryFile
 
 WRITER = r'''
 import json, os, random, sys

@@ -16,7 +16,7 @@ from lamina import Damaged
 from lamina.engine.engine import Engine
 from lamina.storage.migrate import load_migrations
 from lamina.testing import ManualClock
-from lamina.text.analyse import ANALYSER_VERSION
+from lamina_text.analyse import ANALYSER_VERSION
 
 
 @dataclass

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lamina.text.entries import Entry, EntryFile, canonical_key
+from lamina_text.entries import Entry, EntryFile, canonical_key
 
 QUICK = settings(
     max_examples=1000, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)

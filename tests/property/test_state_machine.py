@@ -23,8 +23,8 @@ from hypothesis.stateful import (
 import lamina
 from lamina import Conflict, NotFound, Outcome, State
 from lamina.testing import ManualClock
-from lamina.text.entries import EntryFile
-from lamina.text.normal import dedup_key
+from lamina_text.entries import EntryFile
+from lamina_text.normal import dedup_key
 
 USERS = st.sampled_from(["ana", "bob"])
 KEYS = st.sampled_from(["tone", "lang", "Tone"])

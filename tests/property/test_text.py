@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lamina.errors import InvalidInput
-from lamina.text.analyse import TERM_LIMIT, query_terms, terms
-from lamina.text.normal import dedup_key, folded, language_of, well_formed
-from lamina.text.tokens import count_tokens
 from lamina_language.secrets.privacy import find_secrets, redacted
+from lamina_text.analyse import TERM_LIMIT, query_terms, terms
+from lamina_text.normal import dedup_key, folded, language_of, well_formed
+from lamina_text.tokens import count_tokens
 
 SURROGATES_TOO = st.text(st.characters(codec=None))
 THAI_WORDS = st.sampled_from(

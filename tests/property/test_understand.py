@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lamina.model import Kind, Role
-from lamina.text.normal import folded
 from lamina_language.understand.clauses import listen
 from lamina_language.understand.events import event_type, importance
 from lamina_language.understand.facts import ALLOWED_KEYS, VALUE_LIMIT, profile_fact
@@ -18,6 +17,7 @@ from lamina_language.understand.hints import promotion_hint
 from lamina_language.understand.rulebook import rulebook
 from lamina_language.understand.signal import low_signal
 from lamina_language.understand.view import view_of
+from lamina_text.normal import folded
 
 SURROGATES_TOO = st.text(st.characters(codec=None))
 FRAGMENTS = [

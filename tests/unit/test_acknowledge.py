@@ -7,9 +7,9 @@ from typing import get_args
 
 import pytest
 
-from lamina.text.normal import Language, language_of
 from lamina.views.acknowledge import acknowledge, acknowledgement, language_for, messages, refusal
 from lamina_language.understand.commands import commands
+from lamina_text.normal import Language, language_of
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 DETAILS: dict[str, str | int] = {

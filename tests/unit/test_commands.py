@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from lamina.model import Kind, Space
-from lamina.text.entry_line import canonical_key
-from lamina.text.ttl import parse_ttl
 from lamina_language.understand.command import Action, Command, Target
 from lamina_language.understand.commands import commands, note_key
 from lamina_language.understand.rulebook import rulebook
+from lamina_text.entry_line import canonical_key
+from lamina_text.ttl import parse_ttl
 
 TABLE = [
     json.loads(line)

@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 
 from lamina.errors import Damaged, InvalidInput
-from lamina.text.entries import Entry, EntryFile, Severity, canonical_key
+from lamina_text.entries import Entry, EntryFile, Severity, canonical_key
 
 CONTRACT = b"""\
 # PROFILE

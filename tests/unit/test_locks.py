@@ -12,14 +12,14 @@ import pytest
 
 from lamina.errors import Damaged, Unavailable
 from lamina.runtime import monotonic
-from lamina.text.entries import EntryFile
 from lamina.workspace.files import read_file, replace_file
 from lamina.workspace.locks import LOCK_DIR, locked
+from lamina_text.entries import EntryFile
 
 WRITER = """
 import sys
 from pathlib import Path
-from lamina.text.entries import Entry, EntryFile
+from lamina_text.entries import Entry, EntryFile
 from lamina.workspace.files import read_file, replace_file
 from lamina.workspace.locks import locked
 root, me = Path(sys.argv[1]), sys.argv[2]

@@ -16,8 +16,8 @@ from tokenizers.pre_tokenizers import Whitespace
 from lamina.app import open_embedder
 from lamina.config import Config
 from lamina.errors import ConfigError
-from lamina.models.library import LibraryEncoder
-from lamina.models.onnx import OnnxEncoder
+from lamina_search.encoders.library import LibraryEncoder
+from lamina_search.encoders.onnx import OnnxEncoder
 
 WORDS = {"[UNK]": 0, "[PAD]": 1, "tea": 2, "coffee": 3, "hot": 4}
 ROWS = np.array([[0, 0, 1], [9, 9, 9], [1, 0, 0], [0.8, 0.6, 0], [0, 1, 0]], dtype=np.float32)

@@ -15,7 +15,7 @@ import pytest
 from lamina.app import open_embedder
 from lamina.config import Config
 from lamina.errors import ConfigError, Unauthenticated, Unavailable
-from lamina.models.remote import Endpoint, RemoteEncoder
+from lamina_search.encoders.remote import Endpoint, RemoteEncoder
 
 Answer = tuple[int, Any]
 KEY = "-".join(["made", "up", "key"])

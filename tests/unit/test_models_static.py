@@ -14,8 +14,8 @@ import pytest
 from lamina.app import open_embedder
 from lamina.config import Config
 from lamina.errors import Damaged, Unavailable
-from lamina.models.pieces import PIECES_VERSION, Pieces, longest_words, words
-from lamina.models.static import HEADER, PIECES, ROWS, SCALES, StaticEncoder
+from lamina_search.encoders.pieces import PIECES_VERSION, Pieces, longest_words, words
+from lamina_search.encoders.static import HEADER, PIECES, ROWS, SCALES, StaticEncoder
 
 VOCABULARY = ["cat", "dog", "แมว", "หมา", "~แมว", "猫", "狗", "小猫", "run"]
 AXES = {"cat": 0, "แมว": 0, "~แมว": 0, "猫": 0, "小猫": 0, "dog": 1, "หมา": 1, "狗": 1, "run": 2}
@@ -136,7 +136,7 @@ def test_pieces_without_shared_rows_leave_unknown_words_out():
 def test_a_table_that_is_not_installed_says_what_to_install():
     program = (
         "import sys; sys.modules['lamina_encoder'] = None\n"
-        "from lamina.models.static import StaticEncoder\n"
+        "from lamina_search.encoders.static import StaticEncoder\n"
         "StaticEncoder().embed(['x'])\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from lamina.text.tokens import count_tokens
+from lamina_text.tokens import count_tokens
 
 # (text, tokens in o200k, tokens in tekken), counted once with those vocabularies.
 COUNTED = [

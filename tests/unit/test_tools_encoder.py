@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lamina.models.static import StaticEncoder
+from lamina_search.encoders.static import StaticEncoder
 from tools.encoder import calibrate, pack, pairs, readers
 from tools.encoder.course import course, held_back
 from tools.encoder.sources import SOURCES

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from lamina.errors import InvalidInput
-from lamina.text.ttl import parse_time, parse_ttl
+from lamina_text.ttl import parse_time, parse_ttl
 
 NOW = datetime(2026, 2, 7, 11, 0, tzinfo=UTC)
 

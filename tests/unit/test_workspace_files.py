@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from lamina.errors import Conflict, Damaged, InvalidInput
-from lamina.text.entries import Entry, EntryFile
 from lamina.workspace import files
 from lamina.workspace.exchange import exchange, place
 from lamina.workspace.files import append_line, clear_history, read_file, replace_file, stamp, sweep
 from lamina.workspace.layout import DATABASE, PROFILE, STATE_DIR, create_workspace, find_workspace
+from lamina_text.entries import Entry, EntryFile
 
 NOW = datetime(2026, 2, 7, 11, 0, tzinfo=UTC)
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from lamina.models.pieces import Pieces
-from lamina.models.static import StaticEncoder
+from lamina_search.encoders.pieces import Pieces
+from lamina_search.encoders.static import StaticEncoder
 from tools.encoder import calibrate, pack, pairs, polish, teacher, train, vocabulary
 from tools.encoder.course import course
 from tools.encoder.fetch import archive, fetch

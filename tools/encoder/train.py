@@ -12,7 +12,7 @@ import torch
 from scipy.sparse import csr_matrix
 from torch.nn import functional as nn
 
-from lamina.models.pieces import Pieces
+from lamina_search.encoders.pieces import Pieces
 
 SEED = 20261116
 

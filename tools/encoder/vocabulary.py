@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from lamina.models.pieces import STRETCH, longest_words, stretches, words
-from lamina.text.analyse import analysed
+from lamina_search.encoders.pieces import STRETCH, longest_words, stretches, words
+from lamina_text.analyse import analysed
 from tools.encoder.archives import members
 from tools.encoder.fetch import archive
 from tools.encoder.pairs import Row

@@ -16,8 +16,8 @@ from lamina.model import Role, Scope, checked_name
 from lamina.model.token import Right, Token
 from lamina.runtime import random_token
 from lamina.storage.book import Tokens
-from lamina.text.normal import well_formed
 from lamina_language.secrets.privacy import check_name
+from lamina_text.normal import well_formed
 
 PREFIX = "lam"
 

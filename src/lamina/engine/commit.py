@@ -24,10 +24,10 @@ from lamina.model import (
 )
 from lamina.policy.gates import BORDER_CODES, border, policy_tags, privacy
 from lamina.policy.reconcile import Lose, New, Same, Supersede, reconcile
-from lamina.text.normal import dedup_key
-from lamina.text.ttl import parse_ttl
 from lamina.trace import events
 from lamina.views.acknowledge import acknowledgement
+from lamina_text.normal import dedup_key
+from lamina_text.ttl import parse_ttl
 
 #: The spaces whose keyed memories have a file, where the workspace's owner is concerned.
 HOMES = {Space.USER: "PROFILE.md", Space.SESSION: "SESSION.md"}

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from lamina.engine.hear import Turn, understood
 from lamina.engine.obey import obey
 from lamina.model import Heard, Kind, Outcome, Receipt, Role, Trust
-from lamina.text.normal import Language
 from lamina.views.acknowledge import acknowledge, language_for
 from lamina_language.understand.command import Action, Command
 from lamina_language.understand.commands import commands
 from lamina_language.understand.infer import EARLIER, infer
+from lamina_text.normal import Language
 
 if TYPE_CHECKING:
     from lamina.engine.mind import Mind

@@ -9,11 +9,11 @@ from typing import Any, TypedDict, TypeVar
 
 from lamina.errors import InvalidInput
 from lamina.model import Draft, Kind, Layer, Query, Scope, Space
-from lamina.text.entries import canonical_key
-from lamina.text.normal import well_formed
-from lamina.text.ttl import SESSION_END, parse_ttl
 from lamina_language.understand.events import Weighed, importance
 from lamina_language.understand.rulebook import Rulebook
+from lamina_text.entries import canonical_key
+from lamina_text.normal import well_formed
+from lamina_text.ttl import SESSION_END, parse_ttl
 
 E = TypeVar("E", bound=StrEnum)
 

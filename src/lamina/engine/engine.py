@@ -31,11 +31,11 @@ from lamina.storage.database import Database, Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.logs import AuditLog
 from lamina.storage.memories import Memories
-from lamina.text.analyse import ANALYSER_VERSION
 from lamina.trace.keys import Anchor
 from lamina.trace.telemetry import span
 from lamina.workspace.files import sweep
 from lamina.workspace.layout import PROFILE, workspace_id
+from lamina_text.analyse import ANALYSER_VERSION
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from lamina.engine.recall import current_phases, recall
 from lamina.model import Explanation, HistoryEntry, HistoryOp, Memory, Phase, Query, State, Verdict, iso
 from lamina.model.audit import TraceEvent
 from lamina.storage.database import Transaction
-from lamina.text.analyse import query_terms, terms
+from lamina_text.analyse import query_terms, terms
 
 _SENTENCE = {
     HistoryOp.ADD: "{actor} said it through {via}",

@@ -18,8 +18,8 @@ from lamina.errors import ConfigError, Denied, NotFound
 from lamina.model import Authority, Role, Scope, Value, canonical
 from lamina.storage.book import Properties
 from lamina.storage.database import Transaction
-from lamina.text.entries import EntryFile, canonical_key
 from lamina.trace.chain import Sealer
+from lamina_text.entries import EntryFile, canonical_key
 
 POLICY = "POLICY.md"
 _PROPERTY = "guardrails"

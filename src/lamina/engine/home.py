@@ -43,12 +43,12 @@ from lamina.storage.book import Entries, KnownEntry, Operation, Operations
 from lamina.storage.database import Database, Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.memories import Memories
-from lamina.text.entries import Entry, EntryFile, canonical_key
-from lamina.text.normal import well_formed
-from lamina.text.ttl import parse_ttl
 from lamina.workspace.files import read_file, replace_file, stamp
 from lamina.workspace.locks import locked
 from lamina_language.secrets.privacy import find_secrets
+from lamina_text.entries import Entry, EntryFile, canonical_key
+from lamina_text.normal import well_formed
+from lamina_text.ttl import parse_ttl
 
 T = TypeVar("T")
 

@@ -25,11 +25,11 @@ from lamina.storage.logs import (
 )
 from lamina.storage.memories import Memories, micros
 from lamina.storage.phases import Phases
-from lamina.text.analyse import terms
 from lamina.trace import events
 from lamina.trace.chain import Sealer, audit_line
 from lamina_language.secrets.privacy import Allowed
 from lamina_language.understand.rulebook import Rulebook
+from lamina_text.analyse import terms
 
 #: What a step in a memory's history is called in the audit (CM-10) and in a thread's delta (IS-1).
 _AUDIT_OP = {

@@ -53,10 +53,10 @@ from lamina.storage.lexicon import Lexicon
 from lamina.storage.logs import History
 from lamina.storage.memories import Memories
 from lamina.storage.sessions import Session, Sessions
-from lamina.text.entries import canonical_key
-from lamina.text.normal import well_formed
 from lamina.trace.telemetry import span
 from lamina_language.secrets.privacy import check_name, redacted
+from lamina_text.entries import canonical_key
+from lamina_text.normal import well_formed
 
 if TYPE_CHECKING:
     from lamina.engine.engine import Engine

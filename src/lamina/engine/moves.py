@@ -9,7 +9,7 @@ from typing import Any
 from lamina.storage.book import Entries, KnownEntry, Operations
 from lamina.storage.database import Transaction
 from lamina.storage.memories import Memories
-from lamina.text.entries import Entry
+from lamina_text.entries import Entry
 
 MOVE = "move"  #: an operation on a line alone: its memory is where it should be
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from lamina.errors import LaminaError, NotFound, Unavailable
 from lamina.model import Hit, Memory, Outcome, Receipt, Space
-from lamina.text.normal import Language, folded
-from lamina.text.ttl import SESSION_END
 from lamina.views.acknowledge import acknowledge, refusal
 from lamina_language.understand.command import Action, Command, Target
 from lamina_language.understand.commands import note_key
+from lamina_text.normal import Language, folded
+from lamina_text.ttl import SESSION_END
 
 if TYPE_CHECKING:
     from lamina.engine.mind import Mind

@@ -8,17 +8,17 @@ from datetime import datetime
 
 from lamina.errors import InvalidInput
 from lamina.model import Hit, Layer, Memory, Phase, Query, Recollection, Source, Space, Trust
-from lamina.search.fusion import Found, Fused, fused
-from lamina.search.lexical import Shelf, ranked
-from lamina.search.packing import packed
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.memories import Memories
 from lamina.storage.phases import Phases
-from lamina.text.analyse import query_terms, terms
-from lamina.text.entries import canonical_key
-from lamina.text.normal import well_formed
-from lamina.text.tokens import count_tokens
+from lamina_search.fusion import Found, Fused, fused
+from lamina_search.lexical import Shelf, ranked
+from lamina_search.packing import packed
+from lamina_text.analyse import query_terms, terms
+from lamina_text.entries import canonical_key
+from lamina_text.normal import well_formed
+from lamina_text.tokens import count_tokens
 
 MAX_K = 1000
 MAX_QUERY_CHARS = 20_000

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from lamina.model import Admit, Decision, Deny, Draft, Kind, Layer, Trust, contract_kind
 from lamina.policy.rules import Policy, WritePolicy
-from lamina.text.normal import folded
 from lamina_language.secrets.privacy import Allowed, find_secrets
+from lamina_text.normal import folded
 
 
 @dataclass(frozen=True, slots=True)

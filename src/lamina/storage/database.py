@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 from lamina.errors import Unavailable
 
 T = TypeVar("T")
+DIALECTS = ("sqlite", "postgres")
 Row = tuple[Any, ...]
 
 
@@ -71,11 +72,17 @@ class Database(Protocol):
 
 
 def load_queries(dialect: str) -> dict[str, str]:
-    """Every named query of a dialect, fragments expanded; parameters still written `:name`."""
+    """Every named query of a dialect, fragments expanded; parameters still written `:name`.
+
+    What is spelled the same everywhere is in `portable.sql` and in a file per topic beside it.
+    """
     folder = resources.files("lamina.storage") / "sql"
     fragments: dict[str, str] = {}
     queries: dict[str, str] = {}
-    for file in ("portable.sql", f"{dialect}.sql"):
+    others = {f"{one}.sql" for one in DIALECTS} - {f"{dialect}.sql"}
+    for file in sorted(one.name for one in folder.iterdir() if one.name.endswith(".sql")):
+        if file in others or file.endswith("_protect.sql"):
+            continue
         parts = re.split(r"^-- (name|fragment): (\w+)$", (folder / file).read_text("utf-8"), flags=re.M)
         for what, name, body in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
             sql = re.sub(r"^--.*\n?", "", body, flags=re.M).strip().rstrip(";")

@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from lamina.model import canonical
-from lamina.search.lexical import SLOTS_PER_BLOCK, Block, Shelf, packed, without
 from lamina.storage.database import Transaction
+from lamina_search.lexical import SLOTS_PER_BLOCK, Block, Shelf, packed, without
 
 FRESH = 32  #: how many texts wait before they are spread over the posting lists
 

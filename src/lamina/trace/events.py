@@ -10,8 +10,8 @@ from typing import Any
 
 from lamina.model import Deny, Draft, Memory, Phase, Recollection, Role, Scope, Space, contract_kind
 from lamina.policy.phases import PhaseDiff
-from lamina.text.normal import dedup_key
 from lamina_language.secrets.privacy import redacted
+from lamina_text.normal import dedup_key
 
 TRACE_VERSION = "2024-10-01"
 _SOURCE = {Role.USER: "user", Role.AGENT: "ai", Role.TOOL: "tool", Role.DOCUMENT: "tool"}

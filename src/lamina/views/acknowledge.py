@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from lamina.text.normal import Language, language_of
+from lamina_text.normal import Language, language_of
 
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 _NAME = re.compile(r"\{(\w+)\}")

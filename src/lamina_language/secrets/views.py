@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from lamina.text.normal import visible
 from lamina_language.secrets.shapes import source
+from lamina_text.normal import visible
 
 
 @dataclass(frozen=True, slots=True)

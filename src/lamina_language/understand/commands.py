@@ -9,14 +9,14 @@ from itertools import chain, islice
 
 from lamina.errors import InvalidInput
 from lamina.model.memory import Kind
-from lamina.text.entry_line import canonical_key
-from lamina.text.normal import dedup_key, folded
 from lamina_language.understand.command import Action, Command, Target
 from lamina_language.understand.facts import trimmed, value_of, whole_fact
 from lamina_language.understand.hearing import Hearing, Opening, Sentence, Start, hear
 from lamina_language.understand.qualify import Stretch, stretch
 from lamina_language.understand.rulebook import Rule, Rulebook, rulebook
 from lamina_language.understand.settings import is_setting, manners, setting_of, value_for
+from lamina_text.entry_line import canonical_key
+from lamina_text.normal import dedup_key, folded
 
 #: How many items of a list are remembered at once.
 _ITEMS = 100

@@ -15,8 +15,8 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import count
 
-from lamina.text.normal import folded
 from lamina_language.understand.view import PAUSE
+from lamina_text.normal import folded
 
 #: What would make another word of an English one that it stands next to; Thai and Chinese may do so.
 LATIN = "0-9a-z_\u00df-\u024f"

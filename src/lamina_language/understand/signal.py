@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lamina.text.normal import dedup_key, folded
 from lamina_language.understand.rulebook import Rulebook, rulebook
+from lamina_text.normal import dedup_key, folded
 
 #: Nobody greets or thanks at greater length.
 _LONGEST = 120

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lamina.text.normal import folded
+from lamina_text.normal import folded
 
 #: Stands where Thai or Chinese writers put a blank between two clauses; no other blank is this character.
 PAUSE = "\v"

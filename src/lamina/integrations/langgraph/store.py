@@ -32,7 +32,7 @@ from lamina.model import Deny, Draft, Memory, Outcome, Receipt, Space, quoted
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.memories import Memories
-from lamina.text.normal import well_formed
+from lamina_text.normal import well_formed
 
 _ITEM = "item:"
 _MAX_PLACE = 1500  #: what fits into the key of an index

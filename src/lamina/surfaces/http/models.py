@@ -22,7 +22,7 @@ from lamina.model import (
 )
 from lamina.model.audit import TraceEvent
 from lamina.model.token import Right
-from lamina.text.ttl import parse_time
+from lamina_text.ttl import parse_time
 
 MOST_ITEMS = 64
 

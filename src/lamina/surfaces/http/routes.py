@@ -55,7 +55,7 @@ from lamina.surfaces.http.models import (
     receipt_body,
 )
 from lamina.surfaces.http.problems import MEDIA_TYPE, refused
-from lamina.text.analyse import ANALYSER_VERSION
+from lamina_text.analyse import ANALYSER_VERSION
 
 VERSION = version("lamina")
 

@@ -21,8 +21,8 @@ from lamina.model import Kind, Layer, Space
 from lamina.model.token import Right
 from lamina.surfaces.mcp import shapes
 from lamina.surfaces.mcp.identity import Caller
-from lamina.text.ttl import parse_time
 from lamina_language.secrets.privacy import redacted
+from lamina_text.ttl import parse_time
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.errors import Damaged, Unavailable
-from lamina.models.pieces import PIECES_VERSION, Pieces
-from lamina.models.port import Calibration, Vectors
-from lamina.text.normal import language_of
+from lamina_search.encoders.pieces import PIECES_VERSION, Pieces
+from lamina_search.encoders.port import Calibration, Vectors
+from lamina_text.normal import language_of
 
 #: Files of a table.
 HEADER, PIECES, SCALES, ROWS = "table.json", "pieces.txt", "scales.npy", "rows.npy"

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from lamina.errors import ConfigError
-from lamina.models.port import UNCALIBRATED, Calibration, Vectors, unit
-from lamina.text.normal import language_of
+from lamina_search.encoders.port import UNCALIBRATED, Calibration, Vectors, unit
+from lamina_text.normal import language_of
 
 _NAMES = ("model.onnx", "model_quantized.onnx", "model_optimized.onnx")
 _WEIGHTS = (*_NAMES, *(f"onnx/{name}" for name in _NAMES))

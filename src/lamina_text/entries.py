@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Literal
 
 from lamina.errors import Damaged, InvalidInput
-from lamina.text.entry_line import (
+from lamina_text.entry_line import (
     BOM,
     ENTRY,
     SOURCES,
@@ -25,7 +25,7 @@ from lamina.text.entry_line import (
     revised,
     tokens,
 )
-from lamina.text.ttl import parse_time
+from lamina_text.ttl import parse_time
 
 __all__ = ["SOURCES", "Entry", "EntryFile", "Problem", "Severity", "canonical_key"]
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 import Stemmer
 
-from lamina.text.normal import visible
+from lamina_text.normal import visible
 
 #: Goes up with every change of what `terms` returns; an index made by another version has to be rebuilt.
 ANALYSER_VERSION: int = 1

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from lamina.errors import ConfigError, Unauthenticated, Unavailable
-from lamina.models.port import UNCALIBRATED, Calibration, Vectors, unit
+from lamina_search.encoders.port import UNCALIBRATED, Calibration, Vectors, unit
 
 _RETRY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 _LONGEST_ANSWER = 256 * 1024 * 1024

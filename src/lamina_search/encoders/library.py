@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lamina.models.port import UNCALIBRATED, Calibration, Vectors, unit
-from lamina.text.normal import language_of
+from lamina_search.encoders.port import UNCALIBRATED, Calibration, Vectors, unit
+from lamina_text.normal import language_of
 
 #: How much each language counts in a sum, of a model that knows all of ours.
 MULTILINGUAL: Mapping[str, float] = {"en": 1.0, "th": 1.0, "zh": 1.0}

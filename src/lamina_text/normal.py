@@ -59,7 +59,7 @@ def _script_tables() -> tuple[dict[int, int], frozenset[str], frozenset[str]]:
     """Traditional to simplified; what only traditional text uses; what only simplified text uses."""
     sections = {"[pairs]": "", "[shared]": "", "[simplified]": ""}
     current = ""
-    table = files("lamina.text").joinpath("data/hant_hans.txt").read_text(encoding="utf-8")
+    table = files("lamina_text").joinpath("data/hant_hans.txt").read_text(encoding="utf-8")
     for line in table.splitlines():
         if line in sections:
             current = line

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lamina.errors import InvalidInput
 from lamina.model import Kind
-from lamina.text.ttl import NEVER, parse_time, parse_ttl
+from lamina_text.ttl import NEVER, parse_time, parse_ttl
 
 SOURCES = frozenset({"user_explicit", "user_inferred", "system", "admin"})
 KEY_LENGTH = 128

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import cast
 from zlib import crc32
 
-from lamina.text.analyse import Cut, analysed
+from lamina_text.analyse import Cut, analysed
 
 #: Goes up with every change of what `Pieces` returns; a table made by another version cannot be read.
 PIECES_VERSION = 1

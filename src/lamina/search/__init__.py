@@ -1,1 +1,0 @@
-"""Ranking, fusion and packing; pure."""

@@ -1,0 +1,1 @@
+"""Finding texts: ranking, fusion and packing, pure; encoders behind one port."""
