@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
@@ -110,14 +111,16 @@ def open_memory(
         create_workspace(where.workspace, config.owner)
     database = open_database(where.store, config)
     try:
-        return _assembled(database, where, clock, home_folder(environment), adopt)
+        return _assembled(database, where, clock, environment, adopt)
     except BaseException:
         database.close()
         raise
 
 
-def _assembled(database: Database, where: Where, clock: Clock | None, home: Path, adopt: bool) -> Engine:
-    config = where.loaded.config
+def _assembled(
+    database: Database, where: Where, clock: Clock | None, environment: Mapping[str, str], adopt: bool
+) -> Engine:
+    config, home = where.loaded.config, home_folder(environment)
     key_file = Path(config.audit_key_file) if config.audit_key_file else home / "keys" / "audit.key"
     sealer = Sealer(load_key(key_file))
     anchor = Anchor(home / "anchors" / f"{quoted(store_id(database))}.anchor", sealer)
@@ -133,6 +136,7 @@ def _assembled(database: Database, where: Where, clock: Clock | None, home: Path
             config=config,
             runtime=Runtime(clock=clock or SystemClock()),
             anchor=anchor,
+            embedder=open_embedder(config, environment),
             home=home,
             root=where.workspace,
             adopt=adopt,
@@ -175,12 +179,12 @@ def open_database(url: str, config: Config) -> Database:
 
 
 def open_embedder(config: Config, environment: Mapping[str, str]) -> Embedder | None:
-    """The encoder that the settings name, not loaded yet; None for `none`."""
+    """The encoder that the settings name, not loaded yet; None for `none` or without its table."""
     kind, _, rest = config.embedder.partition(":")
     if config.embedder == "none":
         return None
     if config.embedder == "static":
-        return StaticEncoder()
+        return StaticEncoder() if find_spec("lamina_encoder") else None
     if kind == "onnx" and rest:
         return cast(Embedder, load_part("lamina_search.encoders.onnx").OnnxEncoder(Path(rest)))
     if kind in {"http", "https"} and config.embedder_model:

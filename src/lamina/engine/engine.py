@@ -35,6 +35,7 @@ from lamina.trace.keys import Anchor
 from lamina.trace.telemetry import span
 from lamina.workspace.files import sweep
 from lamina.workspace.layout import PROFILE, workspace_id
+from lamina_search.encoders.port import Embedder
 from lamina_text.analyse import ANALYSER_VERSION
 
 T = TypeVar("T")
@@ -72,6 +73,7 @@ class Parts:
     config: Config
     runtime: Runtime
     anchor: Anchor
+    embedder: Embedder | None  #: what finds by meaning; None, and words alone find
     home: Path  #: the configuration folder, where POLICY.md lies
     root: Path | None  #: the workspace, None for a store without files
     adopt: bool = False  #: take the files over from another workspace on the same store
@@ -101,6 +103,7 @@ class Engine:
         self.runtime = parts.runtime
         self.book = parts.book
         self.database = parts.database
+        self.embedder = parts.embedder
         self.root = parts.root
         self._config_folder = parts.home
         self._guardrails = Guardrails()
