@@ -118,9 +118,11 @@ class Memories:
     def set_slot(self, memory_id: str, slot: int | None) -> None:
         self._tx.run("set_slot", id=memory_id, slot=slot)
 
-    def page(self, after: str, limit: int) -> list[Memory]:
-        """Active memories with ids above `after`, in id order."""
-        return [_from_row(row) for row in self._tx.all("active_after", after=after, limit=limit)]
+    def page(self, after: Memory | None, limit: int) -> list[Memory]:
+        """Active memories behind another, each shelf's in the order in which they were said."""
+        last = ("", "", 0, "") if after is None else (after.space, after.owner, after.tick, after.id)
+        place = dict(zip(("space", "owner", "tick", "id"), last, strict=True))
+        return [_from_row(row) for row in self._tx.all("active_after", limit=limit, **place)]
 
     def count_by_state(self) -> dict[str, int]:
         return dict(self._tx.all("count_by_state"))

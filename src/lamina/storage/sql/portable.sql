@@ -153,14 +153,15 @@ DELETE FROM posting WHERE tenant = :tenant;
 DELETE FROM fresh WHERE tenant = :tenant;
 
 -- name: add_fresh
-INSERT INTO fresh (tenant, shelf, slot, length, terms) VALUES (:tenant, :shelf, :slot, :length, :terms);
+INSERT INTO fresh (tenant, shelf, slot, length, terms, place)
+VALUES (:tenant, :shelf, :slot, :length, :terms, :place);
 
 -- name: drop_fresh
 DELETE FROM fresh WHERE tenant = :tenant AND shelf = :shelf AND slot = :slot RETURNING slot;
 
 -- name: take_fresh
 -- What moves over to the posting lists.
-DELETE FROM fresh WHERE tenant = :tenant AND shelf = :shelf RETURNING slot, length, terms;
+DELETE FROM fresh WHERE tenant = :tenant AND shelf = :shelf RETURNING slot, length, terms, place;
 
 -- name: empty_slots
 UPDATE memory SET slot = NULL WHERE tenant = :tenant AND slot IS NOT NULL;
@@ -216,9 +217,10 @@ RETURNING revision;
 UPDATE memory SET slot = :slot WHERE tenant = :tenant AND id = :id;
 
 -- name: active_after
--- Active memories in id order, a page at a time; for rebuilding what is derived.
+-- Active memories in the order they were said on each shelf, a page at a time; for rebuilding what is derived.
 SELECT {{memory_columns}} FROM memory
- WHERE tenant = :tenant AND state = 'active' AND id > :after ORDER BY id LIMIT :limit;
+ WHERE tenant = :tenant AND state = 'active' AND (space, owner, tick, id) > (:space, :owner, :tick, :id)
+ ORDER BY space, owner, tick, id LIMIT :limit;
 
 -- name: count_by_state
 SELECT state, count(*) FROM memory WHERE tenant = :tenant GROUP BY state ORDER BY state;
