@@ -67,10 +67,7 @@ def _rules() -> _Rules:
             source = source.replace("{" + name + "}", part)
         return re.compile(source)
 
-    intent = {
-        name: pattern("|".join(one.replace("{weekday}", "(?:mon|tues|wednes|thurs|fri|satur|sun)day") for one in all_))
-        for name, all_ in data["intent"].items()
-    }  # fmt: skip
+    intent = {name: re.compile("|".join(all_)) for name, all_ in data["intent"].items()}
     rules = tuple(
         (rule["form"], int(rule.get("from", 0)), pattern(source))
         for rule in data["rule"]
@@ -128,7 +125,8 @@ def _relative(form: str, groups: dict[str, str | None], today: datetime) -> Peri
     unit = _value("u", groups)
     if form in ("previous", "current"):
         start = _first_of(unit, today)
-        return Period(_first_of(unit, start - _DAY), start) if form == "previous" else Period(start, today + _DAY)
+        before = Period(_first_of(unit, start - _DAY), start)
+        return before if form == "previous" else Period(start, today + _DAY)
     said = groups["n"] or "1"
     days = (float(said) if said.isdecimal() else float(_value("n", groups))) * _DAYS[unit]
     begin = today - timedelta(days=round(days))
@@ -139,7 +137,8 @@ def _relative(form: str, groups: dict[str, str | None], today: datetime) -> Peri
 
 
 def _calendar(form: str, groups: dict[str, str | None], today: datetime) -> Period:
-    month = int(groups["m"]) if groups.get("m") else (_value("month", groups) if groups.get("month") else 1)
+    number, named = groups.get("m"), groups.get("month")
+    month = int(number) if number else (_value("month", groups) if named else 1)
     day = int(groups.get("d") or 1)
     said = groups.get("y")
     year = int(said) if said else today.year
@@ -169,4 +168,6 @@ def _first_of(unit: str, day: datetime) -> datetime:
 def _value(name: str, groups: dict[str, str | None]) -> Any:
     said = groups[name] or ""
     known = _rules().words[name]
-    return known[said] if said in known else next(value for one, value in known.items() if re.fullmatch(one, said))
+    if said in known:
+        return known[said]
+    return next(value for one, value in known.items() if re.fullmatch(one, said))

@@ -118,11 +118,9 @@ class Memories:
     def set_slot(self, memory_id: str, slot: int | None) -> None:
         self._tx.run("set_slot", id=memory_id, slot=slot)
 
-    def page(self, after: Memory | None, limit: int) -> list[Memory]:
-        """Active memories behind another, each shelf's in the order in which they were said."""
-        last = ("", "", 0, "") if after is None else (after.space, after.owner, after.tick, after.id)
-        place = dict(zip(("space", "owner", "tick", "id"), last, strict=True))
-        return [_from_row(row) for row in self._tx.all("active_after", limit=limit, **place)]
+    def in_order(self) -> list[str]:
+        """The ids of all active memories, each shelf's in the order in which they were said."""
+        return [row[0] for row in self._tx.all("active_in_order")]
 
     def count_by_state(self) -> dict[str, int]:
         return dict(self._tx.all("count_by_state"))

@@ -20,11 +20,19 @@ SELECT slot, place FROM fresh
 INSERT INTO placement (tenant, shelf, block, data) VALUES (:tenant, :shelf, :block, :data)
 ON CONFLICT (tenant, shelf, block) DO UPDATE SET data = excluded.data;
 
--- name: drop_placement
-DELETE FROM placement WHERE tenant = :tenant AND shelf = :shelf AND block = :block;
-
 -- name: empty_placements
 DELETE FROM placement WHERE tenant = :tenant;
 
 -- name: empty_conversations
 DELETE FROM conversation WHERE tenant = :tenant;
+
+-- name: terms_between
+-- What a mistyped word may have meant: one look into the index for each term, however many texts have it.
+WITH RECURSIVE found (term) AS (
+  SELECT MIN(term) FROM posting
+   WHERE tenant = :tenant AND shelf = :shelf AND term >= :first AND term <= :last
+  UNION ALL
+  SELECT (SELECT MIN(p.term) FROM posting p
+           WHERE p.tenant = :tenant AND p.shelf = :shelf AND p.term > found.term AND p.term <= :last)
+    FROM found WHERE found.term IS NOT NULL)
+SELECT term FROM found WHERE term IS NOT NULL;

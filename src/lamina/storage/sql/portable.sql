@@ -216,11 +216,9 @@ RETURNING revision;
 -- name: set_slot
 UPDATE memory SET slot = :slot WHERE tenant = :tenant AND id = :id;
 
--- name: active_after
--- Active memories in the order they were said on each shelf, a page at a time; for rebuilding what is derived.
-SELECT {{memory_columns}} FROM memory
- WHERE tenant = :tenant AND state = 'active' AND (space, owner, tick, id) > (:space, :owner, :tick, :id)
- ORDER BY space, owner, tick, id LIMIT :limit;
+-- name: active_in_order
+-- For rebuilding what is derived: neighbours in a conversation stay neighbours.
+SELECT id FROM memory WHERE tenant = :tenant AND state = 'active' ORDER BY space, owner, tick, id;
 
 -- name: count_by_state
 SELECT state, count(*) FROM memory WHERE tenant = :tenant GROUP BY state ORDER BY state;
