@@ -14,10 +14,12 @@ from lamina.config import Config
 from lamina.engine.allowance import load_allowed
 from lamina.engine.commit import HOMES
 from lamina.engine.details import chosen
+from lamina.engine.fading import Reads, catch_up, close_reads
 from lamina.engine.guard import POLICY, Guardrails, accept, digest_of, load_guardrails
 from lamina.engine.hear import DEFAULT_SESSION, Tried, Turn, commit_turn, nothing_promoted, promotable
 from lamina.engine.home import FileHome, FileProblem
-from lamina.engine.ledger import Book, Ledger, indexed_terms
+from lamina.engine.learnings import Learnings, take_in
+from lamina.engine.ledger import LEARNINGS, Book, Ledger, indexed_terms
 from lamina.engine.mind import Mind
 from lamina.engine.mirror import Mirror
 from lamina.engine.request import Request, Verb, forget_old_responses, perform
@@ -105,6 +107,8 @@ class Engine:
         self.database = parts.database
         self.embedder = parts.embedder
         self.root = parts.root
+        self.reads = Reads()
+        self._learnings = None if parts.root is None else Learnings(parts.root, parts.database)
         self._config_folder = parts.home
         self._guardrails = Guardrails()
         self._mirror = Mirror(parts.root, parts.database, parts.book.sealer, parts.anchor)
@@ -125,7 +129,8 @@ class Engine:
         self.close()
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Let go of the store; what was found since it was opened is counted now."""
+        close_reads(self)
         self.database.close()
 
     def now(self) -> datetime:
@@ -170,7 +175,7 @@ class Engine:
         else:
             receipt, ledger = self.write(request.scope, request.at, lambda led: perform(led, request))
             ledgers = [ledger]
-        self._mirror.follow(ledgers)
+        self._follow(ledgers)
         self._tell(*ledgers)
         if request.verb is Verb.PROMOTE:  # a line may have to go from the file it came from
             for home in self._homes:
@@ -182,7 +187,7 @@ class Engine:
         """Carry out everything a turn came to: the turn in one transaction, then what it asks to be moved."""
         decisions = [self.judge(draft) for draft in turn.drafts]
         tried, ledger = self.write(turn.scope, self.now(), lambda led: commit_turn(led, turn, decisions))
-        self._mirror.follow([ledger])
+        self._follow([ledger])
         self._tell(ledger)
         moved = self._moved(turn, tried)
         told = [event for _, event in ledger.told] + [event for one in moved for event in one.events]
@@ -197,7 +202,7 @@ class Engine:
             denied, ledger = self.write(
                 turn.scope, self.now(), lambda led: nothing_promoted(led, turn, hint, tried[0][1])
             )
-            self._mirror.follow([ledger])
+            self._follow([ledger])
             self._tell(ledger)
             return [replace(denied, events=tuple(event for _, event in ledger.told))]
         asked = Request(
@@ -233,6 +238,12 @@ class Engine:
             self.write(scope, self.now(), work)
         self._publish(events)
 
+    def _follow(self, ledgers: Sequence[Ledger]) -> None:
+        """After a commit: the audit's files, and those of what was learnt."""
+        self._mirror.follow(ledgers)
+        if self._learnings is not None and any(ledger.filed for ledger in ledgers):
+            self._learnings.follow()
+
     def _tell(self, *ledgers: Ledger) -> None:
         self._publish([event for ledger in ledgers for _, event in ledger.told])
 
@@ -258,7 +269,7 @@ class Engine:
     def act(self, scope: Scope, work: Callable[[Ledger], T]) -> T:
         """Run `work(ledger)` in one transaction, audit and all."""
         result, ledger = self.write(scope, self.now(), work)
-        self._mirror.follow([ledger])
+        self._follow([ledger])
         self._tell(ledger)
         return result
 
@@ -294,7 +305,7 @@ class Engine:
         """Take in what a person changed in the files; cheap when nothing changed."""
         for home in self._homes:
             if ledgers := home.sync(self.now()):
-                self._mirror.follow(ledgers)
+                self._follow(ledgers)
                 self._tell(*ledgers)
 
     def verify_audit(self) -> AuditReport:
@@ -305,6 +316,8 @@ class Engine:
     def rebuild(self) -> int:
         """Make everything derived anew, from the rows and files; returns how many memories were indexed."""
         self.sync()
+        if self.root is not None:
+            take_in(self, sorted(f"{LEARNINGS}{path.name}" for path in (self.root / LEARNINGS).glob("*.md")))
         count = self.database.write(_reindexed)
         self._mirror.catch_up(all_records=True)
         return count
@@ -400,7 +413,10 @@ class Engine:
         system = Scope(tenant=self.config.tenant, user=self.config.owner, role=Role.SYSTEM)
         self.write(system, self.now(), work)
         self._mirror.catch_up()
+        if self._learnings is not None:
+            self._learnings.follow()
         self.sync()
+        catch_up(self)
 
     def _home_of(self, request: Request) -> FileHome | None:
         """The file that a request changes, if it changes one."""

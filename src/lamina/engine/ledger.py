@@ -12,6 +12,7 @@ from lamina.model import HistoryEntry, HistoryOp, Memory, Phase, Scope, Space, c
 from lamina.model.audit import AuditRecord
 from lamina.policy.gates import Law
 from lamina.policy.rules import Policy
+from lamina.storage.book import Operations
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.logs import (
@@ -47,6 +48,10 @@ _CHANGE = {
     HistoryOp.RESTORE: "restored",
     HistoryOp.TTL: "deleted",
 }
+
+
+#: Where what is learnt is written down, and the name of the operation that does it.
+LEARNINGS, LEARNING = "memory/learnings/", "learning"
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,7 @@ class Ledger:
     traced: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  #: shelf, event
     shelves: dict[str, Shelf] = field(default_factory=dict)  #: those whose clock this change moved
     head: tuple[int, str] = (0, "")
+    filed: bool = False  #: whether a file of something learnt has to follow
 
     @property
     def memories(self) -> Memories:
@@ -171,6 +177,9 @@ class Ledger:
                 decision=decision,
             )
         )
+        if is_learning(memory.file):
+            Operations(self.transaction).add(LEARNING, memory.file or "", {"id": memory.id}, self.now)
+            self.filed = True
         Changes(self.transaction).add(self.scope.thread, _CHANGE[op], memory.id, micros(self.now))
         reason = str(decision.get("code", ""))
         subject = (memory.id, number, memory.key)
@@ -264,6 +273,11 @@ class Ledger:
         audit.add(record)
         self.head = (record.seq, record.hash)
         return record
+
+
+def is_learning(file: str | None) -> bool:
+    """Whether a file is the written form of a memory, made from it, and not its home."""
+    return file is not None and file.startswith(LEARNINGS)
 
 
 def indexed_terms(memory: Memory) -> list[str]:
