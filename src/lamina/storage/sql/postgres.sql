@@ -70,8 +70,8 @@ m.state = 'active'
  AND (cardinality(:layers::text[]) = 0 OR m.layer = ANY(:layers))
  AND (cardinality(:kinds::text[]) = 0 OR m.kind = ANY(:kinds))
  AND (cardinality(:categories::text[]) = 0 OR m.category = ANY(:categories))
- AND (:since::bigint IS NULL OR m.created_at >= :since)
- AND (:until::bigint IS NULL OR m.created_at < :until)
+ AND (:since::bigint IS NULL OR least(m.valid_from, m.created_at) >= :since)
+ AND (:until::bigint IS NULL OR least(m.valid_from, m.created_at) < :until)
  AND (:trusted = 0 OR m.trust = 'trusted')
  AND (cardinality(:phases::text[]) = 0 OR m.space || ':' || m.owner || ' ' || m.phase = ANY(:phases))
 

@@ -74,8 +74,8 @@ m.state = 'active'
  AND (:layers = '[]' OR m.layer IN (SELECT value FROM json_each(:layers)))
  AND (:kinds = '[]' OR m.kind IN (SELECT value FROM json_each(:kinds)))
  AND (:categories = '[]' OR m.category IN (SELECT value FROM json_each(:categories)))
- AND (:since IS NULL OR m.created_at >= :since)
- AND (:until IS NULL OR m.created_at < :until)
+ AND (:since IS NULL OR coalesce(min(m.valid_from, m.created_at), m.created_at) >= :since)
+ AND (:until IS NULL OR coalesce(min(m.valid_from, m.created_at), m.created_at) < :until)
  AND (:trusted = 0 OR m.trust = 'trusted')
  AND (:phases = '[]' OR m.space || ':' || m.owner || ' ' || m.phase IN (SELECT value FROM json_each(:phases)))
 
