@@ -153,9 +153,8 @@ class Library:
         self._load()
         dirty = self._dirty(swept, plan.full)
         gone = self._gone(swept)
-        unsettled = plan.agreed or any(not self._known[path].gone for path in gone)
-        waits = plan.most is not None and weekly_at_work(self._root) if dirty or unsettled else True
-        if not waits and (dirty or (gone and unsettled)):
+        is_news = any(plan.agreed or not self._known[path].gone for path in gone)
+        if (dirty or is_news) and not (plan.most is not None and weekly_at_work(self._root)):
             taken = list(_within(dirty, plan.most))
             if len(taken) < len(dirty):
                 gone = []  # a file that moved may be among those that wait
@@ -188,19 +187,19 @@ class Library:
             documents = Documents(transaction)
             shelf, _ = Lexicon(transaction).open_shelf(self.shelf)
             known = documents.known() if gone else {}
-            left = {known[path].hash: path for path in gone if path in known}
+            left = dict.fromkeys(path for path in gone if path in known)
+            by_hash = {known[path].hash: path for path in left}
             for change, (file, text) in read:
                 here = documents.hash_of(file.path)
                 if here == file.hash and not plan.full:
                     documents.touch(file)
-                elif here is None and file.hash in left:
-                    path = left.pop(file.hash)
-                    documents.move(path, file)
-                    gone.remove(path)
-                else:
-                    documents.put(shelf, file, read_markdown(change.path, text), plan.now)
+                    continue
+                if here is None and (old := by_hash.pop(file.hash, None)) is not None:
+                    documents.move(old, file.path)
+                    del left[old]
+                documents.put(shelf, file, read_markdown(change.path, text), plan.now)
             if lets_go:
-                _let_go(documents, [path for path in gone if path in known], len(known), plan.agreed)
+                _let_go(documents, list(left), len(known), plan.agreed)
             number = int(Properties(transaction).get(_REVISION) or 0)
             Properties(transaction).set(_REVISION, str(number + 1))
 

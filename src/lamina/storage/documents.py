@@ -114,13 +114,10 @@ class Documents:
         """The file has another time and says what it said."""
         self._tx.run("restamp_document", path=file.path, stamp=_written(file))
 
-    def move(self, path: str, file: File) -> None:
-        """The same words under a name that is free."""
-        stamp = _written(file)
-        self._tx.run(
-            "move_document", path=path, new=file.path, stamp=stamp, tier=file.tier, depth=file.depth
-        )
-        self._tx.run("move_passages", path=path, new=file.path)
+    def move(self, path: str, new: str) -> None:
+        """The file has another name, which is free; its passages keep their numbers."""
+        self._tx.run("move_document", path=path, new=new)
+        self._tx.run("move_passages", path=path, new=new)
 
     def drop(self, path: str) -> None:
         self._remove(self.of(path))

@@ -26,8 +26,7 @@ UPDATE document SET stamp = :stamp, gone = 0 WHERE tenant = :tenant AND path = :
 UPDATE document SET gone = :gone WHERE tenant = :tenant AND path = :path;
 
 -- name: move_document
-UPDATE document SET path = :new, stamp = :stamp, tier = :tier, depth = :depth, gone = 0
- WHERE tenant = :tenant AND path = :path;
+UPDATE document SET path = :new WHERE tenant = :tenant AND path = :path;
 
 -- name: move_passages
 UPDATE passage SET path = :new WHERE tenant = :tenant AND path = :path;
