@@ -92,8 +92,8 @@ EMPTY_NAMES = re.compile(r"(Manager|Service|Helper|Utils|Handler|Factory|Base|Im
 #: In lamina_jobs these run jobs; everything else there is work, and touches files through its desk alone.
 RUNS_JOBS = {"lamina_jobs/clockwork.py", "lamina_jobs/desk.py", "lamina_jobs/run.py"}
 BEHIND_THE_DESK = (
-    "asyncio", "ctypes", "io", "lamina.workspace.exchange", "lamina.workspace.files", "lamina.workspace.locks",
-    "os", "pathlib", "shutil", "subprocess", "tempfile", "threading",
+    "asyncio", "ctypes", "io", "lamina.workspace.exchange", "lamina.workspace.files",
+    "lamina.workspace.locks", "os", "pathlib", "shutil", "subprocess", "tempfile", "threading",
 )
 
 EVERYTHING = {"Exception", "BaseException"}
@@ -318,9 +318,9 @@ def behind_the_desk(module: Module) -> Iterator[str]:
         if within(full, BEHIND_THE_DESK):
             yield f"{module.path}:{line}: a job may not import {full}; `task.files` reads and writes"
     for line, name, call in module.calls():
-        written = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-        if name == "open" or written in {"open", "write_text", "write_bytes", "unlink", "rename", "replace_file"}:
-            yield f"{module.path}:{line}: a job may not call {name or written}(); `task.files` reads and writes"
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        if name == "open" or method in {"open", "write_text", "write_bytes", "unlink", "rename"}:
+            yield f"{module.path}:{line}: a job may not call {method or name}(); `task.files` writes"
 
 
 def stray_print(module: Module) -> Iterator[str]:
@@ -422,6 +422,10 @@ def test_whoever_catches_everything_says_why() -> None:
 
 def test_only_the_command_line_prints() -> None:
     hold(stray_print, MODULES)
+
+
+def test_a_job_touches_files_through_its_desk_alone() -> None:
+    hold(behind_the_desk, MODULES)
 
 
 # The rules catch what they are for, and nothing else.
