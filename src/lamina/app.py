@@ -27,6 +27,9 @@ from lamina.storage.sqlite import SqliteDatabase, tenant_file
 from lamina.trace.chain import Sealer
 from lamina.trace.keys import Anchor, load_key
 from lamina.workspace.layout import DATABASE, create_workspace, is_workspace
+from lamina_jobs import run as jobs
+from lamina_jobs.job import JobReport
+from lamina_jobs.run import Asked
 from lamina_language.secrets.privacy import check_name
 from lamina_language.understand.rulebook import Rulebook, rulebook
 from lamina_search.encoders.port import Embedder
@@ -214,6 +217,14 @@ def local_token(engine: Engine, home: Path) -> Path:
     with os.fdopen(handle, "w", encoding="ascii") as file:
         file.write(text + "\n")
     return path
+
+
+def run_job(
+    engine: Engine, name: str, *, scheduled: bool = False, dry_run: bool = False, agreed: bool = False
+) -> JobReport:
+    """Run a job now, with the language model that the settings name, if any."""
+    asked = Asked(scheduled=scheduled, dry_run=dry_run, agreed=agreed)
+    return jobs.run_job(engine, name, engine.now(), asked)
 
 
 def serve_http(engine: Engine, announce: Callable[[str], None], environment: Mapping[str, str]) -> None:

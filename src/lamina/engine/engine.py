@@ -95,6 +95,7 @@ class Status:
     bytes: int
     audit_records: int
     pending_operations: int
+    dead_jobs: tuple[str, ...]  #: jobs that failed as often as they are tried
     analyser: int
     problems: tuple[FileProblem, ...]
 
@@ -355,6 +356,7 @@ class Engine:
                 bytes=0,
                 audit_records=AuditLog(transaction).head()[0],
                 pending_operations=Operations(transaction).count(),
+                dead_jobs=tuple(sorted({row[0] for row in transaction.all("dead_jobs")})),
                 analyser=int(Properties(transaction).get("analyser") or 0),
                 problems=self.problems(),
             )

@@ -32,6 +32,9 @@ class Draft:
     reason: str | None = None
     reference: str | None = None
     source_turn_ids: tuple[str, ...] = ()
+    said_at: datetime | None = None  #: when it was said, if that was before now
+    session_path: str | None = None  #: the transcript it is from
+    message_range: str | None = None  #: where in it
     place: str = ""  #: its place on the shelf where neither key nor wording says it
     low_signal: bool = False  #: nobody asked for it and it says nothing
     meta: dict[str, Any] = field(default_factory=dict)  #: what the engine itself adds, never the caller

@@ -18,6 +18,7 @@ from lamina.errors import Conflict, Damaged, InvalidInput, LaminaError, Unavaila
 from lamina.model import quoted
 from lamina.runtime import random_token
 from lamina.workspace.exchange import exchange, place
+from lamina.workspace.grant import check_read, check_write
 from lamina_language.secrets.privacy import find_secrets
 
 LARGEST = 16 * 1024 * 1024  #: bytes; nothing a person edits by hand comes near
@@ -47,9 +48,10 @@ def read_file(root: Path, name: str) -> bytes | None:
     """The content of a file below `root`, None when there is none.
 
     No link is followed. Raises InvalidInput for a name that leaves the root, Damaged for what is not one
-    regular file of at most 16 MiB, Unavailable when the system refuses.
+    regular file of at most 16 MiB, Unavailable when the system refuses, Denied where a grant says no.
     """
     *folders, leaf = _steps(name)
+    check_read(name)
     with _explained(name), _folder(root, folders) as folder:
         if folder is None or (fd := _opened(folder, leaf, name, os.O_RDONLY)) is None:
             return None
@@ -73,9 +75,10 @@ def replace_file(root: Path, name: str, data: bytes, expected: bytes | None) -> 
     Raises Conflict (`file_changed`) when the file says something else by now: apply the operation to the new
     content and try again. A save by an editor at the same moment is not overwritten. What is replaced goes
     to the history. Returns the stamp of what was written, so that a later save can be told from it. Raises
-    InvalidInput and Damaged as `read_file`, Unavailable when the system refuses. Two writers need
-    `locks.locked` around reading and replacing.
+    InvalidInput and Damaged as `read_file`, Unavailable when the system refuses, Denied where a grant says
+    no. Two writers need `locks.locked` around reading and replacing.
     """
+    check_write(name)
     _check_size(name, data)
     *folders, leaf = _steps(name)
     with _explained(name), _folder(root, folders, create=True) as folder:
@@ -105,6 +108,7 @@ def replace_file(root: Path, name: str, data: bytes, expected: bytes | None) -> 
 def read_lines(root: Path, name: str) -> Iterator[bytes]:
     """The lines of a log below `root`, without their ends, however long the log is; raises as `read_file`."""
     *folders, leaf = _steps(name)
+    check_read(name)
     with _explained(name), _folder(root, folders) as folder:
         if folder is None or (fd := _opened(folder, leaf, name, os.O_RDONLY)) is None:
             return
@@ -116,6 +120,7 @@ def read_lines(root: Path, name: str) -> Iterator[bytes]:
 def read_tail(root: Path, name: str, count: int) -> list[bytes]:
     """At least the last `count` lines of a log below `root`, as far as it has them; raises as `read_file`."""
     *folders, leaf = _steps(name)
+    check_read(name)
     with _explained(name), _folder(root, folders) as folder:
         if folder is None or (fd := _opened(folder, leaf, name, os.O_RDONLY)) is None:
             return []
@@ -149,6 +154,7 @@ def append_lines(
         raise InvalidInput(
             "A log line holds a line break.", code="line_invalid", hint="Append one line at a time."
         )
+    check_write(name)
     for line in texts:
         _check_size(name, line)
     *folders, leaf = _steps(name)
@@ -171,6 +177,15 @@ def append_lines(
             if durable:
                 _settle(fd)
                 _settle(folder)
+
+
+def files_in(root: Path, folder: str) -> list[str]:
+    """The paths of the plain files directly in a folder below `root`, sorted; none where there is none."""
+    with _explained(folder), _folder(root, _steps(folder)) as found:
+        if found is None:
+            return []
+        with os.scandir(found) as entries:
+            return sorted(f"{folder}/{one.name}" for one in entries if one.is_file(follow_symlinks=False))
 
 
 def ensure_folder(root: Path, name: str) -> None:
@@ -202,6 +217,7 @@ def sweep(root: Path, *, now: datetime, older_than: timedelta = timedelta(hours=
 
 def clear_history(root: Path, name: str) -> int:
     """Removes every kept version of a file, for when its content must be gone for good; says how many."""
+    check_write(name)
     removed = 0
     with _explained(name), _folder(root, _steps(f"{HISTORY_DIR}/{flat_name(name)}")) as folder:
         if folder is not None:
