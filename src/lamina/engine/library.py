@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from lamina.config import Config
+from lamina.engine.meaning import learn
 from lamina.errors import LaminaError, NotFound
 from lamina.model import Scope, quoted
 from lamina.runtime import monotonic
@@ -26,6 +27,7 @@ from lamina.workspace.documents import (
 )
 from lamina.workspace.files import Stamp, read_file
 from lamina_language.secrets.privacy import REDACTED, find_secrets
+from lamina_search.encoders.port import Embedder
 from lamina_search.settings import SearchSettings
 from lamina_search.tiers import tier_of
 from lamina_text.passages import PASSAGES_VERSION, read_markdown
@@ -81,8 +83,11 @@ class _Plan:
 class Library:
     """One workspace's documents. They are on a shelf of their own that only its owner's callers reach."""
 
-    def __init__(self, root: Path, owner: Scope, database: Database, config: Config) -> None:
+    def __init__(
+        self, root: Path, owner: Scope, database: Database, config: Config, encoder: Embedder | None
+    ) -> None:
         self._root = root
+        self._encoder = encoder
         self._database = database
         self._config = config
         self.shelf = shelf_of(owner)
@@ -189,6 +194,7 @@ class Library:
             known = documents.known() if gone else {}
             left = dict.fromkeys(path for path in gone if path in known)
             by_hash = {known[path].hash: path for path in left}
+            texts: dict[int, str] = {}
             for change, (file, text) in read:
                 here = documents.hash_of(file.path)
                 if here == file.hash and not plan.full:
@@ -197,7 +203,8 @@ class Library:
                 if here is None and (old := by_hash.pop(file.hash, None)) is not None:
                     documents.move(old, file.path)
                     del left[old]
-                documents.put(shelf, file, read_markdown(change.path, text), plan.now)
+                texts |= documents.put(shelf, file, read_markdown(change.path, text), plan.now)
+            learn(transaction, self._encoder, shelf, texts)
             if lets_go:
                 _let_go(documents, list(left), len(known), plan.agreed)
             number = int(Properties(transaction).get(_REVISION) or 0)

@@ -11,6 +11,7 @@ from lamina.model import Query, canonical
 from lamina.storage.database import Row, Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.memories import from_micros, micros, to_micros
+from lamina.storage.vectors import Vectors
 from lamina_text.analyse import terms
 from lamina_text.passages import Document, Passage
 
@@ -85,8 +86,12 @@ class Documents:
         row = self._tx.one("document_by_path", path=path)
         return None if row is None else row[0]
 
-    def put(self, shelf: int, file: File, document: Document, now: datetime) -> None:
-        """Make the index say what the file says; a passage whose words were there keeps its number."""
+    def put(self, shelf: int, file: File, document: Document, now: datetime) -> dict[int, str]:
+        """Make the index say what the file says; a passage whose words were there keeps its number.
+
+        Returns the new words by their slots.
+        """
+        new: dict[int, str] = {}
         row = self._tx.one("document_by_path", path=file.path)
         number = int(row[1]) if row else 1
         before: dict[tuple[str, str], list[Found]] = {}
@@ -102,6 +107,7 @@ class Documents:
                 "add_passage", path=file.path, number=number, shelf=shelf, slot=slot,
                 heading=passage.heading, text=passage.text, **_place(passage),
             )  # fmt: skip
+            new[slot] = f"{passage.heading} {passage.text}"
             number += 1
         self._remove(old for same in before.values() for old in same)
         self._tx.run(
@@ -109,6 +115,7 @@ class Documents:
             title=document.title, tier=file.tier, dated_at=to_micros(_moment(document.date)),
             indexed_at=micros(now), depth=file.depth, next_number=number, hidden=canonical(file.hidden),
         )  # fmt: skip
+        return new
 
     def touch(self, file: File) -> None:
         """The file has another time and says what it said."""
@@ -134,17 +141,16 @@ class Documents:
         for one in passages:
             if one.slot is not None:
                 self._lexicon.remove(one.shelf, one.slot, indexed_words(one.passage))
+                Vectors(self._tx).remove(one.shelf, one.slot)
             self._tx.run("drop_passage", path=one.path, number=one.number)
 
-    def reindex(self) -> int:
-        """Give every passage a place in an index that was emptied; how many."""
+    def reindex(self) -> Iterator[tuple[int, dict[int, str]]]:
+        """Give every passage a place in an index that was emptied; tells each shelf and its words by slot."""
         self._tx.run("empty_passage_slots")
-        count = 0
         for one in self.all():
             slot = self._lexicon.add(one.shelf, indexed_words(one.passage))
             self._tx.run("set_passage_slot", path=one.path, number=one.number, slot=slot)
-            count += 1
-        return count
+            yield one.shelf, {slot: f"{one.passage.heading} {one.passage.text}"}
 
     def all(self) -> Iterator[Found]:
         path, number = "", 0

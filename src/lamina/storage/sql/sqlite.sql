@@ -9,6 +9,12 @@ SELECT number, members, length, next_slot, name, phase FROM shelf
 INSERT INTO posting (tenant, shelf, term, block, data) VALUES (:tenant, :shelf, :term, :block, :data)
 ON CONFLICT (tenant, shelf, term, block) DO UPDATE SET data = CAST(posting.data || excluded.data AS BLOB);
 
+-- name: add_vector_block
+INSERT INTO vector_block (tenant, shelf, embedder, block, version, data)
+VALUES (:tenant, :shelf, :embedder, :block, :version, :data)
+ON CONFLICT (tenant, shelf, embedder, block) DO UPDATE
+   SET data = CAST(vector_block.data || excluded.data AS BLOB), version = excluded.version;
+
 -- name: posting_blocks
 -- Every block of these terms on these shelves, in order.
 SELECT p.shelf, p.term, p.block, p.data FROM json_each(:shelves) s CROSS JOIN json_each(:terms) t

@@ -44,6 +44,7 @@ def _figures(out: Output, found: Status) -> Iterator[str]:
             ("shelves", f"{found.shelves}"),
             ("audit", f"{found.audit_records} records"),
             ("pending", f"{found.pending_operations} changes to files"),
+            ("jobs", f"given up: {', '.join(found.dead_jobs)}" if found.dead_jobs else "none given up"),
             ("analyser", f"version {found.analyser}"),
         ]
     )
