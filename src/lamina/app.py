@@ -27,6 +27,9 @@ from lamina.storage.sqlite import SqliteDatabase, tenant_file
 from lamina.trace.chain import Sealer
 from lamina.trace.keys import Anchor, load_key
 from lamina.workspace.layout import DATABASE, create_workspace, is_workspace
+from lamina_jobs import run as jobs
+from lamina_jobs.job import JobReport
+from lamina_jobs.run import Asked
 from lamina_language.secrets.privacy import check_name
 from lamina_language.understand.rulebook import Rulebook, rulebook
 from lamina_search.encoders.port import Embedder
@@ -123,6 +126,7 @@ def _assembled(
     config, home = where.loaded.config, home_folder(environment)
     key_file = Path(config.audit_key_file) if config.audit_key_file else home / "keys" / "audit.key"
     sealer = Sealer(load_key(key_file))
+    embedder = open_embedder(config, environment)
     anchor = Anchor(home / "anchors" / f"{quoted(store_id(database))}.anchor", sealer)
     return Engine(
         Parts(
@@ -132,11 +136,12 @@ def _assembled(
                 read_policy(config.policy),
                 _rules(config.rules),
                 timedelta(minutes=config.session_minutes),
+                encoder=embedder if isinstance(embedder, StaticEncoder) else None,  # others may be slow
             ),
             config=config,
             runtime=Runtime(clock=clock or SystemClock()),
             anchor=anchor,
-            embedder=open_embedder(config, environment),
+            embedder=embedder,
             home=home,
             root=where.workspace,
             adopt=adopt,
@@ -212,6 +217,14 @@ def local_token(engine: Engine, home: Path) -> Path:
     with os.fdopen(handle, "w", encoding="ascii") as file:
         file.write(text + "\n")
     return path
+
+
+def run_job(
+    engine: Engine, name: str, *, scheduled: bool = False, dry_run: bool = False, agreed: bool = False
+) -> JobReport:
+    """Run a job now, with the language model that the settings name, if any."""
+    asked = Asked(scheduled=scheduled, dry_run=dry_run, agreed=agreed)
+    return jobs.run_job(engine, name, engine.now(), asked)
 
 
 def serve_http(engine: Engine, announce: Callable[[str], None], environment: Mapping[str, str]) -> None:

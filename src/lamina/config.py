@@ -54,6 +54,12 @@ class Config:
     embedder: str = _knob("static", "`static`, `none`, `onnx:FOLDER`, or an encoder's URL.", machine=True)
     embedder_model: str = _knob("", "The model to ask for at an embedder's URL.", machine=True)
     embedder_key: str = _knob("OPENAI_API_KEY", "The environment variable with that URL's key.", machine=True)
+    extra_paths: str = _knob("", "Further folders whose markdown is searched: `a, b:*.md`.")
+    search_settings: str = _knob("openclaw.json", "A file in the workspace with OpenClaw's search settings.")
+    document_roots: str = _knob("", "Folders outside the workspace it may search, by commas.", machine=True)
+    jobs: bool = _knob(False, "Whether `serve` runs the jobs that are due, too.", machine=True)
+    timezone: str = _knob("UTC", "The time zone of days and of the jobs' times, such as Asia/Bangkok.")
+    schedule: str = _knob("", "Other times for jobs: `micro-sync 9:00; index every 10m; decay off`.")
     postgres_connections: int = _knob(8, "Most connections to PostgreSQL per process.", machine=True, least=2)
 
 

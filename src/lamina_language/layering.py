@@ -35,6 +35,12 @@ def procedure_in(text: str) -> tuple[str, tuple[str, ...]] | None:
     return None
 
 
+def correction_in(text: str) -> tuple[str, tuple[str, ...]] | None:
+    """The procedure that a correction teaches: "no, that is wrong. When …, first …, then …"."""
+    found = _rules().corrections.match(text[:_LOOKED_AT])
+    return procedure_in(text[found.end() :]) if found else None
+
+
 @dataclass(frozen=True, slots=True)
 class Expertise:
     """What somebody says they know, and how sure that is."""
@@ -60,6 +66,7 @@ class _Rules:
     layers: dict[str, list[re.Pattern[str]]]
     procedures: list[re.Pattern[str]]
     splits: re.Pattern[str]
+    corrections: re.Pattern[str]
     expertise: list[tuple[str, float, list[re.Pattern[str]]]]
 
 
@@ -73,6 +80,7 @@ def _rules() -> _Rules:
         },
         procedures=[re.compile(one, re.I | re.S) for one in data["procedure"]["shapes"]],
         splits=re.compile(data["procedure"]["splits"], re.I),
+        corrections=re.compile(data["procedure"]["corrections"], re.I),
         expertise=[
             (one["level"], one["confidence"], [re.compile(shape, re.I) for shape in one["shapes"]])
             for one in data["expertise"]

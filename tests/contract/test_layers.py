@@ -19,7 +19,6 @@ from lamina.views.layers import united
 from tests.contract.conftest import Place, a_place
 
 
-
 @pytest.fixture(params=("sqlite", "workspace_on_postgres"))
 def place(request: pytest.FixtureRequest, tmp_path: Path, lamina_home: Path) -> Iterator[Place]:
     """On both databases, each with a workspace."""
@@ -33,7 +32,12 @@ def test_a_user_model_has_defaults_until_something_is_known(ana: Mind) -> None:
     model = ana.layers.user_model.get()
     assert model["userId"] == "ana"
     assert model["preferences"] == {"language": "th", "responseLength": "auto", "responseStyle": "casual"}
-    assert (model["timezone"], model["notes"], model["expertise"], model["confidence"]) == ("Asia/Bangkok", [], {}, 0)
+    assert (model["timezone"], model["notes"], model["expertise"], model["confidence"]) == (
+        "Asia/Bangkok",
+        [],
+        {},
+        0,
+    )
 
 
 def test_an_update_is_merged_and_leaves_the_rest_alone(ana: Mind) -> None:
@@ -57,7 +61,7 @@ def test_a_list_grows_and_never_loses_an_item(ana: Mind) -> None:
 def test_a_reset_forgets_the_model_and_can_be_undone(ana: Mind) -> None:
     model = ana.layers.user_model
     model.update({"timezone": "Asia/Taipei", "preferences": {"language": "zh"}})
-    kept = [one for one in ana.keyed() if one.key == "user.timezone"][0]
+    kept = next(one for one in ana.keyed() if one.key == "user.timezone")
     assert model.reset() == 2
     assert model.get()["timezone"] == "Asia/Bangkok"
     ana.restore(kept.id)
@@ -70,7 +74,9 @@ def test_a_user_model_is_its_users_alone_and_in_no_file_of_the_workspace(workspa
     ana.layers.user_model.update({"expertise": {"docker": "expert"}, "notes": ["Ana snores"]})
     assert ben.layers.user_model.get()["expertise"] == {}
     assert not ben.recall("snores").hits
-    found = [path for path, data in workspace.files().items() if b"snores" in data and ".lamina" not in path.parts]
+    found = [
+        path for path, data in workspace.files().items() if b"snores" in data and ".lamina" not in path.parts
+    ]
     assert found == []
 
 
@@ -94,7 +100,13 @@ def test_what_an_agent_says_against_the_persons_word_waits_for_theirs(engine: En
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"expertise": {"docker": "god"}}, {"notes": "one"}, {"activeHours": {"start": 9}}, {"mood": "good"}, ["a"]],
+    [
+        {"expertise": {"docker": "god"}},
+        {"notes": "one"},
+        {"activeHours": {"start": 9}},
+        {"mood": "good"},
+        ["a"],
+    ],
 )
 def test_an_update_that_cannot_be_understood_changes_nothing(ana: Mind, wrong: object) -> None:
     with pytest.raises(InvalidInput):
@@ -124,7 +136,9 @@ def test_a_procedure_is_found_by_its_task_and_counted_when_used(ana: Mind) -> No
         ("备份数据库", "恢复数据库", False),
     ],
 )
-def test_procedures_for_one_task_are_one_and_for_two_are_two(ana: Mind, one: str, other: str, merged: bool) -> None:
+def test_procedures_for_one_task_are_one_and_for_two_are_two(
+    ana: Mind, one: str, other: str, merged: bool
+) -> None:
     first = ana.layers.procedures.learn(one, ["look", "act"])
     second = ana.layers.procedures.learn(other, ["look", "think", "act"])
     assert (second.code == "merged", first.ids == second.ids) == (merged, merged)
@@ -162,20 +176,22 @@ def test_a_proposed_procedure_counts_once_the_person_agrees(ana: Mind) -> None:
     assert ana.layers.procedures.find("release notes")[0].source == "correction"
 
 
-def test_after_69_days_unread_recency_is_a_half_and_the_score_a_quarter(clock: ManualClock) -> None:
+def test_69_days_unread_is_a_half_of_recency_and_a_quarter_of_score(clock: ManualClock) -> None:
     now = clock.now()
     found = decay(Layer.SEMANTIC, now - timedelta(days=69.3147), 0, now)
     assert found.recency == pytest.approx(0.5, abs=1e-3)
     assert found.access == 0.5
     assert found.score == pytest.approx(0.25, abs=1e-3)
     assert decay(Layer.SEMANTIC, now, 10, now).score == 1.0
-    assert decay(Layer.PROCEDURAL, now - timedelta(days=138.6), 10, now).recency == pytest.approx(0.5, abs=1e-3)
+    assert decay(Layer.PROCEDURAL, now - timedelta(days=138.6), 10, now).recency == pytest.approx(
+        0.5, abs=1e-3
+    )
     assert decay(Layer.USER_MODEL, now - timedelta(days=900), 0, now).score == 1.0
 
 
 @pytest.mark.parametrize(
     ("origin", "source", "sure"),
-    [("human", None, 0.95), ("mother", None, 0.90), ("correction", None, 0.85), (None, "https://x.org/a", 0.80),
+    [("human", None, 0.95), ("mother", None, 0.90), ("correction", None, 0.85), (None, "https://x.org", 0.80),
      (None, None, 0.60), ("volt", "a chat", 0.60)],
 )  # fmt: skip
 def test_confidence_follows_from_the_origin(origin: str | None, source: str | None, sure: float) -> None:
@@ -224,7 +240,9 @@ def test_opening_a_store_after_six_hours_refreshes_and_purges(place: Place, cloc
     assert ana.get(happened).meta["archived"]
 
 
-def test_an_episode_lives_90_days_and_a_hit_gives_it_at_least_30_more(engine: Engine, clock: ManualClock) -> None:
+def test_an_episode_lives_90_days_and_a_hit_gives_it_at_least_30_more(
+    engine: Engine, clock: ManualClock
+) -> None:
     ana = engine.scope()
     known = ana.layers.episodes.record("เราแก้บั๊กตัวตัดคำ", topics=["thai-nlp"], outcome="success").ids[0]
     start = clock.now()
@@ -240,9 +258,13 @@ def test_an_episode_lives_90_days_and_a_hit_gives_it_at_least_30_more(engine: En
     assert ana.get(known).expires_at == start + timedelta(days=119)
 
 
-def test_an_expired_episode_is_one_line_for_good_and_its_text_in_no_index(engine: Engine, clock: ManualClock) -> None:
+def test_an_expired_episode_is_one_line_for_good_and_its_text_in_no_index(
+    engine: Engine, clock: ManualClock
+) -> None:
     ana = engine.scope()
-    text = "Implemented the smart chunker for bilingual text. " + "Then the zebra regression was bisected. " * 6
+    text = (
+        "Implemented the smart chunker for bilingual text. " + "Then the zebra regression was bisected. " * 6
+    )
     known = ana.layers.episodes.record(text, topics=["chunker"], outcome="success").ids[0]
     clock.advance(days=91)
     assert not ana.recall("zebra regression").hits
@@ -275,7 +297,7 @@ def test_the_same_thing_may_happen_twice(ana: Mind) -> None:
 
 
 def test_a_secret_is_in_no_layer(ana: Mind) -> None:
-    secret = "the password of the router is hunter2-Blue42"  # noqa: S105 a made-up one, to be refused
+    secret = "the password of the router is hunter2-Blue42"
     assert ana.layers.procedures.learn(secret, ["log in"]).decision is Outcome.DENIED
     assert ana.layers.episodes.record(secret).decision is Outcome.DENIED
     assert ana.layers.user_model.update({"notes": [secret]})[0].decision is Outcome.DENIED

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
+from lamina.engine.meaning import compare as meanings
+from lamina.errors import LaminaError
 from lamina_language.compare import Comparison, compare
 from lamina_search.encoders.port import Embedder
-from lamina_text.normal import language_of
 
 
 def compared(embedder: Embedder | None, text: str, others: Sequence[str]) -> list[Comparison]:
-    """The text beside each of the others."""
-    if embedder is None or not others:
-        return [compare(text, other) for other in others]
-    vectors = embedder.embed([text, *others])
-    scores = vectors[1:] @ vectors[0]
-    spoken = language_of(text)
-    return [
-        compare(text, other, embedder.calibration.likeness(float(score), spoken, language_of(other)))
-        for other, score in zip(others, scores, strict=True)
-    ]
+    """The text beside each of the others; an encoder that cannot be had leaves it to the words."""
+    alike: list[float | None] = [None] * len(others)
+    if embedder is not None and others:
+        with suppress(LaminaError):
+            alike = [one.likeness for one in meanings(embedder, text, others)]
+    return [compare(text, other, like) for other, like in zip(others, alike, strict=True)]

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from lamina.engine.commit import reword
+from lamina.engine.learnings import take_in
 from lamina.engine.ledger import Ledger
 from lamina.errors import LaminaError
 from lamina.model import Memory, Role, Scope
@@ -125,6 +126,15 @@ def _archive(ledger: Ledger, old: Memory) -> None:
     reword(
         ledger, old, new, ledger.memories.place(old.id)[2], {"code": "archived", "reason": "episode_expired"}
     )
+
+
+def after_indexing(engine: Engine) -> None:
+    """What follows whenever documents were indexed: edited learnings taken in, episodes purged, decay."""
+    if engine.library is not None:
+        edited, engine.library.edited = engine.library.edited, set()
+        take_in(engine, sorted(edited))
+    expire_episodes(engine)
+    refresh_decay(engine)
 
 
 def catch_up(engine: Engine) -> None:

@@ -10,7 +10,7 @@ from lamina.engine.request import Request, Verb
 from lamina.errors import Denied
 from lamina.model import Draft, Layer, Outcome, Receipt, Role
 from lamina.policy.layers import CONFIDENCE
-from lamina.views.user_model import belongs, is_item, model_of, updates_of
+from lamina_language.user_model import belongs, is_item, model_of, updates_of
 
 if TYPE_CHECKING:
     from lamina.engine.mind import Mind

@@ -20,6 +20,7 @@ from lamina.model import (
     State,
     Trust,
     canonical,
+    quoted,
 )
 from lamina.storage.database import Row, Transaction
 
@@ -114,6 +115,17 @@ class Memories:
     def turns(self, shelf: int, phase: str) -> list[Memory]:
         """The turns of a conversation that are still in its window, oldest first."""
         return [from_row(row) for row in self._tx.all("turns_of", shelf=shelf, phase=phase)]
+
+    def said(
+        self, user: str, after: tuple[datetime, int, int], until: datetime, limit: int
+    ) -> list[tuple[int, Memory]]:
+        """Turns of a user's conversations behind a time, shelf and tick, in that order, with their shelf."""
+        owner, (at, shelf, tick) = quoted(user), after
+        rows = self._tx.all(
+            "turns_said", owner=owner, first=f"{owner},", beyond=f"{owner}-", at=micros(at), shelf=shelf,
+            tick=tick, until=micros(until), limit=limit,
+        )  # fmt: skip
+        return [(row[0], from_row(row[1:])) for row in rows]
 
     def set_slot(self, memory_id: str, slot: int | None) -> None:
         self._tx.run("set_slot", id=memory_id, slot=slot)

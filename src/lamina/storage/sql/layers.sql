@@ -32,14 +32,15 @@ SELECT id, layer, updated_at, access_count, decay_score FROM memory
 UPDATE memory SET decay_score = :score WHERE tenant = :tenant AND id = :id;
 
 -- name: known_at
--- What a shelf held at a moment, in the words it had then: the last step until then left words behind.
+-- What a shelf held at a moment, in the words it had then: the last step until then left words behind. A guess
+-- that waits holds since never.
 SELECT h.new_text, {{memory_columns_m}} FROM memory m
   JOIN history h ON h.tenant = m.tenant AND h.memory_id = m.id
    AND h.number = (SELECT max(l.number) FROM history l
                     WHERE l.tenant = m.tenant AND l.memory_id = m.id AND l.at <= :at)
  WHERE m.tenant = :tenant AND m.shelf = :shelf AND h.new_text IS NOT NULL AND m.created_at <= :at
-   AND (m.valid_from IS NULL OR m.valid_from <= :at) AND (m.valid_until IS NULL OR m.valid_until > :at)
-   AND (m.expires_at IS NULL OR m.expires_at > :at OR m.layer = 'episodic') AND m.id NOT LIKE '%:pending:%'
+   AND m.valid_from <= :at AND (m.valid_until IS NULL OR m.valid_until > :at)
+   AND (m.expires_at IS NULL OR m.expires_at > :at OR m.layer = 'episodic')
  ORDER BY m.id;
 
 -- name: change_at

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from lamina.model.token import Token
     from lamina.policy.rules import Policy
     from lamina.surfaces.doctor import Check
+    from lamina_jobs.clockwork import Clockwork
+    from lamina_jobs.job import JobReport
+    from lamina_jobs.run import JobLine
 
 
 class Opening(NamedTuple):
@@ -45,5 +48,9 @@ class Doors(NamedTuple):
     create_token: Callable[..., tuple[Token, str]]
     list_tokens: Callable[[Engine], list[Token]]
     revoke_token: Callable[[Engine, str], None]
+    list_jobs: Callable[[Engine, datetime], Sequence[JobLine]]
+    job_time: Callable[[Engine, str], float]
+    run_job: Callable[..., JobReport]
+    clockwork: Callable[[Engine, Callable[[str], None]], Clockwork]
     serve_http: Callable[[Engine, Callable[[str], None]], None]
     serve_mcp: Callable[[Mind, Engine, bool, str], None]

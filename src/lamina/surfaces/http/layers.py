@@ -284,7 +284,7 @@ def _consulted(hit: Hit) -> dict[str, Any]:
 
 
 @router.get("/health", response_model=dict[str, Any])
-def health(request: Request) -> JSONResponse:
+def api_health(request: Request) -> JSONResponse:
     """Whether the memory answers; needs no token."""
     body = {"status": "ok", "server": "lamina", "version": VERSION, "port": engine_of(request).config.port}
     return JSONResponse(body)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import logging
 import shlex
 import signal
 import socket
@@ -20,7 +21,9 @@ from lamina.engine.engine import Engine
 from lamina.errors import ConfigError, LaminaError, Unavailable
 from lamina.surfaces.binding import check_binding, further_hosts
 from lamina.surfaces.http.app import create_app
+from lamina_jobs.clockwork import jobs_beside
 
+_LOG = logging.getLogger("lamina.http")
 _LAST_PORT = 65_535
 _GRACE_S = 10
 _WATCH_S = 2.0
@@ -49,7 +52,7 @@ def serve(engine: Engine, token_file: Path, announce: Callable[[str], None]) -> 
         address, port = listener.getsockname()[:2]
         app = create_app(engine, allowed_hosts=[engine.config.host, *further_hosts(engine)])
         server = server_for(app, _LOGGING)
-        with _stopped_by_signals(server), _watching(engine):
+        with _stopped_by_signals(server), _watching(engine), jobs_beside(engine, _LOG.warning):
             for line in _welcome(address, port, token_file):
                 announce(line)
             server.run(sockets=[listener])

@@ -228,6 +228,7 @@ class Status(Shape):
     bytes: int
     audit_records: int
     pending_operations: int
+    dead_jobs: list[str]
     problems: list[Problem]
 
 
