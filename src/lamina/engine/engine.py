@@ -193,11 +193,13 @@ class Engine:
 
     def _carried_out_together(self, requests: Sequence[Request]) -> list[Receipt]:
         def whole(transaction: Transaction) -> list[tuple[Receipt, Ledger]]:
-            done = []
+            done: list[tuple[Receipt, Ledger]] = []
             for request in requests:
                 ledger = Ledger(transaction, self.book, request.scope, request.at)
+                if done:
+                    ledger.head, ledger.unlearnt = done[-1][1].head, done[-1][1].unlearnt
                 done.append((perform(ledger, request), ledger))
-                settle(ledger)
+                settle(ledger, last=request is requests[-1])
             return done
 
         with span(_OPERATIONS[requests[0].verb], requests[0].scope, None) as note:
