@@ -16,7 +16,7 @@ _WHO = {Role.USER: "user", Role.AGENT: "ai"}
 
 
 def settle(ledger: Ledger, *, last: bool = True) -> None:
-    """Called last in a change, `last` in the last of a transaction; nothing is written to the ledger after it."""
+    """Ends a change, and with `last` a transaction; nothing may be written through the ledger after it."""
     for shelf in list(ledger.shelves.values()):
         if Space(shelf.name.partition(":")[0]) is Space.SESSION:
             _narrow(ledger, shelf)
