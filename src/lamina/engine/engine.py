@@ -20,6 +20,7 @@ from lamina.engine.guard import POLICY, Guardrails, accept, digest_of, load_guar
 from lamina.engine.hear import DEFAULT_SESSION, Tried, Turn, commit_turn, nothing_promoted, promotable
 from lamina.engine.home import FileHome, FileProblem
 from lamina.engine.ledger import Book, Ledger, indexed_terms
+from lamina.engine.library import Library, LibraryStatus
 from lamina.engine.meaning import learn, meant_by
 from lamina.engine.mind import Mind
 from lamina.engine.mirror import Mirror
@@ -31,6 +32,7 @@ from lamina.policy.gates import decide
 from lamina.runtime import Runtime, random_token
 from lamina.storage.book import Operations, Properties
 from lamina.storage.database import Database, Transaction
+from lamina.storage.documents import Documents
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.logs import AuditLog
 from lamina.storage.memories import Memories
@@ -98,6 +100,7 @@ class Status:
     dead_jobs: tuple[str, ...]  #: jobs that failed as often as they are tried
     analyser: int
     problems: tuple[FileProblem, ...]
+    documents: LibraryStatus | None = None  #: None where no workspace has any
 
 
 class Engine:
@@ -113,6 +116,7 @@ class Engine:
         self._config_folder = parts.home
         self._guardrails = Guardrails()
         self._mirror = Mirror(parts.root, parts.database, parts.book.sealer, parts.anchor)
+        self.library: Library | None = None
         self._homes: tuple[FileHome, ...] = ()
         self._problems: tuple[FileProblem, ...] = ()
         self._listeners: tuple[Callable[[dict[str, Any]], None], ...] = ()
@@ -341,6 +345,8 @@ class Engine:
         """Make everything derived anew, from the rows and files; returns how many memories were indexed."""
         self.sync()
         count = self.database.write(lambda tx: _reindexed(tx, self.book.encoder))
+        if self.library is not None:
+            self.library.index(self.now(), full=True)
         self._mirror.catch_up(all_records=True)
         return count
 
@@ -363,7 +369,8 @@ class Engine:
                 problems=self.problems(),
             )
 
-        return replace(self.database.read(work), bytes=self.database.size_bytes())
+        documents = None if self.library is None else self.library.status()
+        return replace(self.database.read(work), bytes=self.database.size_bytes(), documents=documents)
 
     def _move_in(self, root: Path, adopt: bool) -> None:
         """Make the workspace's files the home of their entries, unless another workspace's are that."""
@@ -396,6 +403,7 @@ class Engine:
         )
         parts = (self.database, self.book, self.config)
         self._homes = tuple(FileHome(root, space, owner, *parts) for space in HOMES)
+        self.library = Library(root, owner, self.database, self.config, self.book.encoder)
         if taken_over:
             for home in self._homes:
                 home.write_missing()
@@ -471,6 +479,8 @@ def _reindexed(transaction: Transaction, encoder: Embedder | None) -> int:
         for shelf, those in texts.items():
             learn(transaction, encoder, shelf, those)
         count, after = count + len(page), page[-1].id
+    for shelf, those in Documents(transaction).reindex():
+        learn(transaction, encoder, shelf, those)
     Properties(transaction).set("analyser", str(ANALYSER_VERSION))
     return count
 
