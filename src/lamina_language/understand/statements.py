@@ -17,6 +17,7 @@ from lamina_language.understand.clauses import UNSAID, Speech, languages_of, lis
 from lamina_language.understand.due import due_in
 from lamina_language.understand.hearing import Sentence, sentences_of
 from lamina_language.understand.rulebook import Rule, Rulebook, rulebook
+from lamina_language.understand.signal import low_signal
 from lamina_language.understand.view import PAUSE, View, view_of
 
 #: An answer longer than this says more than yes.
@@ -161,7 +162,10 @@ def _told(turn: _Turn, number: int, said: Said, rule: Rule, part: Sentence) -> S
             why = turn.words(opens.end(), following.end)
         elif turn.book.any_of("statement", "implies").match(turn.open, _first(turn, following)):
             impact = turn.whole(following)
-    said_before = [one for one in before if not (part.start <= one.start < part.end)]
+    said_before = [
+        one for one in before
+        if not part.start <= one.start < part.end and not low_signal(turn.words(one.start, one.end))
+    ]  # fmt: skip
     return Statement(
         said=said, text=text, rule=rule.name, confidence=float(rule["confidence"] or 1.0), why=why,
         impact=impact, context=" ".join(turn.whole(one) for one in said_before),
@@ -223,3 +227,9 @@ def assents(text: str, *, book: Rulebook | None = None) -> bool:
     if agrees is None or turn.book.any_of("statement", "doubts").search(turn.open):
         return False
     return turn.book.any_of("statement", "declines").search(turn.open, agrees.end()) is None
+
+
+def denies(text: str, *, book: Rulebook | None = None) -> bool:
+    """Whether a sentence says that something is not so."""
+    turn = _Turn(text, book or rulebook())
+    return turn.book.any_of("cue", "negates").search(turn.open) is not None
