@@ -32,7 +32,7 @@ def index(
         bool, Option("--yes", help="Let go of documents that are gone, however many they are.")
     ] = False,
 ) -> int:
-    """Take in what changed in the markdown; make the vectors that are missing."""
+    """Take in changed markdown, and make vectors that are missing."""
     call = call_of(ctx)
     with call.engine() as engine:
         if engine.library is None:
