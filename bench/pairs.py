@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lamina.engine.alike import compared
-from lamina_language.compare import Comparison, same_task
+from lamina_search.compare import Comparison, same_task
 from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.static import StaticEncoder
 

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
+from lamina.model import Layer
+
 _LOOKED_AT = 2_000  #: characters; a rule is about how a text begins
+#: How sure what is learnt is, by who said it.
+CONFIDENCE = {"human": 0.95, "mother": 0.90, "correction": 0.85, "reference": 0.80, "auto": 0.60}
+_REFERENCE = re.compile(r"https?://|\bdoi:|\brfc ?\d|\bisbn\b|#\d+\b|\.(?:md|pdf|html?)\b", re.I)
+_CONCEPT = "memory:"
 _ORDER = ("episodic", "procedural", "user_model")
 _NUMBERED = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+", re.M)
 _COMMAS = re.compile(r"\s*(?:,(?! )|, (?:and )?|、|，)\s*")
@@ -86,3 +93,20 @@ def _rules() -> _Rules:
             for one in data["expertise"]
         ],
     )
+
+
+def confidence_of(origin: str | None, source: str | None) -> float:
+    """How sure something learnt is: a person's word most, what was merely extracted least."""
+    if origin in CONFIDENCE:
+        return CONFIDENCE[origin]
+    if source and _REFERENCE.search(source):
+        return CONFIDENCE["reference"]
+    return CONFIDENCE["auto"]
+
+
+def layer_asked(layer: str | None, concepts: Sequence[str]) -> Layer | None:
+    """The layer a caller names, outright or by a `memory:…` concept; None where nothing is named."""
+    if layer and layer != "auto":
+        return Layer(layer)
+    named = [one.removeprefix(_CONCEPT) for one in concepts if one.startswith(_CONCEPT)]
+    return next((Layer(one) for one in named if one in set(Layer)), None)

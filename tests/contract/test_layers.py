@@ -13,9 +13,10 @@ from lamina.engine.fading import apply_reads, expire_episodes, refresh_decay
 from lamina.engine.mind import Mind
 from lamina.errors import Denied, InvalidInput
 from lamina.model import Layer, Outcome, State
-from lamina.policy.layers import confidence_of, decay
 from lamina.testing import ManualClock
-from lamina.views.layers import united
+from lamina_language.layering import confidence_of
+from lamina_search.decay import decay
+from lamina_text.accounts import united
 from tests.contract.conftest import Place, a_place
 
 

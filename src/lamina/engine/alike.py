@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from lamina.engine.meaning import compare as meanings
 from lamina.errors import LaminaError
-from lamina_language.compare import Comparison, compare
+from lamina_search.compare import Comparison, compare
 from lamina_search.encoders.port import Embedder
 
 

@@ -23,10 +23,10 @@ from lamina.model import (
     contract_kind,
 )
 from lamina.policy.gates import BORDER_CODES, border, policy_tags, privacy
-from lamina.policy.layers import decay
 from lamina.policy.reconcile import Lose, New, Same, Supersede, reconcile
 from lamina.trace import events
 from lamina.views.acknowledge import acknowledgement
+from lamina_search.decay import decay
 from lamina_text.normal import dedup_key
 from lamina_text.ttl import parse_ttl
 

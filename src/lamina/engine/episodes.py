@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from lamina.engine.details import chosen, draft_of, whole_number
 from lamina.engine.request import Request, Verb
 from lamina.model import Kind, Layer, Memory, Receipt, Space
-from lamina.policy.layers import EPISODE_LIFE
 from lamina.storage.layers import LayerRows
 from lamina.storage.lexicon import Lexicon
-from lamina.views.layers import Episode, Result, episode_of, episode_text
+from lamina_search.decay import EPISODE_LIFE
+from lamina_text.accounts import Episode, Result, episode_of, episode_text
 from lamina_text.normal import well_formed
 
 if TYPE_CHECKING:

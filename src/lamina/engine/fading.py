@@ -14,12 +14,12 @@ from lamina.engine.learnings import take_in
 from lamina.engine.ledger import Ledger
 from lamina.errors import LaminaError
 from lamina.model import Memory, Role, Scope
-from lamina.policy.layers import EPISODE_RENEWED, decay
 from lamina.storage.book import Properties
 from lamina.storage.database import Transaction
 from lamina.storage.layers import LayerRows
 from lamina.storage.memories import micros, moment
-from lamina.views.layers import episode_of
+from lamina_search.decay import EPISODE_RENEWED, decay
+from lamina_text.accounts import episode_of
 
 if TYPE_CHECKING:
     from lamina.engine.engine import Engine

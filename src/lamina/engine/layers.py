@@ -19,9 +19,8 @@ from lamina.engine.request import Request, Verb
 from lamina.engine.user_model import UserModel
 from lamina.errors import InvalidInput
 from lamina.model import Deny, Draft, Kind, Layer, Memory, Outcome, Receipt, Space
-from lamina.policy.layers import confidence_of, layer_asked
-from lamina_language.compare import Relation
-from lamina_language.layering import procedure_in, suggested
+from lamina_language.layering import confidence_of, layer_asked, procedure_in, suggested
+from lamina_search.compare import Relation
 from lamina_text.normal import well_formed
 
 if TYPE_CHECKING:

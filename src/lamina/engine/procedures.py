@@ -14,11 +14,11 @@ from lamina.engine.pending import stage
 from lamina.engine.request import Request, Verb
 from lamina.errors import InvalidInput
 from lamina.model import Deny, Draft, Kind, Layer, Memory, Outcome, Receipt, Space, State, iso
-from lamina.policy.layers import CONFIDENCE
 from lamina.storage.layers import LayerRows
 from lamina.storage.lexicon import Lexicon
-from lamina.views.layers import Origin, Procedure, Result, procedure_of, united, worded
-from lamina_language.compare import SAME, same_task
+from lamina_language.layering import CONFIDENCE
+from lamina_search.compare import SAME, same_task
+from lamina_text.accounts import Origin, Procedure, Result, procedure_of, united, worded
 from lamina_text.normal import folded, well_formed
 
 if TYPE_CHECKING:

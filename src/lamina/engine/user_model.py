@@ -9,7 +9,7 @@ from lamina.engine.details import draft_of
 from lamina.engine.request import Request, Verb
 from lamina.errors import Denied
 from lamina.model import Draft, Layer, Outcome, Receipt, Role
-from lamina.policy.layers import CONFIDENCE
+from lamina_language.layering import CONFIDENCE
 from lamina_language.user_model import belongs, is_item, model_of, updates_of
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Procedures and episodes as people and programs see them."""
+"""Procedures and episodes: the words they are found by, and the forms that people and programs see."""
 
 from __future__ import annotations
 

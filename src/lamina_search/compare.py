@@ -198,7 +198,7 @@ class _Rules:
 @cache
 def _rules() -> _Rules:
     data: dict[str, Any] = tomllib.loads(
-        (resources.files("lamina_language") / "data" / "compare.toml").read_text("utf-8")
+        (resources.files("lamina_search") / "data" / "compare.toml").read_text("utf-8")
     )
     stands_for = {folded(word): folded(group[0]) for group in data["synonyms"] for word in group[1:]}
     sides: dict[str, tuple[int, int]] = {}
