@@ -30,11 +30,11 @@ from lamina_text.ttl import parse_time
 __all__ = ["SOURCES", "Entry", "EntryFile", "Problem", "Severity", "canonical_key"]
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 # Every pattern here is linear: a line may be megabytes long, and it may be hostile.
 _FENCE = re.compile(rb"(?:\xef\xbb\xbf)*[ \t]*(`{3,}|~{3,})")
-_MAY_HIDE = re.compile(rb"```|~~~|<!--")
+MAY_HIDE = re.compile(rb"```|~~~|<!--")
 _CODE_OR_COMMENT = re.compile(rb"`[^`]*`|<!--")
 _HEADING = re.compile(r"[^\x00-\x1f\x7f-\x9f<`#\u2028\u2029\ud800-\udfff]{1,200}")
 
@@ -87,13 +87,13 @@ class EntryFile:
 
         Comments and code blocks that are closed hide what is inside them.
         """
-        lines = _split(data)
-        hidden, problems = _hidden(lines) if _MAY_HIDE.search(data) else ([False] * len(lines), [])
+        lines = split_lines(data)
+        hidden, problems = hidden_lines(lines) if MAY_HIDE.search(data) else ([False] * len(lines), [])
         rows: list[_Row] = []
         for number, (line, is_hidden) in enumerate(zip(lines, hidden, strict=True), 1):
             rows.append(_HIDDEN if is_hidden else _row(line, number, problems))
         winners = _winners(rows, problems)
-        if data.startswith(_UTF16):
+        if data.startswith(UTF16):
             problems.append(Problem(line=1, message="This file is UTF-16 text.", hint="Save it as UTF-8."))
         return cls(
             entries=tuple(e for at in sorted(winners.values()) if (e := rows[at].entry) is not None),
@@ -117,7 +117,7 @@ class EntryFile:
         entry under `## heading`. Raises InvalidInput for an entry that could not be read back.
         """
         key = checked(entry)
-        if self._lines and self._lines[0].startswith(_UTF16):
+        if self._lines and self._lines[0].startswith(UTF16):
             raise Damaged(
                 "This file is UTF-16 text, so nothing can be added to it.",
                 code="file_encoding", hint="Save it as UTF-8 in your editor, then try again.",
@@ -161,7 +161,7 @@ class EntryFile:
         else:
             at, bullet = self._end_of(section)
         new.append(bullet + rendered(entry))
-        ending = _usual_ending(lines)
+        ending = usual_ending(lines)
         if at == len(lines) and lines and lines[-1].strip(BOM) and not lines[-1].endswith(b"\n"):
             lines[-1] += b"\n" if lines[-1].endswith(b"\r") else ending
         lines[at:at] = [text.encode() + ending for text in new]
@@ -184,14 +184,14 @@ class EntryFile:
         return at, parts(self._lines[last])[0].replace(BOM, b"").decode()
 
 
-def _split(data: bytes) -> list[bytes]:
+def split_lines(data: bytes) -> list[bytes]:
     """Lines with their endings; only LF ends one, or a value could break out of its line."""
     *whole, rest = data.split(b"\n")
     lines = [line + b"\n" for line in whole]
     return [*lines, rest] if rest else lines
 
 
-def _usual_ending(lines: Iterable[bytes]) -> bytes:
+def usual_ending(lines: Iterable[bytes]) -> bytes:
     ended = [line.endswith(b"\r\n") for line in lines if line.endswith(b"\n")]
     return b"\r\n" if 2 * sum(ended) > len(ended) else b"\n"
 
@@ -205,7 +205,7 @@ def _without(lines: list[bytes], dropped: Iterable[int]) -> list[bytes]:
     return lines
 
 
-def _hidden(lines: list[bytes]) -> tuple[list[bool], list[Problem]]:
+def hidden_lines(lines: list[bytes]) -> tuple[list[bool], list[Problem]]:
     """Which lines are inside closed comments and code blocks.
 
     One that is never closed hides nothing: a forgotten `-->` must not make a person's memories disappear.

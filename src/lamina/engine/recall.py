@@ -266,7 +266,7 @@ def _hit(one: Fused, memory: Memory, words: Sequence[str]) -> Hit:
         kind=memory.kind,
         space=memory.space,
         key=memory.key,
-        at=memory.updated_at,
+        at=memory.said_at if memory.said_at < memory.created_at else memory.updated_at,
         source=Source(path=memory.file, actor=origin.actor, via=origin.via, session=origin.session_id),
         tokens=count_tokens(memory.text),
         trust=memory.provenance.trust,

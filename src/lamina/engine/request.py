@@ -107,6 +107,7 @@ def _draft(value: dict[str, Any]) -> Draft:
             "tags": tuple(value["tags"]),
             "importance_reason": tuple(value["importance_reason"]),
             "source_turn_ids": tuple(value["source_turn_ids"]),
+            "said_at": datetime.fromisoformat(said) if (said := value.get("said_at")) else None,
         }
     )
 

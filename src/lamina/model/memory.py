@@ -114,5 +114,10 @@ class Memory:
     meta: dict[str, Any] = field(default_factory=dict)
 
     @property
+    def said_at(self) -> datetime:
+        """When it was said: what was brought in from elsewhere was said before it came here."""
+        return min(self.valid_from or self.created_at, self.created_at)
+
+    @property
     def shelf(self) -> str:
         return f"{self.space}:{self.owner}"

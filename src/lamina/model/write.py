@@ -32,7 +32,13 @@ class Draft:
     reason: str | None = None
     reference: str | None = None
     source_turn_ids: tuple[str, ...] = ()
+    said_at: datetime | None = None  #: when it was said, if that was before now
+    session_path: str | None = None  #: the transcript it is from
+    message_range: str | None = None  #: where in it
     place: str = ""  #: its place on the shelf where neither key nor wording says it
+    file: str | None = None  #: the file that a learning is written to as well
+    valid_from: datetime | None = None  #: since when it holds, where that is not now
+    valid_until: datetime | None = None
     low_signal: bool = False  #: nobody asked for it and it says nothing
     meta: dict[str, Any] = field(default_factory=dict)  #: what the engine itself adds, never the caller
 

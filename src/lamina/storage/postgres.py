@@ -13,7 +13,7 @@ import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from lamina.errors import Damaged, LaminaError, Unavailable
-from lamina.storage.database import GroupCommit, Row, Transaction, load_queries
+from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries
 from lamina.storage.migrate import Migration, load_migrations, migrate
 
 T = TypeVar("T")
@@ -125,6 +125,16 @@ class PostgresDatabase:
             ).fetchall()
         return [f"the index {name} is not valid" for (name,) in rows]
 
+    @contextmanager
+    def alone(self, name: str) -> Iterator[Callable[[], bool]]:
+        # A session's lock on a connection of its own: the server frees it when that connection ends.
+        with _explained(), psycopg.connect(self.url, autocommit=True, application_name="lamina-job") as held:
+            lock = f"lamina-job:{len(self.tenant)}:{self.tenant}:{name}"
+            row = held.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", (lock,)).fetchone()
+            if row is None or not row[0]:
+                raise job_running(name)
+            yield lambda: _answers(held)
+
     def close(self) -> None:
         self._pool.close()
 
@@ -154,6 +164,14 @@ class PostgresDatabase:
             migrate(_migrations_of(connection), steps, lambda step: _apply(connection, step))
             protect = (resources.files("lamina.storage") / "sql" / "postgres_protect.sql").read_text("utf-8")
             connection.execute(protect)
+
+
+def _answers(connection: psycopg.Connection[Row]) -> bool:
+    try:
+        connection.execute("SELECT 1")
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 def _check_alive(connection: psycopg.Connection[Row]) -> None:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import apsw
+from filelock import FileLock, Timeout
 
 from lamina.errors import ConfigError, Damaged, LaminaError, Unavailable
 from lamina.model import quoted
-from lamina.storage.database import GroupCommit, Row, Transaction, load_queries
+from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries
 from lamina.storage.migrate import Migration, load_migrations, migrate
 
 T = TypeVar("T")
@@ -153,6 +154,22 @@ class SqliteDatabase:
         finally:
             self._give_back(connection)
         return [str(row[0]) for row in rows if row[0] != "ok"]
+
+    @contextmanager
+    def alone(self, name: str) -> Iterator[Callable[[], bool]]:
+        lock = FileLock(
+            self._path.with_name(f"{self._path.name}-{quoted(name)}.lock"),
+            mode=0o600, is_singleton=False, fallback_to_soft=False,
+        )  # fmt: skip
+        with _explained(self._path):
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                raise job_running(name) from None
+        try:
+            yield lambda: True  # the kernel keeps it as long as this process lives
+        finally:
+            lock.release()
 
     def close(self) -> None:
         if self._folding is not None:

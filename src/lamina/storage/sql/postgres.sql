@@ -73,10 +73,23 @@ DELETE FROM checkpoint_blob
 -- fragment: readable
 m.state = 'active'
  AND (m.expires_at IS NULL OR m.expires_at > :now)
+ AND (m.valid_until IS NULL OR m.valid_until > :now)
+ AND (m.valid_from IS NULL OR m.valid_from <= :now)
  AND (cardinality(:layers::text[]) = 0 OR m.layer = ANY(:layers))
  AND (cardinality(:kinds::text[]) = 0 OR m.kind = ANY(:kinds))
  AND (cardinality(:categories::text[]) = 0 OR m.category = ANY(:categories))
- AND (:since::bigint IS NULL OR m.created_at >= :since)
- AND (:until::bigint IS NULL OR m.created_at < :until)
+ AND (:since::bigint IS NULL OR least(m.valid_from, m.created_at) >= :since)
+ AND (:until::bigint IS NULL OR least(m.valid_from, m.created_at) < :until)
  AND (:trusted = 0 OR m.trust = 'trusted')
  AND (cardinality(:phases::text[]) = 0 OR m.space || ':' || m.owner || ' ' || m.phase = ANY(:phases))
+
+-- name: readable_passages
+-- Which of these slots hold a passage that the question may see.
+SELECT {{passage_columns}} FROM passage p JOIN document d ON d.tenant = p.tenant AND d.path = p.path
+ WHERE p.tenant = :tenant AND p.shelf = :shelf AND p.slot = ANY(:slots)
+   AND d.gone = 0 AND d.depth <= :depth AND (:since::bigint IS NULL OR p.dated_at >= :since)
+   AND (:until::bigint IS NULL OR p.dated_at < :until);
+
+-- name: passages_at
+SELECT {{passage_columns}} FROM unnest(:paths::text[], :numbers::bigint[]) AS w(path, number)
+  JOIN passage p ON p.tenant = :tenant AND p.path = w.path AND p.number = w.number;

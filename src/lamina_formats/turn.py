@@ -1,0 +1,110 @@
+"""What a file of another tool comes to: turns of conversations, and facts drawn from them elsewhere."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+
+class Speaker(StrEnum):
+    """Who said it, by the structure of the file and never by what the text says of itself."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where reading can go on: everything before it was told, nothing behind it was."""
+
+    offset: int = 0
+    line: int = 0  #: lines read so far
+    state: dict[str, Any] = field(default_factory=dict)  #: what a reader must know of the part before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One thing said in one conversation."""
+
+    source: str  #: the tool whose transcript it is; `lamina` for what was heard here
+    session_id: str
+    entry_id: str  #: the entry's own id, or the number of its line where it has none
+    role: Speaker
+    text: str
+    at: datetime | None
+    path: str  #: the transcript's file; empty for what was heard here
+    message_range: str = ""  #: first to last entry, by ids and by lines
+    key: str = ""  #: the same wherever the entry is found again
+    speaker: str | None = None  #: who of several, or which tool
+    memory_id: str = ""  #: the memory that holds it, once there is one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """Something that another memory holds."""
+
+    source: str
+    entry_id: str
+    text: str
+    at: datetime | None
+    path: str
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """Something that is not taken, and why."""
+
+    reason: str  #: a stable word: bad_line, truncated, subagent, scheduler, heartbeat, tool_output, …
+    path: str
+    line: int = 0  #: 0 where it is about the whole file
+
+
+Item = Turn | Fact | Skipped | Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """One file to read, and how."""
+
+    path: Path
+    format: str
+    tool_output: bool = False  #: tell what tools returned, too
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    @property
+    def size(self) -> int:
+        """In bytes, now; -1 for one that cannot be looked at."""
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return -1
+
+    def skipped(self, reason: str, line: int = 0) -> Skipped:
+        return Skipped(reason=reason, path=self.name, line=line)
+
+    def mark(self, head: int) -> str:
+        """Which file it is: its inode and the hash of so many bytes of its head."""
+        with self.path.open("rb") as stream:
+            return f"{self.path.stat().st_ino}:{hashlib.sha256(stream.read(head)).hexdigest()[:32]}:{head}"
+
+    def end(self) -> Place:
+        """The place behind everything, where a file is read as a whole."""
+        return Place(offset=max(self.size, 0))
+
+
+def extent(first: tuple[str, int], last: tuple[str, int]) -> str:
+    """A range of messages by their ids and lines: `a1..b2 (lines 4-7)`."""
+    (one, start), (other, stop) = first, last
+    ids = one if one == other else f"{one}..{other}"
+    if not start:
+        return ids
+    return f"{ids} (line {start})" if start == stop else f"{ids} (lines {start}-{stop})"
