@@ -18,15 +18,17 @@ from lamina.engine.journal import last_events, one_event, reading_events
 from lamina.engine.ledger import Ledger
 from lamina.engine.pending import check_person, conclude, stage
 from lamina.engine.phase import begin, difference, listed
-from lamina.engine.recall import checked_query, recall
+from lamina.engine.recall import checked_query
 from lamina.engine.request import Request, Verb
 from lamina.engine.resolve import resolved
+from lamina.engine.search import SearchOptions, covering, planned, reach, read_lines, searched
 from lamina.engine.shelves import keyed_on, lapsed_on, lapsing_on, latest_on, pending_on, said_on
 from lamina.engine.turn import AgentTurn
 from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.model import (
     Context,
     Deny,
+    DocumentLines,
     Draft,
     Effective,
     Explanation,
@@ -40,6 +42,7 @@ from lamina.model import (
     Recollection,
     Role,
     Scope,
+    SearchResults,
     Space,
     State,
     Trust,
@@ -183,12 +186,12 @@ class Mind:
         """
         engine = self.engine
         asked = checked_query(query_of(self.scope, question, narrowing, engine.config.recall_k))
-        query = self._allowed(asked)
+        query, _ = covering(self, self._allowed(asked))
         engine.sync()
         now, wanted = engine.now(), trace or engine.config.trace_recalls or engine.listened
 
         def work(transaction: Transaction) -> Recollection:
-            answer = recall(transaction, query, now, engine.config.recall_pool)
+            answer = reach(transaction, query, engine, now, lambda: False).answer
             if not wanted:
                 return answer.found
             events = reading_events(transaction, query, asked.spaces, answer, engine.book)
@@ -201,6 +204,20 @@ class Mind:
         if wanted:
             engine.told_reading(query.scope, found.events)
         return found if trace else replace(found, events=())
+
+    def search(self, question: str, **options: Unpack[SearchOptions]) -> SearchResults:
+        """What documents and memories say about a question: where it stands, when, and how sure that is.
+
+        Recent files first, the others when those say too little, the archives when the question reaches
+        across months or `archive` asks for it. No file is written.
+        """
+        plan = planned(self.engine.library, options)
+        query = self._allowed(checked_query(query_of(self.scope, question, {"k": plan.most}, plan.most)))
+        return searched(self, query, plan)
+
+    def read_document(self, path: str, *, start: int = 1, lines: int = 200) -> DocumentLines:
+        """Some lines of one of the caller's documents as the file has them now, without secrets."""
+        return read_lines(self, path, start, lines)
 
     def resolve(self, keys: Iterable[str] = ()) -> dict[str, Effective]:
         """The values in force for these keys, or for all there are, with what each hides."""

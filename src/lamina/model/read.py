@@ -39,6 +39,9 @@ class Source:
     path: str | None = None
     start_line: int | None = None
     end_line: int | None = None
+    heading: str | None = None
+    date: str | None = None  #: the day that a document says it is about
+    status: str | None = None  #: what a document says of itself: active, superseded, archived
     actor: str | None = None
     via: str | None = None
     session: str | None = None
@@ -108,3 +111,47 @@ class Recollection:
 
     def __len__(self) -> int:
         return len(self.hits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """One thing found by a search, to be cited."""
+
+    id: str
+    source: str  #: `document`, or `memory` for what no file of its own says
+    path: str | None
+    start_line: int | None
+    end_line: int | None
+    score: float
+    snippet: str  #: at most 700 characters, around what matches
+    heading: str | None
+    date: str | None
+    status: str | None
+    uncertainty: str  #: low, medium or high
+    why: str  #: the uncertainty in words
+    citation: str | None  #: `path#L12-L30`, None where citations are off
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResults:
+    """The answer to a search. It is complete only where it is neither partial nor stale."""
+
+    results: tuple[SearchResult, ...]
+    uncertainty: str  #: that of the best result; high where there is none
+    searched: tuple[str, ...]  #: which tiers were looked at: memories, warm, cold, archive
+    partial: bool = False
+    cut: tuple[str, ...] = ()  #: what there was no time for
+    stale: bool = False
+    warning: str | None = None
+    action: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentLines:
+    """Some lines of a document, as its file has them now."""
+
+    path: str
+    text: str
+    start: int
+    total: int  #: how many lines the file has
