@@ -79,7 +79,7 @@ def reach(
 def covering(mind: Mind, query: Query) -> tuple[Query, LibraryStatus | None]:
     """The query with the documents that its caller may see, taken in as far as they changed.
 
-    What is narrowed to layers, kinds, categories or trusted memories is about memories alone.
+    What is narrowed to layers, kinds, categories or what is trusted is about memories alone.
     """
     library, engine = mind.engine.library, mind.engine
     narrowed = query.layers or query.kinds or query.categories or query.trusted_only

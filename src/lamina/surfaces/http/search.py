@@ -86,7 +86,7 @@ class Lines(BaseModel):
 
 
 @router.get("/v1/search", response_model=SearchBody)
-def search(asked: Annotated[Search, Query()], mind: Reader) -> JSONResponse:
+def memory_search(asked: Annotated[Search, Query()], mind: Reader) -> JSONResponse:
     """What documents and memories say about a question: where it stands, when, and how sure that is."""
     found = mind.search(
         asked.query,
