@@ -8,7 +8,7 @@ import pytest
 
 from lamina import InvalidInput, NotFound
 from lamina.engine.mind import Mind
-from lamina.model import SearchResults
+from lamina_search.results import SearchResults
 from tests.contract.conftest import Place
 from tests.contract.test_documents import write
 

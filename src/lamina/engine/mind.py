@@ -38,7 +38,6 @@ from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.model import (
     Context,
     Deny,
-    DocumentLines,
     Draft,
     Effective,
     Explanation,
@@ -53,7 +52,6 @@ from lamina.model import (
     Recollection,
     Role,
     Scope,
-    SearchResults,
     Space,
     State,
     Trust,
@@ -70,6 +68,7 @@ from lamina.storage.memories import Memories
 from lamina.storage.sessions import Session, Sessions
 from lamina.trace.telemetry import span
 from lamina_language.secrets.privacy import check_name, redacted
+from lamina_search.results import DocumentLines, SearchResults
 from lamina_text.entries import canonical_key
 from lamina_text.normal import well_formed
 

@@ -5,35 +5,47 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from lamina.engine.details import chosen, whole_number
-from lamina.engine.library import Library, LibraryStatus
 from lamina.engine.recall import Answer, recall
 from lamina.errors import InvalidInput, NotFound
-from lamina.model import DocumentLines, Hit, Query, SearchResult, SearchResults, Space
+from lamina.model import Query, Space
 from lamina.runtime import monotonic
 from lamina.storage.database import Transaction
-from lamina.storage.documents import ID_PREFIX, Documents
+from lamina.storage.documents import Documents
 from lamina.storage.lexicon import Lexicon
+from lamina_search.results import Corpus, DocumentLines, LibraryStatus, SearchResults, behind, result_of
 from lamina_search.settings import Citations, SearchSettings
-from lamina_search.snippets import snippet
-from lamina_search.tiers import DEEPEST, DEPTHS, coverage, is_enough, reaches_far, uncertainty
+from lamina_search.tiers import DEEPEST, DEPTHS, is_enough, reaches_far
 
 if TYPE_CHECKING:
     from lamina.engine.engine import Engine
     from lamina.engine.mind import Mind
 
-_REPLACED = "It is superseded: something later took its place. "
+class Library(Protocol):
+    """The documents of a workspace, as the engine needs them; `lamina_documents` has the one there is."""
 
+    shelf: str  #: where they are; nobody's scope but the owner's reaches it
+    edited: set[str]  #: files of what was learnt that a person changed
 
-class Corpus(StrEnum):
-    """What is searched."""
+    @property
+    def settings(self) -> SearchSettings: ...
 
-    ALL = "all"
-    DOCUMENTS = "documents"
-    MEMORIES = "memories"
+    def sync(self, now: datetime) -> LibraryStatus: ...
+
+    def index(
+        self,
+        now: datetime,
+        *,
+        full: bool = False,
+        agreed: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> LibraryStatus: ...
+
+    def status(self) -> LibraryStatus: ...
+
+    def read(self, path: str, start: int, count: int) -> tuple[str, int]: ...
 
 
 class SearchOptions(TypedDict, total=False):
@@ -132,7 +144,7 @@ def searched(mind: Mind, query: Query, plan: Plan) -> SearchResults:
     reached = engine.database.read(
         lambda tx: reach(tx, query, engine, now, lambda: monotonic() - start >= plan.timeout_s)
     )
-    results = tuple(_result(hit, query.text, plan.citations) for hit in reached.answer.found.hits)
+    results = tuple(result_of(hit, query.text, plan.citations) for hit in reached.answer.found.hits)
     looked = ("memories",) if plan.corpus is not Corpus.DOCUMENTS else ()
     answer = SearchResults(
         results=results,
@@ -141,7 +153,7 @@ def searched(mind: Mind, query: Query, plan: Plan) -> SearchResults:
         partial=bool(reached.cut),
         cut=reached.cut,
     )
-    return answer if state is None or not state.stale else _stale(answer, state)
+    return answer if state is None or not state.stale else behind(answer, state)
 
 
 def read_lines(mind: Mind, path: str, start: int = 1, lines: int = 200) -> DocumentLines:
@@ -152,42 +164,3 @@ def read_lines(mind: Mind, path: str, start: int = 1, lines: int = 200) -> Docum
     first, count = whole_number(start, "start", 1, 2**31), whole_number(lines, "lines", 1, 2000)
     text, total = library.read(path, first, count)
     return DocumentLines(path=path, text=text, start=first, total=total)
-
-
-def _result(hit: Hit, question: str, citations: Citations) -> SearchResult:
-    source = hit.source
-    is_document = hit.id.startswith(ID_PREFIX)
-    has, of = coverage(question, f"{source.heading or hit.key or ''} {hit.text}")
-    agreed = {"lexical", "meaning"} <= hit.ranks.keys()
-    unsure = uncertainty(has, of, agreed=agreed, exact="exact" in hit.ranks)
-    replaced = source.status == "superseded"
-    unsure = "medium" if replaced and unsure == "low" else unsure
-    told = f"{has} of the question's {of} terms are there."
-    told = "The question names it." if "exact" in hit.ranks else told
-    place = f"{source.path}#L{source.start_line}-L{source.end_line}" if is_document else hit.id
-    cited = citations is Citations.ON or (citations is Citations.AUTO and is_document)
-    return SearchResult(
-        id=hit.id,
-        source="document" if is_document else "memory",
-        path=source.path,
-        start_line=source.start_line,
-        end_line=source.end_line,
-        score=hit.score,
-        snippet=snippet(hit.text, question),
-        heading=source.heading,
-        date=source.date or f"{hit.at:%Y-%m-%d}",
-        status=source.status if is_document else "active",
-        uncertainty=unsure,
-        why=f"{_REPLACED if replaced else ''}{told}",
-        citation=place if cited else None,
-        reasons=hit.reasons,
-    )
-
-
-def _stale(answer: SearchResults, state: LibraryStatus) -> SearchResults:
-    if state.is_paused:
-        warning = f"{state.gone} documents are gone at once; they are not shown, and not dropped either."
-        return replace(answer, stale=True, warning=warning, action="lamina index --yes")
-    waits = " The weekly job is at work." if state.weekly_job else ""
-    warning = f"{state.dirty} files changed and are not indexed yet.{waits}"
-    return replace(answer, stale=True, warning=warning, action="lamina index")

@@ -5,13 +5,10 @@ from lamina.model.phase import Phase
 from lamina.model.plain import canonical, iso, plain
 from lamina.model.read import (
     Context,
-    DocumentLines,
     Effective,
     Hit,
     Query,
     Recollection,
-    SearchResult,
-    SearchResults,
     Source,
     Value,
 )
@@ -31,9 +28,9 @@ from lamina.model.write import (
 )
 
 __all__ = [
-    "Admit", "Authority", "Context", "Decision", "Deny", "DocumentLines", "Draft", "Effective",
+    "Admit", "Authority", "Context", "Decision", "Deny", "Draft", "Effective",
     "Explanation", "Heard", "HistoryEntry", "HistoryOp", "Hit", "Kind", "Layer", "Memory", "Outcome",
-    "Phase", "Provenance", "Query", "Receipt", "Recollection", "Role", "Scope", "SearchResult",
-    "SearchResults", "Source", "Space", "State", "Trust", "Value", "Verdict", "canonical",
+    "Phase", "Provenance", "Query", "Receipt", "Recollection", "Role", "Scope",
+    "Source", "Space", "State", "Trust", "Value", "Verdict", "canonical",
     "checked_name", "contract_kind", "iso", "plain", "quoted",
 ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from lamina.model import DocumentLines, SearchResults, plain
+from lamina.model import plain
+from lamina_search.results import DocumentLines, SearchResults
 
 
 def search_body(found: SearchResults | DocumentLines) -> dict[str, Any]:

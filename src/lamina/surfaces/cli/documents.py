@@ -10,15 +10,15 @@ import typer
 from typer import Argument, Option
 
 from lamina.errors import NotFound
-from lamina.model import SearchResults, plain
+from lamina.model import plain
 from lamina.surfaces.cli.call import call_of
 from lamina.surfaces.cli.commands import Commands
 from lamina.surfaces.cli.output import Output
 from lamina.surfaces.search_body import search_body
+from lamina_search.results import LibraryStatus, SearchResults
 from lamina_search.settings import Citations
 
 if TYPE_CHECKING:
-    from lamina.engine.library import LibraryStatus
     from lamina.engine.meaning import Meaning
 
 commands = Commands()

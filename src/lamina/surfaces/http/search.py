@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 from starlette.responses import JSONResponse
 
-from lamina.engine.search import Corpus
 from lamina.surfaces.http.routes import Reader, says
 from lamina.surfaces.search_body import search_body
+from lamina_search.results import Corpus
 from lamina_search.settings import Citations
 
 router = APIRouter(responses=says(401, 403, 422))

@@ -16,13 +16,13 @@ from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase
 from mcp_types import ToolAnnotations
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
-from lamina.engine.search import Corpus
 from lamina.errors import InvalidInput, LaminaError
 from lamina.model import Kind, Layer, Space
 from lamina.model.token import Right
 from lamina.surfaces.mcp import shapes
 from lamina.surfaces.mcp.identity import Caller
 from lamina_language.secrets.privacy import redacted
+from lamina_search.results import Corpus
 from lamina_text.ttl import parse_time
 
 F = TypeVar("F", bound=Callable[..., Any])
