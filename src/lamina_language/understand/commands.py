@@ -16,7 +16,7 @@ from lamina_language.understand.qualify import Stretch, stretch
 from lamina_language.understand.rulebook import Rule, Rulebook, rulebook
 from lamina_language.understand.settings import is_setting, manners, setting_of, value_for
 from lamina_text.entry_line import canonical_key
-from lamina_text.normal import dedup_key, folded
+from lamina_text.normal import INVISIBLE, dedup_key, folded
 
 #: How many items of a list are remembered at once.
 _ITEMS = 100
@@ -367,6 +367,7 @@ def unquoted(text: str) -> str:
 
 
 def _possible_key(text: str) -> str | None:
+    text = INVISIBLE.sub("", text)
     return canonical_key(text) if _WORD.fullmatch(text) and text.strip("_.-") else None
 
 
