@@ -89,6 +89,13 @@ ONE_PARAMETER_PER_FIELD = ("surfaces/cli/", "surfaces/http/", "surfaces/mcp/")
 DYNAMIC_IMPORTS = {"app.py", "__main__.py", "__init__.py"}
 EMPTY_NAMES = re.compile(r"(Manager|Service|Helper|Utils|Handler|Factory|Base|Impl)$")
 
+#: In lamina_jobs these run jobs; everything else there is work, and touches files through its desk alone.
+RUNS_JOBS = {"lamina_jobs/clockwork.py", "lamina_jobs/desk.py", "lamina_jobs/run.py"}
+BEHIND_THE_DESK = (
+    "asyncio", "ctypes", "io", "lamina.workspace.exchange", "lamina.workspace.files",
+    "lamina.workspace.locks", "os", "pathlib", "shutil", "subprocess", "tempfile", "threading",
+)
+
 EVERYTHING = {"Exception", "BaseException"}
 #: Marks for tools, which are not reasons.
 TOOL_MARKS = re.compile(r"noqa(: ?[A-Z]+\d+(, ?[A-Z]+\d+)*)?|pragma: no \w+|type: ignore(\[[\w-]+\])?")
@@ -302,6 +309,20 @@ def reason(comment: str) -> bool:
     return len(re.findall(r"\w+", TOOL_MARKS.sub("", comment))) >= 2
 
 
+def behind_the_desk(module: Module) -> Iterator[str]:
+    """A job's files go through its desk, which asks its grant; what runs jobs is not a job."""
+    if module.layer != "lamina_jobs" or module.path in RUNS_JOBS:
+        return
+    for line, imported, name in module.imported:
+        full = f"{imported}.{name}" if name else imported
+        if within(full, BEHIND_THE_DESK):
+            yield f"{module.path}:{line}: a job may not import {full}; `task.files` reads and writes"
+    for line, name, call in module.calls():
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        if name == "open" or method in {"open", "write_text", "write_bytes", "unlink", "rename"}:
+            yield f"{module.path}:{line}: a job may not call {method or name}(); `task.files` writes"
+
+
 def stray_print(module: Module) -> Iterator[str]:
     if module.path.startswith("surfaces/cli/"):
         return
@@ -403,6 +424,10 @@ def test_only_the_command_line_prints() -> None:
     hold(stray_print, MODULES)
 
 
+def test_a_job_touches_files_through_its_desk_alone() -> None:
+    hold(behind_the_desk, MODULES)
+
+
 # The rules catch what they are for, and nothing else.
 
 BODY_OF_51 = "def f():\n" + "    x = 1\n" * 50
@@ -487,6 +512,12 @@ CAUGHT: list[tuple[Rule, str, str]] = [
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept Exception:  # noqa: BLE001\n    ..."),
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept Exception:\n    # a reason too late\n    ..."),
     (unexplained_catch_all, "engine/a.py", "from contextlib import suppress\nwith suppress(Exception): ..."),
+    (behind_the_desk, "lamina_jobs/a.py", "from pathlib import Path"),
+    (behind_the_desk, "lamina_jobs/a.py", "import os"),
+    (behind_the_desk, "lamina_jobs/a.py", "from lamina.workspace.files import replace_file"),
+    (behind_the_desk, "lamina_jobs/a.py", "from lamina.workspace import files"),
+    (behind_the_desk, "lamina_jobs/a.py", "def f(task): open('MEMORY.md', 'w')"),
+    (behind_the_desk, "lamina_jobs/a.py", "def f(task): (task.engine.root / 'MEMORY.md').write_text('x')"),
     (stray_print, "engine/a.py", "print('x')"),
     (stray_print, "surfaces/http/a.py", "def f():\n    print()"),
 ]
@@ -520,6 +551,9 @@ ALLOWED: list[tuple[Rule, str, str]] = [
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept OSError: ..."),
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept Exception:  # noqa: BLE001 its reason\n    ..."),
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept BaseException:\n    undo()\n    raise"),
+    (behind_the_desk, "lamina_jobs/a.py", "def f(task): task.files.change('memory/a.md', lambda old: old)"),
+    (behind_the_desk, "lamina_jobs/run.py", "from lamina.workspace.locks import locked"),
+    (behind_the_desk, "lamina_formats/a.py", "from pathlib import Path"),
     (stray_print, "surfaces/cli/a.py", "print('x')"),
     (stray_print, "engine/a.py", "console.print('x')"),
 ]
@@ -539,6 +573,7 @@ def test_every_rule_has_been_seen_to_catch_and_to_let_pass() -> None:
     rules = {
         wrong_direction, impure_import, time_or_chance, long_file, long_function, many_parameters,
         late_import, dynamic_import, empty_name, no_docstring, unexplained_catch_all, stray_print,
+        behind_the_desk,
     }
     assert {rule for rule, _, _ in CAUGHT} == {rule for rule, _, _ in ALLOWED} == rules
 

@@ -39,6 +39,12 @@ def _doors() -> Doors:
         create_token=_late("lamina.engine.access", "create_token"),
         list_tokens=_late("lamina.engine.access", "list_tokens"),
         revoke_token=_late("lamina.engine.access", "revoke_token"),
+        list_jobs=_late("lamina_jobs.run", "list_jobs"),
+        job_time=_late("lamina_jobs.clockwork", "hard_stop_s"),
+        run_job=_late("lamina.app", "run_job"),
+        clockwork=_late("lamina_jobs.clockwork", "Clockwork"),
+        import_files=_late("lamina_jobs.imports", "import_files"),
+        show_bar=_late("lamina.surfaces.cli.bar", "shown"),
         serve_http=_serve_http,
         serve_mcp=_serve_mcp,
     )

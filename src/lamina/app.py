@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from importlib import import_module
 from importlib.util import find_spec
@@ -21,18 +21,24 @@ from lamina.model import quoted
 from lamina.model.token import Right
 from lamina.policy.loading import PRESETS, load_policy, preset
 from lamina.policy.rules import Policy
-from lamina.runtime import Clock, Runtime, SystemClock, pause
+from lamina.runtime import Clock, Runtime, SystemClock, monotonic, pause
 from lamina.storage.database import Database
 from lamina.storage.sqlite import SqliteDatabase, tenant_file
 from lamina.trace.chain import Sealer
 from lamina.trace.keys import Anchor, load_key
 from lamina.workspace.layout import DATABASE, create_workspace, is_workspace
+from lamina_jobs import run as jobs
+from lamina_jobs.job import JobReport
+from lamina_jobs.run import Asked
 from lamina_language.secrets.privacy import check_name
 from lamina_language.understand.rulebook import Rulebook, rulebook
 from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.remote import Endpoint, RemoteEncoder
 from lamina_search.encoders.static import StaticEncoder
+from lamina_search.encoders.tended import Tended
 
+#: How long a question waits for an encoder elsewhere; then words alone answer it.
+_QUESTION_S = 2.0
 #: Modules that not every process needs, and what installs them.
 _OPTIONAL = {
     "lamina_search.encoders.onnx": "embed",
@@ -123,6 +129,7 @@ def _assembled(
     config, home = where.loaded.config, home_folder(environment)
     key_file = Path(config.audit_key_file) if config.audit_key_file else home / "keys" / "audit.key"
     sealer = Sealer(load_key(key_file))
+    embedder = open_embedder(config, environment)
     anchor = Anchor(home / "anchors" / f"{quoted(store_id(database))}.anchor", sealer)
     return Engine(
         Parts(
@@ -132,11 +139,12 @@ def _assembled(
                 read_policy(config.policy),
                 _rules(config.rules),
                 timedelta(minutes=config.session_minutes),
+                encoder=embedder if isinstance(embedder, StaticEncoder) else None,  # others may be slow
             ),
             config=config,
             runtime=Runtime(clock=clock or SystemClock()),
             anchor=anchor,
-            embedder=open_embedder(config, environment),
+            embedder=embedder,
             home=home,
             root=where.workspace,
             adopt=adopt,
@@ -191,7 +199,9 @@ def open_embedder(config: Config, environment: Mapping[str, str]) -> Embedder | 
         endpoint = Endpoint(
             url=config.embedder, model=config.embedder_model, key_variable=config.embedder_key
         )
-        return RemoteEncoder(endpoint, environment, pause)
+        hasty = replace(endpoint, timeout_s=_QUESTION_S, attempts=1)
+        patient = RemoteEncoder(endpoint, environment, pause)
+        return Tended(RemoteEncoder(hasty, environment, pause), patient, monotonic)
     raise ConfigError(
         "The setting `embedder` names no encoder.",
         code="encoder_unknown",
@@ -212,6 +222,14 @@ def local_token(engine: Engine, home: Path) -> Path:
     with os.fdopen(handle, "w", encoding="ascii") as file:
         file.write(text + "\n")
     return path
+
+
+def run_job(
+    engine: Engine, name: str, *, scheduled: bool = False, dry_run: bool = False, agreed: bool = False
+) -> JobReport:
+    """Run a job now, with the language model that the settings name, if any."""
+    asked = Asked(scheduled=scheduled, dry_run=dry_run, agreed=agreed)
+    return jobs.run_job(engine, name, engine.now(), asked)
 
 
 def serve_http(engine: Engine, announce: Callable[[str], None], environment: Mapping[str, str]) -> None:

@@ -43,6 +43,10 @@ class Config:
     rules: str = _knob("", "A TOML file with further rules of understanding.", machine=True)
     trace_recalls: bool = _knob(False, "Whether each recall is kept in the trace, which makes it a write.")
     telemetry_content: bool = _knob(False, "Whether OpenTelemetry spans carry what was said.", machine=True)
+    write_mode: str = _knob("full", "Which writes /api takes: full, selected or none.", machine=True)
+    default_language: str = _knob("th", "The language of a user model nothing is known of.")
+    default_timezone: str = _knob("Asia/Bangkok", "The time zone of a user model nothing is known of.")
+    procedure_agents: str = _knob("*", "The agents that are given procedures, with commas; * for all.")
     host: str = _knob("127.0.0.1", "Address `serve` listens on.", machine=True)
     allowed_hosts: str = _knob("", "Further names the servers answer to, with commas between.", machine=True)
     port: int = _knob(8765, "Port `serve` listens on.", machine=True, least=0)
@@ -50,6 +54,12 @@ class Config:
     embedder: str = _knob("static", "`static`, `none`, `onnx:FOLDER`, or an encoder's URL.", machine=True)
     embedder_model: str = _knob("", "The model to ask for at an embedder's URL.", machine=True)
     embedder_key: str = _knob("OPENAI_API_KEY", "The environment variable with that URL's key.", machine=True)
+    extra_paths: str = _knob("", "Further folders whose markdown is searched: `a, b:*.md`.")
+    search_settings: str = _knob("openclaw.json", "A file in the workspace with OpenClaw's search settings.")
+    document_roots: str = _knob("", "Folders outside the workspace it may search, by commas.", machine=True)
+    jobs: bool = _knob(False, "Whether `serve` runs the jobs that are due, too.", machine=True)
+    timezone: str = _knob("UTC", "The time zone of days and of the jobs' times, such as Asia/Bangkok.")
+    schedule: str = _knob("", "Other times for jobs: `micro-sync 9:00; index every 10m; decay off`.")
     postgres_connections: int = _knob(8, "Most connections to PostgreSQL per process.", machine=True, least=2)
 
 

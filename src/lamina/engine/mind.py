@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 from lamina.engine.allowance import commit_allow, load_allowed
 from lamina.engine.commit import commit_denial, readable
 from lamina.engine.context import context_of
 from lamina.engine.converse import converse
-from lamina.engine.details import Details, Narrowing, chosen, draft_of, query_of, whole_number
+from lamina.engine.details import (
+    Details,
+    Narrowing,
+    chosen,
+    draft_of,
+    query_of,
+    time_of,
+    whole_number,
+)
 from lamina.engine.explain import explained, missed, verdict
 from lamina.engine.hear import DEFAULT_SESSION, answered
 from lamina.engine.journal import last_events, one_event, reading_events
+from lamina.engine.known_then import recall_then
+from lamina.engine.layers import Layers
 from lamina.engine.ledger import Ledger
 from lamina.engine.pending import check_person, conclude, stage
 from lamina.engine.phase import begin, difference, listed
@@ -31,6 +42,7 @@ from lamina.model import (
     Explanation,
     Heard,
     HistoryEntry,
+    Layer,
     Memory,
     Outcome,
     Phase,
@@ -61,6 +73,8 @@ from lamina_text.normal import well_formed
 if TYPE_CHECKING:
     from lamina.engine.engine import Engine
 
+#: How many memories one transaction of `remember_many` stores; other writers wait for it.
+BATCH = 250
 #: How many hits a context considers; the budget decides how many it shows.
 CONTEXT_HITS = 20
 #: Who may look at the earlier phases of a life whatever the policy says: it is theirs.
@@ -83,21 +97,47 @@ class Mind:
         The receipt says whether it was admitted, known already, or denied and why. Raises InvalidInput
         when the text or a detail cannot be used; then nothing happened.
         """
+        return self.engine.carry_out(self._asked(text, details))
+
+    def remember_many(self, items: Iterable[Mapping[str, Any]]) -> list[Receipt]:
+        """Remember many things in order, each `{"text": …, …}` with what `remember` takes; a receipt each.
+
+        They come to what as many calls of `remember` would, but are stored in batches, each whole or not at
+        all. An item that cannot be used raises InvalidInput with its number; the batches before its own are
+        stored by then, and the whole can be asked again.
+        """
+        receipts: list[Receipt] = []
+        remaining = iter(items)
+        while batch := list(islice(remaining, BATCH)):
+            receipts += self.engine.carry_out_all(
+                [self._item(number, one) for number, one in enumerate(batch, len(receipts))]
+            )
+        return receipts
+
+    def _item(self, number: int, item: Mapping[str, Any]) -> Request:
+        try:
+            details: Any = {name: value for name, value in item.items() if name != "text"}
+            return self._asked(item["text"], details)
+        except (InvalidInput, KeyError, AttributeError, TypeError) as error:
+            if not isinstance(error, InvalidInput):
+                error = InvalidInput('It is no {"text": …}.', code="item_invalid")
+            raise InvalidInput(f"Item {number}: {error.message}", code=error.code, hint=error.hint) from None
+
+    def _asked(self, text: str, details: Details) -> Request:
+        """The request to remember a text, judged."""
         now = self.engine.now()
         repeat = details.pop("idempotency_key", None)
         book, limit = self.engine.book, self.engine.config.max_text_chars
         draft = draft_of(self.scope, text, details, now, limit, book.rules)
-        return self.engine.carry_out(
-            Request(
-                verb=Verb.REMEMBER,
-                scope=self.scope,
-                at=now,
-                draft=draft,
-                decision=self.engine.judge(draft),
-                idempotency_key=book.sealer.fingerprint(
-                    None if repeat is None else well_formed(repeat, "idempotency key", 200)
-                ),
-            )
+        return Request(
+            verb=Verb.REMEMBER,
+            scope=self.scope,
+            at=now,
+            draft=draft,
+            decision=self.engine.judge(draft),
+            idempotency_key=book.sealer.fingerprint(
+                None if repeat is None else well_formed(repeat, "idempotency key", 200)
+            ),
         )
 
     def hear(
@@ -152,9 +192,11 @@ class Mind:
         Writes nothing, unless the setting `trace_recalls` asks for it. With `trace`, the result carries the
         events that the contract says of a reading.
         """
-        engine = self.engine
+        engine, then = self.engine, narrowing.pop("as_of", None)
         asked = checked_query(query_of(self.scope, question, narrowing, engine.config.recall_k))
         query = self._allowed(asked)
+        if then is not None:
+            return engine.database.read(lambda tx: recall_then(tx, query, time_of(then, "as_of")))
         engine.sync()
         now, wanted = engine.now(), trace or engine.config.trace_recalls or engine.listened
 
@@ -169,9 +211,20 @@ class Mind:
         with span("search_memory", self.scope, said) as note:
             found = engine.database.read(work)
             note("gen_ai.memory.record.count", len(found.hits))
+        engine.reads.note([hit.id for hit in found.hits], now)
         if wanted:
             engine.told_reading(query.scope, found.events)
         return found if trace else replace(found, events=())
+
+    @property
+    def layers(self) -> Layers:
+        """The five layers: the user model, procedures, what is learnt, episodes."""
+        return Layers(self)
+
+    def loaded(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories behind some hits, in their order."""
+        found = self.engine.database.read(lambda tx: Memories(tx).load(ids))
+        return [found[one] for one in ids if one in found]
 
     def resolve(self, keys: Iterable[str] = ()) -> dict[str, Effective]:
         """The values in force for these keys, or for all there are, with what each hides."""
@@ -254,6 +307,10 @@ class Mind:
     def confirm(self, key: str | None = None, *, reason: str = "") -> list[Receipt]:
         """Keep what was guessed, under its key; without a key, the newest guess. Only the person can."""
         memory = self._guess(key)
+        if memory.layer is not Layer.USER_MODEL:
+            receipt = self.layers.settle(memory)
+            self.engine.act(self.scope, lambda ledger: conclude(ledger, memory, receipt.ids[0]))
+            return [receipt]
         details: Details = {
             "key": memory.key or "", "kind": memory.kind, "priority": max(70, memory.priority),
             "reason": reason or "confirmed",

@@ -21,6 +21,8 @@ class Transaction(Protocol):
     """Runs named queries; `tenant` is bound to every one of them."""
 
     tenant: str
+    kept: dict[str, Any]  #: what this process keeps of the store; checked against it before it is used
+    settled: bool  #: whether everything it sees is committed, so that it may be kept
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
         """Every row of a query."""
@@ -68,7 +70,22 @@ class Database(Protocol):
         """What the database itself finds wrong with its own structures; empty when all is well."""
         ...
 
+    def alone(self, name: str) -> AbstractContextManager[Callable[[], bool]]:
+        """One process at a time, on one machine or many, is inside for this tenant and name.
+
+        It is over with the block or with the process. Gives a way to ask whether it still holds. Raises
+        Unavailable (`job_running`) at once when another is inside.
+        """
+        ...
+
     def close(self) -> None: ...
+
+
+def job_running(name: str) -> Unavailable:
+    """Somebody else is at it."""
+    return Unavailable(
+        f"{name} is running elsewhere.", code="job_running", hint="Let it finish.", retryable=True
+    )
 
 
 def load_queries(dialect: str) -> dict[str, str]:

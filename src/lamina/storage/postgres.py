@@ -13,7 +13,7 @@ import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from lamina.errors import Damaged, LaminaError, Unavailable
-from lamina.storage.database import GroupCommit, Row, Transaction, load_queries
+from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries
 from lamina.storage.migrate import Migration, load_migrations, migrate
 
 T = TypeVar("T")
@@ -38,10 +38,14 @@ def _translated(sql: str) -> str:
 class PostgresTransaction:
     """Named queries on one connection."""
 
-    def __init__(self, connection: psycopg.Connection[Row], queries: Mapping[str, str], tenant: str) -> None:
-        self.tenant = tenant
+    def __init__(
+        self, connection: psycopg.Connection[Row], database: PostgresDatabase, *, settled: bool
+    ) -> None:
+        self.tenant = database.tenant
+        self.settled = settled
+        self.kept = database.kept
         self._connection = connection
-        self._queries = queries
+        self._queries = database.queries
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
         return self._execute(name, values).fetchall()
@@ -80,7 +84,8 @@ class PostgresDatabase:
     def __init__(self, url: str, tenant: str = "default", connections: int = 8) -> None:
         self.url = url
         self.tenant = tenant
-        self._queries = {name: _translated(sql) for name, sql in load_queries("postgres").items()}
+        self.kept: dict[str, Any] = {}
+        self.queries = {name: _translated(sql) for name, sql in load_queries("postgres").items()}
         with _explained():
             self._prepare(url)
             self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
@@ -96,7 +101,7 @@ class PostgresDatabase:
 
     def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:  # noqa: ARG002 no matter here
         with _explained(), self._turn(_SNAPSHOT, _ENTER) as connection:
-            return work(PostgresTransaction(connection, self._queries, self.tenant))
+            return work(PostgresTransaction(connection, self, settled=True))
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         with _explained():
@@ -120,13 +125,23 @@ class PostgresDatabase:
             ).fetchall()
         return [f"the index {name} is not valid" for (name,) in rows]
 
+    @contextmanager
+    def alone(self, name: str) -> Iterator[Callable[[], bool]]:
+        # A session's lock on a connection of its own: the server frees it when that connection ends.
+        with _explained(), psycopg.connect(self.url, autocommit=True, application_name="lamina-job") as held:
+            lock = f"lamina-job:{len(self.tenant)}:{self.tenant}:{name}"
+            row = held.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", (lock,)).fetchone()
+            if row is None or not row[0]:
+                raise job_running(name)
+            yield lambda: _answers(held)
+
     def close(self) -> None:
         self._pool.close()
 
     @contextmanager
     def _batch(self) -> Iterator[_PostgresBatch]:
         with self._turn(_ENTER_ALONE) as connection:
-            transaction = PostgresTransaction(connection, self._queries, self.tenant)
+            transaction = PostgresTransaction(connection, self, settled=False)
             yield _PostgresBatch(transaction, connection)
 
     @contextmanager
@@ -149,6 +164,14 @@ class PostgresDatabase:
             migrate(_migrations_of(connection), steps, lambda step: _apply(connection, step))
             protect = (resources.files("lamina.storage") / "sql" / "postgres_protect.sql").read_text("utf-8")
             connection.execute(protect)
+
+
+def _answers(connection: psycopg.Connection[Row]) -> bool:
+    try:
+        connection.execute("SELECT 1")
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 def _check_alive(connection: psycopg.Connection[Row]) -> None:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import apsw
+from filelock import FileLock, Timeout
 
 from lamina.errors import ConfigError, Damaged, LaminaError, Unavailable
 from lamina.model import quoted
-from lamina.storage.database import GroupCommit, Row, Transaction, load_queries
+from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries
 from lamina.storage.migrate import Migration, load_migrations, migrate
 
 T = TypeVar("T")
@@ -41,10 +42,12 @@ _SCHEMA_TABLE = """CREATE TABLE IF NOT EXISTS schema_migration (
 class SqliteTransaction:
     """Named queries on one connection."""
 
-    def __init__(self, connection: apsw.Connection, queries: Mapping[str, str], tenant: str) -> None:
-        self.tenant = tenant
+    def __init__(self, connection: apsw.Connection, database: SqliteDatabase, *, settled: bool) -> None:
+        self.tenant = database.tenant
+        self.settled = settled
+        self.kept = database.kept
         self._connection = connection
-        self._queries = queries
+        self._queries = database.queries
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
         return self._connection.execute(self._queries[name], self._bound(values)).fetchall()
@@ -99,7 +102,8 @@ class SqliteDatabase:
         self.url = f"sqlite:///{path}"
         self.tenant = tenant
         self._path = path
-        self._queries = load_queries("sqlite")
+        self.kept: dict[str, Any] = {}
+        self.queries = load_queries("sqlite")
         self._idle: list[apsw.Connection] = []
         self._mutex = threading.Lock()
         self._closed = False
@@ -130,7 +134,7 @@ class SqliteDatabase:
         with _explained(self._path):
             connection.execute("BEGIN")
             try:
-                return work(SqliteTransaction(connection, self._queries, self.tenant))
+                return work(SqliteTransaction(connection, self, settled=True))
             finally:
                 connection.execute("ROLLBACK")
 
@@ -150,6 +154,22 @@ class SqliteDatabase:
         finally:
             self._give_back(connection)
         return [str(row[0]) for row in rows if row[0] != "ok"]
+
+    @contextmanager
+    def alone(self, name: str) -> Iterator[Callable[[], bool]]:
+        lock = FileLock(
+            self._path.with_name(f"{self._path.name}-{quoted(name)}.lock"),
+            mode=0o600, is_singleton=False, fallback_to_soft=False,
+        )  # fmt: skip
+        with _explained(self._path):
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                raise job_running(name) from None
+        try:
+            yield lambda: True  # the kernel keeps it as long as this process lives
+        finally:
+            lock.release()
 
     def close(self) -> None:
         if self._folding is not None:
@@ -194,7 +214,7 @@ class SqliteDatabase:
     def _batch(self) -> Iterator[_SqliteBatch]:
         self._writer.execute("BEGIN IMMEDIATE")
         try:
-            yield _SqliteBatch(SqliteTransaction(self._writer, self._queries, self.tenant), self._writer)
+            yield _SqliteBatch(SqliteTransaction(self._writer, self, settled=False), self._writer)
             self._writer.execute("COMMIT")
         except BaseException:
             if not self._writer.getautocommit():

@@ -18,10 +18,12 @@ import apsw
 from lamina.engine.engine import Engine
 from lamina.errors import LaminaError
 from lamina.model import Outcome, Receipt
+from lamina.storage.documents import Documents
 from lamina.storage.memories import Memories
 from lamina.storage.migrate import load_migrations
 from lamina.storage.sqlite import OLDEST_SAFE
 from lamina.workspace.layout import STATE_DIR
+from lamina_jobs.run import list_jobs
 
 LITTLE_ROOM, NO_ROOM = 1 << 30, 100 << 20  #: bytes free on the disk
 _SCHEMA_CODES = ("store_too_new", "migration_changed")
@@ -132,7 +134,9 @@ def _opened(patient: Patient) -> list[Check]:
             _guarded("store", lambda: _store(engine)),
             _guarded("schema", lambda: _schema(engine)),
             _guarded("index", lambda: _index(engine)),
+            _guarded("meaning", lambda: _meaning(engine)),
             _guarded("operations", lambda: _operations(engine)),
+            _guarded("jobs", lambda: _jobs(engine)),
             _guarded("temporary files", lambda: _temporary_files(patient.workspace)),
             _guarded("files", lambda: _files(engine)),
             _guarded("audit", lambda: _audit(engine)),
@@ -163,7 +167,7 @@ def _index(engine: Engine) -> Check:
         return engine.database.read(
             lambda tx: (
                 Memories(tx).count_by_state().get("active", 0),
-                sum(members for _, _, members in tx.all("all_shelves")),
+                sum(members for _, _, members in tx.all("all_shelves")) - Documents(tx).counts()[1],
             )
         )
 
@@ -173,10 +177,35 @@ def _index(engine: Engine) -> Check:
     return _ok("index", f"{indexed} memories, all indexed")
 
 
+def _meaning(engine: Engine) -> Check:
+    found = engine.status().meaning
+    if engine.embedder is None:
+        if engine.config.embedder == "none":
+            return Check(name="meaning", state=CheckState.SKIP, detail=found.problem)
+        return _warn("meaning", found.problem, "Run: pip install 'lamina[encoder]'")
+    try:
+        engine.embedder.embed(["A word or two."])
+    except LaminaError as error:
+        return _warn("meaning", f"{error.message} Words alone find.", error.hint)
+    if found.missing:
+        return _warn("meaning", f"{found.missing} texts have no vector yet.", "Run `lamina index`.")
+    return _ok("meaning", f"{found.embedder}, every text has its vector")
+
+
 def _operations(engine: Engine) -> Check:
     if waiting := engine.status().pending_operations:
         return _warn("operations", f"{waiting} changes to files are waiting.", "The next write ends them.")
     return _ok("operations", "nothing is left half done")
+
+
+def _jobs(engine: Engine) -> Check:
+    lines = list_jobs(engine, engine.now())
+    if bad := [f"{line.job}: {problem}" for line in lines for problem in line.problems]:
+        more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
+        return _warn("jobs", f"{bad[0]}{more}.", "`lamina job run NAME` tries it again.")
+    if engine.root is not None and lines and all(line.last_at is None for line in lines):
+        return _ok("jobs", "none has run here; `lamina job start` runs them when they are due")
+    return _ok("jobs", f"{len(lines)} jobs, none failed")
 
 
 def _temporary_files(root: Path | None) -> Check:

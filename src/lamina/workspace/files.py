@@ -8,7 +8,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -18,6 +18,7 @@ from lamina.errors import Conflict, Damaged, InvalidInput, LaminaError, Unavaila
 from lamina.model import quoted
 from lamina.runtime import random_token
 from lamina.workspace.exchange import exchange, place
+from lamina.workspace.grant import check_read, check_write
 from lamina_language.secrets.privacy import find_secrets
 
 LARGEST = 16 * 1024 * 1024  #: bytes; nothing a person edits by hand comes near
@@ -47,9 +48,10 @@ def read_file(root: Path, name: str) -> bytes | None:
     """The content of a file below `root`, None when there is none.
 
     No link is followed. Raises InvalidInput for a name that leaves the root, Damaged for what is not one
-    regular file of at most 16 MiB, Unavailable when the system refuses.
+    regular file of at most 16 MiB, Unavailable when the system refuses, Denied where a grant says no.
     """
     *folders, leaf = _steps(name)
+    check_read(name)
     with _explained(name), _folder(root, folders) as folder:
         if folder is None or (fd := _opened(folder, leaf, name, os.O_RDONLY)) is None:
             return None
@@ -73,9 +75,10 @@ def replace_file(root: Path, name: str, data: bytes, expected: bytes | None) -> 
     Raises Conflict (`file_changed`) when the file says something else by now: apply the operation to the new
     content and try again. A save by an editor at the same moment is not overwritten. What is replaced goes
     to the history. Returns the stamp of what was written, so that a later save can be told from it. Raises
-    InvalidInput and Damaged as `read_file`, Unavailable when the system refuses. Two writers need
-    `locks.locked` around reading and replacing.
+    InvalidInput and Damaged as `read_file`, Unavailable when the system refuses, Denied where a grant says
+    no. Two writers need `locks.locked` around reading and replacing.
     """
+    check_write(name)
     _check_size(name, data)
     *folders, leaf = _steps(name)
     with _explained(name), _folder(root, folders, create=True) as folder:
@@ -102,9 +105,25 @@ def replace_file(root: Path, name: str, data: bytes, expected: bytes | None) -> 
             return written
 
 
+def remove_file(root: Path, name: str, expected: bytes) -> bool:
+    """Take a file away if it still says `expected`; it goes to the history. False where it says otherwise."""
+    *folders, leaf = _steps(name)
+    with _explained(name), _folder(root, folders) as folder:
+        if folder is None or (fd := _opened(folder, leaf, name, os.O_RDONLY)) is None:
+            return False
+        with _closing(fd):
+            if _content(fd, name) != expected:
+                return False
+            _keep_version(root, name, expected)
+            os.unlink(leaf, dir_fd=folder)
+            _settle(folder)
+            return True
+
+
 def read_lines(root: Path, name: str) -> Iterator[bytes]:
     """The lines of a log below `root`, without their ends, however long the log is; raises as `read_file`."""
     *folders, leaf = _steps(name)
+    check_read(name)
     with _explained(name), _folder(root, folders) as folder:
         if folder is None or (fd := _opened(folder, leaf, name, os.O_RDONLY)) is None:
             return
@@ -116,6 +135,7 @@ def read_lines(root: Path, name: str) -> Iterator[bytes]:
 def read_tail(root: Path, name: str, count: int) -> list[bytes]:
     """At least the last `count` lines of a log below `root`, as far as it has them; raises as `read_file`."""
     *folders, leaf = _steps(name)
+    check_read(name)
     with _explained(name), _folder(root, folders) as folder:
         if folder is None or (fd := _opened(folder, leaf, name, os.O_RDONLY)) is None:
             return []
@@ -129,19 +149,33 @@ def read_tail(root: Path, name: str, count: int) -> list[bytes]:
     return lines[1:] if at else lines
 
 
-def append_line(root: Path, name: str, line: bytes, durable: bool = True, unless: bytes = b"") -> None:
-    """Adds one line to a log below `root`, whole or not at all, safe against other appenders.
+def append_line(root: Path, name: str, line: bytes, durable: bool = True) -> None:
+    """Adds one line to a log below `root`; as `append_lines`."""
+    append_lines(root, name, [line], durable)
 
-    Nothing is added when `unless` stands in the last lines already: another appender was faster.
+
+def append_lines(
+    root: Path,
+    name: str,
+    lines: Sequence[bytes],
+    durable: bool = True,
+    once: re.Pattern[bytes] | None = None,
+) -> None:
+    """Adds lines to a log below `root`, whole or not at all, safe against other appenders.
+
+    `once` finds in each line what makes it the one it is: where that stands in the log's last lines already,
+    another appender was faster, and the line is not added.
 
     A last line without its end, left by a crash, goes to `<name>.torn` first. Raises as `replace_file`.
     """
-    text = line.removesuffix(b"\n")
-    if b"\n" in text:
+    texts = [line.removesuffix(b"\n") for line in lines]
+    if any(b"\n" in text for text in texts):
         raise InvalidInput(
             "A log line holds a line break.", code="line_invalid", hint="Append one line at a time."
         )
-    _check_size(name, line)
+    check_write(name)
+    for line in texts:
+        _check_size(name, line)
     *folders, leaf = _steps(name)
     with _explained(name), _folder(root, folders, create=True) as folder:
         if folder is None:
@@ -154,12 +188,23 @@ def append_line(root: Path, name: str, line: bytes, durable: bool = True, unless
             # torn to another appender, which would cut it off.
             fcntl.flock(fd, fcntl.LOCK_EX)
             _set_torn_aside(fd, folder, leaf, name)
-            if unless and unless in os.pread(fd, _TAIL, max(0, os.fstat(fd).st_size - _TAIL)):
-                return
-            _append(fd, text + b"\n")
+            if once is not None:
+                last = _TAIL + 2 * sum(map(len, texts))
+                known = set(once.findall(os.pread(fd, last, max(0, os.fstat(fd).st_size - last))))
+                texts = [text for text in texts if known.isdisjoint(once.findall(text))]
+            _append(fd, b"".join(text + b"\n" for text in texts))
             if durable:
                 _settle(fd)
                 _settle(folder)
+
+
+def files_in(root: Path, folder: str) -> list[str]:
+    """The paths of the plain files directly in a folder below `root`, sorted; none where there is none."""
+    with _explained(folder), _folder(root, _steps(folder)) as found:
+        if found is None:
+            return []
+        with os.scandir(found) as entries:
+            return sorted(f"{folder}/{one.name}" for one in entries if one.is_file(follow_symlinks=False))
 
 
 def ensure_folder(root: Path, name: str) -> None:
@@ -191,6 +236,7 @@ def sweep(root: Path, *, now: datetime, older_than: timedelta = timedelta(hours=
 
 def clear_history(root: Path, name: str) -> int:
     """Removes every kept version of a file, for when its content must be gone for good; says how many."""
+    check_write(name)
     removed = 0
     with _explained(name), _folder(root, _steps(f"{HISTORY_DIR}/{flat_name(name)}")) as folder:
         if folder is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import logging
 import shlex
 import signal
 import socket
@@ -20,7 +21,9 @@ from lamina.engine.engine import Engine
 from lamina.errors import ConfigError, LaminaError, Unavailable
 from lamina.surfaces.binding import check_binding, further_hosts
 from lamina.surfaces.http.app import create_app
+from lamina_jobs.clockwork import jobs_beside
 
+_LOG = logging.getLogger("lamina.http")
 _LAST_PORT = 65_535
 _GRACE_S = 10
 _WATCH_S = 2.0
@@ -49,7 +52,7 @@ def serve(engine: Engine, token_file: Path, announce: Callable[[str], None]) -> 
         address, port = listener.getsockname()[:2]
         app = create_app(engine, allowed_hosts=[engine.config.host, *further_hosts(engine)])
         server = server_for(app, _LOGGING)
-        with _stopped_by_signals(server), _watching(engine):
+        with _stopped_by_signals(server), _watching(engine), jobs_beside(engine, _LOG.warning):
             for line in _welcome(address, port, token_file):
                 announce(line)
             server.run(sockets=[listener])
@@ -133,13 +136,15 @@ def _welcome(address: str, port: int, token_file: Path) -> list[str]:
 
 @contextmanager
 def _watching(engine: Engine) -> Iterator[None]:
-    """Take in what a person changes in the files while nobody asks for anything."""
+    """Take in what a person changes in the files, and make vectors that are missing, while nobody asks."""
     over = threading.Event()
 
     def watch() -> None:
         while not over.wait(_WATCH_S):
             with suppress(LaminaError):  # the next use meets the same trouble, and says so
                 engine.sync()
+                while engine.embed_missing() and not over.is_set():  # more wait, and nothing stops us
+                    pass
 
     watcher = threading.Thread(target=watch, name="lamina-watch", daemon=True)
     watcher.start()
