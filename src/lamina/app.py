@@ -126,6 +126,7 @@ def _assembled(
     config, home = where.loaded.config, home_folder(environment)
     key_file = Path(config.audit_key_file) if config.audit_key_file else home / "keys" / "audit.key"
     sealer = Sealer(load_key(key_file))
+    embedder = open_embedder(config, environment)
     anchor = Anchor(home / "anchors" / f"{quoted(store_id(database))}.anchor", sealer)
     return Engine(
         Parts(
@@ -135,11 +136,12 @@ def _assembled(
                 read_policy(config.policy),
                 _rules(config.rules),
                 timedelta(minutes=config.session_minutes),
+                encoder=embedder if isinstance(embedder, StaticEncoder) else None,  # others may be slow
             ),
             config=config,
             runtime=Runtime(clock=clock or SystemClock()),
             anchor=anchor,
-            embedder=open_embedder(config, environment),
+            embedder=embedder,
             home=home,
             root=where.workspace,
             adopt=adopt,

@@ -15,10 +15,10 @@ from typing import NamedTuple
 from lamina.errors import Conflict
 from lamina_jobs.evidence import WINDOW, Known, exclusive_pairs, known_decisions
 from lamina_jobs.job import Task
-from lamina_jobs.memory_page import MEMORY, Item, MemoryPage, is_writable, item_of, left, source_of
 from lamina_jobs.summaries import summaries
-from lamina_jobs.weekly import GONE, Operation, Verb, recorded, told_in, weekly_name
 from lamina_text.decisions import Status
+from lamina_text.memory_page import MEMORY, Item, MemoryPage, is_writable, item_of, left, source_of
+from lamina_text.weekly_page import GONE, Operation, Verb, recorded, told_in, weekly_name
 
 WORTH_IT = 0.40  #: the least score of what is promoted
 LOYALTY = 0.05  #: how much better a new item must be than the one that makes room for it

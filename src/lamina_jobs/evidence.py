@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from lamina.model import Trust
 from lamina.storage.memories import Memories
 from lamina_formats.turn import Speaker
+from lamina_jobs.decided import DAY_FILES, RECENT_FILES
 from lamina_jobs.job import Task
 from lamina_jobs.turns import turns_between
 from lamina_language.secrets.privacy import find_secrets
@@ -67,7 +68,7 @@ class Known:
 def known_decisions(task: Task, extra_paths: Iterable[str]) -> dict[str, Known]:
     """The decisions of the last four weeks and those in further files, by id, with what speaks for each."""
     first = _day(task, task.until - WINDOW)
-    recent = [*task.files.names("memory/####-##-##.md"), *task.files.names("memory/recent/*.md")]
+    recent = [*task.files.names(DAY_FILES), *task.files.names(RECENT_FILES)]
     paths = {path for path in recent if _date_in(path) >= first} | set(extra_paths)
     places: dict[str, tuple[Decision, str]] = {}
     for path in sorted(paths):

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from lamina.errors import LaminaError
 from lamina_jobs.job import Task
-from lamina_jobs.memory_page import SUMMARY_CHARS
 from lamina_jobs.writer import Asking
 from lamina_text.analyse import query_terms
 from lamina_text.decisions import Decision, plain_line
+from lamina_text.memory_page import SUMMARY_CHARS
 
 PROMPT = "summary-1"
 _BATCH = 20

@@ -11,9 +11,9 @@ import pytest
 from lamina.engine.engine import Engine
 from lamina.testing import ScriptedWriter
 from lamina_jobs.job import JobReport, JobStatus
-from lamina_jobs.memory_page import MOST_CHARS, MOST_LINES, MemoryPage
 from lamina_jobs.run import Asked, run_job
 from lamina_text.decisions import Decision, DecisionFile, Status, decision_id
+from lamina_text.memory_page import MOST_CHARS, MOST_LINES, MemoryPage
 
 from .conftest import Place
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypedDict, TypeVar, Unpack
@@ -18,6 +20,8 @@ from lamina.engine.guard import POLICY, Guardrails, accept, digest_of, load_guar
 from lamina.engine.hear import DEFAULT_SESSION, Tried, Turn, commit_turn, nothing_promoted, promotable
 from lamina.engine.home import FileHome, FileProblem
 from lamina.engine.ledger import Book, Ledger, indexed_terms
+from lamina.engine.library import Library, LibraryStatus
+from lamina.engine.meaning import learn, meant_by
 from lamina.engine.mind import Mind
 from lamina.engine.mirror import Mirror
 from lamina.engine.request import Request, Verb, forget_old_responses, perform
@@ -28,9 +32,11 @@ from lamina.policy.gates import decide
 from lamina.runtime import Runtime, random_token
 from lamina.storage.book import Operations, Properties
 from lamina.storage.database import Database, Transaction
+from lamina.storage.documents import Documents
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.logs import AuditLog
 from lamina.storage.memories import Memories
+from lamina.storage.vectors import Vectors
 from lamina.trace.keys import Anchor
 from lamina.trace.telemetry import span
 from lamina.workspace.files import sweep
@@ -94,6 +100,7 @@ class Status:
     dead_jobs: tuple[str, ...]  #: jobs that failed as often as they are tried
     analyser: int
     problems: tuple[FileProblem, ...]
+    documents: LibraryStatus | None = None  #: None where no workspace has any
 
 
 class Engine:
@@ -109,6 +116,7 @@ class Engine:
         self._config_folder = parts.home
         self._guardrails = Guardrails()
         self._mirror = Mirror(parts.root, parts.database, parts.book.sealer, parts.anchor)
+        self.library: Library | None = None
         self._homes: tuple[FileHome, ...] = ()
         self._problems: tuple[FileProblem, ...] = ()
         self._listeners: tuple[Callable[[dict[str, Any]], None], ...] = ()
@@ -179,6 +187,33 @@ class Engine:
             self.sync()
         return replace(receipt, events=tuple(event for _, event in ledgers[-1].told))
 
+    def carry_out_all(self, requests: Sequence[Request]) -> list[Receipt]:
+        """The same for many requests in order, all in one transaction but for those that change a file."""
+        receipts: list[Receipt] = []
+        for at_home, some in groupby(requests, key=lambda one: self._home_of(one) is not None):
+            together = tuple(some)
+            receipts += map(self.carry_out, together) if at_home else self._carried_out_together(together)
+        return receipts
+
+    def _carried_out_together(self, requests: Sequence[Request]) -> list[Receipt]:
+        def whole(transaction: Transaction) -> list[tuple[Receipt, Ledger]]:
+            done = []
+            for request in requests:
+                ledger = Ledger(transaction, self.book, request.scope, request.at)
+                done.append((perform(ledger, request), ledger))
+                settle(ledger)
+            return done
+
+        with span(_OPERATIONS[requests[0].verb], requests[0].scope, None) as note:
+            done = self.database.write(whole)
+            note("gen_ai.memory.record.count", len(done))
+        ledgers = [ledger for _, ledger in done]
+        self._mirror.follow(ledgers)
+        self._tell(*ledgers)
+        return [
+            replace(receipt, events=tuple(event for _, event in ledger.told)) for receipt, ledger in done
+        ]
+
     def hear(self, turn: Turn) -> Heard:
         """Carry out everything a turn came to: the turn in one transaction, then what it asks to be moved."""
         decisions = [self.judge(draft) for draft in turn.drafts]
@@ -235,7 +270,8 @@ class Engine:
         self._publish(events)
 
     def _tell(self, *ledgers: Ledger) -> None:
-        self._publish([event for ledger in ledgers for _, event in ledger.told])
+        if self._listeners:
+            self._publish([event for ledger in ledgers for _, event in ledger.told])
 
     def _publish(self, events: Sequence[dict[str, Any]]) -> None:
         for listener in self._listeners:
@@ -306,7 +342,9 @@ class Engine:
     def rebuild(self) -> int:
         """Make everything derived anew, from the rows and files; returns how many memories were indexed."""
         self.sync()
-        count = self.database.write(_reindexed)
+        count = self.database.write(lambda tx: _reindexed(tx, self.book.encoder))
+        if self.library is not None:
+            self.library.index(self.now(), full=True)
         self._mirror.catch_up(all_records=True)
         return count
 
@@ -329,7 +367,8 @@ class Engine:
                 problems=self.problems(),
             )
 
-        return replace(self.database.read(work), bytes=self.database.size_bytes())
+        documents = None if self.library is None else self.library.status()
+        return replace(self.database.read(work), bytes=self.database.size_bytes(), documents=documents)
 
     def _move_in(self, root: Path, adopt: bool) -> None:
         """Make the workspace's files the home of their entries, unless another workspace's are that."""
@@ -362,6 +401,7 @@ class Engine:
         )
         parts = (self.database, self.book, self.config)
         self._homes = tuple(FileHome(root, space, owner, *parts) for space in HOMES)
+        self.library = Library(root, owner, self.database, self.config, self.book.encoder)
         if taken_over:
             for home in self._homes:
                 home.write_missing()
@@ -393,7 +433,7 @@ class Engine:
             if known is None:
                 properties.set("analyser", str(ANALYSER_VERSION))
             elif known != str(ANALYSER_VERSION):
-                _reindexed(ledger.transaction)
+                _reindexed(ledger.transaction, self.book.encoder)
             properties.set(self.book.policy_name, canonical(self.book.snapshot))
             forget_old_responses(ledger, self.config.idempotency_hours)
             load_allowed(ledger.transaction, self.book)
@@ -422,15 +462,23 @@ class Engine:
         return next((home for home in self._homes if home.holds(scope, space, key)), None)
 
 
-def _reindexed(transaction: Transaction) -> int:
+def _reindexed(transaction: Transaction, encoder: Embedder | None) -> int:
     lexicon, memories = Lexicon(transaction), Memories(transaction)
     lexicon.clear()
+    Vectors(transaction).clear()
     count, after = 0, ""
     while page := memories.page(after, _REBUILD_PAGE):
+        texts: dict[int, dict[int, str]] = defaultdict(dict)
         for memory in page:
-            slot = lexicon.add(lexicon.open_shelf(memory.shelf)[0], indexed_terms(memory))
+            shelf = lexicon.open_shelf(memory.shelf)[0]
+            slot = lexicon.add(shelf, indexed_terms(memory))
             memories.set_slot(memory.id, slot)
+            texts[shelf][slot] = meant_by(memory)
+        for shelf, those in texts.items():
+            learn(transaction, encoder, shelf, those)
         count, after = count + len(page), page[-1].id
+    for shelf, those in Documents(transaction).reindex():
+        learn(transaction, encoder, shelf, those)
     Properties(transaction).set("analyser", str(ANALYSER_VERSION))
     return count
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
+from lamina.engine.meaning import learn, meant_by
 from lamina.model import HistoryEntry, HistoryOp, Memory, Phase, Scope, Space, canonical, quoted
 from lamina.model.audit import AuditRecord
 from lamina.policy.gates import Law
@@ -25,10 +26,12 @@ from lamina.storage.logs import (
 )
 from lamina.storage.memories import Memories, micros
 from lamina.storage.phases import Phases
+from lamina.storage.vectors import Vectors
 from lamina.trace import events
 from lamina.trace.chain import Sealer, audit_line
 from lamina_language.secrets.privacy import Allowed
 from lamina_language.understand.rulebook import Rulebook
+from lamina_search.encoders.port import Embedder
 from lamina_text.analyse import terms
 
 #: What a step in a memory's history is called in the audit (CM-10) and in a thread's delta (IS-1).
@@ -58,6 +61,7 @@ class Book:
     rules: Rulebook
     session_timeout: timedelta = timedelta(minutes=30)
     allowed: dict[str, frozenset[str]] = field(default_factory=dict)  #: user to fingerprints of no secrets
+    encoder: Embedder | None = None  #: gives what is written its vector at once; None, and it waits for one
 
     def law(self, scope: Scope) -> Law:
         """What this caller's drafts are judged by."""
@@ -102,6 +106,7 @@ class Ledger:
     traced: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  #: shelf, event
     shelves: dict[str, Shelf] = field(default_factory=dict)  #: those whose clock this change moved
     head: tuple[int, str] = (0, "")
+    _told: list[tuple[str, dict[str, Any]]] | None = None  #: the events, once they are kept
 
     @property
     def memories(self) -> Memories:
@@ -199,6 +204,8 @@ class Ledger:
     @property
     def told(self) -> list[tuple[str, dict[str, Any]]]:
         """Shelf and event, as the contract orders them: what was written, then what governed it."""
+        if self._told is not None:
+            return self._told
         names = dict.fromkeys(memory.shelf for memory in self.written)
         return [*((name, self._writing(name)) for name in names), *self.traced]
 
@@ -214,20 +221,24 @@ class Ledger:
     def keep_events(self) -> None:
         """Put the events into the store, each with the name of its policy instead of the whole of it."""
         name = self.book.policy_name
+        self._told = self.told
         rows = [
             (shelf, {k: name if k in ("policy_snapshot", "policy") else v for k, v in event.items()})
-            for shelf, event in self.told
+            for shelf, event in self._told
         ]
         Events(self.transaction).add(rows, micros(self.now))
 
     def index(self, shelf: int, memory: Memory) -> int:
-        """Put a memory's words into the text index; returns its slot."""
-        return self.lexicon.add(shelf, indexed_terms(memory))
+        """Put a memory's words and meaning into the index; returns its slot."""
+        slot = self.lexicon.add(shelf, indexed_terms(memory))
+        learn(self.transaction, self.book.encoder, shelf, {slot: meant_by(memory)})
+        return slot
 
     def unindex(self, shelf: int, slot: int | None, memory: Memory) -> None:
-        """Take a memory's words out of the text index; `memory` is as it was indexed."""
+        """Take a memory out of the index; `memory` is as it was indexed."""
         if slot is not None:
             self.lexicon.remove(shelf, slot, indexed_terms(memory))
+            Vectors(self.transaction).remove(shelf, slot)
 
     def _sealed(
         self,

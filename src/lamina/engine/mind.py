@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 from lamina.engine.allowance import commit_allow, load_allowed
@@ -61,6 +62,8 @@ from lamina_text.normal import well_formed
 if TYPE_CHECKING:
     from lamina.engine.engine import Engine
 
+#: How many memories one transaction of `remember_many` stores; other writers wait for it.
+BATCH = 250
 #: How many hits a context considers; the budget decides how many it shows.
 CONTEXT_HITS = 20
 #: Who may look at the earlier phases of a life whatever the policy says: it is theirs.
@@ -83,21 +86,47 @@ class Mind:
         The receipt says whether it was admitted, known already, or denied and why. Raises InvalidInput
         when the text or a detail cannot be used; then nothing happened.
         """
+        return self.engine.carry_out(self._asked(text, details))
+
+    def remember_many(self, items: Iterable[Mapping[str, Any]]) -> list[Receipt]:
+        """Remember many things in order, each `{"text": …, …}` with what `remember` takes; a receipt each.
+
+        They come to what as many calls of `remember` would, but are stored in batches, each whole or not at
+        all. An item that cannot be used raises InvalidInput with its number; the batches before its own are
+        stored by then, and the whole can be asked again.
+        """
+        receipts: list[Receipt] = []
+        remaining = iter(items)
+        while batch := list(islice(remaining, BATCH)):
+            receipts += self.engine.carry_out_all(
+                [self._item(number, one) for number, one in enumerate(batch, len(receipts))]
+            )
+        return receipts
+
+    def _item(self, number: int, item: Mapping[str, Any]) -> Request:
+        try:
+            details: Any = {name: value for name, value in item.items() if name != "text"}
+            return self._asked(item["text"], details)
+        except (InvalidInput, KeyError, AttributeError, TypeError) as error:
+            if not isinstance(error, InvalidInput):
+                error = InvalidInput('It is no {"text": …}.', code="item_invalid")
+            raise InvalidInput(f"Item {number}: {error.message}", code=error.code, hint=error.hint) from None
+
+    def _asked(self, text: str, details: Details) -> Request:
+        """The request to remember a text, judged."""
         now = self.engine.now()
         repeat = details.pop("idempotency_key", None)
         book, limit = self.engine.book, self.engine.config.max_text_chars
         draft = draft_of(self.scope, text, details, now, limit, book.rules)
-        return self.engine.carry_out(
-            Request(
-                verb=Verb.REMEMBER,
-                scope=self.scope,
-                at=now,
-                draft=draft,
-                decision=self.engine.judge(draft),
-                idempotency_key=book.sealer.fingerprint(
-                    None if repeat is None else well_formed(repeat, "idempotency key", 200)
-                ),
-            )
+        return Request(
+            verb=Verb.REMEMBER,
+            scope=self.scope,
+            at=now,
+            draft=draft,
+            decision=self.engine.judge(draft),
+            idempotency_key=book.sealer.fingerprint(
+                None if repeat is None else well_formed(repeat, "idempotency key", 200)
+            ),
         )
 
     def hear(

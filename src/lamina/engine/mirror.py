@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from lamina.storage.database import Database, Transaction
 from lamina.storage.logs import AuditLog
 from lamina.trace.chain import Sealer, audit_line, check_chain
 from lamina.trace.keys import Anchor
-from lamina.workspace.files import append_line, read_lines, read_tail
+from lamina.workspace.files import append_lines, read_lines, read_tail
 
 _MARK = ',"mark":"'
 _CHECKPOINT = 4096  #: after so many lines of our own we look whether others left any out
@@ -58,17 +59,14 @@ class Mirror:
 
         The store has the truth by now, so a full disk here fails no caller; `catch_up` mends it later.
         """
-        for ledger in ledgers:
-            if not ledger.lines:
-                continue
-            try:
+        written = [ledger for ledger in ledgers if ledger.lines]
+        lines = [line for ledger in written for line in ledger.lines]
+        if lines:
+            with suppress(LaminaError, OSError):
                 if self._follows_anchor():
-                    self._anchor.drop(*ledger.head)
-                for run_id, line in ledger.lines:
-                    self._write(run_id, line)
-            except (LaminaError, OSError):
-                continue
-            self._since += len(ledger.lines)
+                    self._anchor.drop(*written[-1].head)
+                self._write(lines)
+                self._since += len(lines)
         if self._since >= _CHECKPOINT:
             self.catch_up()
 
@@ -88,8 +86,7 @@ class Mirror:
         if self._root is None:
             return 0
         newest, lines = self._database.read(lambda tx: self._missing(tx, all_records))
-        for run_id, line in lines:
-            self._write(run_id, line)
+        self._write(lines)
         if newest:
             self._database.write(lambda tx: Properties(tx).set("mirrored_seq", str(newest)))
         return len(lines)
@@ -183,12 +180,17 @@ class Mirror:
             for seq in sorted(number for number in numbers - found if number <= mirrored):
                 yield Finding(what="mirror_missing", seq=seq, detail=f"its line is not in {name}")
 
-    def _write(self, run_id: str, line: dict[str, Any]) -> None:
-        if self._root is not None:
+    def _write(self, lines: Iterable[_Line]) -> None:
+        if self._root is None:
+            return
+        by_run: dict[str, dict[bytes, bytes]] = defaultdict(dict)
+        for run_id, line in lines:
             text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
             sealed = f"{text[:-1]}{_MARK}{self._sealer.mark(text)}\"}}"
-            own = f'"seq":{line["seq"]},"hash":'.encode()
-            append_line(self._root, _file(run_id), sealed.encode(), durable=False, unless=own)
+            by_run[run_id][f'"seq":{line["seq"]},"hash":'.encode()] = sealed.encode()
+        for run_id, sealed_lines in by_run.items():
+            own, whole = list(sealed_lines), list(sealed_lines.values())
+            append_lines(self._root, _file(run_id), whole, durable=False, unless=own)
 
     def _lines(self, run_id: str, last: int | None = None) -> Iterator[tuple[dict[str, Any], bool]]:
         """The lines of a run's file, all or the last, and whether each is byte for byte as we wrote it."""

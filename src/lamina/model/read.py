@@ -27,6 +27,8 @@ class Query:
     budget_tokens: int | None = None
     across_phases: bool = False
     trusted_only: bool = False  #: what no person, agent or administrator said is left out
+    documents: str | None = None  #: the shelf of the documents that may be found, set by the engine
+    depth: int = 0  #: how deep among them: 0 hot and warm, 1 cold, 2 archives, too
     phases: tuple[str, ...] = ()  #: `<shelf> <phase>` that may be seen, set by the engine; empty for all
 
 

@@ -21,6 +21,8 @@ class Transaction(Protocol):
     """Runs named queries; `tenant` is bound to every one of them."""
 
     tenant: str
+    kept: dict[str, Any]  #: what this process keeps of the store; checked against it before it is used
+    settled: bool  #: whether everything it sees is committed, so that it may be kept
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
         """Every row of a query."""

@@ -38,10 +38,14 @@ def _translated(sql: str) -> str:
 class PostgresTransaction:
     """Named queries on one connection."""
 
-    def __init__(self, connection: psycopg.Connection[Row], queries: Mapping[str, str], tenant: str) -> None:
-        self.tenant = tenant
+    def __init__(
+        self, connection: psycopg.Connection[Row], database: PostgresDatabase, *, settled: bool
+    ) -> None:
+        self.tenant = database.tenant
+        self.settled = settled
+        self.kept = database.kept
         self._connection = connection
-        self._queries = queries
+        self._queries = database.queries
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
         return self._execute(name, values).fetchall()
@@ -80,7 +84,8 @@ class PostgresDatabase:
     def __init__(self, url: str, tenant: str = "default", connections: int = 8) -> None:
         self.url = url
         self.tenant = tenant
-        self._queries = {name: _translated(sql) for name, sql in load_queries("postgres").items()}
+        self.kept: dict[str, Any] = {}
+        self.queries = {name: _translated(sql) for name, sql in load_queries("postgres").items()}
         with _explained():
             self._prepare(url)
             self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
@@ -96,7 +101,7 @@ class PostgresDatabase:
 
     def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:  # noqa: ARG002 no matter here
         with _explained(), self._turn(_SNAPSHOT, _ENTER) as connection:
-            return work(PostgresTransaction(connection, self._queries, self.tenant))
+            return work(PostgresTransaction(connection, self, settled=True))
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         with _explained():
@@ -136,7 +141,7 @@ class PostgresDatabase:
     @contextmanager
     def _batch(self) -> Iterator[_PostgresBatch]:
         with self._turn(_ENTER_ALONE) as connection:
-            transaction = PostgresTransaction(connection, self._queries, self.tenant)
+            transaction = PostgresTransaction(connection, self, settled=False)
             yield _PostgresBatch(transaction, connection)
 
     @contextmanager

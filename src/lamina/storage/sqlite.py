@@ -42,10 +42,12 @@ _SCHEMA_TABLE = """CREATE TABLE IF NOT EXISTS schema_migration (
 class SqliteTransaction:
     """Named queries on one connection."""
 
-    def __init__(self, connection: apsw.Connection, queries: Mapping[str, str], tenant: str) -> None:
-        self.tenant = tenant
+    def __init__(self, connection: apsw.Connection, database: SqliteDatabase, *, settled: bool) -> None:
+        self.tenant = database.tenant
+        self.settled = settled
+        self.kept = database.kept
         self._connection = connection
-        self._queries = queries
+        self._queries = database.queries
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
         return self._connection.execute(self._queries[name], self._bound(values)).fetchall()
@@ -100,7 +102,8 @@ class SqliteDatabase:
         self.url = f"sqlite:///{path}"
         self.tenant = tenant
         self._path = path
-        self._queries = load_queries("sqlite")
+        self.kept: dict[str, Any] = {}
+        self.queries = load_queries("sqlite")
         self._idle: list[apsw.Connection] = []
         self._mutex = threading.Lock()
         self._closed = False
@@ -131,7 +134,7 @@ class SqliteDatabase:
         with _explained(self._path):
             connection.execute("BEGIN")
             try:
-                return work(SqliteTransaction(connection, self._queries, self.tenant))
+                return work(SqliteTransaction(connection, self, settled=True))
             finally:
                 connection.execute("ROLLBACK")
 
@@ -211,7 +214,7 @@ class SqliteDatabase:
     def _batch(self) -> Iterator[_SqliteBatch]:
         self._writer.execute("BEGIN IMMEDIATE")
         try:
-            yield _SqliteBatch(SqliteTransaction(self._writer, self._queries, self.tenant), self._writer)
+            yield _SqliteBatch(SqliteTransaction(self._writer, self, settled=False), self._writer)
             self._writer.execute("COMMIT")
         except BaseException:
             if not self._writer.getautocommit():

@@ -18,6 +18,7 @@ import apsw
 from lamina.engine.engine import Engine
 from lamina.errors import LaminaError
 from lamina.model import Outcome, Receipt
+from lamina.storage.documents import Documents
 from lamina.storage.memories import Memories
 from lamina.storage.migrate import load_migrations
 from lamina.storage.sqlite import OLDEST_SAFE
@@ -165,7 +166,7 @@ def _index(engine: Engine) -> Check:
         return engine.database.read(
             lambda tx: (
                 Memories(tx).count_by_state().get("active", 0),
-                sum(members for _, _, members in tx.all("all_shelves")),
+                sum(members for _, _, members in tx.all("all_shelves")) - Documents(tx).counts()[1],
             )
         )
 

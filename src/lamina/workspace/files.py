@@ -8,7 +8,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -134,20 +134,29 @@ def read_tail(root: Path, name: str, count: int) -> list[bytes]:
     return lines[1:] if at else lines
 
 
-def append_line(root: Path, name: str, line: bytes, durable: bool = True, unless: bytes = b"") -> None:
-    """Adds one line to a log below `root`, whole or not at all, safe against other appenders.
+def append_line(root: Path, name: str, line: bytes, durable: bool = True) -> None:
+    """Adds one line to a log below `root`; as `append_lines`."""
+    append_lines(root, name, [line], durable)
 
-    Nothing is added when `unless` stands in the last lines already: another appender was faster.
+
+def append_lines(
+    root: Path, name: str, lines: Sequence[bytes], durable: bool = True, unless: Sequence[bytes] = ()
+) -> None:
+    """Adds lines to a log below `root`, whole or not at all, safe against other appenders.
+
+    `unless` has a text for each line: where it stands in the log's last lines already, another appender was
+    faster, and the line is not added.
 
     A last line without its end, left by a crash, goes to `<name>.torn` first. Raises as `replace_file`.
     """
-    text = line.removesuffix(b"\n")
-    if b"\n" in text:
+    texts = [line.removesuffix(b"\n") for line in lines]
+    if any(b"\n" in text for text in texts):
         raise InvalidInput(
             "A log line holds a line break.", code="line_invalid", hint="Append one line at a time."
         )
     check_write(name)
-    _check_size(name, line)
+    for line in texts:
+        _check_size(name, line)
     *folders, leaf = _steps(name)
     with _explained(name), _folder(root, folders, create=True) as folder:
         if folder is None:
@@ -160,9 +169,11 @@ def append_line(root: Path, name: str, line: bytes, durable: bool = True, unless
             # torn to another appender, which would cut it off.
             fcntl.flock(fd, fcntl.LOCK_EX)
             _set_torn_aside(fd, folder, leaf, name)
-            if unless and unless in os.pread(fd, _TAIL, max(0, os.fstat(fd).st_size - _TAIL)):
-                return
-            _append(fd, text + b"\n")
+            if unless:
+                last = _TAIL + 2 * sum(map(len, texts))
+                tail = os.pread(fd, last, max(0, os.fstat(fd).st_size - last))
+                texts = [text for text, own in zip(texts, unless, strict=True) if own not in tail]
+            _append(fd, b"".join(text + b"\n" for text in texts))
             if durable:
                 _settle(fd)
                 _settle(folder)

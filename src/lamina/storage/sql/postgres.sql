@@ -8,6 +8,12 @@ SELECT number, members, length, next_slot, name, phase FROM shelf
 INSERT INTO posting (tenant, shelf, term, block, data) VALUES (:tenant, :shelf, :term, :block, :data)
 ON CONFLICT (tenant, shelf, term, block) DO UPDATE SET data = posting.data || excluded.data;
 
+-- name: add_vector_block
+INSERT INTO vector_block (tenant, shelf, embedder, block, version, data)
+VALUES (:tenant, :shelf, :embedder, :block, :version, :data)
+ON CONFLICT (tenant, shelf, embedder, block) DO UPDATE
+   SET data = vector_block.data || excluded.data, version = excluded.version;
+
 -- name: posting_blocks
 -- Every block of these terms on these shelves, in order.
 SELECT shelf, term, block, data FROM posting
@@ -74,3 +80,14 @@ m.state = 'active'
  AND (:until::bigint IS NULL OR least(m.valid_from, m.created_at) < :until)
  AND (:trusted = 0 OR m.trust = 'trusted')
  AND (cardinality(:phases::text[]) = 0 OR m.space || ':' || m.owner || ' ' || m.phase = ANY(:phases))
+
+-- name: readable_passages
+-- Which of these slots hold a passage that the question may see.
+SELECT {{passage_columns}} FROM passage p JOIN document d ON d.tenant = p.tenant AND d.path = p.path
+ WHERE p.tenant = :tenant AND p.shelf = :shelf AND p.slot = ANY(:slots)
+   AND d.gone = 0 AND d.depth <= :depth AND (:since::bigint IS NULL OR p.dated_at >= :since)
+   AND (:until::bigint IS NULL OR p.dated_at < :until);
+
+-- name: passages_at
+SELECT {{passage_columns}} FROM unnest(:paths::text[], :numbers::bigint[]) AS w(path, number)
+  JOIN passage p ON p.tenant = :tenant AND p.path = w.path AND p.number = w.number;

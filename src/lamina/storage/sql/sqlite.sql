@@ -9,6 +9,12 @@ SELECT number, members, length, next_slot, name, phase FROM shelf
 INSERT INTO posting (tenant, shelf, term, block, data) VALUES (:tenant, :shelf, :term, :block, :data)
 ON CONFLICT (tenant, shelf, term, block) DO UPDATE SET data = CAST(posting.data || excluded.data AS BLOB);
 
+-- name: add_vector_block
+INSERT INTO vector_block (tenant, shelf, embedder, block, version, data)
+VALUES (:tenant, :shelf, :embedder, :block, :version, :data)
+ON CONFLICT (tenant, shelf, embedder, block) DO UPDATE
+   SET data = CAST(vector_block.data || excluded.data AS BLOB), version = excluded.version;
+
 -- name: posting_blocks
 -- Every block of these terms on these shelves, in order.
 SELECT p.shelf, p.term, p.block, p.data FROM json_each(:shelves) s CROSS JOIN json_each(:terms) t
@@ -78,3 +84,16 @@ m.state = 'active'
  AND (:until IS NULL OR coalesce(min(m.valid_from, m.created_at), m.created_at) < :until)
  AND (:trusted = 0 OR m.trust = 'trusted')
  AND (:phases = '[]' OR m.space || ':' || m.owner || ' ' || m.phase IN (SELECT value FROM json_each(:phases)))
+
+-- name: readable_passages
+-- Which of these slots hold a passage that the question may see.
+SELECT {{passage_columns}} FROM json_each(:slots) s
+  CROSS JOIN passage p ON p.tenant = :tenant AND p.shelf = :shelf AND p.slot = s.value
+  CROSS JOIN document d ON d.tenant = p.tenant AND d.path = p.path
+ WHERE d.gone = 0 AND d.depth <= :depth AND (:since IS NULL OR p.dated_at >= :since)
+   AND (:until IS NULL OR p.dated_at < :until);
+
+-- name: passages_at
+SELECT {{passage_columns}} FROM json_each(:paths) w
+  CROSS JOIN json_each(:numbers) n ON n.key = w.key
+  CROSS JOIN passage p ON p.tenant = :tenant AND p.path = w.value AND p.number = n.value;

@@ -9,6 +9,7 @@ import typer
 
 from lamina.surfaces.cli.call import call_of
 from lamina.surfaces.cli.commands import Commands
+from lamina.surfaces.cli.documents import library_lines
 from lamina.surfaces.cli.exits import Failure
 from lamina.surfaces.cli.output import Output, hide_password
 
@@ -47,6 +48,8 @@ def _figures(out: Output, found: Status) -> Iterator[str]:
             ("analyser", f"version {found.analyser}"),
         ]
     )
+    if found.documents is not None:
+        yield from library_lines(out, found.documents)
     for problem in found.problems:
         place = out.style(f"{problem.file}:{problem.line}:", "yellow")
         yield f"{place} {out.text(problem.message)} {out.text(problem.hint)}".rstrip()

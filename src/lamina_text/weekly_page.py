@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from lamina_jobs.memory_page import Item
 from lamina_text.entries import split_lines, usual_ending
+from lamina_text.memory_page import Item
 
 _KEY = re.compile(rb"- ([0-9-]{10}) (DECISION-\S+)[: ]")
 

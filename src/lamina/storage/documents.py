@@ -1,0 +1,212 @@
+"""Documents and passages as rows, and their place in the text index."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+
+from lamina.model import Query, canonical
+from lamina.storage.database import Row, Transaction
+from lamina.storage.lexicon import Lexicon
+from lamina.storage.memories import from_micros, micros, to_micros
+from lamina.storage.vectors import Vectors
+from lamina_text.analyse import terms
+from lamina_text.passages import Document, Passage
+
+DOCUMENTS = "documents"  #: how the shelf of somebody's documents begins
+ID_PREFIX = "doc:"
+_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a file was when it was last read."""
+
+    stamp: tuple[int, ...]
+    hash: str
+    gone: bool
+    hidden: tuple[int, ...]  #: lines that hold a secret, which is in no index
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A markdown file as it was read just now."""
+
+    path: str
+    stamp: tuple[int, ...]  #: how it was read, its size, time and inode
+    hash: str
+    tier: str
+    depth: int  #: 0 is looked at first, 1 when that is not enough, 2 when the question reaches that far
+    hidden: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage in the store."""
+
+    shelf: int
+    slot: int | None
+    path: str
+    number: int
+    passage: Passage
+
+    @property
+    def id(self) -> str:
+        return f"{ID_PREFIX}{self.path}#{self.number}"
+
+    @property
+    def dated_at(self) -> datetime | None:
+        return _moment(self.passage.date)
+
+
+def indexed_words(passage: Passage) -> list[str]:
+    """What a passage is found by: the headings above it, and its own text."""
+    return terms(f"{passage.heading} {passage.text}")
+
+
+class Documents:
+    """One tenant's documents inside one transaction."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+        self._lexicon = Lexicon(transaction)
+
+    def known(self) -> dict[str, Known]:
+        """Every file that was ever read and not dropped, by its path."""
+        rows = self._tx.all("documents_known")
+        return {
+            path: Known(tuple(map(int, stamp.split())), digest, bool(gone), tuple(json.loads(hidden)))
+            for path, stamp, digest, gone, hidden in rows
+        }
+
+    def hash_of(self, path: str) -> str | None:
+        """What a file that is known said, None for one that is not."""
+        row = self._tx.one("document_by_path", path=path)
+        return None if row is None else row[0]
+
+    def put(self, shelf: int, file: File, document: Document, now: datetime) -> dict[int, str]:
+        """Make the index say what the file says; a passage whose words were there keeps its number.
+
+        Returns the new words by their slots.
+        """
+        new: dict[int, str] = {}
+        row = self._tx.one("document_by_path", path=file.path)
+        number = int(row[1]) if row else 1
+        before: dict[tuple[str, str], list[Found]] = {}
+        for old in self.of(file.path):
+            before.setdefault((old.passage.heading, old.passage.text), []).append(old)
+        for passage in document.passages:
+            if same := before.get((passage.heading, passage.text)):
+                kept = same.pop(0)
+                self._tx.run("update_passage", path=file.path, number=kept.number, **_place(passage))
+                continue
+            slot = self._lexicon.add(shelf, indexed_words(passage))
+            self._tx.run(
+                "add_passage", path=file.path, number=number, shelf=shelf, slot=slot,
+                heading=passage.heading, text=passage.text, **_place(passage),
+            )  # fmt: skip
+            new[slot] = f"{passage.heading} {passage.text}"
+            number += 1
+        self._remove(old for same in before.values() for old in same)
+        self._tx.run(
+            "put_document", path=file.path, shelf=shelf, stamp=_written(file), hash=file.hash,
+            title=document.title, tier=file.tier, dated_at=to_micros(_moment(document.date)),
+            indexed_at=micros(now), depth=file.depth, next_number=number, hidden=canonical(file.hidden),
+        )  # fmt: skip
+        return new
+
+    def touch(self, file: File) -> None:
+        """The file has another time and says what it said."""
+        self._tx.run("restamp_document", path=file.path, stamp=_written(file))
+
+    def move(self, path: str, new: str) -> None:
+        """The file has another name, which is free; its passages keep their numbers."""
+        self._tx.run("move_document", path=path, new=new)
+        self._tx.run("move_passages", path=path, new=new)
+
+    def drop(self, path: str) -> None:
+        self._remove(self.of(path))
+        self._tx.run("drop_document", path=path)
+
+    def mark(self, path: str, gone: bool) -> None:
+        """A file that is gone is in no answer, and stays in the index until somebody agrees."""
+        self._tx.run("mark_document", path=path, gone=int(gone))
+
+    def of(self, path: str) -> list[Found]:
+        return [_found(row) for row in self._tx.all("passages_of", path=path)]
+
+    def _remove(self, passages: Iterable[Found]) -> None:
+        for one in passages:
+            if one.slot is not None:
+                self._lexicon.remove(one.shelf, one.slot, indexed_words(one.passage))
+                Vectors(self._tx).remove(one.shelf, one.slot)
+            self._tx.run("drop_passage", path=one.path, number=one.number)
+
+    def reindex(self) -> Iterator[tuple[int, dict[int, str]]]:
+        """Give every passage a place in an index that was emptied; tells each shelf and its words by slot."""
+        self._tx.run("empty_passage_slots")
+        for one in self.all():
+            slot = self._lexicon.add(one.shelf, indexed_words(one.passage))
+            self._tx.run("set_passage_slot", path=one.path, number=one.number, slot=slot)
+            yield one.shelf, {slot: f"{one.passage.heading} {one.passage.text}"}
+
+    def all(self) -> Iterator[Found]:
+        path, number = "", 0
+        while page := self._tx.all("passages_after", path=path, number=number, limit=_PAGE):
+            yield from map(_found, page)
+            path, number = page[-1][2], page[-1][3]
+
+    def readable(self, query: Query, shelf: int, slots: list[int]) -> dict[int, Found]:
+        """Slot to passage, for those slots whose passage the query may see."""
+        since, until = to_micros(query.since), to_micros(query.until)
+        rows = self._tx.all(
+            "readable_passages", shelf=shelf, slots=slots, depth=query.depth, since=since, until=until
+        )
+        return {row[1]: _found(row) for row in rows}
+
+    def named(self, shelf: int, name: str, limit: int) -> list[Found]:
+        """Passages that a question names: a decision's id, a file's path."""
+        return [_found(row) for row in self._tx.all("passages_named", shelf=shelf, name=name, limit=limit)]
+
+    def load(self, ids: Sequence[str]) -> dict[str, Found]:
+        """The passages with these ids that exist."""
+        places = [one.removeprefix(ID_PREFIX).rpartition("#") for one in ids if one.startswith(ID_PREFIX)]
+        wanted = [(path, int(number)) for path, _, number in places if number.isdecimal()]
+        rows = self._tx.all(
+            "passages_at", paths=[path for path, _ in wanted], numbers=[number for _, number in wanted]
+        )
+        return {one.id: one for one in map(_found, rows)}
+
+    def counts(self) -> tuple[dict[str, int], int]:
+        """Documents by tier, and how many passages there are."""
+        row = self._tx.one("count_passages")
+        return dict(self._tx.all("count_documents")), int(row[0]) if row else 0
+
+
+def _written(file: File) -> str:
+    return " ".join(map(str, file.stamp))
+
+
+def _place(passage: Passage) -> dict[str, int | str | None]:
+    return {
+        "start_line": passage.start_line,
+        "end_line": passage.end_line,
+        "status": passage.status,
+        "key": passage.key,
+        "dated_at": to_micros(_moment(passage.date)),
+    }
+
+
+def _moment(day: date | None) -> datetime | None:
+    return None if day is None else datetime.combine(day, time(), UTC)
+
+
+def _found(row: Row) -> Found:
+    dated = from_micros(row[10])
+    passage = Passage(
+        start_line=row[4], end_line=row[5], heading=row[6], text=row[7], status=row[8], key=row[9],
+        date=None if dated is None else dated.date(),
+    )  # fmt: skip
+    return Found(row[0], row[1], row[2], row[3], passage)

@@ -1,0 +1,153 @@
+"""Vectors of texts beside their words: written in the same transaction, kept in memory while true."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.storage.database import Transaction
+from lamina.storage.lexicon import FRESH
+from lamina.storage.logs import next_number
+from lamina_search import nearness
+from lamina_search.lexical import SLOTS_PER_BLOCK, Shelf
+from lamina_search.nearness import Small
+
+_MOST_KEPT = 512 * 2**20  #: bytes of vectors that stay in memory
+_STATES = 3  #: a reader may still be on the snapshot before the last
+_KEPT_LOCK = threading.Lock()
+
+_Key = tuple[int, str]  #: shelf, encoder
+
+
+class Vectors:
+    """One tenant's vectors inside one transaction."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    def add(self, embedder: str, shelf: int, vectors: Mapping[int, NDArray[np.float32]]) -> None:
+        """Give texts of a shelf their vectors, by slot; a slot gets a vector of an encoder once."""
+        if not vectors:
+            return
+        slots = sorted(vectors)
+        rows = nearness.small(np.stack([vectors[slot] for slot in slots]))
+        if len(slots) == 1:
+            self._tx.run(
+                "add_fresh_vector", shelf=shelf, embedder=embedder, slot=slots[0], data=rows[0].tobytes()
+            )
+            self._count(shelf, embedder, rows.shape[1], 1)
+            if slots[0] % FRESH == FRESH - 1:
+                self._spread(shelf, embedder)
+            return
+        self._append(shelf, embedder, dict(zip(slots, rows, strict=True)), len(slots))
+
+    def remove(self, shelf: int, slot: int) -> None:
+        """A text's vectors go, whichever encoder made them."""
+        for (embedder,) in self._tx.all("drop_fresh_vector", shelf=shelf, slot=slot):
+            self._count(shelf, embedder, 0, -1)
+        block = slot // SLOTS_PER_BLOCK
+        for embedder, dimension, data in self._tx.all("vector_blocks_at", shelf=shelf, block=block):
+            rest = nearness.without(data, slot, dimension)
+            if len(rest) < len(data):
+                version = self._version()
+                place = {"shelf": shelf, "embedder": embedder, "block": block}
+                self._tx.run("write_vector_block", version=version, data=rest, **place)
+                self._count(shelf, embedder, dimension, -1, version)
+
+    def drop(self, shelf: int) -> None:
+        """No vectors on this shelf any more."""
+        for name in ("drop_vector_shelf", "drop_vector_blocks", "drop_fresh_vectors"):
+            self._tx.run(name, shelf=shelf)
+
+    def clear(self) -> None:
+        """No vectors at all."""
+        for name in ("empty_vector_shelves", "empty_vector_blocks", "empty_fresh_vectors"):
+            self._tx.run(name)
+
+    def likeness(
+        self, embedder: str, question: NDArray[np.float32], shelves: Sequence[Shelf]
+    ) -> dict[int, NDArray[np.float32]]:
+        """By shelf number, how alike each slot's text is to the question; without vectors, left out."""
+        asked = nearness.small(question[None, :])[0]
+        found = {}
+        for shelf in shelves:
+            state = self._tx.one("vector_shelf_state", shelf=shelf.number, embedder=embedder)
+            if state is None or not state[0]:
+                continue
+            kept = self._current((shelf.number, embedder), len(asked), (int(state[1]), int(state[2])))
+            found[shelf.number] = scores = kept.likeness(asked, shelf.next_slot)
+            fresh = self._tx.all("fresh_vectors", shelf=shelf.number, embedder=embedder)
+            if fresh:
+                joined = b"".join(data for _, data in fresh)
+                rows = np.frombuffer(joined, dtype=np.int8).reshape(len(fresh), -1)
+                scores[[slot for slot, _ in fresh]] = nearness.cosines(rows, asked)
+        return found
+
+    def _current(self, key: _Key, dimension: int, stamp: tuple[int, int]) -> nearness.Vectors:
+        """The blocks of a shelf as this snapshot has them; read once and kept, then only what changed."""
+        version, since = stamp
+        with _KEPT_LOCK:
+            kept: dict[_Key, list[nearness.Vectors]] = self._tx.kept.setdefault("vectors", {})
+            usable = [one for one in kept.get(key, ()) if since <= one.version <= version]
+        best = max(usable, key=lambda one: one.version, default=nearness.Vectors(dimension, -1, {}))
+        if best.version != version:
+            rows = self._tx.all(
+                "vector_blocks_since", shelf=key[0], embedder=key[1], version=best.version
+            )
+            best = best.changed(version, rows)
+        if not self._tx.settled:  # what is rolled back leaves its version to another change
+            return best
+        with _KEPT_LOCK:
+            states = [one for one in kept.pop(key, ()) if one.version != version]
+            kept[key] = sorted([*states, best], key=lambda one: one.version)[-_STATES:]
+            while len(kept) > 1 and sum(states[-1].size for states in kept.values()) > _MOST_KEPT:
+                del kept[next(iter(kept))]
+        return best
+
+    def _spread(self, shelf: int, embedder: str) -> None:
+        """Move a shelf's fresh vectors over to their blocks."""
+        fresh = self._tx.all("take_fresh_vectors", shelf=shelf, embedder=embedder)
+        rows = {slot: np.frombuffer(data, dtype=np.int8) for slot, data in sorted(fresh)}
+        self._append(shelf, embedder, rows, 0)
+
+    def _append(self, shelf: int, embedder: str, rows: Mapping[int, Small], new: int) -> None:
+        """Write vectors into their blocks; so many of them were not counted before."""
+        blocks: dict[int, list[int]] = defaultdict(list)
+        for slot in rows:
+            blocks[slot // SLOTS_PER_BLOCK].append(slot)
+        version = self._version()
+        self._tx.many(
+            "add_vector_block",
+            [
+                {
+                    "shelf": shelf,
+                    "embedder": embedder,
+                    "block": block,
+                    "version": version,
+                    "data": nearness.packed(slots, np.stack([rows[slot] for slot in slots])),
+                }
+                for block, slots in sorted(blocks.items())
+            ],
+        )
+        self._count(shelf, embedder, len(next(iter(rows.values()))), new, version)
+
+    def _count(self, shelf: int, embedder: str, dimension: int, change: int, version: int = 0) -> None:
+        known = self._tx.one(
+            "count_vectors", shelf=shelf, embedder=embedder, change=change, version=version
+        )
+        if known is None:
+            self._tx.run(
+                "open_vector_shelf",
+                shelf=shelf,
+                embedder=embedder,
+                dimension=dimension,
+                members=change,
+                version=version or self._version(),
+            )
+
+    def _version(self) -> int:
+        return next_number(self._tx, "vectors")

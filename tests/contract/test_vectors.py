@@ -1,0 +1,178 @@
+"""Vectors come and go with their memory, in its transaction, for its owner alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lamina
+from lamina.engine.engine import Engine
+from lamina.engine.meaning import compare, likeness
+from lamina.engine.mind import Mind
+from lamina.errors import InvalidInput
+from lamina.storage.lexicon import Lexicon
+from lamina.storage.memories import Memories
+from lamina.testing import ManualClock
+from tests.contract.conftest import Place
+
+
+def alike(mind: Mind, question: str) -> dict[str, float]:
+    """Id to likeness, for every memory on the caller's shelves that has a vector."""
+    engine, names = mind.engine, mind.scope.shelves()
+
+    def work(transaction: Any) -> dict[str, float]:
+        shelves = Lexicon(transaction).shelves(names)
+        found: dict[str, float] = {}
+        for number, scores in likeness(transaction, engine.embedder, question, shelves).items():
+            memories = [one for one in Memories(transaction).page("", 10_000) if one.shelf in names]
+            places = {one.id: Memories(transaction).place(one.id) for one in memories}
+            found |= {name: float(scores[at[1]]) for name, at in places.items() if at[0] == number}
+        return found
+
+    return engine.database.read(work)
+
+
+def vectors_in(place: Place) -> int:
+    """How many vectors there are on disk, read without the engine."""
+    tables = place.tables()
+    blocks = sum(len(row.split('"')[-2]) // (2 * 193) for row in tables["vector_block"])
+    return blocks + len(tables["vector_fresh"])
+
+
+def test_a_question_in_another_language_is_nearest_to_its_answer(ana: Mind) -> None:
+    tea = ana.remember("คุณหมอดื่มชาเขียวทุกเช้า").ids[0]
+    ana.remember("The printer on the second floor is out of paper.")
+    ana.remember("週末去圖書館看書。")
+    found = alike(ana, "green tea in the morning")
+    assert max(found, key=lambda one: found[one]) == tea
+
+
+def test_a_vector_appears_changes_and_goes_with_its_memory(place: Place, ana: Mind) -> None:
+    ids = [ana.remember(f"Note number {number} is about gardening.").ids[0] for number in range(40)]
+    assert vectors_in(place) == 40
+    before = alike(ana, "submarine voyage")
+    ana.revise(ids[3], "A submarine voyage.")
+    ana.revise(ids[39], "A long submarine voyage.")
+    after = alike(ana, "submarine voyage")
+    assert after[ids[3]] > 0.9 > 0.5 > before[ids[3]]
+    assert vectors_in(place) == 40
+    ana.forget(ids[3])
+    ana.forget(ids[38])
+    assert vectors_in(place) == 38
+    assert ids[3] not in alike(ana, "submarine voyage")
+    ana.restore(ids[3])
+    assert alike(ana, "submarine voyage")[ids[3]] == after[ids[3]]
+
+
+def test_what_is_rolled_back_leaves_no_vector_and_no_trace_in_memory(engine: Engine, ana: Mind) -> None:
+    first = ana.remember("Ana keeps bees.").ids[0]
+    known = alike(ana, "beekeeping")
+
+    class Stop(Exception):
+        pass
+
+    def fail(transaction: Any) -> None:
+        shelves = Lexicon(transaction).shelves(["user:ana"])
+        Memories(transaction).set_slot(first, None)
+        transaction.run("empty_vector_blocks")
+        transaction.run("empty_fresh_vectors")
+        likeness(transaction, engine.embedder, "beekeeping", shelves)
+        raise Stop
+
+    with pytest.raises(Stop):
+        engine.database.write(fail)
+    assert alike(ana, "beekeeping") == known
+
+
+def test_rebuild_makes_the_same_vectors_anew(place: Place, engine: Engine, ana: Mind) -> None:
+    for number in range(70):
+        ana.remember(f"Shelf {number} holds books about chemistry and {'tea' * (number % 3)}.")
+    ana.forget("user:ana:semantic:5")
+    before = alike(ana, "books on chemistry")
+    engine.rebuild()
+    assert alike(ana, "books on chemistry") == before
+    assert len(before) == vectors_in(place) == 69
+
+
+def test_another_process_sees_what_this_one_wrote(place: Place, ana: Mind) -> None:
+    other = place.open().scope()
+    for number in range(35):
+        one = ana.remember(f"Apples are delivered on day {number}.").ids[0]
+        assert one in alike(other, "delivery of apples")
+    place.engines[-1].rebuild()
+    ana.forget("user:ana:semantic:1")
+    assert alike(other, "delivery of apples") == alike(ana, "delivery of apples")
+
+
+def test_vectors_of_other_owners_and_tenants_are_not_looked_at(place: Place, ana: Mind) -> None:
+    ana.engine.scope(user="bo").remember("Bo's secret recipe for plum jam.")
+    place.open(tenant="other").scope().remember("Plum jam of another house.")
+    assert alike(ana, "plum jam") == {}
+    mine = ana.remember("Ana makes plum jam.").ids[0]
+    assert list(alike(ana, "plum jam")) == [mine]
+
+
+def test_both_databases_have_the_same_vectors_and_the_same_likeness(
+    tmp_path: Path, postgres_database: str
+) -> None:
+    found = []
+    for target in (str(tmp_path / "w"), postgres_database):
+        with lamina.open(target, owner="ana", clock=ManualClock()) as engine:
+            mind = engine.scope()
+            texts = [f"Meeting {number} 會議 ประชุม {number * 7}" for number in range(300)]
+            mind.remember_many({"text": text} for text in texts)
+            mind.forget("user:ana:semantic:17")
+            found.append((alike(mind, "ประชุมครั้งที่ 7"), _blocks(engine)))
+    assert found[0] == found[1]
+
+
+def _blocks(engine: Engine) -> list[tuple[int, bytes]]:
+    which = {"shelf": 1, "embedder": engine.embedder.embedder_id, "version": -1}  # type: ignore[union-attr]
+    rows = engine.database.read(lambda tx: tx.all("vector_blocks_since", **which))
+    return [(block, bytes(data)) for block, data in rows]
+
+
+def test_a_comparison_says_what_it_means_in_every_language(engine: Engine) -> None:
+    assert engine.embedder is not None
+    same, other = compare(engine.embedder, "I drink green tea", ["ฉันดื่มชาเขียว", "打印機沒有紙了"])
+    assert same.likeness > other.likeness
+    assert (same.verdict, other.verdict) == ("related", "unrelated")
+
+
+def test_many_memories_come_to_what_as_many_calls_would(place: Place, tmp_path: Path) -> None:
+    items: list[dict[str, Any]] = [
+        {"text": "Ana likes oolong tea."},
+        {"text": "The key is AKIA" + "IOSFODNN7EXAMPLZ"},
+        {"text": "Ana likes oolong tea."},
+        {"text": "Thai", "key": "response.language"},
+        {"text": "ประชุมวันจันทร์", "kind": "decision", "idempotency_key": "k1"},
+        {"text": "ประชุมวันจันทร์", "kind": "decision", "idempotency_key": "k1"},
+        {"text": "週一開會", "importance": 5, "tags": ["work"]},
+    ]
+    engine = place.open()
+    many = engine.scope().remember_many(iter(items))
+    with lamina.open(tmp_path / "single", owner="ana", clock=ManualClock()) as other:
+        single = [other.scope().remember(**item) for item in items]
+        assert [(one.decision, one.code, one.ids, one.events) for one in many] == [
+            (one.decision, one.code, one.ids, one.events) for one in single
+        ]
+        if place.folder is not None:
+            assert place.profile.read_text() == (tmp_path / "single" / "PROFILE.md").read_text()
+        if place.variant != "postgres":  # without files nothing is written twice
+            assert _audited(engine) == _audited(other)
+    assert engine.verify_audit().intact
+
+
+def _audited(engine: Engine) -> list[tuple[Any, ...]]:
+    rows = engine.database.read(lambda tx: tx.all("audit_after", after=0, limit=100))
+    return [(row[0], *row[2:6], row[11]) for row in rows]
+
+
+def test_an_item_that_cannot_be_used_is_named_and_its_batch_is_not_stored(ana: Mind) -> None:
+    for wrong in ({"text": " "}, {"txt": "a"}, "text", {"text": "a", "importance": 9}):
+        with pytest.raises(InvalidInput) as caught:
+            ana.remember_many([{"text": "Fine."}, wrong])  # type: ignore[list-item]
+        assert "Item 1" in caught.value.message
+    assert len(ana.recall("Fine").hits) == 0
