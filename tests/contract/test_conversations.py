@@ -47,9 +47,9 @@ def test_turns_of_other_sessions_lend_nothing(ana: Mind, engine: Engine) -> None
 
 def test_conversations_survive_forgetting_and_a_new_index(ana: Mind, engine: Engine) -> None:
     ids = told(ana, engine)
-    before = [(hit.id, hit.score) for hit in ana.recall("what did Ana buy at the nursery", k=10)]
+    before = {hit.id: hit.scores for hit in ana.recall("what did Ana buy at the nursery", k=10)}
     engine.rebuild()
-    assert [(hit.id, hit.score) for hit in ana.recall("what did Ana buy at the nursery", k=10)] == before
+    assert {hit.id: hit.scores for hit in ana.recall("what did Ana buy at the nursery", k=10)} == before
 
     ana.forget(ids["I went to the nursery this morning"])
     later = ana.recall("nursery", k=10).hits

@@ -228,9 +228,9 @@ def test_an_index_made_anew_gives_the_same_answers(ana: Mind, engine: Engine) ->
     for memory_id in ids[1::7]:
         ana.revise(memory_id, f"river stone {memory_id}")
     questions = [" ".join(pick.sample(words, k=2)) for _ in range(20)]
-    before = [[(hit.id, hit.score) for hit in ana.recall(question, k=60)] for question in questions]
+    before = [{hit.id: hit.scores for hit in ana.recall(question, k=60)} for question in questions]
 
     engine.rebuild()
 
-    after = [[(hit.id, hit.score) for hit in ana.recall(question, k=60)] for question in questions]
+    after = [{hit.id: hit.scores for hit in ana.recall(question, k=60)} for question in questions]
     assert after == before

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from lamina.engine.findings import at_slots, named, source_of
+from lamina.engine.findings import loaded as things
 from lamina.engine.meaning import likeness, reach
 from lamina.errors import InvalidInput
-from lamina.model import Hit, Layer, Memory, Phase, Query, Recollection, Source, Space, Trust
+from lamina.model import Hit, Layer, Memory, Phase, Query, Recollection, Space, Trust
 from lamina.runtime import monotonic
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
@@ -60,6 +62,7 @@ def _exact(reading: Reading) -> list[str]:
     asked = reading.query.text.strip()
     memories = Memories(reading.transaction)
     ids = memories.readable_ids(reading.query, [asked], reading.now) if ":" in asked else []
+    ids += named(reading.transaction, reading.query, reading.shelves)
     try:
         key = canonical_key(asked)
     except InvalidInput:
@@ -93,11 +96,12 @@ def _searched(reading: Reading) -> tuple[Blend, Words]:
 
 def _resolved(reading: Reading, candidates: Sequence[Candidate]) -> dict[tuple[int, int], str]:
     """Shelf and slot to id, for what the query may see; what it may not never takes a place."""
-    memories, found = Memories(reading.transaction), {}
-    for number in {one.shelf for one in candidates}:
-        slots = [one.slot for one in candidates if one.shelf == number]
-        seen = memories.readable_slots(reading.query, number, slots, reading.now)
-        found.update({(number, slot): memory_id for slot, memory_id in seen.items()})
+    found: dict[tuple[int, int], str] = {}
+    for shelf in reading.shelves:
+        slots = [one.slot for one in candidates if one.shelf == shelf.number]
+        if slots:
+            seen = at_slots(reading.transaction, reading.query, shelf, slots, reading.now)
+            found.update({(shelf.number, slot): found_id for slot, found_id in seen.items()})
     return found
 
 
@@ -153,7 +157,7 @@ def recall(transaction: Transaction, query: Query, now: datetime, means: Means) 
 
 
 def _reading(transaction: Transaction, query: Query, now: datetime, means: Means) -> Reading:
-    names = query.scope.shelves(query.spaces)
+    names = query.scope.shelves(query.spaces) + ((query.documents,) if query.documents else ())
     shelves = tuple(Lexicon(transaction).shelves(names))
     if not query.across_phases and any(shelf.phase > 1 for shelf in shelves):
         query = replace(query, phases=tuple(f"{one.name} phase-{one.phase}" for one in shelves))
@@ -166,12 +170,12 @@ def _ordered(reading: Reading) -> tuple[list[Fused], dict[str, Memory]]:
     blend, words = _searched(reading)
     found = _found(reading, blend, max(means.pool, 2 * reading.query.k))
     head, tail = found[: means.pool], found[means.pool :]
-    named = _exact(reading)
-    head += [Fused(one) for one in named if one not in {each.id for each in head}]
-    tail = [one for one in tail if one.id not in named]
-    memories = Memories(reading.transaction).load([one.id for one in found] + named)
+    exact = _exact(reading)
+    head += [Fused(one) for one in exact if one not in {each.id for each in head}]
+    tail = [one for one in tail if one.id not in exact]
+    memories = things(reading.transaction, [one.id for one in found] + exact)
     for one in head:
-        one.scores |= {"exact": 1.0} if one.id in named else {}
+        one.scores |= {"exact": 1.0} if one.id in exact else {}
     for name in ("exact", "lexical", "meaning", "conversation"):
         for memory_id, rank in ranks_by(head, name).items():
             next(one for one in head if one.id == memory_id).ranks[name] = rank
@@ -215,7 +219,7 @@ def _judge(reading: Reading, head: list[Fused], traits: Mapping[str, Traits]) ->
 def _traits(memory: Memory) -> Traits:
     return Traits(
         text=f"{memory.key}: {memory.text}" if memory.key else memory.text,
-        at=memory.valid_from or memory.created_at,
+        at=memory.said_at,
         layer=memory.layer,
         decay=memory.decay_score,
         importance=memory.importance,
@@ -253,7 +257,6 @@ def current_phases(transaction: Transaction, query: Query) -> dict[Space, Phase]
 
 
 def _hit(one: Fused, memory: Memory, words: Sequence[str]) -> Hit:
-    origin = memory.provenance
     return Hit(
         id=memory.id,
         text=memory.text,
@@ -267,7 +270,7 @@ def _hit(one: Fused, memory: Memory, words: Sequence[str]) -> Hit:
         space=memory.space,
         key=memory.key,
         at=memory.said_at if memory.said_at < memory.created_at else memory.updated_at,
-        source=Source(path=memory.file, actor=origin.actor, via=origin.via, session=origin.session_id),
+        source=source_of(memory),
         tokens=count_tokens(memory.text),
         trust=memory.provenance.trust,
     )
