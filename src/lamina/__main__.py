@@ -43,6 +43,9 @@ def _doors() -> Doors:
         job_time=_late("lamina_jobs.clockwork", "hard_stop_s"),
         run_job=_late("lamina.app", "run_job"),
         clockwork=_late("lamina_jobs.clockwork", "Clockwork"),
+        list_decisions=_late("lamina_jobs.decision_list", "list_decisions"),
+        find_decision=_late("lamina_jobs.decision_list", "find_decision"),
+        overrule_decision=_late("lamina_jobs.decision_list", "overrule"),
         serve_http=_serve_http,
         serve_mcp=_serve_mcp,
     )

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from lamina.policy.rules import Policy
     from lamina.surfaces.doctor import Check
     from lamina_jobs.clockwork import Clockwork
+    from lamina_jobs.decided import Kept
+    from lamina_jobs.decision_list import DecisionList
     from lamina_jobs.job import JobReport
     from lamina_jobs.run import JobLine
+    from lamina_text.decisions import Decision
 
 
 class Opening(NamedTuple):
@@ -52,5 +55,8 @@ class Doors(NamedTuple):
     job_time: Callable[[Engine, str], float]
     run_job: Callable[..., JobReport]
     clockwork: Callable[[Engine, Callable[[str], None]], Clockwork]
+    list_decisions: Callable[[Engine, str | None], DecisionList]
+    find_decision: Callable[[Engine, str], Kept]
+    overrule_decision: Callable[[Mind, str, str, str], Decision]
     serve_http: Callable[[Engine, Callable[[str], None]], None]
     serve_mcp: Callable[[Mind, Engine, bool, str], None]
