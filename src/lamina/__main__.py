@@ -46,6 +46,8 @@ def _doors() -> Doors:
         list_decisions=_late("lamina_jobs.decision_list", "list_decisions"),
         find_decision=_late("lamina_jobs.decision_list", "find_decision"),
         overrule_decision=_late("lamina_jobs.decision_list", "overrule"),
+        import_files=_late("lamina_jobs.imports", "import_files"),
+        show_bar=_late("lamina.surfaces.cli.bar", "shown"),
         serve_http=_serve_http,
         serve_mcp=_serve_mcp,
     )

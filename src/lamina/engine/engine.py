@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -16,16 +17,19 @@ from lamina.config import Config
 from lamina.engine.allowance import load_allowed
 from lamina.engine.commit import HOMES
 from lamina.engine.details import chosen
+from lamina.engine.fading import Reads, after_indexing, catch_up, close_reads
 from lamina.engine.guard import POLICY, Guardrails, accept, digest_of, load_guardrails
 from lamina.engine.hear import DEFAULT_SESSION, Tried, Turn, commit_turn, nothing_promoted, promotable
 from lamina.engine.home import FileHome, FileProblem
+from lamina.engine.learnings import Learnings
 from lamina.engine.ledger import Book, Ledger, indexed_terms
 from lamina.engine.library import Library, LibraryStatus
-from lamina.engine.meaning import learn, meant_by
+from lamina.engine.meaning import Meaning, embed_missing, learn, meaning_of, meant_by
 from lamina.engine.mind import Mind
 from lamina.engine.mirror import Mirror
 from lamina.engine.request import Request, Verb, forget_old_responses, perform
 from lamina.engine.settle import settle
+from lamina.errors import LaminaError
 from lamina.model import Decision, Draft, Heard, Receipt, Role, Scope, Space, canonical, quoted
 from lamina.model.audit import AuditReport
 from lamina.policy.gates import decide
@@ -42,6 +46,7 @@ from lamina.trace.telemetry import span
 from lamina.workspace.files import sweep
 from lamina.workspace.layout import PROFILE, workspace_id
 from lamina_search.encoders.port import Embedder
+from lamina_search.encoders.tended import patient
 from lamina_text.analyse import ANALYSER_VERSION
 
 T = TypeVar("T")
@@ -100,6 +105,7 @@ class Status:
     dead_jobs: tuple[str, ...]  #: jobs that failed as often as they are tried
     analyser: int
     problems: tuple[FileProblem, ...]
+    meaning: Meaning
     documents: LibraryStatus | None = None  #: None where no workspace has any
 
 
@@ -113,6 +119,8 @@ class Engine:
         self.database = parts.database
         self.embedder = parts.embedder
         self.root = parts.root
+        self.reads = Reads()
+        self._learnings = None if parts.root is None else Learnings(parts.root, parts.database)
         self._config_folder = parts.home
         self._guardrails = Guardrails()
         self._mirror = Mirror(parts.root, parts.database, parts.book.sealer, parts.anchor)
@@ -134,7 +142,8 @@ class Engine:
         self.close()
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Let go of the store; what was found since it was opened is counted now."""
+        close_reads(self)
         self.database.close()
 
     def now(self) -> datetime:
@@ -179,7 +188,7 @@ class Engine:
         else:
             receipt, ledger = self.write(request.scope, request.at, lambda led: perform(led, request))
             ledgers = [ledger]
-        self._mirror.follow(ledgers)
+        self._follow(ledgers)
         self._tell(*ledgers)
         if request.verb is Verb.PROMOTE:  # a line may have to go from the file it came from
             for home in self._homes:
@@ -197,18 +206,20 @@ class Engine:
 
     def _carried_out_together(self, requests: Sequence[Request]) -> list[Receipt]:
         def whole(transaction: Transaction) -> list[tuple[Receipt, Ledger]]:
-            done = []
+            done: list[tuple[Receipt, Ledger]] = []
             for request in requests:
                 ledger = Ledger(transaction, self.book, request.scope, request.at)
+                if done:
+                    ledger.head, ledger.unlearnt = done[-1][1].head, done[-1][1].unlearnt
                 done.append((perform(ledger, request), ledger))
-                settle(ledger)
+                settle(ledger, last=request is requests[-1])
             return done
 
         with span(_OPERATIONS[requests[0].verb], requests[0].scope, None) as note:
             done = self.database.write(whole)
             note("gen_ai.memory.record.count", len(done))
         ledgers = [ledger for _, ledger in done]
-        self._mirror.follow(ledgers)
+        self._follow(ledgers)
         self._tell(*ledgers)
         return [
             replace(receipt, events=tuple(event for _, event in ledger.told)) for receipt, ledger in done
@@ -218,7 +229,7 @@ class Engine:
         """Carry out everything a turn came to: the turn in one transaction, then what it asks to be moved."""
         decisions = [self.judge(draft) for draft in turn.drafts]
         tried, ledger = self.write(turn.scope, self.now(), lambda led: commit_turn(led, turn, decisions))
-        self._mirror.follow([ledger])
+        self._follow([ledger])
         self._tell(ledger)
         moved = self._moved(turn, tried)
         told = [event for _, event in ledger.told] + [event for one in moved for event in one.events]
@@ -233,7 +244,7 @@ class Engine:
             denied, ledger = self.write(
                 turn.scope, self.now(), lambda led: nothing_promoted(led, turn, hint, tried[0][1])
             )
-            self._mirror.follow([ledger])
+            self._follow([ledger])
             self._tell(ledger)
             return [replace(denied, events=tuple(event for _, event in ledger.told))]
         asked = Request(
@@ -269,6 +280,12 @@ class Engine:
             self.write(scope, self.now(), work)
         self._publish(events)
 
+    def _follow(self, ledgers: Sequence[Ledger]) -> None:
+        """After a commit: the audit's files, and those of what was learnt."""
+        self._mirror.follow(ledgers)
+        if self._learnings is not None and any(ledger.filed for ledger in ledgers):
+            self._learnings.follow()
+
     def _tell(self, *ledgers: Ledger) -> None:
         if self._listeners:
             self._publish([event for ledger in ledgers for _, event in ledger.told])
@@ -295,7 +312,7 @@ class Engine:
     def act(self, scope: Scope, work: Callable[[Ledger], T]) -> T:
         """Run `work(ledger)` in one transaction, audit and all."""
         result, ledger = self.write(scope, self.now(), work)
-        self._mirror.follow([ledger])
+        self._follow([ledger])
         self._tell(ledger)
         return result
 
@@ -331,7 +348,7 @@ class Engine:
         """Take in what a person changed in the files; cheap when nothing changed."""
         for home in self._homes:
             if ledgers := home.sync(self.now()):
-                self._mirror.follow(ledgers)
+                self._follow(ledgers)
                 self._tell(*ledgers)
 
     def verify_audit(self) -> AuditReport:
@@ -345,12 +362,18 @@ class Engine:
         count = self.database.write(lambda tx: _reindexed(tx, self.book.encoder))
         if self.library is not None:
             self.library.index(self.now(), full=True)
+        self.indexed()
         self._mirror.catch_up(all_records=True)
         return count
+
+    def indexed(self) -> None:
+        """After documents were indexed: edited learnings are taken in, episodes purged, decay refreshed."""
+        after_indexing(self)
 
     def status(self) -> Status:
         """Figures about the store, and lines of the workspace's files that are not used."""
         self.sync()
+        meaning = meaning_of(self.database, self.embedder, self.config.embedder)
 
         def work(transaction: Transaction) -> Status:
             return Status(
@@ -365,6 +388,7 @@ class Engine:
                 dead_jobs=tuple(sorted({row[0] for row in transaction.all("dead_jobs")})),
                 analyser=int(Properties(transaction).get("analyser") or 0),
                 problems=self.problems(),
+                meaning=meaning,
             )
 
         documents = None if self.library is None else self.library.status()
@@ -442,7 +466,18 @@ class Engine:
         system = Scope(tenant=self.config.tenant, user=self.config.owner, role=Role.SYSTEM)
         self.write(system, self.now(), work)
         self._mirror.catch_up()
+        if self.book.encoder is not None:
+            self.embed_missing()
+        if self._learnings is not None:
+            self._learnings.follow()
         self.sync()
+        catch_up(self)
+
+    def embed_missing(self, limit: int = 500) -> int:
+        """Give so many of the texts that wait for a vector theirs; how many, 0 also while none can be had."""
+        with suppress(LaminaError):  # `status` says what is wrong with it, and search goes on by words
+            return embed_missing(self.database, patient(self.embedder), limit)
+        return 0
 
     def _home_of(self, request: Request) -> FileHome | None:
         """The file that a request changes, if it changes one."""

@@ -13,6 +13,7 @@ from lamina.model import HistoryEntry, HistoryOp, Memory, Phase, Scope, Space, c
 from lamina.model.audit import AuditRecord
 from lamina.policy.gates import Law
 from lamina.policy.rules import Policy
+from lamina.storage.book import Operations
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.logs import (
@@ -50,6 +51,10 @@ _CHANGE = {
     HistoryOp.RESTORE: "restored",
     HistoryOp.TTL: "deleted",
 }
+
+
+#: Where what is learnt is written down, and the name of the operation that does it.
+LEARNINGS, LEARNING = "memory/learnings/", "learning"
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,8 @@ class Ledger:
     traced: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  #: shelf, event
     shelves: dict[str, Shelf] = field(default_factory=dict)  #: those whose clock this change moved
     head: tuple[int, str] = (0, "")
+    unlearnt: dict[int, dict[int, str]] = field(default_factory=dict)  #: shelf, slot, what has no vector yet
+    filed: bool = False  #: whether a file of something learnt has to follow
     _told: list[tuple[str, dict[str, Any]]] | None = None  #: the events, once they are kept
 
     @property
@@ -176,6 +183,9 @@ class Ledger:
                 decision=decision,
             )
         )
+        if is_learning(memory.file):
+            Operations(self.transaction).add(LEARNING, memory.file or "", {"id": memory.id}, self.now)
+            self.filed = True
         Changes(self.transaction).add(self.scope.thread, _CHANGE[op], memory.id, micros(self.now))
         reason = str(decision.get("code", ""))
         subject = (memory.id, number, memory.key)
@@ -231,14 +241,22 @@ class Ledger:
     def index(self, shelf: int, memory: Memory) -> int:
         """Put a memory's words and meaning into the index; returns its slot."""
         slot = self.lexicon.add(shelf, indexed_terms(memory))
-        learn(self.transaction, self.book.encoder, shelf, {slot: meant_by(memory)})
+        if self.book.encoder is not None:
+            self.unlearnt.setdefault(shelf, {})[slot] = meant_by(memory)
         return slot
 
     def unindex(self, shelf: int, slot: int | None, memory: Memory) -> None:
         """Take a memory out of the index; `memory` is as it was indexed."""
         if slot is not None:
             self.lexicon.remove(shelf, slot, indexed_terms(memory))
-            Vectors(self.transaction).remove(shelf, slot)
+            if self.unlearnt.get(shelf, {}).pop(slot, None) is None:
+                Vectors(self.transaction).remove(shelf, slot)
+
+    def learn(self) -> None:
+        """Give what was indexed its vectors, all at once."""
+        for shelf, texts in self.unlearnt.items():
+            learn(self.transaction, self.book.encoder, shelf, texts)
+        self.unlearnt.clear()
 
     def _sealed(
         self,
@@ -275,6 +293,11 @@ class Ledger:
         audit.add(record)
         self.head = (record.seq, record.hash)
         return record
+
+
+def is_learning(file: str | None) -> bool:
+    """Whether a file is the written form of a memory, made from it, and not its home."""
+    return file is not None and file.startswith(LEARNINGS)
 
 
 def indexed_terms(memory: Memory) -> list[str]:

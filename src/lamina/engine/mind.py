@@ -11,10 +11,20 @@ from lamina.engine.allowance import commit_allow, load_allowed
 from lamina.engine.commit import commit_denial, readable
 from lamina.engine.context import context_of
 from lamina.engine.converse import converse
-from lamina.engine.details import Details, Narrowing, chosen, draft_of, query_of, whole_number
+from lamina.engine.details import (
+    Details,
+    Narrowing,
+    chosen,
+    draft_of,
+    query_of,
+    time_of,
+    whole_number,
+)
 from lamina.engine.explain import explained, missed, verdict
 from lamina.engine.hear import DEFAULT_SESSION, answered
 from lamina.engine.journal import last_events, one_event, reading_events
+from lamina.engine.known_then import recall_then
+from lamina.engine.layers import Layers
 from lamina.engine.ledger import Ledger
 from lamina.engine.pending import check_person, conclude, stage
 from lamina.engine.phase import begin, difference, listed
@@ -32,6 +42,7 @@ from lamina.model import (
     Explanation,
     Heard,
     HistoryEntry,
+    Layer,
     Memory,
     Outcome,
     Phase,
@@ -181,9 +192,11 @@ class Mind:
         Writes nothing, unless the setting `trace_recalls` asks for it. With `trace`, the result carries the
         events that the contract says of a reading.
         """
-        engine = self.engine
+        engine, then = self.engine, narrowing.pop("as_of", None)
         asked = checked_query(query_of(self.scope, question, narrowing, engine.config.recall_k))
         query = self._allowed(asked)
+        if then is not None:
+            return engine.database.read(lambda tx: recall_then(tx, query, time_of(then, "as_of")))
         engine.sync()
         now, wanted = engine.now(), trace or engine.config.trace_recalls or engine.listened
 
@@ -198,9 +211,20 @@ class Mind:
         with span("search_memory", self.scope, said) as note:
             found = engine.database.read(work)
             note("gen_ai.memory.record.count", len(found.hits))
+        engine.reads.note([hit.id for hit in found.hits], now)
         if wanted:
             engine.told_reading(query.scope, found.events)
         return found if trace else replace(found, events=())
+
+    @property
+    def layers(self) -> Layers:
+        """The five layers: the user model, procedures, what is learnt, episodes."""
+        return Layers(self)
+
+    def loaded(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories behind some hits, in their order."""
+        found = self.engine.database.read(lambda tx: Memories(tx).load(ids))
+        return [found[one] for one in ids if one in found]
 
     def resolve(self, keys: Iterable[str] = ()) -> dict[str, Effective]:
         """The values in force for these keys, or for all there are, with what each hides."""
@@ -283,6 +307,10 @@ class Mind:
     def confirm(self, key: str | None = None, *, reason: str = "") -> list[Receipt]:
         """Keep what was guessed, under its key; without a key, the newest guess. Only the person can."""
         memory = self._guess(key)
+        if memory.layer is not Layer.USER_MODEL:
+            receipt = self.layers.settle(memory)
+            self.engine.act(self.scope, lambda ledger: conclude(ledger, memory, receipt.ids[0]))
+            return [receipt]
         details: Details = {
             "key": memory.key or "", "kind": memory.kind, "priority": max(70, memory.priority),
             "reason": reason or "confirmed",

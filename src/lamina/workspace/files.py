@@ -105,6 +105,21 @@ def replace_file(root: Path, name: str, data: bytes, expected: bytes | None) -> 
             return written
 
 
+def remove_file(root: Path, name: str, expected: bytes) -> bool:
+    """Take a file away if it still says `expected`; it goes to the history. False where it says otherwise."""
+    *folders, leaf = _steps(name)
+    with _explained(name), _folder(root, folders) as folder:
+        if folder is None or (fd := _opened(folder, leaf, name, os.O_RDONLY)) is None:
+            return False
+        with _closing(fd):
+            if _content(fd, name) != expected:
+                return False
+            _keep_version(root, name, expected)
+            os.unlink(leaf, dir_fd=folder)
+            _settle(folder)
+            return True
+
+
 def read_lines(root: Path, name: str) -> Iterator[bytes]:
     """The lines of a log below `root`, without their ends, however long the log is; raises as `read_file`."""
     *folders, leaf = _steps(name)
@@ -140,12 +155,16 @@ def append_line(root: Path, name: str, line: bytes, durable: bool = True) -> Non
 
 
 def append_lines(
-    root: Path, name: str, lines: Sequence[bytes], durable: bool = True, unless: Sequence[bytes] = ()
+    root: Path,
+    name: str,
+    lines: Sequence[bytes],
+    durable: bool = True,
+    once: re.Pattern[bytes] | None = None,
 ) -> None:
     """Adds lines to a log below `root`, whole or not at all, safe against other appenders.
 
-    `unless` has a text for each line: where it stands in the log's last lines already, another appender was
-    faster, and the line is not added.
+    `once` finds in each line what makes it the one it is: where that stands in the log's last lines already,
+    another appender was faster, and the line is not added.
 
     A last line without its end, left by a crash, goes to `<name>.torn` first. Raises as `replace_file`.
     """
@@ -169,10 +188,10 @@ def append_lines(
             # torn to another appender, which would cut it off.
             fcntl.flock(fd, fcntl.LOCK_EX)
             _set_torn_aside(fd, folder, leaf, name)
-            if unless:
+            if once is not None:
                 last = _TAIL + 2 * sum(map(len, texts))
-                tail = os.pread(fd, last, max(0, os.fstat(fd).st_size - last))
-                texts = [text for text, own in zip(texts, unless, strict=True) if own not in tail]
+                known = set(once.findall(os.pread(fd, last, max(0, os.fstat(fd).st_size - last))))
+                texts = [text for text in texts if known.isdisjoint(once.findall(text))]
             _append(fd, b"".join(text + b"\n" for text in texts))
             if durable:
                 _settle(fd)

@@ -7,6 +7,7 @@ the program fills these in with functions that load what they need when they are
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from lamina_jobs.clockwork import Clockwork
     from lamina_jobs.decided import Kept
     from lamina_jobs.decision_list import DecisionList
+    from lamina_jobs.imports import Report
     from lamina_jobs.job import JobReport
     from lamina_jobs.run import JobLine
     from lamina_text.decisions import Decision
@@ -58,5 +60,7 @@ class Doors(NamedTuple):
     list_decisions: Callable[[Engine, str | None], DecisionList]
     find_decision: Callable[[Engine, str], Kept]
     overrule_decision: Callable[[Mind, str, str, str], Decision]
+    import_files: Callable[..., Report]
+    show_bar: Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
     serve_http: Callable[[Engine, Callable[[str], None]], None]
     serve_mcp: Callable[[Mind, Engine, bool, str], None]
