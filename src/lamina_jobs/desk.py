@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lamina.errors import Conflict, InvalidInput
-from lamina.workspace.files import files_in, read_file, replace_file
-from lamina.workspace.grant import check_read, check_write, matches
-from lamina.workspace.locks import locked
+from lamina_files.files import files_in, read_file, replace_file
+from lamina_files.grant import check_read, check_write, matches
+from lamina_files.locks import locked
 
 _ATTEMPTS = 20
 
@@ -94,4 +94,5 @@ class Desk:
 
 
 def _lines(data: bytes | None) -> list[str]:
-    return (data or b"").decode("utf-8", errors="replace").split("\n")
+    text = (data or b"").decode("utf-8", errors="replace")
+    return text.removesuffix("\n").split("\n") if text else []
