@@ -12,8 +12,8 @@ import pytest
 
 from lamina.engine.engine import Engine
 from lamina.errors import Conflict, Denied
-from lamina.workspace.files import read_file
-from lamina.workspace.grant import granted
+from lamina_files.files import read_file
+from lamina_files.grant import granted
 from lamina_jobs.decided import MOST_IN_A_FILE, keep, kept_decisions
 from lamina_jobs.decision_list import find_decision, list_decisions, overrule
 from lamina_jobs.desk import Desk
