@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from lamina.model import Context, Layer
 from lamina.storage.logs import Changes
-from lamina.views.context import Group, Item, block, episodes_group, procedures_group, user_model_group
 from lamina_language.user_model import PREFERENCES
+from lamina_search.prompt import Group, Item, block, episodes_group, procedures_group, user_model_group
 
 if TYPE_CHECKING:
     from lamina.engine.mind import Mind
