@@ -39,6 +39,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("views",),
     ("storage", "workspace", "trace"),
     ("engine",),
+    ("lamina_documents",),
     ("lamina_formats",),
     ("lamina_jobs",),
     ("surfaces", "integrations"),
@@ -53,6 +54,7 @@ LIBRARIES = {
     "lamina_text": 2_500,
     "lamina_language": 3_500,
     "lamina_search": 3_000,
+    "lamina_documents": 800,
     "lamina_formats": 2_000,
     "lamina_jobs": 2_500,
 }

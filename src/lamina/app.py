@@ -27,6 +27,7 @@ from lamina.storage.sqlite import SqliteDatabase, tenant_file
 from lamina.trace.chain import Sealer
 from lamina.trace.keys import Anchor, load_key
 from lamina.workspace.layout import DATABASE, create_workspace, is_workspace
+from lamina_documents.index import Library
 from lamina_jobs import run as jobs
 from lamina_jobs.job import JobReport
 from lamina_jobs.run import Asked
@@ -147,6 +148,7 @@ def _assembled(
             embedder=embedder,
             home=home,
             root=where.workspace,
+            library=Library,
             adopt=adopt,
         )
     )

@@ -28,9 +28,10 @@ from lamina.engine.layers import Layers
 from lamina.engine.ledger import Ledger
 from lamina.engine.pending import check_person, conclude, stage
 from lamina.engine.phase import begin, difference, listed
-from lamina.engine.recall import checked_query, recall
+from lamina.engine.recall import checked_query
 from lamina.engine.request import Request, Verb
 from lamina.engine.resolve import resolved
+from lamina.engine.search import SearchOptions, covering, planned, reach, read_lines, searched
 from lamina.engine.shelves import keyed_on, lapsed_on, lapsing_on, latest_on, pending_on, said_on
 from lamina.engine.turn import AgentTurn
 from lamina.errors import Denied, InvalidInput, NotFound
@@ -67,6 +68,7 @@ from lamina.storage.memories import Memories
 from lamina.storage.sessions import Session, Sessions
 from lamina.trace.telemetry import span
 from lamina_language.secrets.privacy import check_name, redacted
+from lamina_search.results import DocumentLines, SearchResults
 from lamina_text.entries import canonical_key
 from lamina_text.normal import well_formed
 
@@ -195,11 +197,13 @@ class Mind:
         query = self._allowed(asked)
         if then is not None:
             return engine.database.read(lambda tx: recall_then(tx, query, time_of(then, "as_of")))
+        if not narrowing.get("spaces"):
+            query, _ = covering(self, query)
         engine.sync()
         now, wanted = engine.now(), trace or engine.config.trace_recalls or engine.listened
 
         def work(transaction: Transaction) -> Recollection:
-            answer = recall(transaction, query, now, engine.config.recall_pool)
+            answer = reach(transaction, query, engine, now, lambda: False).answer
             if not wanted:
                 return answer.found
             events = reading_events(transaction, query, asked.spaces, answer, engine.book)
@@ -213,6 +217,20 @@ class Mind:
         if wanted:
             engine.told_reading(query.scope, found.events)
         return found if trace else replace(found, events=())
+
+    def search(self, question: str, **options: Unpack[SearchOptions]) -> SearchResults:
+        """What documents and memories say about a question: where it stands, when, and how sure that is.
+
+        Recent files first, the others when those say too little, the archives when the question reaches
+        across months or `archive` asks for it. No file is written.
+        """
+        plan = planned(self.engine.library, options)
+        query = self._allowed(checked_query(query_of(self.scope, question, {"k": plan.most}, plan.most)))
+        return searched(self, query, plan)
+
+    def read_document(self, path: str, *, start: int = 1, lines: int = 200) -> DocumentLines:
+        """Some lines of one of the caller's documents as the file has them now, without secrets."""
+        return read_lines(self, path, start, lines)
 
     @property
     def layers(self) -> Layers:
