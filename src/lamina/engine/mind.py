@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -23,7 +24,7 @@ from lamina.engine.details import (
 from lamina.engine.explain import explained, missed, verdict
 from lamina.engine.hear import DEFAULT_SESSION, answered
 from lamina.engine.journal import last_events, one_event, reading_events
-from lamina.engine.known_then import recall_then
+from lamina.engine.known_then import moment_of, recall_then
 from lamina.engine.layers import Layers
 from lamina.engine.ledger import Ledger
 from lamina.engine.pending import check_person, conclude, stage
@@ -236,6 +237,10 @@ class Mind:
     def layers(self) -> Layers:
         """The five layers: the user model, procedures, what is learnt, episodes."""
         return Layers(self)
+
+    def moment_of(self, revision: int) -> datetime:
+        """When the caller's conversation reached a revision; NotFound where it never did."""
+        return moment_of(self, revision)
 
     def loaded(self, ids: Sequence[str]) -> list[Memory]:
         """The memories behind some hits, in their order."""
