@@ -17,7 +17,6 @@ from lamina.storage.book import Properties
 from lamina.storage.database import Database, Transaction
 from lamina.storage.documents import DOCUMENTS, Documents, File, Known
 from lamina.storage.lexicon import Lexicon
-from lamina.workspace.files import Stamp, read_file
 from lamina_documents.files import (
     Source,
     Swept,
@@ -26,6 +25,7 @@ from lamina_documents.files import (
     sweep_documents,
     weekly_at_work,
 )
+from lamina_files.files import Stamp, read_file
 from lamina_language.secrets.privacy import REDACTED, find_secrets
 from lamina_search.encoders.port import Embedder
 from lamina_search.results import LibraryStatus

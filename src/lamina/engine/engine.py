@@ -32,7 +32,6 @@ from lamina.engine.settle import settle
 from lamina.errors import LaminaError
 from lamina.model import Decision, Draft, Heard, Receipt, Role, Scope, Space, canonical, quoted
 from lamina.model.audit import AuditReport
-from lamina.policy.gates import decide
 from lamina.runtime import Runtime, random_token
 from lamina.storage.book import Operations, Properties
 from lamina.storage.database import Database, Transaction
@@ -43,8 +42,9 @@ from lamina.storage.memories import Memories
 from lamina.storage.vectors import Vectors
 from lamina.trace.keys import Anchor
 from lamina.trace.telemetry import span
-from lamina.workspace.files import sweep
-from lamina.workspace.layout import PROFILE, workspace_id
+from lamina_files.files import sweep
+from lamina_files.layout import PROFILE, workspace_id
+from lamina_policy.gates import decide
 from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.tended import patient
 from lamina_search.results import LibraryStatus
