@@ -34,11 +34,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("config",),
     ("lamina_text",),
     ("lamina_language",),
-    ("policy",),
+    ("lamina_policy",),
     ("lamina_search",),
     ("views",),
-    ("storage", "workspace", "trace"),
+    ("storage", "lamina_files", "trace"),
     ("engine",),
+    ("lamina_documents",),
     ("lamina_formats",),
     ("lamina_jobs",),
     ("surfaces", "integrations"),
@@ -52,18 +53,22 @@ RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 LIBRARIES = {
     "lamina_text": 2_500,
     "lamina_language": 3_500,
+    "lamina_policy": 1_500,
     "lamina_search": 3_000,
+    "lamina_files": 1_500,
+    "lamina_documents": 800,
     "lamina_formats": 2_000,
     "lamina_jobs": 2_500,
 }
 
-PURE = {"model", "errors", "lamina_text", "lamina_language", "policy", "lamina_search", "views"}
+PURE = {"model", "errors", "lamina_text", "lamina_language", "lamina_policy", "lamina_search", "views"}
 #: Encoders load tables and ask servers; what ranks with their vectors does not.
 IMPURE_FOLDERS = ("lamina_search/encoders/",)
 #: What a pure module may import from outside: values, text and arithmetic; nothing that touches the world.
 PURE_IMPORTS = {
-    "__future__", "abc", "array", "base64", "binascii", "bisect", "collections", "copy", "dataclasses",
-    "datetime", "decimal", "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "hmac", "html",
+    "__future__", "abc", "array", "base64", "binascii", "bisect", "calendar", "collections", "copy",
+    "dataclasses", "datetime", "decimal", "difflib", "enum", "fractions", "functools", "hashlib", "heapq",
+    "hmac", "html",
     "importlib.resources", "itertools", "json", "math", "operator", "re", "statistics", "string", "struct",
     "textwrap", "tomllib", "types", "typing", "unicodedata", "urllib.parse", "zlib",
     "Stemmer", "numpy", "yaml",
@@ -92,8 +97,8 @@ EMPTY_NAMES = re.compile(r"(Manager|Service|Helper|Utils|Handler|Factory|Base|Im
 #: In lamina_jobs these run jobs; everything else there is work, and touches files through its desk alone.
 RUNS_JOBS = {"lamina_jobs/clockwork.py", "lamina_jobs/desk.py", "lamina_jobs/run.py"}
 BEHIND_THE_DESK = (
-    "asyncio", "ctypes", "io", "lamina.workspace.exchange", "lamina.workspace.files",
-    "lamina.workspace.locks", "os", "pathlib", "shutil", "subprocess", "tempfile", "threading",
+    "asyncio", "ctypes", "io", "lamina_files.exchange", "lamina_files.files",
+    "lamina_files.locks", "os", "pathlib", "shutil", "subprocess", "tempfile", "threading",
 )
 
 EVERYTHING = {"Exception", "BaseException"}
@@ -440,9 +445,9 @@ CAUGHT: list[tuple[Rule, str, str]] = [
     (wrong_direction, "model/a.py", "from .. import storage"),
     (wrong_direction, "model/a.py", "from ..storage.sqlite import x"),
     (wrong_direction, "runtime.py", "from lamina.config import Config"),
-    (wrong_direction, "lamina_language/a.py", "from lamina.policy import x"),
+    (wrong_direction, "lamina_language/a.py", "from lamina_policy import x"),
     (wrong_direction, "storage/a.py", "from lamina.trace import x"),
-    (wrong_direction, "workspace/a.py", "from lamina.trace import x"),
+    (wrong_direction, "lamina_files/a.py", "from lamina.trace import x"),
     (wrong_direction, "lamina_search/a.py", "from lamina.storage import x"),
     (wrong_direction, "engine/a.py", "from lamina_jobs import x"),
     (wrong_direction, "lamina_formats/a.py", "from lamina_jobs import x"),
@@ -464,8 +469,8 @@ CAUGHT: list[tuple[Rule, str, str]] = [
     (impure_import, "views/a.py", "from os import path"),
     (impure_import, "views/a.py", "from urllib import request"),
     (impure_import, "views/a.py", "from importlib import import_module"),
-    (impure_import, "policy/a.py", "from lamina.runtime import Clock"),
-    (impure_import, "policy/a.py", "from lamina import runtime"),
+    (impure_import, "lamina_policy/a.py", "from lamina.runtime import Clock"),
+    (impure_import, "lamina_policy/a.py", "from lamina import runtime"),
     (impure_import, "errors.py", "import os"),
     (impure_import, "lamina_search/a.py", "x = open('a')"),
     (time_or_chance, "engine/a.py", "from datetime import datetime\nx = datetime.now()"),
@@ -514,8 +519,8 @@ CAUGHT: list[tuple[Rule, str, str]] = [
     (unexplained_catch_all, "engine/a.py", "from contextlib import suppress\nwith suppress(Exception): ..."),
     (behind_the_desk, "lamina_jobs/a.py", "from pathlib import Path"),
     (behind_the_desk, "lamina_jobs/a.py", "import os"),
-    (behind_the_desk, "lamina_jobs/a.py", "from lamina.workspace.files import replace_file"),
-    (behind_the_desk, "lamina_jobs/a.py", "from lamina.workspace import files"),
+    (behind_the_desk, "lamina_jobs/a.py", "from lamina_files.files import replace_file"),
+    (behind_the_desk, "lamina_jobs/a.py", "from lamina_files import files"),
     (behind_the_desk, "lamina_jobs/a.py", "def f(task): open('MEMORY.md', 'w')"),
     (behind_the_desk, "lamina_jobs/a.py", "def f(task): (task.engine.root / 'MEMORY.md').write_text('x')"),
     (stray_print, "engine/a.py", "print('x')"),
@@ -525,7 +530,7 @@ CAUGHT: list[tuple[Rule, str, str]] = [
 ALLOWED: list[tuple[Rule, str, str]] = [
     (wrong_direction, "model/a.py", "from lamina.errors import Denied\nfrom lamina.model.scope import Scope"),
     (wrong_direction, "model/a.py", "from . import scope\nfrom .scope import Scope"),
-    (wrong_direction, "policy/a.py", "from lamina.config import Config\nfrom lamina_language import x"),
+    (wrong_direction, "lamina_policy/a.py", "from lamina.config import x\nfrom lamina_language import x"),
     (wrong_direction, "lamina_jobs/a.py", "from lamina_formats import x\nfrom lamina.engine import Engine"),
     (wrong_direction, "surfaces/http/a.py", "from lamina.surfaces.cli import x\nfrom lamina import engine"),
     (wrong_direction, "__init__.py", "from lamina.app import open"),
@@ -552,7 +557,7 @@ ALLOWED: list[tuple[Rule, str, str]] = [
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept Exception:  # noqa: BLE001 its reason\n    ..."),
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept BaseException:\n    undo()\n    raise"),
     (behind_the_desk, "lamina_jobs/a.py", "def f(task): task.files.change('memory/a.md', lambda old: old)"),
-    (behind_the_desk, "lamina_jobs/run.py", "from lamina.workspace.locks import locked"),
+    (behind_the_desk, "lamina_jobs/run.py", "from lamina_files.locks import locked"),
     (behind_the_desk, "lamina_formats/a.py", "from pathlib import Path"),
     (stray_print, "surfaces/cli/a.py", "print('x')"),
     (stray_print, "engine/a.py", "console.print('x')"),

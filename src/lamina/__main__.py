@@ -27,8 +27,8 @@ def main() -> None:
 def _doors() -> Doors:
     return Doors(
         version=__version__,
-        find_workspace=_late("lamina.workspace.layout", "find_workspace"),
-        create_workspace=_late("lamina.workspace.layout", "create_workspace"),
+        find_workspace=_late("lamina_files.layout", "find_workspace"),
+        create_workspace=_late("lamina_files.layout", "create_workspace"),
         load_config=_late("lamina.config", "load_config"),
         knobs=_late("lamina.config", "knobs"),
         parse_time=_late("lamina_text.ttl", "parse_time"),
@@ -43,6 +43,9 @@ def _doors() -> Doors:
         job_time=_late("lamina_jobs.clockwork", "hard_stop_s"),
         run_job=_late("lamina.app", "run_job"),
         clockwork=_late("lamina_jobs.clockwork", "Clockwork"),
+        list_decisions=_late("lamina_jobs.decision_list", "list_decisions"),
+        find_decision=_late("lamina_jobs.decision_list", "find_decision"),
+        overrule_decision=_late("lamina_jobs.decision_list", "overrule"),
         import_files=_late("lamina_jobs.imports", "import_files"),
         show_bar=_late("lamina.surfaces.cli.bar", "shown"),
         serve_http=_serve_http,

@@ -14,8 +14,8 @@ import lamina
 from lamina.engine.engine import Engine
 from lamina.errors import Denied, InvalidInput, NotFound, Unavailable
 from lamina.runtime import monotonic
-from lamina.workspace.files import read_file, replace_file
-from lamina.workspace.grant import matches
+from lamina_files.files import read_file, replace_file
+from lamina_files.grant import matches
 from lamina_jobs.job import Job, JobStatus, Task
 from lamina_jobs.registry import JOBS
 from lamina_jobs.run import MOST_ATTEMPTS, Asked, due_jobs, list_jobs, run_job

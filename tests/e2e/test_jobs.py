@@ -17,7 +17,7 @@ import pytest
 import lamina
 from lamina.runtime import monotonic
 from lamina.testing import ManualClock
-from lamina.workspace.locks import JOB_LOCK_DIR, locked
+from lamina_files.locks import JOB_LOCK_DIR, locked
 from lamina_jobs.job import JobStatus
 from lamina_jobs.registry import JOBS
 from lamina_jobs.run import run_job
@@ -30,7 +30,7 @@ NOW = ("--now", SUNDAY.isoformat())
 HOLDER = """
 import sys
 from pathlib import Path
-from lamina.workspace.locks import JOB_LOCK_DIR, locked
+from lamina_files.locks import JOB_LOCK_DIR, locked
 with locked(Path(sys.argv[1]), "weekly-compound", 0, JOB_LOCK_DIR):
     print("in", flush=True)
     sys.stdin.read()

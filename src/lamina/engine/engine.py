@@ -22,17 +22,17 @@ from lamina.engine.guard import POLICY, Guardrails, accept, digest_of, load_guar
 from lamina.engine.hear import DEFAULT_SESSION, Tried, Turn, commit_turn, nothing_promoted, promotable
 from lamina.engine.home import FileHome, FileProblem
 from lamina.engine.learnings import Learnings
-from lamina.engine.ledger import Book, Ledger, indexed_terms
-from lamina.engine.library import Library, LibraryStatus
+from lamina.engine.ledger import Book, Ledger, indexed_terms, said_in
 from lamina.engine.meaning import Meaning, embed_missing, learn, meaning_of, meant_by
 from lamina.engine.mind import Mind
 from lamina.engine.mirror import Mirror
+from lamina.engine.recall import Means
 from lamina.engine.request import Request, Verb, forget_old_responses, perform
+from lamina.engine.search import Library
 from lamina.engine.settle import settle
 from lamina.errors import LaminaError
 from lamina.model import Decision, Draft, Heard, Receipt, Role, Scope, Space, canonical, quoted
 from lamina.model.audit import AuditReport
-from lamina.policy.gates import decide
 from lamina.runtime import Runtime, random_token
 from lamina.storage.book import Operations, Properties
 from lamina.storage.database import Database, Transaction
@@ -43,10 +43,12 @@ from lamina.storage.memories import Memories
 from lamina.storage.vectors import Vectors
 from lamina.trace.keys import Anchor
 from lamina.trace.telemetry import span
-from lamina.workspace.files import sweep
-from lamina.workspace.layout import PROFILE, workspace_id
+from lamina_files.files import sweep
+from lamina_files.layout import PROFILE, workspace_id
+from lamina_policy.gates import decide
 from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.tended import patient
+from lamina_search.results import LibraryStatus
 from lamina_text.analyse import ANALYSER_VERSION
 
 T = TypeVar("T")
@@ -61,6 +63,10 @@ _OPERATIONS = {
     Verb.FORGET: "delete_memory",
     Verb.EXPIRE: "delete_memory",
 }
+
+
+#: Root, owner, store, settings and encoder into the index of a workspace's documents.
+OpenLibrary = Callable[[Path, Scope, Database, Config, Embedder | None], Library]
 
 
 class Who(TypedDict, total=False):
@@ -87,6 +93,7 @@ class Parts:
     home: Path  #: the configuration folder, where POLICY.md lies
     root: Path | None  #: the workspace, None for a store without files
     embedder: Embedder | None = None  #: what finds by meaning; without it words alone do
+    library: OpenLibrary | None = None  #: how the workspace's documents are opened; None, and there are none
     adopt: bool = False  #: take the files over from another workspace on the same store
 
 
@@ -125,6 +132,7 @@ class Engine:
         self._guardrails = Guardrails()
         self._mirror = Mirror(parts.root, parts.database, parts.book.sealer, parts.anchor)
         self.library: Library | None = None
+        self._open_library = parts.library
         self._homes: tuple[FileHome, ...] = ()
         self._problems: tuple[FileProblem, ...] = ()
         self._listeners: tuple[Callable[[dict[str, Any]], None], ...] = ()
@@ -251,6 +259,17 @@ class Engine:
             verb=Verb.PROMOTE, scope=turn.scope, at=self.now(), target=hint.target, reason=hint.reason
         )
         return [self.carry_out(replace(asked, memory_id=one)) for one in ids]
+
+    @property
+    def means(self) -> Means:
+        """What a recall works with."""
+        config = self.config
+        return Means(
+            pool=config.recall_pool,
+            embedder=self.embedder,
+            fusion=config.recall_fusion,
+            plain_decay=config.recall_decay == "plain",
+        )
 
     @property
     def listened(self) -> bool:
@@ -425,7 +444,8 @@ class Engine:
         )
         parts = (self.database, self.book, self.config)
         self._homes = tuple(FileHome(root, space, owner, *parts) for space in HOMES)
-        self.library = Library(root, owner, self.database, self.config, self.book.encoder)
+        if self._open_library is not None:
+            self.library = self._open_library(root, owner, self.database, self.config, self.book.encoder)
         if taken_over:
             for home in self._homes:
                 home.write_missing()
@@ -501,21 +521,22 @@ def _reindexed(transaction: Transaction, encoder: Embedder | None) -> int:
     lexicon, memories = Lexicon(transaction), Memories(transaction)
     lexicon.clear()
     Vectors(transaction).clear()
-    count, after = 0, ""
-    while page := memories.page(after, _REBUILD_PAGE):
+    ids = memories.in_order()
+    for start in range(0, len(ids), _REBUILD_PAGE):
         texts: dict[int, dict[int, str]] = defaultdict(dict)
-        for memory in page:
+        page = ids[start : start + _REBUILD_PAGE]
+        known = memories.load(page)
+        for memory in map(known.__getitem__, page):
             shelf = lexicon.open_shelf(memory.shelf)[0]
-            slot = lexicon.add(shelf, indexed_terms(memory))
+            slot = lexicon.add(shelf, indexed_terms(memory), said_in(memory))
             memories.set_slot(memory.id, slot)
             texts[shelf][slot] = meant_by(memory)
         for shelf, those in texts.items():
             learn(transaction, encoder, shelf, those)
-        count, after = count + len(page), page[-1].id
     for shelf, those in Documents(transaction).reindex():
         learn(transaction, encoder, shelf, those)
     Properties(transaction).set("analyser", str(ANALYSER_VERSION))
-    return count
+    return len(ids)
 
 
 def store_id(database: Database) -> str:

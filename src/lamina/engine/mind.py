@@ -28,9 +28,10 @@ from lamina.engine.layers import Layers
 from lamina.engine.ledger import Ledger
 from lamina.engine.pending import check_person, conclude, stage
 from lamina.engine.phase import begin, difference, listed
-from lamina.engine.recall import checked_query, recall
+from lamina.engine.recall import checked_query
 from lamina.engine.request import Request, Verb
 from lamina.engine.resolve import resolved
+from lamina.engine.search import SearchOptions, covering, planned, reach, read_lines, searched
 from lamina.engine.shelves import keyed_on, lapsed_on, lapsing_on, latest_on, pending_on, said_on
 from lamina.engine.turn import AgentTurn
 from lamina.errors import Denied, InvalidInput, NotFound
@@ -59,7 +60,6 @@ from lamina.model import (
     checked_name,
 )
 from lamina.model.audit import TraceEvent
-from lamina.policy.phases import PhaseDiff
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.logs import History
@@ -67,6 +67,8 @@ from lamina.storage.memories import Memories
 from lamina.storage.sessions import Session, Sessions
 from lamina.trace.telemetry import span
 from lamina_language.secrets.privacy import check_name, redacted
+from lamina_policy.phases import PhaseDiff
+from lamina_search.results import DocumentLines, SearchResults
 from lamina_text.entries import canonical_key
 from lamina_text.normal import well_formed
 
@@ -197,11 +199,13 @@ class Mind:
         query = self._allowed(asked)
         if then is not None:
             return engine.database.read(lambda tx: recall_then(tx, query, time_of(then, "as_of")))
+        if not narrowing.get("spaces"):
+            query, _ = covering(self, query)
         engine.sync()
         now, wanted = engine.now(), trace or engine.config.trace_recalls or engine.listened
 
         def work(transaction: Transaction) -> Recollection:
-            answer = recall(transaction, query, now, engine.config.recall_pool)
+            answer = reach(transaction, query, engine, now, lambda: False).answer
             if not wanted:
                 return answer.found
             events = reading_events(transaction, query, asked.spaces, answer, engine.book)
@@ -215,6 +219,20 @@ class Mind:
         if wanted:
             engine.told_reading(query.scope, found.events)
         return found if trace else replace(found, events=())
+
+    def search(self, question: str, **options: Unpack[SearchOptions]) -> SearchResults:
+        """What documents and memories say about a question: where it stands, when, and how sure that is.
+
+        Recent files first, the others when those say too little, the archives when the question reaches
+        across months or `archive` asks for it. No file is written.
+        """
+        plan = planned(self.engine.library, options)
+        query = self._allowed(checked_query(query_of(self.scope, question, {"k": plan.most}, plan.most)))
+        return searched(self, query, plan)
+
+    def read_document(self, path: str, *, start: int = 1, lines: int = 200) -> DocumentLines:
+        """Some lines of one of the caller's documents as the file has them now, without secrets."""
+        return read_lines(self, path, start, lines)
 
     @property
     def layers(self) -> Layers:
@@ -381,8 +399,8 @@ class Mind:
         """Why a memory is not among the hits for a question, or that it is."""
         engine, memory = self.engine, self.get(memory_id)
         query = self._allowed(checked_query(query_of(self.scope, question, {}, engine.config.recall_k)))
-        now, pool = engine.now(), engine.config.recall_pool
-        return engine.database.read(lambda tx: missed(tx, query, memory, now, pool))
+        now, means = engine.now(), engine.means
+        return engine.database.read(lambda tx: missed(tx, query, memory, now, means))
 
     def _allowed(self, query: Query) -> Query:
         """The query within what the policy lets this caller read."""
