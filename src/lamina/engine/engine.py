@@ -48,6 +48,7 @@ from lamina_files.layout import PROFILE, workspace_id
 from lamina_policy.gates import decide
 from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.tended import patient
+from lamina_search.rerank import Reranker
 from lamina_search.results import LibraryStatus
 from lamina_text.analyse import ANALYSER_VERSION
 
@@ -125,6 +126,7 @@ class Engine:
         self.book = parts.book
         self.database = parts.database
         self.embedder = parts.embedder
+        self.reranker: Reranker | None = None  #: a program may put a cross-encoder here
         self.root = parts.root
         self.reads = Reads()
         self._learnings = None if parts.root is None else Learnings(parts.root, parts.database)
@@ -269,6 +271,7 @@ class Engine:
             embedder=self.embedder,
             fusion=config.recall_fusion,
             plain_decay=config.recall_decay == "plain",
+            reranker=self.reranker,
         )
 
     @property
