@@ -15,6 +15,7 @@ from lamina.surfaces.cli import (
     access,
     begin,
     core,
+    decisions,
     demo,
     documents,
     governance,
@@ -33,7 +34,7 @@ from lamina.surfaces.cli.output import Output, prepare_streams
 class LaminaGroup(LazyGroup):
     """Every command there is."""
 
-    parts = (begin, memories, core, documents, governance, imports, jobs, upkeep, access, demo)
+    parts = (begin, memories, core, documents, governance, imports, decisions, jobs, upkeep, access, demo)
     known = Commands(part.commands for part in parts)
 
 
