@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from lamina.model import (
@@ -207,12 +208,14 @@ def from_row(row: Row) -> Memory:
         updated_at=moment(row[20]), valid_from=from_micros(row[21]), valid_until=from_micros(row[22]),
         expires_at=from_micros(row[23]), purge_at=from_micros(row[24]), last_accessed_at=from_micros(row[25]),
         access_count=row[26], decay_score=row[27], supersedes=row[28], superseded_by=row[29], file=row[30],
-        provenance=_provenance(json.loads(row[31])), meta=json.loads(row[32]),
+        provenance=_provenance(row[31]), meta=json.loads(row[32]),
         expires_tick=row[33], retired_tick=row[34],
     )  # fmt: skip
 
 
-def _provenance(value: dict[str, Any]) -> Provenance:
+@lru_cache(maxsize=4096)  # many memories share one: a recall reads dozens of them
+def _provenance(text: str) -> Provenance:
+    value = json.loads(text)
     return Provenance(
         **{
             **value,
