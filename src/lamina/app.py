@@ -19,6 +19,7 @@ from lamina.engine.mind import Mind
 from lamina.errors import ConfigError, Damaged, Unauthenticated
 from lamina.model import quoted
 from lamina.model.token import Right
+from lamina.policy.categories import Categories, load_categories
 from lamina.policy.loading import PRESETS, load_policy, preset
 from lamina.policy.rules import Policy
 from lamina.runtime import Clock, Runtime, SystemClock, pause
@@ -136,6 +137,7 @@ def _assembled(
                 read_policy(config.policy),
                 _rules(config.rules),
                 timedelta(minutes=config.session_minutes),
+                categories=read_categories(config.categories),
                 encoder=embedder if isinstance(embedder, StaticEncoder) else None,  # others may be slow
             ),
             config=config,
@@ -157,6 +159,14 @@ def read_policy(named: str) -> Policy:
     if path.suffix not in (".toml", ".yaml", ".yml"):
         return preset(named)  # which says what there is
     return load_policy(_text_of(path, "policy"), str(path))
+
+
+def read_categories(named: str) -> Categories:
+    """What the categories file says; nothing is limited without one."""
+    if not named:
+        return Categories()
+    path = Path(named).expanduser()
+    return load_categories(_text_of(path, "categories"), str(path))
 
 
 def _rules(named: str) -> Rulebook:

@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from lamina.engine.meaning import learn, meant_by
-from lamina.model import HistoryEntry, HistoryOp, Memory, Phase, Scope, Space, canonical, quoted
+from lamina.model import HistoryEntry, HistoryOp, Memory, Phase, Scope, Space, State, canonical, quoted
 from lamina.model.audit import AuditRecord
+from lamina.policy.categories import Categories
 from lamina.policy.gates import Law
 from lamina.policy.rules import Policy
 from lamina.storage.database import Transaction
@@ -41,6 +42,8 @@ _AUDIT_OP = {
     HistoryOp.DELETE: "delete",
     HistoryOp.RESTORE: "restore",
     HistoryOp.TTL: "expire",
+    HistoryOp.MERGE: "merge",
+    HistoryOp.LINK: "link",
 }
 _FILE_SCOPE = {"PROFILE.md": "profile", "SESSION.md": "session"}
 _CHANGE = {
@@ -49,6 +52,7 @@ _CHANGE = {
     HistoryOp.DELETE: "soft_deleted",
     HistoryOp.RESTORE: "restored",
     HistoryOp.TTL: "deleted",
+    HistoryOp.MERGE: "merged",
 }
 
 
@@ -61,12 +65,13 @@ class Book:
     rules: Rulebook
     session_timeout: timedelta = timedelta(minutes=30)
     allowed: dict[str, frozenset[str]] = field(default_factory=dict)  #: user to fingerprints of no secrets
+    categories: Categories = field(default_factory=Categories)
     encoder: Embedder | None = None  #: gives what is written its vector at once; None, and it waits for one
 
     def law(self, scope: Scope) -> Law:
         """What this caller's drafts are judged by."""
         marks = self.allowed.get(quoted(scope.user), frozenset())
-        return Law(self.policy, Allowed(self._allowing_key, marks))
+        return Law(self.policy, Allowed(self._allowing_key, marks), frozenset(self.categories.known))
 
     @cached_property
     def _allowing_key(self) -> bytes:
@@ -103,6 +108,7 @@ class Ledger:
     home: str | None = None  #: the file whose lock the caller holds, None for a change in the database alone
     lines: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  #: run id, audit line
     written: list[Memory] = field(default_factory=list)
+    done: list[tuple[HistoryOp, Memory]] = field(default_factory=list)  #: every step of every memory
     traced: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  #: shelf, event
     shelves: dict[str, Shelf] = field(default_factory=dict)  #: those whose clock this change moved
     head: tuple[int, str] = (0, "")
@@ -111,6 +117,11 @@ class Ledger:
     @property
     def memories(self) -> Memories:
         return Memories(self.transaction)
+
+    @property
+    def seen(self) -> Transaction:
+        """The store as the caller may read it."""
+        return self.transaction.narrowed(self.scope.reach_mark)
 
     @property
     def lexicon(self) -> Lexicon:
@@ -176,7 +187,11 @@ class Ledger:
                 decision=decision,
             )
         )
-        Changes(self.transaction).add(self.scope.thread, _CHANGE[op], memory.id, micros(self.now))
+        event = "soft_deleted" if memory.state is State.SOFT_DELETED else _CHANGE.get(op)
+        if event is not None:
+            changed = (memory.id, memory.shelf)
+            Changes(self.transaction).add(self.scope.thread, event, changed, micros(self.now))
+        self.done.append((op, memory))
         reason = str(decision.get("code", ""))
         subject = (memory.id, number, memory.key)
         scope = _FILE_SCOPE.get(memory.file or "", memory.shelf)

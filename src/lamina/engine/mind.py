@@ -11,21 +11,26 @@ from lamina.engine.allowance import commit_allow, load_allowed
 from lamina.engine.commit import commit_denial, readable
 from lamina.engine.context import context_of
 from lamina.engine.converse import converse
+from lamina.engine.delta import delta_of
 from lamina.engine.details import Details, Narrowing, chosen, draft_of, query_of, whole_number
 from lamina.engine.explain import explained, missed, verdict
 from lamina.engine.hear import DEFAULT_SESSION, answered
 from lamina.engine.journal import last_events, one_event, reading_events
 from lamina.engine.ledger import Ledger
+from lamina.engine.modes import by_modes
 from lamina.engine.pending import check_person, conclude, stage
 from lamina.engine.phase import begin, difference, listed
+from lamina.engine.query import Asked, Queried, queried
 from lamina.engine.recall import checked_query, recall
 from lamina.engine.request import Request, Verb
 from lamina.engine.resolve import resolved
 from lamina.engine.shelves import keyed_on, lapsed_on, lapsing_on, latest_on, pending_on, said_on
+from lamina.engine.tally import Stats, stats_of
 from lamina.engine.turn import AgentTurn
 from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.model import (
     Context,
+    Delta,
     Deny,
     Draft,
     Effective,
@@ -77,8 +82,9 @@ class Mind:
     def __init__(self, engine: Engine, scope: Scope) -> None:
         for name in (scope.user, scope.agent, scope.session, scope.run, scope.project):
             check_name(name or "")
-        self.engine = engine
-        self.scope = scope
+        reach = engine.book.categories.reach(scope)
+        self.scope = replace(scope, reach=reach)
+        self.engine = engine.seen_by(self.scope)  # whoever reads through it cannot step over the allowlist
 
     def remember(self, text: str, **details: Unpack[Details]) -> Receipt:
         """Remember one thing, exactly as it is said.
@@ -140,7 +146,11 @@ class Mind:
         """
         said = well_formed(text, "text", self.engine.config.max_text_chars)
         self._check_reply(reply, tools)
-        return converse(Mind(self.engine, self._in_session), said, reply, tools)
+        heard = converse(Mind(self.engine, self._in_session), said, reply, tools)
+        kept = any(":short_term:" not in one for receipt in heard.receipts for one in receipt.ids)
+        told = "ok" if kept else "skipped"
+        self.engine.tally.note(self._in_session, self.engine.now(), "hotpath", "classify", status=told)
+        return heard
 
     def _check_reply(self, reply: str | None, tools: Sequence[Mapping[str, Any]]) -> None:
         """What the agent answered and its tools returned, as somebody says who may speak for them."""
@@ -181,23 +191,27 @@ class Mind:
         Writes nothing, unless the setting `trace_recalls` asks for it. With `trace`, the result carries the
         events that the contract says of a reading.
         """
-        engine = self.engine
+        engine, cursor = self.engine, narrowing.pop("changes_since", None)
         asked = checked_query(query_of(self.scope, question, narrowing, engine.config.recall_k))
-        query = self._allowed(asked)
+        engine.book.categories.checked(asked.categories, self.scope)
+        query = self.allowed(asked)
         engine.sync()
         now, wanted = engine.now(), trace or engine.config.trace_recalls or engine.listened
 
         def work(transaction: Transaction) -> Recollection:
             answer = recall(transaction, query, now, engine.config.recall_pool)
+            found = replace(answer.found, delta=self._delta(transaction, cursor))
             if not wanted:
-                return answer.found
+                return found
             events = reading_events(transaction, query, asked.spaces, answer, engine.book)
-            return replace(answer.found, events=tuple(events))
+            return replace(found, events=tuple(events))
 
         said = {"gen_ai.memory.query.text": question} if engine.config.telemetry_content else None
         with span("search_memory", self.scope, said) as note:
             found = engine.database.read(work)
             note("gen_ai.memory.record.count", len(found.hits))
+        engine.tally.note(self.scope, now, "context", "search")
+        engine.tally.gave(hit.id for hit in found.hits)
         if wanted:
             engine.told_reading(query.scope, found.events)
         return found if trace else replace(found, events=())
@@ -226,14 +240,46 @@ class Mind:
         """Whether the administrator's policy prohibits something by name, such as `secrets_exfiltration`."""
         return self.engine.guardrails.prohibits(well_formed(what, "name", 200))
 
-    def context(self, task: str, *, budget_tokens: int = 2000, form: str = "xml") -> Context:
-        """The block an agent puts in its prompt: the values in force and what is known about the task.
+    def context(
+        self, task: str, *, budget_tokens: int = 2000, form: str = "xml", changes_since: str | None = None
+    ) -> Context:
+        """The block an agent puts in its prompt: what changed since a cursor, where one is given, the values
+        in force, and what is known about the task.
 
         Nothing that a tool or a document said is in it.
         """
         whole_number(budget_tokens, "budget_tokens", 0, 2**31)
-        found = self.recall(task, k=CONTEXT_HITS, trusted_only=True)
-        return context_of(self.resolve(), found, budget_tokens, form)
+        narrowing: Narrowing = {"k": CONTEXT_HITS, "trusted_only": True}
+        if changes_since is not None:
+            narrowing["changes_since"] = changes_since
+        always, found = by_modes(self, self.recall(task, **narrowing))
+        return context_of(self.resolve(), found, always, budget_tokens, form)
+
+    def changes(self, since: str = "") -> Delta:
+        """What changed in the caller's memory since a cursor, and the cursor to ask with next time.
+
+        Without a cursor, everything since the beginning. A caller never hears of what it may not read.
+        """
+        self.engine.sync()
+        return self.engine.database.read(lambda tx: delta_of(tx, self.scope, self.engine.book.sealer, since))
+
+    def _delta(self, transaction: Transaction, cursor: str | None) -> Delta | None:
+        if cursor is None:
+            return None
+        return delta_of(transaction, self.scope, self.engine.book.sealer, cursor)
+
+    def query(self, question: str, **asked: Unpack[Asked]) -> Queried:
+        """`memory.query`: a few memories, narrowed by categories and filters, within a budget."""
+        found = queried(self, question, **asked)
+        best = max((one.score for one in found.bullets), default=None)
+        self.engine.tally.note(self._in_session, self.engine.now(), "hotpath", "query", sim=best)
+        return found
+
+    def stats(self, *, by: str = "day", days: int = 7) -> Stats:
+        """What was done in the caller's memory lately, counted; and what there is, by category and state."""
+        self.engine.count_now()
+        now = self.engine.now()
+        return self.engine.database.read(lambda tx: stats_of(tx, self.scope, now, by, days))
 
     def turn(self, message: str) -> AgentTurn:
         """One step of an agent's loop, as a context: see `AgentTurn`."""
@@ -352,11 +398,11 @@ class Mind:
     def why_not(self, question: str, memory_id: str) -> Verdict:
         """Why a memory is not among the hits for a question, or that it is."""
         engine, memory = self.engine, self.get(memory_id)
-        query = self._allowed(checked_query(query_of(self.scope, question, {}, engine.config.recall_k)))
+        query = self.allowed(checked_query(query_of(self.scope, question, {}, engine.config.recall_k)))
         now, pool = engine.now(), engine.config.recall_pool
         return engine.database.read(lambda tx: missed(tx, query, memory, now, pool))
 
-    def _allowed(self, query: Query) -> Query:
+    def allowed(self, query: Query) -> Query:
         """The query within what the policy lets this caller read."""
         policy = self.engine.book.policy
         open_past = policy.phase.allow_cross_phase_recall
@@ -367,7 +413,9 @@ class Mind:
                 hint="Let the user ask, or set `phase.allow_cross_phase_recall` in the policy.",
             )
         spaces = tuple(space for space in policy.read_order if space in query.spaces)
-        return replace(query, spaces=spaces, across_phases=query.across_phases or open_past)
+        documents = query.documents if self.scope.sees("documents") else None
+        across = query.across_phases or open_past
+        return replace(query, spaces=spaces, across_phases=across, documents=documents)
 
     def start_phase(self, space: str = "session", *, name: str = "", reason: str = "manual") -> Phase:
         """Begin the next phase of one of the caller's spaces; a recall then looks at the new one only."""
@@ -419,6 +467,7 @@ class Mind:
             layer=old.layer,
             kind=old.kind,
             key=old.key,
+            category=old.category,
             reason=_reason(reason),
         )
         return self.engine.carry_out(

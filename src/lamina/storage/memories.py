@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from lamina.model import (
     Authority,
+    Filters,
     Kind,
     Layer,
     Memory,
@@ -56,21 +57,21 @@ class Memories:
 
     def get(self, memory_id: str) -> Memory | None:
         row = self._tx.one("memory_by_id", id=memory_id)
-        return None if row is None else _from_row(row)
+        return None if row is None else memory_of(row)
 
     def load(self, ids: Sequence[str]) -> dict[str, Memory]:
         """The memories with these ids that exist."""
-        return {row[0]: _from_row(row) for row in self._tx.all("memories_by_id", ids=list(ids))}
+        return {row[0]: memory_of(row) for row in self._tx.all("memories_by_id", ids=list(ids))}
 
     def active(self, shelf: int, identity: str) -> Memory | None:
         """The one active memory on a shelf that holds this key, or says this."""
         row = self._tx.one("active_by_identity", shelf=shelf, identity=identity)
-        return None if row is None else _from_row(row)
+        return None if row is None else memory_of(row)
 
     def placed(self, shelf: int, first: str, last: str, now: datetime) -> list[tuple[str, Memory]]:
         """The active memories in a range of places, each with its place, what changed last first."""
         rows = self._tx.all("memories_placed", shelf=shelf, first=first, last=last, now=micros(now))
-        return [(row[0], _from_row(row[1:])) for row in rows]
+        return [(row[0], memory_of(row[1:])) for row in rows]
 
     def place(self, memory_id: str) -> tuple[int, int | None, str]:
         """Shelf number, slot in the text index, identity."""
@@ -90,31 +91,31 @@ class Memories:
 
     def expired_by(self, shelf: int, tick: int) -> list[Memory]:
         """Active memories of a shelf whose ticks are over, oldest first."""
-        return [_from_row(row) for row in self._tx.all("expired_by", shelf=shelf, tick=tick)]
+        return [memory_of(row) for row in self._tx.all("expired_by", shelf=shelf, tick=tick)]
 
     def keyed(self, shelf: int, now: datetime) -> list[Memory]:
         """The active memories of a shelf that hold a key, in key order."""
-        return [_from_row(row) for row in self._tx.all("keyed_on", shelf=shelf, now=micros(now))]
+        return [memory_of(row) for row in self._tx.all("keyed_on", shelf=shelf, now=micros(now))]
 
     def heard(self, shelf: int) -> list[Memory]:
         """The facts about a person that were heard in a session, in key order."""
-        return [_from_row(row) for row in self._tx.all("heard_on", shelf=shelf)]
+        return [memory_of(row) for row in self._tx.all("heard_on", shelf=shelf)]
 
     def pending(self, shelf: int, now: datetime) -> list[Memory]:
         """What waits for its person's word, oldest first."""
-        return [_from_row(row) for row in self._tx.all("pending_on", shelf=shelf, now=micros(now))]
+        return [memory_of(row) for row in self._tx.all("pending_on", shelf=shelf, now=micros(now))]
 
     def newest(self, shelf: int) -> Memory | None:
         """The last lasting memory that was put on a shelf."""
         row = self._tx.one("newest_on", shelf=shelf)
-        return None if row is None else _from_row(row)
+        return None if row is None else memory_of(row)
 
     def set_home(self, memory_id: str, file: str | None) -> None:
         self._tx.run("release_file", id=memory_id, home=file)
 
     def turns(self, shelf: int, phase: str) -> list[Memory]:
         """The turns of a conversation that are still in its window, oldest first."""
-        return [_from_row(row) for row in self._tx.all("turns_of", shelf=shelf, phase=phase)]
+        return [memory_of(row) for row in self._tx.all("turns_of", shelf=shelf, phase=phase)]
 
     def said(
         self, user: str, after: tuple[datetime, int, int], until: datetime, limit: int
@@ -125,14 +126,14 @@ class Memories:
             "turns_said", owner=owner, first=f"{owner},", beyond=f"{owner}-", at=micros(at), shelf=shelf,
             tick=tick, until=micros(until), limit=limit,
         )  # fmt: skip
-        return [(row[0], _from_row(row[1:])) for row in rows]
+        return [(row[0], memory_of(row[1:])) for row in rows]
 
     def set_slot(self, memory_id: str, slot: int | None) -> None:
         self._tx.run("set_slot", id=memory_id, slot=slot)
 
     def page(self, after: str, limit: int) -> list[Memory]:
         """Active memories with ids above `after`, in id order."""
-        return [_from_row(row) for row in self._tx.all("active_after", after=after, limit=limit)]
+        return [memory_of(row) for row in self._tx.all("active_after", after=after, limit=limit)]
 
     def count_by_state(self) -> dict[str, int]:
         return dict(self._tx.all("count_by_state"))
@@ -166,6 +167,16 @@ _MUTABLE = (
 )
 
 
+_FILTERS = tuple(one.name for one in fields(Filters))
+
+
+def _bare(value: Any) -> Any:
+    """A filter's value as a column holds it."""
+    if isinstance(value, datetime):
+        return micros(value)
+    return int(value) if isinstance(value, bool) else value
+
+
 def _narrowing(query: Query, now: datetime) -> dict[str, Any]:
     return {
         "now": micros(now),
@@ -175,6 +186,8 @@ def _narrowing(query: Query, now: datetime) -> dict[str, Any]:
         "since": to_micros(query.since),
         "until": to_micros(query.until),
         "trusted": int(query.trusted_only),
+        "filtered": int(query.filters != Filters()),
+        **{name: _bare(getattr(query.filters, name)) for name in _FILTERS},
         "phases": list(query.phases),
     }
 
@@ -196,7 +209,8 @@ def _to_row(m: Memory) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _from_row(row: Row) -> Memory:
+def memory_of(row: Row) -> Memory:
+    """A memory from the columns of `memory_columns`."""
     return Memory(
         id=row[0], space=Space(row[1]), owner=row[2], layer=Layer(row[3]), kind=Kind(row[4]), text=row[5],
         key=row[6], category=row[7], tags=tuple(json.loads(row[8])), authority=Authority(row[9]),

@@ -11,7 +11,18 @@ import typer
 from typer import Option
 from typer.main import get_command
 
-from lamina.surfaces.cli import access, begin, core, demo, documents, governance, jobs, memories, upkeep
+from lamina.surfaces.cli import (
+    access,
+    begin,
+    core,
+    demo,
+    documents,
+    governance,
+    jobs,
+    memories,
+    team,
+    upkeep,
+)
 from lamina.surfaces.cli.call import PROGRAM, Call, Globals, command_path
 from lamina.surfaces.cli.commands import HELP, Commands, LazyGroup
 from lamina.surfaces.cli.doors import Doors
@@ -22,7 +33,7 @@ from lamina.surfaces.cli.output import Output, prepare_streams
 class LaminaGroup(LazyGroup):
     """Every command there is."""
 
-    parts = (begin, memories, core, documents, governance, jobs, upkeep, access, demo)
+    parts = (begin, memories, core, team, documents, governance, jobs, upkeep, access, demo)
     known = Commands(part.commands for part in parts)
 
 

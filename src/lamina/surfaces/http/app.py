@@ -15,6 +15,7 @@ from lamina.surfaces.http.guard import OPEN_PATHS, Guard, Limits
 from lamina.surfaces.http.models import ProblemBody
 from lamina.surfaces.http.routes import VERSION, health, router
 from lamina.surfaces.http.runs import router as runs
+from lamina.surfaces.http.team import router as team
 
 _ABOUT = (
     "Memory for AI agents that its owner can read, govern and prove."
@@ -47,6 +48,7 @@ def _bare_app() -> FastAPI:
     )
     app.include_router(router)
     app.include_router(runs)
+    app.include_router(team)
     app.include_router(health)
     problems.install(app)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]

@@ -6,8 +6,7 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
@@ -21,10 +20,9 @@ from lamina.model import Kind, Layer, Space
 from lamina.model.token import Right
 from lamina.surfaces.mcp import shapes
 from lamina.surfaces.mcp.identity import Caller
+from lamina.surfaces.mcp.team import TeamTools
+from lamina.surfaces.mcp.traits import TRAITS, MemoryId, Reason, Session, Trait, moment, tool
 from lamina_language.secrets.privacy import redacted
-from lamina_text.ttl import parse_time
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 #: What to do next in the words of this door, where the engine's hint speaks of the command line.
 _HINTS = {
@@ -34,48 +32,11 @@ _HINTS = {
 _SHOWN_PROBLEMS = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trait:
-    """What a client may rely on about a tool."""
-
-    title: str
-    core: bool
-    reads: bool
-    destroys: bool
-    repeatable: bool  #: a second call with the same arguments changes nothing more
-
-
-#: Every tool, in the order in which it is offered.
-TRAITS: dict[str, Trait] = {}
-
-
-def _tool(
-    title: str, *, core: bool = False, reads: bool = False, destroys: bool = False, repeatable: bool = True
-) -> Callable[[F], F]:
-    def noted(function: F) -> F:
-        TRAITS[function.__name__] = Trait(
-            title=title, core=core, reads=reads, destroys=destroys, repeatable=repeatable
-        )
-        return function
-
-    return noted
-
-
-Session = Annotated[
-    str,
-    Field(description="The conversation, as one word; only memories of a session need it."),
-]
-MemoryId = Annotated[str, Field(description="The id of a memory, such as user:ana:semantic:12.")]
-Reason = Annotated[str, Field(description="Why, for the history.")]
-
-
 @dataclass(frozen=True, slots=True)
-class Tools:
+class Tools(TeamTools):
     """The tools of one server; each runs on a worker thread, because the engine blocks."""
 
-    caller: Caller
-
-    @_tool("Recall", core=True, reads=True)
+    @tool("Recall", core=True, reads=True)
     def memory_recall(
         self,
         question: Annotated[str, Field(description="A question or a few words; or an id or a key.")],
@@ -88,6 +49,9 @@ class Tools:
         until: Annotated[str, Field(description="ISO date or time; UTC if no offset is given.")] = "",
         budget_tokens: Annotated[
             int | None, Field(description="Leave out what does not fit this many tokens.")
+        ] = None,
+        changes_since: Annotated[
+            str | None, Field(description="Also say what changed since this cursor; empty for everything.")
         ] = None,
         session: Session = "",
     ) -> shapes.Recollection:
@@ -106,13 +70,15 @@ class Tools:
             "layers": layers,
             "kinds": kinds,
             "categories": categories,
-            "since": _moment(since, "since"),
-            "until": _moment(until, "until"),
+            "since": moment(since, "since"),
+            "until": moment(until, "until"),
             "budget_tokens": budget_tokens,
         }
+        if changes_since is not None:
+            narrowing["changes_since"] = changes_since
         return shapes.Recollection.of(mind.recall(question, **narrowing))
 
-    @_tool("Remember", core=True)
+    @tool("Remember", core=True)
     def memory_remember(
         self,
         text: Annotated[str, Field(description="One statement that makes sense on its own.")],
@@ -158,7 +124,7 @@ class Tools:
         }
         return shapes.Receipt.of(mind.remember(text, **details))
 
-    @_tool("Revise", core=True, destroys=True)
+    @tool("Revise", core=True, destroys=True)
     def memory_revise(
         self,
         memory_id: MemoryId,
@@ -178,7 +144,7 @@ class Tools:
         mind = self.caller.mind(Right.WRITE, session)
         return shapes.Receipt.of(mind.revise(memory_id, text, expect=expect, reason=reason))
 
-    @_tool("Forget", core=True, destroys=True, repeatable=False)
+    @tool("Forget", core=True, destroys=True, repeatable=False)
     def memory_forget(
         self,
         id_or_key: Annotated[str, Field(description="An id such as user:ana:semantic:12, or a key.")],
@@ -192,7 +158,7 @@ class Tools:
         """
         return shapes.Receipt.of(self.caller.mind(Right.WRITE, session).forget(id_or_key, reason=reason))
 
-    @_tool("Explain", core=True, reads=True)
+    @tool("Explain", core=True, reads=True)
     def memory_explain(self, memory_id: MemoryId, session: Session = "") -> shapes.Explanation:
         """Say why a memory is there: who said it, through which door, what let it pass, what it replaced.
 
@@ -201,28 +167,31 @@ class Tools:
         """
         return shapes.Explanation.of(self.caller.mind(Right.READ, session).explain(memory_id))
 
-    @_tool("Context", core=True, reads=True)
+    @tool("Context", core=True, reads=True)
     def memory_context(
         self,
         task: Annotated[str, Field(description="What you are about to do, in a sentence.")],
         budget_tokens: Annotated[int, Field(description="How many tokens it may have.")] = 2000,
+        changes_since: Annotated[
+            str | None, Field(description="Also say what changed since this cursor; empty for everything.")
+        ] = None,
         session: Session = "",
     ) -> shapes.Context:
         """What to know before a task: the user's preferences in force and what is known about it.
 
         Use it once at the start of a task. It holds nothing that a tool or a document said.
         """
-        return shapes.Context.of(
-            self.caller.mind(Right.READ, session).context(task, budget_tokens=budget_tokens)
-        )
+        mind = self.caller.mind(Right.READ, session)
+        made = mind.context(task, budget_tokens=budget_tokens, changes_since=changes_since)
+        return shapes.Context.of(made)
 
-    @_tool("Pending guesses", core=True, reads=True)
+    @tool("Pending guesses", core=True, reads=True)
     def memory_pending(self, session: Session = "") -> shapes.Pending:
         """Guesses about the user that wait for the user's own word; ask the user, you cannot confirm them."""
         found = self.caller.mind(Right.READ, session).pending()
         return shapes.Pending(items=[shapes.Guess.of(one) for one in found])
 
-    @_tool("Resolve", reads=True)
+    @tool("Resolve", reads=True)
     def memory_resolve(
         self,
         keys: Annotated[tuple[str, ...], Field(description="Only these keys; else all.")] = (),
@@ -232,7 +201,7 @@ class Tools:
         found = self.caller.mind(Right.READ, session).resolve(keys)
         return shapes.Values(values=[shapes.Effective.of(one) for one in found.values()])
 
-    @_tool("Compact")
+    @tool("Compact")
     def memory_compact(
         self,
         space: Annotated[Space, Field(description="Which space.")] = Space.SESSION,
@@ -241,18 +210,18 @@ class Tools:
         """Put aside what is past its time in a space, lines in files too."""
         return shapes.Compacted(removed=self.caller.mind(Right.WRITE, session).compact(space))
 
-    @_tool("Get a memory", reads=True)
+    @tool("Get a memory", reads=True)
     def memory_get(self, memory_id: MemoryId, session: Session = "") -> shapes.Memory:
         """One memory by its id, in whatever state it is, with its revision, authority and provenance."""
         return shapes.Memory.of(self.caller.mind(Right.READ, session).get(memory_id))
 
-    @_tool("History of a memory", reads=True)
+    @tool("History of a memory", reads=True)
     def memory_history(self, memory_id: MemoryId, session: Session = "") -> shapes.History:
         """Every step in the life of a memory, oldest first, with its words before and after."""
         entries = self.caller.mind(Right.READ, session).history(memory_id)
         return shapes.history_of(memory_id, entries)
 
-    @_tool("Restore")
+    @tool("Restore")
     def memory_restore(
         self, memory_id: MemoryId, reason: Reason = "", session: Session = ""
     ) -> shapes.Receipt:
@@ -263,7 +232,7 @@ class Tools:
         """
         return shapes.Receipt.of(self.caller.mind(Right.WRITE, session).restore(memory_id, reason=reason))
 
-    @_tool("Hear a turn", repeatable=False)
+    @tool("Hear a turn", repeatable=False)
     def memory_hear(
         self,
         text: Annotated[str, Field(description="What was said to you, exactly.")],
@@ -277,7 +246,7 @@ class Tools:
         """
         return shapes.Heard.of(self.caller.mind(Right.WRITE, session).hear(text, reply=reply or None))
 
-    @_tool("Promote", repeatable=False)
+    @tool("Promote", repeatable=False)
     def memory_promote(
         self,
         memory_id: MemoryId,
@@ -293,7 +262,7 @@ class Tools:
             self.caller.mind(Right.WRITE, session).promote(memory_id, to, reason=reason)
         )
 
-    @_tool("Trace", reads=True)
+    @tool("Trace", reads=True)
     def memory_trace(
         self,
         last: Annotated[int, Field(description="How many events, up to 10,000.")] = 20,
@@ -303,7 +272,7 @@ class Tools:
         events = self.caller.mind(Right.READ, session).trace(last)
         return shapes.Trace(events=[shapes.Event.of(event) for event in events])
 
-    @_tool("Status", reads=True)
+    @tool("Status", reads=True)
     def memory_status(self) -> shapes.Status:
         """The state of the whole store in figures, and lines of workspace files that are not used.
 
@@ -346,7 +315,8 @@ def tools_for(caller: Caller, choice: str) -> list[Tool]:
             hint=f"Choose one of: {', '.join(wanted)}.",
         )
     tools = Tools(caller)
-    return [_made(getattr(tools, name), trait) for name, trait in TRAITS.items() if wanted[choice](trait)]
+    offered = sorted(TRAITS.items(), key=lambda one: not one[1].core)
+    return [_made(getattr(tools, name), trait) for name, trait in offered if wanted[choice](trait)]
 
 
 class _Closed(ArgModelBase):
@@ -356,7 +326,7 @@ class _Closed(ArgModelBase):
 
 
 def _made(function: Callable[..., Any], trait: Trait) -> Tool:
-    tool = MemoryTool.from_function(
+    made = MemoryTool.from_function(
         function,
         title=trait.title,
         description=inspect.getdoc(function),
@@ -369,22 +339,10 @@ def _made(function: Callable[..., Any], trait: Trait) -> Tool:
         ),
         structured_output=True,
     )
-    known = tool.fn_metadata.arg_model
-    tool.fn_metadata.arg_model = create_model(f"{tool.name}Arguments", __base__=(_Closed, known))
-    tool.parameters = tool.fn_metadata.arg_model.model_json_schema(by_alias=True)
-    return tool
-
-
-def _moment(text: str, what: str) -> datetime | None:
-    if not text:
-        return None
-    if (at := parse_time(text)) is None:
-        raise InvalidInput(
-            f"`{what}` is no date or time.",
-            code="time_invalid",
-            hint="Write it like 2026-11-03 or 2026-11-03T08:00:00+07:00.",
-        )
-    return at
+    known = made.fn_metadata.arg_model
+    made.fn_metadata.arg_model = create_model(f"{made.name}Arguments", __base__=(_Closed, known))
+    made.parameters = made.fn_metadata.arg_model.model_json_schema(by_alias=True)
+    return made
 
 
 def _told(error: LaminaError) -> str:
