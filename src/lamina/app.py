@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from importlib import import_module
 from importlib.util import find_spec
@@ -22,7 +22,7 @@ from lamina.model.token import Right
 from lamina.policy.categories import Categories, load_categories
 from lamina.policy.loading import PRESETS, load_policy, preset
 from lamina.policy.rules import Policy
-from lamina.runtime import Clock, Runtime, SystemClock, pause
+from lamina.runtime import Clock, Runtime, SystemClock, monotonic, pause
 from lamina.storage.database import Database
 from lamina.storage.sqlite import SqliteDatabase, tenant_file
 from lamina.trace.chain import Sealer
@@ -36,7 +36,10 @@ from lamina_language.understand.rulebook import Rulebook, rulebook
 from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.remote import Endpoint, RemoteEncoder
 from lamina_search.encoders.static import StaticEncoder
+from lamina_search.encoders.tended import Tended
 
+#: How long a question waits for an encoder elsewhere; then words alone answer it.
+_QUESTION_S = 2.0
 #: Modules that not every process needs, and what installs them.
 _OPTIONAL = {
     "lamina_search.encoders.onnx": "embed",
@@ -206,7 +209,9 @@ def open_embedder(config: Config, environment: Mapping[str, str]) -> Embedder | 
         endpoint = Endpoint(
             url=config.embedder, model=config.embedder_model, key_variable=config.embedder_key
         )
-        return RemoteEncoder(endpoint, environment, pause)
+        hasty = replace(endpoint, timeout_s=_QUESTION_S, attempts=1)
+        patient = RemoteEncoder(endpoint, environment, pause)
+        return Tended(RemoteEncoder(hasty, environment, pause), patient, monotonic)
     raise ConfigError(
         "The setting `embedder` names no encoder.",
         code="encoder_unknown",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from lamina_jobs import micro_sync, wrap_up
 from lamina_jobs.job import Job
 from lamina_jobs.schedule import parse_schedules
 
@@ -13,7 +14,18 @@ TIMES = parse_schedules(
     "consolidate 02:30; insights 05:10; decay every 6h; lifecycle every 6h; index every 5m"
 )
 
-_ALL: tuple[Job, ...] = ()
+_ALL: tuple[Job, ...] = (
+    Job(
+        name="micro-sync", summary="Keep what was decided, as entries in memory/YYYY-MM-DD.md.",
+        work=micro_sync.micro_sync, schedule=TIMES["micro-sync"], timeout_s=300, needs_files=True,
+        may_write=micro_sync.MAY_WRITE, may_not_read=("MEMORY.md",),
+    ),
+    Job(
+        name="daily-wrap-up", summary="Sum up the day that is over in second-brain/summaries.",
+        work=wrap_up.daily_wrap_up, schedule=TIMES["daily-wrap-up"], timeout_s=600, needs_files=True,
+        excludes=("weekly-compound",), may_write=wrap_up.MAY_WRITE,
+    ),
+)  # fmt: skip
 
 #: Each file has one writer. `needs_files` is for jobs that make no sense without a workspace, `writes_store`
 #: for those whose effect is in the store, which therefore have no dry run.

@@ -172,7 +172,8 @@ def in_force(decisions: Iterable[Decision]) -> list[Decision]:
     for one in list(best.values()):
         for old in one.supersedes:
             if old in best and old != one.id and best[old].status is Status.ACTIVE:
-                best[old] = superseded(best[old], by=one.id, at=one.date, because=one.why)
+                because = one.conclusion if one.why == NOT_SAID else one.why
+                best[old] = superseded(best[old], by=one.id, at=one.date, because=because)
     return sorted(best.values(), key=lambda one: (one.at, one.id))
 
 

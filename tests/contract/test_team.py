@@ -12,7 +12,6 @@ from lamina import Denied, InvalidInput, LaminaError, NotFound
 from lamina.errors import ConfigError
 from lamina.model import plain
 from lamina.policy.categories import load_categories
-from lamina.storage.database import DIALECTS, load_queries
 from lamina_text.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -241,21 +240,6 @@ def test_a_categories_file_with_a_mistake_is_an_error_at_the_start(text: str, sa
         load_categories(text, "team.yaml")
     assert refused.value.code == "categories_invalid"
     assert said in str(refused.value)
-
-
-def test_every_query_that_reads_memories_knows_the_callers_reach() -> None:
-    """What a new query may read is decided here: it has `{{reached}}`, or its name and reason are below."""
-    whole = {
-        "memory_place", "active_after", "count_by_state", "memories_unlike_history",
-        "memories_without_history", "expired_by",
-    }  # upkeep of the whole store, and what every write must know
-    for dialect in DIALECTS:
-        queries = load_queries(dialect)
-        reading = {
-            name for name, text in queries.items()
-            if text.startswith(("SELECT", "WITH")) and (" memory " in text or " memory\n" in text)
-        }  # fmt: skip
-        assert {name for name in reading if ":reach" not in queries[name]} <= whole
 
 
 # --- memory.query -------------------------------------------------------------------------------------

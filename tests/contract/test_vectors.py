@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import lamina
 from lamina.engine.engine import Engine
-from lamina.engine.meaning import compare, likeness
+from lamina.engine.meaning import Meaning, compare, likeness
 from lamina.engine.mind import Mind
-from lamina.errors import InvalidInput
+from lamina.errors import InvalidInput, Unavailable
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.memories import Memories
 from lamina.testing import ManualClock
+from lamina_search.encoders.port import UNCALIBRATED
+from lamina_search.encoders.tended import Tended
 from tests.contract.conftest import Place
 
 
@@ -176,3 +180,106 @@ def test_an_item_that_cannot_be_used_is_named_and_its_batch_is_not_stored(ana: M
             ana.remember_many([{"text": "Fine."}, wrong])  # type: ignore[list-item]
         assert "Item 1" in caught.value.message
     assert len(ana.recall("Fine").hits) == 0
+
+
+class Letters:
+    """An encoder of a program's own: a direction for each first letter; it counts what it is asked."""
+
+    calibration = UNCALIBRATED
+
+    def __init__(self, name: str) -> None:
+        self.embedder_id = name
+        self.dimension = 8
+        self.asked: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        self.asked += texts
+        return np.stack([np.eye(8, dtype=np.float32)[ord(text[0]) % 8] for text in texts])
+
+    def reach(self, text: str) -> float:
+        return float(bool(text))
+
+
+def test_a_slow_encoder_is_not_waited_for_and_catches_up_later(place: Place) -> None:
+    engine = place.open(embedder="none")
+    ana, letters = engine.scope(), Letters("letters-1")
+    engine.embedder = letters
+    ids = [ana.remember(f"{letter} is a letter").ids[0] for letter in "ABCDE"]
+    ana.forget(ids[4])
+    assert letters.asked == []
+    assert engine.status().meaning == Meaning(embedder="letters-1", missing=4)
+    assert alike(ana, "A?") == {}
+    assert ana.recall("letter B").hits[0].id == ids[1]  # words find what has no vector
+    assert [engine.embed_missing(3), engine.embed_missing(3), engine.embed_missing(3)] == [3, 1, 0]
+    assert letters.asked == ["A?", "A is a letter", "B is a letter", "C is a letter", "D is a letter"]
+    assert engine.status().meaning.missing == 0
+    assert alike(ana, "C?") == {ids[2]: 1.0, ids[0]: 0.0, ids[1]: 0.0, ids[3]: 0.0}
+
+
+def test_another_encoder_makes_its_own_vectors_and_never_meets_the_old_ones(place: Place) -> None:
+    engine = place.open()  # with the encoder that ships
+    ana = engine.scope()
+    ids = [ana.remember(f"{letter} is a letter").ids[0] for letter in "ABC"]
+    engine.embedder = Letters("letters-2")
+    assert alike(ana, "A?") == {}
+    assert engine.embed_missing() == 3
+    assert alike(ana, "A?")[ids[0]] == 1.0
+    ana.forget(ids[0])
+    assert len(place.tables()["vector_fresh"]) == 2  # the other encoder's of it is gone, too
+    assert alike(ana, "A?") == {ids[1]: 0.0, ids[2]: 0.0}
+
+
+def test_what_changes_while_an_encoder_works_gets_no_vector_of_its_old_words(place: Place) -> None:
+    engine = place.open(embedder="none")
+    ana = engine.scope()
+    first = ana.remember("A was here").ids[0]
+
+    class Slow(Letters):
+        def embed(self, texts: Sequence[str]) -> Any:
+            if texts[0].startswith("A was"):
+                ana.revise(first, "B is here")
+            return super().embed(texts)
+
+    engine.embedder = Slow("slow")
+    assert [engine.embed_missing(), engine.embed_missing()] == [0, 1]
+    assert alike(ana, "B?") == {first: 1.0}
+
+
+class Broken(Letters):
+    def embed(self, texts: Sequence[str]) -> Any:  # noqa: ARG002
+        raise Unavailable("The encoder does not answer.", code="encoder_failed")
+
+
+def test_a_failing_encoder_costs_neither_a_write_nor_an_answer(place: Place) -> None:
+    engine = place.open()
+    engine.embedder = Broken("broken")
+    object.__setattr__(engine.book, "encoder", engine.embedder)
+    ana = engine.scope()
+    one = ana.remember("Ana keeps bees.").ids[0]
+    assert [hit.id for hit in ana.recall("bees").hits] == [one]
+    assert engine.embed_missing() == 0
+    assert engine.status().meaning.missing == 1
+
+
+def test_documents_wait_for_their_vectors_like_memories(workspace: Place) -> None:
+    engine = workspace.open(embedder="none")
+    assert workspace.folder is not None
+    assert engine.library is not None
+    (workspace.folder / "MEMORY.md").write_text("# Tea\n\nWe drink oolong.\n")
+    engine.library.index(engine.now())
+    engine.embedder = letters = Letters("letters")
+    assert engine.embed_missing() == engine.status().meaning.missing + len(letters.asked) > 0
+    assert "oolong" in letters.asked[-1]
+
+
+def test_an_encoder_that_failed_rests_and_is_then_asked_again() -> None:
+    now = [100.0]
+    tended = Tended(Broken("b"), Letters("b"), lambda: now[0])
+    codes = []
+    for later in (0.0, 1.0, 30.0):
+        now[0] += later
+        with pytest.raises(Unavailable) as caught:
+            tended.embed(["a"])
+        codes.append(caught.value.code)
+    assert codes == ["encoder_failed", "encoder_resting", "encoder_failed"]
+    assert len(tended.patient.embed(["a"])) == 1

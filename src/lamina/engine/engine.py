@@ -23,7 +23,7 @@ from lamina.engine.hear import DEFAULT_SESSION, Tried, Turn, commit_turn, nothin
 from lamina.engine.home import FileHome, FileProblem
 from lamina.engine.ledger import Book, Ledger, indexed_terms
 from lamina.engine.library import Library, LibraryStatus
-from lamina.engine.meaning import learn, meant_by
+from lamina.engine.meaning import Meaning, embed_missing, learn, meaning_of, meant_by
 from lamina.engine.mind import Mind
 from lamina.engine.mirror import Mirror
 from lamina.engine.request import Request, Verb, forget_old_responses, perform
@@ -46,6 +46,7 @@ from lamina.trace.telemetry import span
 from lamina.workspace.files import sweep
 from lamina.workspace.layout import PROFILE, workspace_id
 from lamina_search.encoders.port import Embedder
+from lamina_search.encoders.tended import patient
 from lamina_text.analyse import ANALYSER_VERSION
 
 T = TypeVar("T")
@@ -104,6 +105,7 @@ class Status:
     dead_jobs: tuple[str, ...]  #: jobs that failed as often as they are tried
     analyser: int
     problems: tuple[FileProblem, ...]
+    meaning: Meaning
     documents: LibraryStatus | None = None  #: None where no workspace has any
 
 
@@ -209,11 +211,13 @@ class Engine:
 
     def _carried_out_together(self, requests: Sequence[Request]) -> list[Receipt]:
         def whole(transaction: Transaction) -> list[tuple[Receipt, Ledger]]:
-            done = []
+            done: list[tuple[Receipt, Ledger]] = []
             for request in requests:
                 ledger = Ledger(transaction, self.book, request.scope, request.at)
+                if done:
+                    ledger.head, ledger.unlearnt = done[-1][1].head, done[-1][1].unlearnt
                 done.append((perform(ledger, request), ledger))
-                settle(ledger)
+                settle(ledger, last=request is requests[-1])
             return done
 
         with span(_OPERATIONS[requests[0].verb], requests[0].scope, None) as note:
@@ -375,6 +379,7 @@ class Engine:
     def status(self) -> Status:
         """Figures about the store, and lines of the workspace's files that are not used."""
         self.sync()
+        meaning = meaning_of(self.database, self.embedder, self.config.embedder)
 
         def work(transaction: Transaction) -> Status:
             return Status(
@@ -389,6 +394,7 @@ class Engine:
                 dead_jobs=tuple(sorted({row[0] for row in transaction.all("dead_jobs")})),
                 analyser=int(Properties(transaction).get("analyser") or 0),
                 problems=self.problems(),
+                meaning=meaning,
             )
 
         documents = None if self.library is None else self.library.status()
@@ -466,7 +472,15 @@ class Engine:
         system = Scope(tenant=self.config.tenant, user=self.config.owner, role=Role.SYSTEM)
         self.write(system, self.now(), work)
         self._mirror.catch_up()
+        if self.book.encoder is not None:
+            self.embed_missing()
         self.sync()
+
+    def embed_missing(self, limit: int = 500) -> int:
+        """Give so many of the texts that wait for a vector theirs; how many, 0 also while none can be had."""
+        with suppress(LaminaError):  # `status` says what is wrong with it, and search goes on by words
+            return embed_missing(self.database, patient(self.embedder), limit)
+        return 0
 
     def _home_of(self, request: Request) -> FileHome | None:
         """The file that a request changes, if it changes one."""

@@ -112,6 +112,7 @@ class Ledger:
     traced: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  #: shelf, event
     shelves: dict[str, Shelf] = field(default_factory=dict)  #: those whose clock this change moved
     head: tuple[int, str] = (0, "")
+    unlearnt: dict[int, dict[int, str]] = field(default_factory=dict)  #: shelf, slot, what has no vector yet
     _told: list[tuple[str, dict[str, Any]]] | None = None  #: the events, once they are kept
 
     @property
@@ -246,14 +247,22 @@ class Ledger:
     def index(self, shelf: int, memory: Memory) -> int:
         """Put a memory's words and meaning into the index; returns its slot."""
         slot = self.lexicon.add(shelf, indexed_terms(memory))
-        learn(self.transaction, self.book.encoder, shelf, {slot: meant_by(memory)})
+        if self.book.encoder is not None:
+            self.unlearnt.setdefault(shelf, {})[slot] = meant_by(memory)
         return slot
 
     def unindex(self, shelf: int, slot: int | None, memory: Memory) -> None:
         """Take a memory out of the index; `memory` is as it was indexed."""
         if slot is not None:
             self.lexicon.remove(shelf, slot, indexed_terms(memory))
-            Vectors(self.transaction).remove(shelf, slot)
+            if self.unlearnt.get(shelf, {}).pop(slot, None) is None:
+                Vectors(self.transaction).remove(shelf, slot)
+
+    def learn(self) -> None:
+        """Give what was indexed its vectors, all at once."""
+        for shelf, texts in self.unlearnt.items():
+            learn(self.transaction, self.book.encoder, shelf, texts)
+        self.unlearnt.clear()
 
     def _sealed(
         self,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lamina.errors import LaminaError
 from lamina.model import Memory
-from lamina.storage.database import Transaction
+from lamina.storage.database import Database, Transaction
 from lamina.storage.vectors import Vectors
 from lamina_search.encoders.port import Embedder, Verdict
 from lamina_search.lexical import Shelf
@@ -60,6 +62,53 @@ def likeness(
     except LaminaError:
         return {}
     return Vectors(transaction).likeness(name, asked, shelves)
+
+
+def embed_missing(database: Database, embedder: Embedder | None, limit: int = 500) -> int:
+    """Give so many of the texts without a vector of this encoder one; returns how many got theirs.
+
+    No transaction is open while the encoder works, so that it may take its time. Raises what it raises.
+    """
+    if embedder is None:
+        return 0
+    name, dimension = embedder.embedder_id, embedder.dimension
+    texts = database.read(lambda tx: Vectors(tx).lacking(name, dimension, limit))
+    if not texts:
+        return 0
+    vectors = embedder.embed([meant(*text) for text in texts.values()])
+    made = dict(zip(texts, vectors, strict=True))
+
+    def work(transaction: Transaction) -> int:
+        rows: dict[int, dict[int, Any]] = defaultdict(dict)
+        for place, text in Vectors(transaction).lacking(name, dimension, limit).items():
+            if texts.get(place) == text:  # it may have changed meanwhile, or another process was faster
+                rows[place[0]][place[1]] = made[place]
+        for shelf, those in rows.items():
+            Vectors(transaction).add(name, shelf, those)
+        return sum(map(len, rows.values()))
+
+    return database.write(work)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """Whether search by meaning is on."""
+
+    embedder: str | None  #: the id of the encoder; None while it cannot be had
+    missing: int  #: texts that are found by their words only, until they have a vector
+    problem: str = ""
+
+
+def meaning_of(database: Database, embedder: Embedder | None, setting: str) -> Meaning:
+    """The state of search by meaning; asks the encoder who it is."""
+    if embedder is None:
+        why = "it is set to `none`" if setting == "none" else "the encoder's table is not installed"
+        return Meaning(embedder=None, missing=0, problem=f"Off: {why}.")
+    try:
+        name = embedder.embedder_id
+    except LaminaError as error:
+        return Meaning(embedder=None, missing=0, problem=error.message)
+    return Meaning(embedder=name, missing=database.read(lambda tx: Vectors(tx).missing(name)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -22,6 +23,8 @@ from lamina.trace.keys import Anchor
 from lamina.workspace.files import append_lines, read_lines, read_tail
 
 _MARK = ',"mark":"'
+#: What makes a line the one it is; inside a value the quotes would be escaped.
+_NUMBER = re.compile(rb'"seq":[0-9]+,"hash":')
 _CHECKPOINT = 4096  #: after so many lines of our own we look whether others left any out
 _SLACK = 256  #: how many lines may stand out of order at the end of a file
 _Line = tuple[str, dict[str, Any]]  #: the run, and what its file says of a record
@@ -183,14 +186,12 @@ class Mirror:
     def _write(self, lines: Iterable[_Line]) -> None:
         if self._root is None:
             return
-        by_run: dict[str, dict[bytes, bytes]] = defaultdict(dict)
+        by_run: dict[str, list[bytes]] = defaultdict(list)
         for run_id, line in lines:
             text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
-            sealed = f"{text[:-1]}{_MARK}{self._sealer.mark(text)}\"}}"
-            by_run[run_id][f'"seq":{line["seq"]},"hash":'.encode()] = sealed.encode()
-        for run_id, sealed_lines in by_run.items():
-            own, whole = list(sealed_lines), list(sealed_lines.values())
-            append_lines(self._root, _file(run_id), whole, durable=False, unless=own)
+            by_run[run_id].append(f"{text[:-1]}{_MARK}{self._sealer.mark(text)}\"}}".encode())
+        for run_id, sealed in by_run.items():
+            append_lines(self._root, _file(run_id), sealed, durable=False, once=_NUMBER)
 
     def _lines(self, run_id: str, last: int | None = None) -> Iterator[tuple[dict[str, Any], bool]]:
         """The lines of a run's file, all or the last, and whether each is byte for byte as we wrote it."""

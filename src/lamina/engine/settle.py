@@ -15,14 +15,16 @@ from lamina.views.summary import rolled
 _WHO = {Role.USER: "user", Role.AGENT: "ai"}
 
 
-def settle(ledger: Ledger) -> None:
-    """Called last in a transaction; nothing may be written through the ledger after it."""
+def settle(ledger: Ledger, *, last: bool = True) -> None:
+    """Ends a change, and with `last` a transaction; nothing may be written through the ledger after it."""
     for shelf in list(ledger.shelves.values()):
         if Space(shelf.name.partition(":")[0]) is Space.SESSION:
             _narrow(ledger, shelf)
             _live_on(ledger, shelf)
         if Space(shelf.name.partition(":")[0]) in ledger.book.policy.retention_spaces:
             _sweep(ledger, shelf)
+    if last:
+        ledger.learn()
     ledger.keep_events()
 
 

@@ -9,7 +9,6 @@ from lamina.model import Memory
 from lamina.storage.database import Transaction
 from lamina.storage.memories import memory_of, micros, moment
 
-
 #: The ids of guesses, which wait in a list of their own.
 _GUESSES = "%:%:pending:%"
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ _STATES = 3  #: a reader may still be on the snapshot before the last
 _KEPT_LOCK = threading.Lock()
 
 _Key = tuple[int, str]  #: shelf, encoder
+Text = tuple[str | None, str]  #: the key or heading of a text, and the text
 
 
 class Vectors:
@@ -57,6 +59,36 @@ class Vectors:
                 place = {"shelf": shelf, "embedder": embedder, "block": block}
                 self._tx.run("write_vector_block", version=version, data=rest, **place)
                 self._count(shelf, embedder, dimension, -1, version)
+
+    def missing(self, embedder: str) -> int:
+        """How many texts have no vector of this encoder."""
+        return sum(count for _, count in self._tx.all("shelves_lacking", embedder=embedder))
+
+    def lacking(self, embedder: str, dimension: int, limit: int) -> dict[tuple[int, int], Text]:
+        """So many of the texts that have no vector of this encoder, by shelf and slot, in that order."""
+        found: dict[tuple[int, int], Text] = {}
+        for shelf, _ in self._tx.all("shelves_lacking", embedder=embedder):
+            fresh = {slot for slot, _ in self._tx.all("fresh_vectors", shelf=shelf, embedder=embedder)}
+            counts = Counter(slot // SLOTS_PER_BLOCK for slot in fresh)
+            for block, size in self._tx.all("vector_block_sizes", shelf=shelf, embedder=embedder):
+                counts[block] += size // (dimension + 1)
+            for block, texts in self._tx.all("texts_per_block", shelf=shelf):
+                if texts > counts[block]:
+                    known = fresh | self._slots(embedder, dimension, shelf, block)
+                    found |= {(shelf, at): text for at, text in self._texts(shelf, block) if at not in known}
+                if len(found) >= limit:
+                    return dict(islice(found.items(), limit))
+        return found
+
+    def _slots(self, embedder: str, dimension: int, shelf: int, block: int) -> set[int]:
+        row = self._tx.one("vector_block", shelf=shelf, embedder=embedder, block=block)
+        places = () if row is None else nearness.unpacked(row[0], dimension)[0].tolist()
+        return {block * SLOTS_PER_BLOCK + place for place in places}
+
+    def _texts(self, shelf: int, block: int) -> Iterator[tuple[int, Text]]:
+        first = block * SLOTS_PER_BLOCK
+        rows = self._tx.all("texts_in_block", shelf=shelf, first=first, beyond=first + SLOTS_PER_BLOCK)
+        return ((slot, (name, text)) for slot, name, text in sorted(rows))
 
     def drop(self, shelf: int) -> None:
         """No vectors on this shelf any more."""

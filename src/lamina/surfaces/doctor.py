@@ -134,6 +134,7 @@ def _opened(patient: Patient) -> list[Check]:
             _guarded("store", lambda: _store(engine)),
             _guarded("schema", lambda: _schema(engine)),
             _guarded("index", lambda: _index(engine)),
+            _guarded("meaning", lambda: _meaning(engine)),
             _guarded("operations", lambda: _operations(engine)),
             _guarded("jobs", lambda: _jobs(engine)),
             _guarded("temporary files", lambda: _temporary_files(patient.workspace)),
@@ -174,6 +175,21 @@ def _index(engine: Engine) -> Check:
     if active != indexed:
         return _fail("index", f"{active} memories are active, {indexed} indexed.", "Run `lamina rebuild`.")
     return _ok("index", f"{indexed} memories, all indexed")
+
+
+def _meaning(engine: Engine) -> Check:
+    found = engine.status().meaning
+    if engine.embedder is None:
+        if engine.config.embedder == "none":
+            return Check(name="meaning", state=CheckState.SKIP, detail=found.problem)
+        return _warn("meaning", found.problem, "Run: pip install 'lamina[encoder]'")
+    try:
+        engine.embedder.embed(["A word or two."])
+    except LaminaError as error:
+        return _warn("meaning", f"{error.message} Words alone find.", error.hint)
+    if found.missing:
+        return _warn("meaning", f"{found.missing} texts have no vector yet.", "Run `lamina index`.")
+    return _ok("meaning", f"{found.embedder}, every text has its vector")
 
 
 def _operations(engine: Engine) -> Check:

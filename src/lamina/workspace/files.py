@@ -140,12 +140,16 @@ def append_line(root: Path, name: str, line: bytes, durable: bool = True) -> Non
 
 
 def append_lines(
-    root: Path, name: str, lines: Sequence[bytes], durable: bool = True, unless: Sequence[bytes] = ()
+    root: Path,
+    name: str,
+    lines: Sequence[bytes],
+    durable: bool = True,
+    once: re.Pattern[bytes] | None = None,
 ) -> None:
     """Adds lines to a log below `root`, whole or not at all, safe against other appenders.
 
-    `unless` has a text for each line: where it stands in the log's last lines already, another appender was
-    faster, and the line is not added.
+    `once` finds in each line what makes it the one it is: where that stands in the log's last lines already,
+    another appender was faster, and the line is not added.
 
     A last line without its end, left by a crash, goes to `<name>.torn` first. Raises as `replace_file`.
     """
@@ -169,10 +173,10 @@ def append_lines(
             # torn to another appender, which would cut it off.
             fcntl.flock(fd, fcntl.LOCK_EX)
             _set_torn_aside(fd, folder, leaf, name)
-            if unless:
+            if once is not None:
                 last = _TAIL + 2 * sum(map(len, texts))
-                tail = os.pread(fd, last, max(0, os.fstat(fd).st_size - last))
-                texts = [text for text, own in zip(texts, unless, strict=True) if own not in tail]
+                known = set(once.findall(os.pread(fd, last, max(0, os.fstat(fd).st_size - last))))
+                texts = [text for text in texts if known.isdisjoint(once.findall(text))]
             _append(fd, b"".join(text + b"\n" for text in texts))
             if durable:
                 _settle(fd)

@@ -204,10 +204,11 @@ def hear(text: str, book: Rulebook) -> Hearing:
     book = book.speaking(languages_of(view))
     said = without_quotations(_FENCE.sub(filler, view.text), book)
     said = _without_what_is_handed_over(said, view, book)
-    return Hearing(view, said, book, tuple(_sentences(said)))
+    return Hearing(view, said, book, tuple(sentences_of(said)))
 
 
-def _sentences(said: str) -> Iterator[Sentence]:
+def sentences_of(said: str) -> Iterator[Sentence]:
+    """The sentences of a folded text, empty ones too."""
     at = 0
     for stop in _STOP.finditer(said):
         yield Sentence(at, stop.start(), "?" in stop[0])

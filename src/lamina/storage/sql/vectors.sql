@@ -62,3 +62,30 @@ DELETE FROM vector_block WHERE tenant = :tenant;
 
 -- name: empty_fresh_vectors
 DELETE FROM vector_fresh WHERE tenant = :tenant;
+
+-- name: shelves_lacking
+-- Shelves with texts that have no vector of an encoder, and how many.
+SELECT s.number, s.members - coalesce(v.members, 0) FROM shelf s
+  LEFT JOIN vector_shelf v ON v.tenant = s.tenant AND v.shelf = s.number AND v.embedder = :embedder
+ WHERE s.tenant = :tenant AND s.members > coalesce(v.members, 0) ORDER BY s.number;
+
+-- name: texts_per_block
+SELECT slot / 256, count(*) FROM (
+  SELECT slot FROM memory WHERE tenant = :tenant AND shelf = :shelf AND slot IS NOT NULL UNION ALL
+  SELECT slot FROM passage WHERE tenant = :tenant AND shelf = :shelf AND slot IS NOT NULL) t
+ GROUP BY 1 ORDER BY 1;
+
+-- name: texts_in_block
+-- What stands in some slots, with the key or the heading it is found by.
+SELECT slot, key, text FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND slot >= :first AND slot < :beyond
+UNION ALL
+SELECT slot, heading, text FROM passage
+ WHERE tenant = :tenant AND shelf = :shelf AND slot >= :first AND slot < :beyond;
+
+-- name: vector_block_sizes
+SELECT block, length(data) FROM vector_block WHERE tenant = :tenant AND shelf = :shelf AND embedder = :embedder;
+
+-- name: vector_block
+SELECT data FROM vector_block
+ WHERE tenant = :tenant AND shelf = :shelf AND embedder = :embedder AND block = :block;

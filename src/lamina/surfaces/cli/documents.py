@@ -10,12 +10,14 @@ import typer
 from typer import Option
 
 from lamina.errors import NotFound
+from lamina.model import plain
 from lamina.surfaces.cli.call import call_of
 from lamina.surfaces.cli.commands import Commands
 from lamina.surfaces.cli.output import Output
 
 if TYPE_CHECKING:
     from lamina.engine.library import LibraryStatus
+    from lamina.engine.meaning import Meaning
 
 commands = Commands()
 
@@ -30,14 +32,19 @@ def index(
         bool, Option("--yes", help="Let go of documents that are gone, however many they are.")
     ] = False,
 ) -> int:
-    """Take in what changed in the workspace's markdown."""
+    """Take in changed markdown, and make vectors that are missing."""
     call = call_of(ctx)
     with call.engine() as engine:
         if engine.library is None:
             raise NotFound("There is no workspace with documents here.", hint="Name one with --workspace.")
         tell = None if call.out.json or sys.stderr is None or not sys.stderr.isatty() else _tell
         found = engine.library.index(engine.now(), full=full, agreed=yes, progress=tell)
-    return call.answer(found, library_lines(call.out, found))
+        embedded = 0
+        while some := engine.embed_missing():
+            embedded += some
+        meaning = engine.status().meaning
+    lines = [*library_lines(call.out, found), f"meaning: {meaning_line(meaning)}; {embedded} vectors made"]
+    return call.answer({**plain(found), "meaning": meaning, "embedded": embedded}, lines)
 
 
 def _tell(done: int, total: int) -> None:
@@ -64,3 +71,9 @@ def library_lines(out: Output, found: LibraryStatus) -> Iterator[str]:
         yield f"skipped: {out.text(path)}: {out.text(why)}"
     for note in found.notes:
         yield f"note: {out.text(note)}"
+
+
+def meaning_line(found: Meaning) -> str:
+    """Whether search by meaning is on, and what it lacks."""
+    waiting = f", {found.missing} texts wait for a vector" if found.missing else ""
+    return found.problem or f"{found.embedder}{waiting}"

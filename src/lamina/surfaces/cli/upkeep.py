@@ -9,7 +9,7 @@ import typer
 
 from lamina.surfaces.cli.call import call_of
 from lamina.surfaces.cli.commands import Commands
-from lamina.surfaces.cli.documents import library_lines
+from lamina.surfaces.cli.documents import library_lines, meaning_line
 from lamina.surfaces.cli.exits import Failure
 from lamina.surfaces.cli.output import Output, hide_password
 
@@ -46,6 +46,7 @@ def _figures(out: Output, found: Status) -> Iterator[str]:
             ("pending", f"{found.pending_operations} changes to files"),
             ("jobs", f"given up: {', '.join(found.dead_jobs)}" if found.dead_jobs else "none given up"),
             ("analyser", f"version {found.analyser}"),
+            ("meaning", meaning_line(found.meaning)),
         ]
     )
     if found.documents is not None:

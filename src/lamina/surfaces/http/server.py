@@ -136,13 +136,15 @@ def _welcome(address: str, port: int, token_file: Path) -> list[str]:
 
 @contextmanager
 def _watching(engine: Engine) -> Iterator[None]:
-    """Take in what a person changes in the files while nobody asks for anything."""
+    """Take in what a person changes in the files, and make vectors that are missing, while nobody asks."""
     over = threading.Event()
 
     def watch() -> None:
         while not over.wait(_WATCH_S):
             with suppress(LaminaError):  # the next use meets the same trouble, and says so
                 engine.sync()
+                while engine.embed_missing() and not over.is_set():  # more wait, and nothing stops us
+                    pass
 
     watcher = threading.Thread(target=watch, name="lamina-watch", daemon=True)
     watcher.start()

@@ -279,6 +279,14 @@ class Problem(Shape):
     hint: str
 
 
+class Meaning(Shape):
+    """Whether search by meaning is on."""
+
+    embedder: str | None
+    missing: int
+    problem: str
+
+
 class Status(Shape):
     """The state of the whole store in figures."""
 
@@ -292,6 +300,7 @@ class Status(Shape):
     pending_operations: int
     dead_jobs: list[str]
     problems: list[Problem]
+    meaning: Meaning
 
 
 def history_of(memory_id: str, entries: tuple[model.HistoryEntry, ...]) -> History:

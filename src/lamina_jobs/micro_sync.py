@@ -1,0 +1,32 @@
+"""micro-sync: through the day, what people settled becomes decision entries in the files of their days."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from lamina_jobs.conversations import conversations, noted
+from lamina_jobs.decided import DAY_FILES, RECENT_FILES, keep, kept_decisions, new_decisions, settle
+from lamina_jobs.job import Task
+from lamina_jobs.turns import turns_between
+
+#: How far before its stretch a run looks for the proposal that an answer is about.
+_CONTEXT = timedelta(hours=1)
+MAY_WRITE = (DAY_FILES, RECENT_FILES)
+
+
+def micro_sync(task: Task) -> None:
+    """Keeps what was settled since the last run; says and writes nothing when that is nothing.
+
+    Only day files and `memory/recent` are written, and `MEMORY.md` is not even read. Run again over the same
+    stretch it changes nothing, so a run that was cut off anywhere is simply repeated.
+    """
+    book = task.engine.book.rules
+    turns = turns_between(task.engine.scope(via="job"), task.since - _CONTEXT, task.until)
+    found = []
+    for conversation in conversations(turns):
+        task.check()
+        found += [one for one in noted(conversation, task.zone, book) if one.at >= task.since]
+    new = new_decisions(found, [each.decision for each in kept_decisions(task.files)], task.zone, book)
+    keep(task.files, new, task.zone)
+    settle(task.files, kept_decisions(task.files, MAY_WRITE))
+    task.changes += [f"kept {one.id}" for one in new]
