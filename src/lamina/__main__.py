@@ -43,6 +43,8 @@ def _doors() -> Doors:
         job_time=_late("lamina_jobs.clockwork", "hard_stop_s"),
         run_job=_late("lamina.app", "run_job"),
         clockwork=_late("lamina_jobs.clockwork", "Clockwork"),
+        import_files=_late("lamina_jobs.imports", "import_files"),
+        show_bar=_late("lamina.surfaces.cli.bar", "shown"),
         serve_http=_serve_http,
         serve_mcp=_serve_mcp,
     )

@@ -14,7 +14,7 @@ _SESSIONS = (
     (re.compile(r"(?:^|:)(?:lamina-)?job(?::|$)|^lamina[:-]", re.I), "own_job"),
 )
 _SILENT = re.compile(r"\W*NO_REPLY\W*")
-_HEARTBEAT = re.compile(r"\W*HEARTBEAT_OK\W*|Read HEARTBEAT\.md if it exists\b.*", re.S)
+_HEARTBEAT = re.compile(r"\W*HEARTBEAT_OK\W*|.*\bHEARTBEAT\.md\b.*\bHEARTBEAT_OK\b.*", re.S)
 
 
 def excluded_session(name: str) -> str | None:

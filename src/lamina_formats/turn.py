@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 
@@ -51,8 +53,6 @@ class Fact:
     text: str
     at: datetime | None
     path: str
-    by_user: bool = False  #: the person wrote it; otherwise a program drew it from what they said
-    category: str | None = None
     key: str = ""
 
 
@@ -63,4 +63,48 @@ class Skipped:
     reason: str  #: a stable word: bad_line, truncated, subagent, scheduler, heartbeat, tool_output, …
     path: str
     line: int = 0  #: 0 where it is about the whole file
-    count: int = 1
+
+
+Item = Turn | Fact | Skipped | Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """One file to read, and how."""
+
+    path: Path
+    format: str
+    tool_output: bool = False  #: tell what tools returned, too
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    @property
+    def size(self) -> int:
+        """In bytes, now; -1 for one that cannot be looked at."""
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return -1
+
+    def skipped(self, reason: str, line: int = 0) -> Skipped:
+        return Skipped(reason=reason, path=self.name, line=line)
+
+    def mark(self, head: int) -> str:
+        """Which file it is: its inode and the hash of so many bytes of its head."""
+        with self.path.open("rb") as stream:
+            return f"{self.path.stat().st_ino}:{hashlib.sha256(stream.read(head)).hexdigest()[:32]}:{head}"
+
+    def end(self) -> Place:
+        """The place behind everything, where a file is read as a whole."""
+        return Place(offset=max(self.size, 0))
+
+
+def extent(first: tuple[str, int], last: tuple[str, int]) -> str:
+    """A range of messages by their ids and lines: `a1..b2 (lines 4-7)`."""
+    (one, start), (other, stop) = first, last
+    ids = one if one == other else f"{one}..{other}"
+    if not start:
+        return ids
+    return f"{ids} (line {start})" if start == stop else f"{ids} (lines {start}-{stop})"

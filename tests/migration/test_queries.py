@@ -13,7 +13,7 @@ from lamina.storage.database import DIALECTS, load_queries
 #: allowlists.
 WHOLE_STORE = {
     "memory_place", "active_after", "count_by_state", "memories_unlike_history", "memories_without_history",
-    "expired_by", "texts_in_block", "texts_per_block",
+    "expired_by", "texts_in_block", "texts_per_block", "decay_inputs", "episodes_over",
 }  # fmt: skip
 
 

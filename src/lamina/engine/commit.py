@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from lamina.engine.ledger import Ledger, Shelf
+from lamina.engine.ledger import Ledger, Shelf, is_learning
 from lamina.errors import Conflict, NotFound
 from lamina.model import (
     Deny,
@@ -27,6 +27,7 @@ from lamina.policy.reconcile import Lose, New, Same, Supersede, reconcile
 from lamina.storage.memories import Memories
 from lamina.trace import events
 from lamina.views.acknowledge import acknowledgement
+from lamina_search.decay import decay
 from lamina_text.normal import dedup_key
 from lamina_text.ttl import parse_ttl
 
@@ -41,7 +42,7 @@ def identity_of(key: str | None, kind: str, text: str) -> str:
 
 def _placed(identity: str) -> bool:
     """Whether a memory's place has nothing to do with its words."""
-    return identity.startswith(("turn:", "summary:", "heard:", "item:"))
+    return identity.startswith(("turn:", "summary:", "heard:", "item:", "episode:", "procedure:"))
 
 
 def shelf_of(draft: Draft) -> str:
@@ -56,8 +57,8 @@ def commit_remember(ledger: Ledger, draft: Draft, passed: tuple[str, ...]) -> Re
     shelf = ledger.shelf(shelf_of(draft))
     new = _built(ledger, draft, shelf)
     identity = draft.place or identity_of(draft.key, draft.kind, draft.text)
-    if identity == "turn":  # the same words twice are two turns
-        identity = f"turn:{new.tick:012}"
+    if identity in ("turn", "episode"):  # the same words twice are two turns
+        identity = f"{identity}:{new.tick:012}"
     existing = standing(ledger, shelf.number, identity)
     if existing is not None and not draft.scope.sees(existing.topic):
         return commit_denial(ledger, draft, out_of_reach())
@@ -191,10 +192,12 @@ def _built(ledger: Ledger, draft: Draft, shelf: Shelf) -> Memory:
         ttl=ttl,
         created_at=ledger.now,
         updated_at=ledger.now,
-        valid_from=draft.said_at or ledger.now,
+        valid_from=draft.valid_from or draft.said_at or ledger.now,
+        valid_until=draft.valid_until,
         expires_at=expires_at,
         expires_tick=None if draft.pinned else retention.expires_tick(tick),
-        file=ledger.home if at_home else None,
+        decay_score=decay(draft.layer, ledger.now, 0, ledger.now).score,
+        file=ledger.home if at_home else draft.file,
         provenance=_provenance(draft),
         meta={
             "importance_reason": list(draft.importance_reason),
@@ -291,7 +294,7 @@ def put_aside(ledger: Ledger, memory: Memory, state: State) -> Memory:
 
 def _check_home(ledger: Ledger, memory: Memory) -> None:
     """A memory that lives in a file changes together with it, or not at all."""
-    if memory.file is not None and memory.file != ledger.home:
+    if memory.file is not None and memory.file != ledger.home and not is_learning(memory.file):
         raise Conflict(
             f"{memory.id} lives in {memory.file} of another workspace.",
             code="home_elsewhere",
@@ -331,7 +334,7 @@ def commit_revise(
             code="revision_mismatch",
             hint="Read it again and decide anew.",
         )
-    if objection := _objection(ledger, old):
+    if objection := forbidden(ledger, old):
         return _refused(ledger, draft, old, objection)
     _check_home(ledger, old)
     if text == old.text:
@@ -367,10 +370,36 @@ def reword(
     return saved
 
 
+def annotate(
+    ledger: Ledger, memory: Memory, meta: Mapping[str, object], decision: Mapping[str, object]
+) -> Memory:
+    """Other particulars for a memory whose words stay."""
+    _, slot, identity = ledger.memories.place(memory.id)
+    saved = _saved(ledger, replace(memory, meta=dict(meta), updated_at=ledger.now), slot, identity)
+    ledger.record(HistoryOp.UPDATE, saved, memory.text, dict(decision))
+    return saved
+
+
+def commit_succession(
+    ledger: Ledger, old_id: str, draft: Draft, passed: tuple[str, ...], until: datetime | None
+) -> Receipt:
+    """Store an admitted draft in the place of another statement, which held until then."""
+    old = readable(ledger, old_id, State.ACTIVE)
+    if objection := forbidden(ledger, old):
+        return _refused(ledger, draft, old, objection)
+    new = _built(ledger, draft, ledger.shelf(shelf_of(draft)))
+    ended = replace(old, valid_until=until or ledger.now)
+    decision = {"code": "superseded", "gates": list(passed), "reason": draft.reason}
+    identity = draft.place or identity_of(draft.key, draft.kind, draft.text)
+    memory = store(ledger, new, identity, Supersede(ended, "recency"), decision)
+    ledger.wrote(memory)
+    return _done("superseded", memory, acknowledgement("superseded", draft.text))
+
+
 def commit_forget(ledger: Ledger, memory_id: str, undo_days: int, reason: str | None) -> Receipt:
     """Out of every answer at once; restorable until `purge_at`."""
     old = readable(ledger, memory_id, State.ACTIVE)
-    if objection := _objection(ledger, old, reason):
+    if objection := forbidden(ledger, old, reason):
         return _refused(ledger, _again(ledger, old), old, objection)
     purge_at = ledger.now + timedelta(days=undo_days)
     gone = put_aside(ledger, replace(old, purge_at=purge_at), State.SOFT_DELETED)
@@ -382,7 +411,7 @@ def commit_forget(ledger: Ledger, memory_id: str, undo_days: int, reason: str | 
 def commit_restore(ledger: Ledger, memory_id: str, reason: str | None = None) -> Receipt:
     """Back as it was, unless something else has taken its place."""
     old = readable(ledger, memory_id, State.SOFT_DELETED)
-    if objection := _objection(ledger, old, f"{old.text}\n{reason or ''}"):
+    if objection := forbidden(ledger, old, f"{old.text}\n{reason or ''}"):
         return _refused(ledger, _again(ledger, old), old, objection)
     _check_home(ledger, old)
     if old.purge_at is not None and old.purge_at <= ledger.now:
@@ -411,7 +440,7 @@ def commit_restore(ledger: Ledger, memory_id: str, reason: str | None = None) ->
     return _done("restored", saved, acknowledgement("restored", old.text))
 
 
-def _objection(ledger: Ledger, memory: Memory, said: str | None = None) -> Deny | None:
+def forbidden(ledger: Ledger, memory: Memory, said: str | None = None) -> Deny | None:
     """Why this caller may not touch this memory: the same rules as for saying something new."""
     scope, law = ledger.scope, ledger.book.law(ledger.scope)
     again = replace(_again(ledger, memory), key=None, text=said or "", layer=Layer.SEMANTIC)

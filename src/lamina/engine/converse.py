@@ -10,6 +10,7 @@ from lamina.engine.hear import Turn, understood
 from lamina.engine.obey import obey
 from lamina.model import Heard, Kind, Outcome, Receipt, Role, Trust
 from lamina.views.acknowledge import acknowledge, language_for
+from lamina_language.layering import correction_in, expertise_in
 from lamina_language.understand.command import Action, Command
 from lamina_language.understand.commands import commands
 from lamina_language.understand.infer import EARLIER, infer
@@ -35,7 +36,7 @@ def converse(
         asked = [one for one in asked if one.action in _LEAVE_NO_TURN]
     if not asked:
         heard = mind.engine.hear(turn)
-        return _with_guesses(mind, text, heard) if _is_person(mind) else heard
+        return _with_lessons(mind, text, _with_guesses(mind, text, heard)) if _is_person(mind) else heard
     said = voice(mind, text)
     obeyed = [receipt for command in asked for receipt in obey(mind, command, said)]
     refused = all(one.decision is Outcome.DENIED for one in obeyed)
@@ -104,3 +105,18 @@ def _with_guesses(mind: Mind, text: str, heard: Heard) -> Heard:
         receipts=(*heard.receipts, *staged),
         acknowledgement="\n".join([*filter(None, [heard.acknowledgement]), *told]),
     )
+
+
+def _with_lessons(mind: Mind, text: str, heard: Heard) -> Heard:
+    """Put before the person what a message teaches of their expertise, and the procedure in a correction."""
+    if any(one.code.startswith("privacy_") for one in heard.receipts):
+        return heard
+    known = mind.layers.user_model.get()["expertise"] if (said := expertise_in(text)) else {}
+    staged = [
+        mind.propose(one.level, f"user.expertise.{one.topic}", one.confidence, "inferred:expertise")
+        for one in said
+        if known.get(one.topic) != one.level
+    ]
+    if lesson := correction_in(text):
+        staged.append(mind.layers.procedures.propose(*lesson, "correction", "inferred:correction"))
+    return replace(heard, receipts=(*heard.receipts, *staged))

@@ -53,6 +53,7 @@ class Narrowing(TypedDict, total=False):
     across_phases: bool
     trusted_only: bool
     changes_since: str
+    as_of: datetime
 
 
 def chosen(kind: type[E], value: Any, what: str) -> E:
@@ -167,14 +168,21 @@ def _budget(value: Any) -> int | None:
     return None if value is None else whole_number(value, "budget_tokens", 0, 2**31)
 
 
+def time_of(value: Any, what: str) -> datetime:
+    """A time with its zone, or InvalidInput."""
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        raise InvalidInput(f"{what} must be a time with its zone.", code="time_invalid")
+    return value
+
+
 def query_of(scope: Scope, text: str, narrowing: Narrowing, default_k: int) -> Query:
     """A query from what a caller said; names are checked, the rest by `checked_query`."""
     if unknown := narrowing.keys() - Narrowing.__annotations__.keys():
         raise InvalidInput(f"Unknown detail: {', '.join(sorted(unknown))}.", code="detail_unknown")
     given: dict[str, Any] = {name: value for name, value in narrowing.items() if value is not None}
     for name in ("since", "until"):
-        if name in given and (not isinstance(given[name], datetime) or given[name].tzinfo is None):
-            raise InvalidInput(f"{name} must be a time with its zone.", code="time_invalid")
+        if name in given:
+            time_of(given[name], name)
     return Query(
         scope=scope,
         text=text,

@@ -18,9 +18,11 @@ from lamina.config import Config
 from lamina.engine.allowance import load_allowed
 from lamina.engine.commit import HOMES
 from lamina.engine.details import chosen
+from lamina.engine.fading import Reads, after_indexing, catch_up, close_reads
 from lamina.engine.guard import POLICY, Guardrails, accept, digest_of, load_guardrails
 from lamina.engine.hear import DEFAULT_SESSION, Tried, Turn, commit_turn, nothing_promoted, promotable
 from lamina.engine.home import FileHome, FileProblem
+from lamina.engine.learnings import Learnings
 from lamina.engine.ledger import Book, Ledger, indexed_terms
 from lamina.engine.library import Library, LibraryStatus
 from lamina.engine.meaning import Meaning, embed_missing, learn, meaning_of, meant_by
@@ -119,6 +121,8 @@ class Engine:
         self.database: Database = parts.database
         self.embedder = parts.embedder
         self.root = parts.root
+        self.reads = Reads()
+        self._learnings = None if parts.root is None else Learnings(parts.root, parts.database)
         self._config_folder = parts.home
         self._guardrails = Guardrails()
         self._mirror = Mirror(parts.root, parts.database, parts.book.sealer, parts.anchor)
@@ -141,7 +145,8 @@ class Engine:
         self.close()
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Let go of the store; what was found since it was opened is counted now."""
+        close_reads(self)
         if self.tally.written:
             with suppress(LaminaError):  # they are counts; what was acknowledged is stored already
                 self.count_now()
@@ -149,7 +154,7 @@ class Engine:
 
     def count_now(self) -> None:
         """Put what waits to be counted into the store."""
-        self.database.write(lambda tx: self.tally.store(tx, self.now()))
+        self.database.write(self.tally.store)
 
     def now(self) -> datetime:
         return self.runtime.clock.now()
@@ -193,7 +198,7 @@ class Engine:
         else:
             receipt, ledger = self.write(request.scope, request.at, lambda led: perform(led, request))
             ledgers = [ledger]
-        self._mirror.follow(ledgers)
+        self._follow(ledgers)
         self._tell(*ledgers)
         if request.verb is Verb.PROMOTE:  # a line may have to go from the file it came from
             for home in self._homes:
@@ -224,7 +229,7 @@ class Engine:
             done = self.database.write(whole)
             note("gen_ai.memory.record.count", len(done))
         ledgers = [ledger for _, ledger in done]
-        self._mirror.follow(ledgers)
+        self._follow(ledgers)
         self._tell(*ledgers)
         return [
             replace(receipt, events=tuple(event for _, event in ledger.told)) for receipt, ledger in done
@@ -234,7 +239,7 @@ class Engine:
         """Carry out everything a turn came to: the turn in one transaction, then what it asks to be moved."""
         decisions = [self.judge(draft) for draft in turn.drafts]
         tried, ledger = self.write(turn.scope, self.now(), lambda led: commit_turn(led, turn, decisions))
-        self._mirror.follow([ledger])
+        self._follow([ledger])
         self._tell(ledger)
         moved = self._moved(turn, tried)
         told = [event for _, event in ledger.told] + [event for one in moved for event in one.events]
@@ -249,7 +254,7 @@ class Engine:
             denied, ledger = self.write(
                 turn.scope, self.now(), lambda led: nothing_promoted(led, turn, hint, tried[0][1])
             )
-            self._mirror.follow([ledger])
+            self._follow([ledger])
             self._tell(ledger)
             return [replace(denied, events=tuple(event for _, event in ledger.told))]
         asked = Request(
@@ -285,6 +290,12 @@ class Engine:
             self.write(scope, self.now(), work)
         self._publish(events)
 
+    def _follow(self, ledgers: Sequence[Ledger]) -> None:
+        """After a commit: the audit's files, and those of what was learnt."""
+        self._mirror.follow(ledgers)
+        if self._learnings is not None and any(ledger.filed for ledger in ledgers):
+            self._learnings.follow()
+
     def _tell(self, *ledgers: Ledger) -> None:
         for ledger in ledgers:
             self.tally.follow(ledger)
@@ -315,7 +326,7 @@ class Engine:
             result = work(ledger)
             settle(ledger)
             if self.tally.full:
-                self.tally.store(transaction, at)
+                self.tally.store(transaction)
             return result, ledger
 
         return self.database.write(whole)
@@ -323,7 +334,7 @@ class Engine:
     def act(self, scope: Scope, work: Callable[[Ledger], T]) -> T:
         """Run `work(ledger)` in one transaction, audit and all."""
         result, ledger = self.write(scope, self.now(), work)
-        self._mirror.follow([ledger])
+        self._follow([ledger])
         self._tell(ledger)
         return result
 
@@ -359,7 +370,7 @@ class Engine:
         """Take in what a person changed in the files; cheap when nothing changed."""
         for home in self._homes:
             if ledgers := home.sync(self.now()):
-                self._mirror.follow(ledgers)
+                self._follow(ledgers)
                 self._tell(*ledgers)
 
     def verify_audit(self) -> AuditReport:
@@ -373,8 +384,13 @@ class Engine:
         count = self.database.write(lambda tx: _reindexed(tx, self.book.encoder))
         if self.library is not None:
             self.library.index(self.now(), full=True)
+        self.indexed()
         self._mirror.catch_up(all_records=True)
         return count
+
+    def indexed(self) -> None:
+        """After documents were indexed: edited learnings are taken in, episodes purged, decay refreshed."""
+        after_indexing(self)
 
     def status(self) -> Status:
         """Figures about the store, and lines of the workspace's files that are not used."""
@@ -474,7 +490,10 @@ class Engine:
         self._mirror.catch_up()
         if self.book.encoder is not None:
             self.embed_missing()
+        if self._learnings is not None:
+            self._learnings.follow()
         self.sync()
+        catch_up(self)
 
     def embed_missing(self, limit: int = 500) -> int:
         """Give so many of the texts that wait for a vector theirs; how many, 0 also while none can be had."""

@@ -14,6 +14,7 @@ from lamina.model.audit import AuditRecord
 from lamina.policy.categories import Categories
 from lamina.policy.gates import Law
 from lamina.policy.rules import Policy
+from lamina.storage.book import Operations
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.logs import (
@@ -54,6 +55,10 @@ _CHANGE = {
     HistoryOp.TTL: "deleted",
     HistoryOp.MERGE: "merged",
 }
+
+
+#: Where what is learnt is written down, and the name of the operation that does it.
+LEARNINGS, LEARNING = "memory/learnings/", "learning"
 
 
 @dataclass(frozen=True)
@@ -113,6 +118,7 @@ class Ledger:
     shelves: dict[str, Shelf] = field(default_factory=dict)  #: those whose clock this change moved
     head: tuple[int, str] = (0, "")
     unlearnt: dict[int, dict[int, str]] = field(default_factory=dict)  #: shelf, slot, what has no vector yet
+    filed: bool = False  #: whether a file of something learnt has to follow
     _told: list[tuple[str, dict[str, Any]]] | None = None  #: the events, once they are kept
 
     @property
@@ -188,6 +194,9 @@ class Ledger:
                 decision=decision,
             )
         )
+        if is_learning(memory.file):
+            Operations(self.transaction).add(LEARNING, memory.file or "", {"id": memory.id}, self.now)
+            self.filed = True
         event = "soft_deleted" if memory.state is State.SOFT_DELETED else _CHANGE.get(op)
         if event is not None:
             changed = (memory.id, memory.shelf)
@@ -299,6 +308,11 @@ class Ledger:
         audit.add(record)
         self.head = (record.seq, record.hash)
         return record
+
+
+def is_learning(file: str | None) -> bool:
+    """Whether a file is the written form of a memory, made from it, and not its home."""
+    return file is not None and file.startswith(LEARNINGS)
 
 
 def indexed_terms(memory: Memory) -> list[str]:

@@ -30,6 +30,7 @@ from lamina_language.secrets.privacy import REDACTED, find_secrets
 from lamina_search.encoders.port import Embedder
 from lamina_search.settings import SearchSettings
 from lamina_search.tiers import tier_of
+from lamina_text.learned import shown_in, untouched
 from lamina_text.passages import PASSAGES_VERSION, read_markdown
 
 SWEEP_S = 0.05  #: how long a search looks for changed files
@@ -91,6 +92,7 @@ class Library:
         self._database = database
         self._config = config
         self.shelf = shelf_of(owner)
+        self.edited: set[str] = set()  #: files of what was learnt that a person changed
         self._known: dict[str, Known] = {}
         self._revision: str | None = None
         self._swept_at = 0.0
@@ -203,7 +205,9 @@ class Library:
                 if here is None and (old := by_hash.pop(file.hash, None)) is not None:
                     documents.move(old, file.path)
                     del left[old]
-                texts |= documents.put(shelf, file, read_markdown(change.path, text), plan.now)
+                # What shows a memory is found as that memory, and not a second time as a document.
+                said = "" if shown_in(text) else text
+                texts |= documents.put(shelf, file, read_markdown(change.path, said), plan.now)
             learn(transaction, self._encoder, shelf, texts)
             if lets_go:
                 _let_go(documents, list(left), len(known), plan.agreed)
@@ -221,6 +225,8 @@ class Library:
         except LaminaError as error:
             self._unreadable[change.path] = (change.stamp, error.message)
             return None
+        if shown_in(text) and not untouched(text):
+            self.edited.add(change.path)
         tier, depth = tier_of(change.path)
         digest = hashlib.sha256(f"{PASSAGES_VERSION}\n{text}".encode()).hexdigest()
         stamp = (PASSAGES_VERSION, *change.stamp)

@@ -11,32 +11,40 @@ from lamina.engine.allowance import commit_allow, load_allowed
 from lamina.engine.commit import commit_denial, readable
 from lamina.engine.context import context_of
 from lamina.engine.converse import converse
-from lamina.engine.delta import delta_of
-from lamina.engine.details import Details, Narrowing, chosen, draft_of, query_of, whole_number
+from lamina.engine.details import (
+    Details,
+    Narrowing,
+    chosen,
+    draft_of,
+    query_of,
+    time_of,
+    whole_number,
+)
 from lamina.engine.explain import explained, missed, verdict
 from lamina.engine.hear import DEFAULT_SESSION, answered
 from lamina.engine.journal import last_events, one_event, reading_events
+from lamina.engine.known_then import recall_then
+from lamina.engine.layers import Layers
 from lamina.engine.ledger import Ledger
 from lamina.engine.modes import by_modes
 from lamina.engine.pending import check_person, conclude, stage
 from lamina.engine.phase import begin, difference, listed
-from lamina.engine.query import Asked, Queried, queried
 from lamina.engine.recall import checked_query, recall
 from lamina.engine.request import Request, Verb
 from lamina.engine.resolve import resolved
 from lamina.engine.shelves import keyed_on, lapsed_on, lapsing_on, latest_on, pending_on, said_on
-from lamina.engine.tally import Stats, stats_of
+from lamina.engine.team import Team
 from lamina.engine.turn import AgentTurn
 from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.model import (
     Context,
-    Delta,
     Deny,
     Draft,
     Effective,
     Explanation,
     Heard,
     HistoryEntry,
+    Layer,
     Memory,
     Outcome,
     Phase,
@@ -76,7 +84,7 @@ _OWN_PAST = (Role.USER, Role.ADMIN, Role.SYSTEM)
 _KNOWN = (State.ACTIVE, State.PENDING, State.SUPERSEDED, State.ARCHIVED, State.SOFT_DELETED, State.EXPIRED)
 
 
-class Mind:
+class Mind(Team):
     """What a caller may do. Everything happens within its scope; nothing outside it exists here."""
 
     def __init__(self, engine: Engine, scope: Scope) -> None:
@@ -146,10 +154,10 @@ class Mind:
         """
         said = well_formed(text, "text", self.engine.config.max_text_chars)
         self._check_reply(reply, tools)
-        heard = converse(Mind(self.engine, self._in_session), said, reply, tools)
+        heard = converse(Mind(self.engine, self.in_session), said, reply, tools)
         kept = any(":short_term:" not in one for receipt in heard.receipts for one in receipt.ids)
         told = "ok" if kept else "skipped"
-        self.engine.tally.note(self._in_session, self.engine.now(), "hotpath", "classify", status=told)
+        self.engine.tally.note(self.in_session, self.engine.now(), "hotpath", "classify", status=told)
         return heard
 
     def _check_reply(self, reply: str | None, tools: Sequence[Mapping[str, Any]]) -> None:
@@ -191,16 +199,19 @@ class Mind:
         Writes nothing, unless the setting `trace_recalls` asks for it. With `trace`, the result carries the
         events that the contract says of a reading.
         """
-        engine, cursor = self.engine, narrowing.pop("changes_since", None)
+        engine, then = self.engine, narrowing.pop("as_of", None)
+        cursor = narrowing.pop("changes_since", None)
         asked = checked_query(query_of(self.scope, question, narrowing, engine.config.recall_k))
         engine.book.categories.checked(asked.categories, self.scope)
         query = self.allowed(asked)
+        if then is not None:
+            return engine.database.read(lambda tx: recall_then(tx, query, time_of(then, "as_of")))
         engine.sync()
         now, wanted = engine.now(), trace or engine.config.trace_recalls or engine.listened
 
         def work(transaction: Transaction) -> Recollection:
             answer = recall(transaction, query, now, engine.config.recall_pool)
-            found = replace(answer.found, delta=self._delta(transaction, cursor))
+            found = replace(answer.found, delta=self.delta(transaction, cursor))
             if not wanted:
                 return found
             events = reading_events(transaction, query, asked.spaces, answer, engine.book)
@@ -210,11 +221,21 @@ class Mind:
         with span("search_memory", self.scope, said) as note:
             found = engine.database.read(work)
             note("gen_ai.memory.record.count", len(found.hits))
+        engine.reads.note([hit.id for hit in found.hits], now)
         engine.tally.note(self.scope, now, "context", "search")
-        engine.tally.gave(hit.id for hit in found.hits)
         if wanted:
             engine.told_reading(query.scope, found.events)
         return found if trace else replace(found, events=())
+
+    @property
+    def layers(self) -> Layers:
+        """The five layers: the user model, procedures, what is learnt, episodes."""
+        return Layers(self)
+
+    def loaded(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories behind some hits, in their order."""
+        found = self.engine.database.read(lambda tx: Memories(tx).load(ids))
+        return [found[one] for one in ids if one in found]
 
     def resolve(self, keys: Iterable[str] = ()) -> dict[str, Effective]:
         """The values in force for these keys, or for all there are, with what each hides."""
@@ -223,7 +244,7 @@ class Mind:
             raise InvalidInput("The keys must be a list of texts.", code="key_invalid")
         wanted = [canonical_key(key) for key in keys]
         engine.sync()
-        now, scope = engine.now(), self._in_session
+        now, scope = engine.now(), self.in_session
         policy = engine.guardrails.values
         return engine.database.read(lambda tx: resolved(tx, scope, wanted, policy, now))
 
@@ -255,55 +276,29 @@ class Mind:
         always, found = by_modes(self, self.recall(task, **narrowing))
         return context_of(self.resolve(), found, always, budget_tokens, form)
 
-    def changes(self, since: str = "") -> Delta:
-        """What changed in the caller's memory since a cursor, and the cursor to ask with next time.
-
-        Without a cursor, everything since the beginning. A caller never hears of what it may not read.
-        """
-        self.engine.sync()
-        return self.engine.database.read(lambda tx: delta_of(tx, self.scope, self.engine.book.sealer, since))
-
-    def _delta(self, transaction: Transaction, cursor: str | None) -> Delta | None:
-        if cursor is None:
-            return None
-        return delta_of(transaction, self.scope, self.engine.book.sealer, cursor)
-
-    def query(self, question: str, **asked: Unpack[Asked]) -> Queried:
-        """`memory.query`: a few memories, narrowed by categories and filters, within a budget."""
-        found = queried(self, question, **asked)
-        best = max((one.score for one in found.bullets), default=None)
-        self.engine.tally.note(self._in_session, self.engine.now(), "hotpath", "query", sim=best)
-        return found
-
-    def stats(self, *, by: str = "day", days: int = 7) -> Stats:
-        """What was done in the caller's memory lately, counted; and what there is, by category and state."""
-        self.engine.count_now()
-        now = self.engine.now()
-        return self.engine.database.read(lambda tx: stats_of(tx, self.scope, now, by, days))
-
     def turn(self, message: str) -> AgentTurn:
         """One step of an agent's loop, as a context: see `AgentTurn`."""
-        return AgentTurn(Mind(self.engine, self._in_session), message)
+        return AgentTurn(Mind(self.engine, self.in_session), message)
 
     def answer(self, reply: str, tools: Sequence[Mapping[str, Any]] = ()) -> Heard:
         """What the agent answered, and what its tools returned, as the rest of the turn."""
         self._check_reply(reply, tools)
-        return self.engine.hear(answered(self._in_session, reply, tools, self.engine.book.rules))
+        return self.engine.hear(answered(self.in_session, reply, tools, self.engine.book.rules))
 
     def keyed(self) -> list[Memory]:
         """Every memory of the caller's session and user that holds a key."""
         self.engine.sync()
-        now, names = self.engine.now(), self._in_session.shelves((Space.SESSION, Space.USER))
+        now, names = self.engine.now(), self.in_session.shelves((Space.SESSION, Space.USER))
         return self.engine.database.read(lambda tx: keyed_on(tx, names, now))
 
     def latest(self) -> list[Memory]:
         """The last thing the caller's session or user got that lasts, as a list of none or one."""
-        names = self._in_session.shelves((Space.SESSION, Space.USER))
+        names = self.in_session.shelves((Space.SESSION, Space.USER))
         return self.engine.database.read(lambda tx: latest_on(tx, names))
 
     def turns(self, count: int) -> list[str]:
         """What was said lately in this session, latest last."""
-        name = self._in_session.shelf(Space.SESSION) or ""
+        name = self.in_session.shelf(Space.SESSION) or ""
         return self.engine.database.read(lambda tx: said_on(tx, name))[-count:]
 
     def propose(self, value: str, key: str, confidence: float, reason: str = "") -> Receipt:
@@ -329,6 +324,10 @@ class Mind:
     def confirm(self, key: str | None = None, *, reason: str = "") -> list[Receipt]:
         """Keep what was guessed, under its key; without a key, the newest guess. Only the person can."""
         memory = self._guess(key)
+        if memory.layer is not Layer.USER_MODEL:
+            receipt = self.layers.settle(memory)
+            self.engine.act(self.scope, lambda ledger: conclude(ledger, memory, receipt.ids[0]))
+            return [receipt]
         details: Details = {
             "key": memory.key or "", "kind": memory.kind, "priority": max(70, memory.priority),
             "reason": reason or "confirmed",
@@ -360,7 +359,7 @@ class Mind:
         """Put aside what is past its time in one of the caller's spaces, lines in files too; how many."""
         name = self._shelf(space)
         self.engine.sync()
-        now, scope = self.engine.now(), self._in_session
+        now, scope = self.engine.now(), self.in_session
         ids = self.engine.database.read(lambda tx: lapsed_on(tx, name, now))
         for one in ids:
             self.engine.carry_out(Request(verb=Verb.EXPIRE, scope=scope, at=now, memory_id=one))
@@ -375,7 +374,7 @@ class Mind:
 
     def end_session(self) -> int:
         """The session is over: what it keeps until its end goes; how many."""
-        scope, now = self._in_session, self.engine.now()
+        scope, now = self.in_session, self.engine.now()
         name = scope.shelf(Space.SESSION) or ""
         ids = self.engine.database.read(lambda tx: lapsing_on(tx, name))
         for one in ids:
@@ -392,7 +391,7 @@ class Mind:
 
     def session(self) -> Session | None:
         """When the caller's session began, was last used and ended; None before its first use."""
-        scope = self._in_session
+        scope = self.in_session
         return self.engine.database.read(lambda tx: Sessions(tx).get(scope.user, scope.session or ""))
 
     def why_not(self, question: str, memory_id: str) -> Verdict:
@@ -422,7 +421,7 @@ class Mind:
         shelf = self._shelf(space)
         title = well_formed(name, "name", 128) if name else None
         why = well_formed(reason, "reason", 1000)
-        phase = self.engine.act(self._in_session, lambda ledger: begin(ledger, shelf, title, why))
+        phase = self.engine.act(self.in_session, lambda ledger: begin(ledger, shelf, title, why))
         if isinstance(phase, Denied):
             raise phase
         return phase
@@ -436,10 +435,10 @@ class Mind:
         """What changed between the ends of two phases; the newest ends now."""
         shelf = self._shelf(space)
         numbers = (whole_number(before, "before", 1, 2**31), whole_number(after, "after", 1, 2**31))
-        return self.engine.act(self._in_session, lambda ledger: difference(ledger, shelf, numbers))
+        return self.engine.act(self.in_session, lambda ledger: difference(ledger, shelf, numbers))
 
     @property
-    def _in_session(self) -> Scope:
+    def in_session(self) -> Scope:
         return replace(self.scope, session=self.scope.session or self._default_session())
 
     def _default_session(self) -> str:
@@ -449,7 +448,7 @@ class Mind:
     def _shelf(self, space: str) -> str:
         """The caller's shelf in a space it may write to."""
         where = chosen(Space, space, "space")
-        name = self._in_session.shelf(where)
+        name = self.in_session.shelf(where)
         if name is None or not self.engine.book.policy.may_write(self.scope.role, where):
             raise Denied(f"This caller does not divide the {where} space.", code="write_space_disallowed")
         return name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from lamina.engine.commit import identity_of
 from lamina.engine.ledger import Ledger
@@ -26,9 +27,16 @@ from lamina.model import (
 _PERSONS = (Role.USER, Role.ADMIN)
 
 
-def stage(ledger: Ledger, key: str, value: str, guess: tuple[float, str], days: int) -> Receipt:
+#: What a guess would be if it were confirmed: a layer, a kind, and particulars.
+Form = tuple[Layer, Kind, dict[str, Any]]
+_PREFERENCE: Form = (Layer.USER_MODEL, Kind.PREFERENCE, {})
+
+
+def stage(
+    ledger: Ledger, key: str, value: str, guess: tuple[float, str], days: int, form: Form = _PREFERENCE
+) -> Receipt:
     """Put a guess before its person; `guess` is how sure it is, and the rule or agent it comes from."""
-    confidence, reason = guess
+    (confidence, reason), (layer, kind, meta) = guess, form
     name = ledger.scope.shelf(Space.USER) or ""
     shelf = ledger.shelf(name)
     for old in ledger.memories.pending(shelf.number, ledger.now):
@@ -41,8 +49,8 @@ def stage(ledger: Ledger, key: str, value: str, guess: tuple[float, str], days: 
         id=memory_id,
         space=Space.USER,
         owner=name.partition(":")[2],
-        layer=Layer.USER_MODEL,
-        kind=Kind.PREFERENCE,
+        layer=layer,
+        kind=kind,
         text=value,
         key=key,
         authority=Authority.AI_INFERRED,
@@ -64,6 +72,7 @@ def stage(ledger: Ledger, key: str, value: str, guess: tuple[float, str], days: 
             run_id=ledger.scope.run_id,
             reason=reason,
         ),
+        meta=meta,
     )
     identity = identity_of(key, memory.kind, value)
     ledger.memories.add(memory, shelf=shelf.number, slot=None, identity=identity)

@@ -19,7 +19,7 @@ from lamina_text.tokens import count_tokens
 from lamina_text.ttl import parse_time
 
 if TYPE_CHECKING:
-    from lamina.engine.mind import Mind
+    from lamina.engine.team import Team
 
 TOP_K = 3
 BUDGET = 512
@@ -66,7 +66,7 @@ class Queried:
     left_out: int = 0
 
 
-def queried(mind: Mind, question: str, **asked: Unpack[Asked]) -> Queried:
+def queried(mind: Team, question: str, **asked: Unpack[Asked]) -> Queried:
     """The answer to one query; Denied or InvalidInput names what cannot be asked, and nothing is widened."""
     if unknown := asked.keys() - Asked.__annotations__.keys():
         raise InvalidInput(f"Unknown detail: {', '.join(sorted(unknown))}.", code="detail_unknown")
@@ -88,7 +88,7 @@ def queried(mind: Mind, question: str, **asked: Unpack[Asked]) -> Queried:
 
     close = [(memory, score) for memory, score in engine.database.read(work) if score >= least][:top_k]
     made = _fitting([_bullet(memory, score, whole) for memory, score in close], budget)
-    engine.tally.gave(one.id for one in made.bullets)
+    engine.reads.note([one.id for one in made.bullets], now)
     return made
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -39,23 +37,17 @@ class Tally:
 
     written: bool = False  #: whether this process has changed anything, so that its counts may be stored
     _waiting: list[Happening] = field(default_factory=list)
-    _given: Counter[str] = field(default_factory=Counter)
     _mutex: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def full(self) -> bool:
-        return len(self._waiting) >= ENOUGH or len(self._given) >= ENOUGH
+        return len(self._waiting) >= ENOUGH
 
     def note(self, scope: Scope, at: datetime, node: str, op: str, **more: str | float | None) -> None:
         """One thing that was done."""
         one = Happening(at=at, user=quoted(scope.user), thread=scope.thread, node=node, op=op)
         with self._mutex:
             self._waiting.append(replace(one, **more))  # type: ignore[arg-type]
-
-    def gave(self, ids: Iterable[str]) -> None:
-        """These memories were in an answer."""
-        with self._mutex:
-            self._given.update(ids)
 
     def follow(self, ledger: Ledger) -> None:
         """After a commit: what became of each memory."""
@@ -65,16 +57,11 @@ class Tally:
             told = {"memory_id": memory.id, "category": memory.topic}
             self.note(ledger.scope, ledger.now, node, _OP[op], **told)
 
-    def store(self, transaction: Transaction, now: datetime) -> None:
+    def store(self, transaction: Transaction) -> None:
         """Put what waits into the store."""
         with self._mutex:
             waiting, self._waiting = self._waiting, []
-            given, self._given = self._given, Counter()
-        operational = Operational(transaction)
-        if waiting:
-            operational.add(waiting)
-        if given:
-            operational.touch(given, now)
+        Operational(transaction).add(waiting)
 
 
 def _node(memory: Memory) -> str:

@@ -36,6 +36,9 @@ class Draft:
     session_path: str | None = None  #: the transcript it is from
     message_range: str | None = None  #: where in it
     place: str = ""  #: its place on the shelf where neither key nor wording says it
+    file: str | None = None  #: the file that a learning is written to as well
+    valid_from: datetime | None = None  #: since when it holds, where that is not now
+    valid_until: datetime | None = None
     low_signal: bool = False  #: nobody asked for it and it says nothing
     meta: dict[str, Any] = field(default_factory=dict)  #: what the engine itself adds, never the caller
 

@@ -61,6 +61,11 @@ class Operations:
         rows = self._tx.all("pending_operations", target=target)
         return [Operation(number, kind, name, json.loads(payload)) for number, kind, name, payload in rows]
 
+    def of(self, kind: str) -> list[Operation]:
+        """What of one kind is still to be done, in the order it was asked for."""
+        rows = self._tx.all("operations_of", kind=kind)
+        return [Operation(number, kind, name, json.loads(payload)) for number, name, payload in rows]
+
     def end(self, number: int) -> None:
         self._tx.run("end_operation", id=number)
 

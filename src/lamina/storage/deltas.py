@@ -7,7 +7,7 @@ from datetime import datetime
 
 from lamina.model import Memory
 from lamina.storage.database import Transaction
-from lamina.storage.memories import memory_of, micros, moment
+from lamina.storage.memories import from_row, micros, moment
 
 #: The ids of guesses, which wait in a list of their own.
 _GUESSES = "%:%:pending:%"
@@ -43,4 +43,4 @@ class Deltas:
 def always_on(tx: Transaction, shelf: int, category: str, now: datetime, limit: int) -> list[Memory]:
     """What a context always has of a category, what matters most first."""
     rows = tx.all("always_on", shelf=shelf, category=category, now=micros(now), limit=limit)
-    return [memory_of(row) for row in rows]
+    return [from_row(row) for row in rows]

@@ -57,21 +57,21 @@ class Memories:
 
     def get(self, memory_id: str) -> Memory | None:
         row = self._tx.one("memory_by_id", id=memory_id)
-        return None if row is None else memory_of(row)
+        return None if row is None else from_row(row)
 
     def load(self, ids: Sequence[str]) -> dict[str, Memory]:
         """The memories with these ids that exist."""
-        return {row[0]: memory_of(row) for row in self._tx.all("memories_by_id", ids=list(ids))}
+        return {row[0]: from_row(row) for row in self._tx.all("memories_by_id", ids=list(ids))}
 
     def active(self, shelf: int, identity: str) -> Memory | None:
         """The one active memory on a shelf that holds this key, or says this."""
         row = self._tx.one("active_by_identity", shelf=shelf, identity=identity)
-        return None if row is None else memory_of(row)
+        return None if row is None else from_row(row)
 
     def placed(self, shelf: int, first: str, last: str, now: datetime) -> list[tuple[str, Memory]]:
         """The active memories in a range of places, each with its place, what changed last first."""
         rows = self._tx.all("memories_placed", shelf=shelf, first=first, last=last, now=micros(now))
-        return [(row[0], memory_of(row[1:])) for row in rows]
+        return [(row[0], from_row(row[1:])) for row in rows]
 
     def place(self, memory_id: str) -> tuple[int, int | None, str]:
         """Shelf number, slot in the text index, identity."""
@@ -91,31 +91,31 @@ class Memories:
 
     def expired_by(self, shelf: int, tick: int) -> list[Memory]:
         """Active memories of a shelf whose ticks are over, oldest first."""
-        return [memory_of(row) for row in self._tx.all("expired_by", shelf=shelf, tick=tick)]
+        return [from_row(row) for row in self._tx.all("expired_by", shelf=shelf, tick=tick)]
 
     def keyed(self, shelf: int, now: datetime) -> list[Memory]:
         """The active memories of a shelf that hold a key, in key order."""
-        return [memory_of(row) for row in self._tx.all("keyed_on", shelf=shelf, now=micros(now))]
+        return [from_row(row) for row in self._tx.all("keyed_on", shelf=shelf, now=micros(now))]
 
     def heard(self, shelf: int) -> list[Memory]:
         """The facts about a person that were heard in a session, in key order."""
-        return [memory_of(row) for row in self._tx.all("heard_on", shelf=shelf)]
+        return [from_row(row) for row in self._tx.all("heard_on", shelf=shelf)]
 
     def pending(self, shelf: int, now: datetime) -> list[Memory]:
         """What waits for its person's word, oldest first."""
-        return [memory_of(row) for row in self._tx.all("pending_on", shelf=shelf, now=micros(now))]
+        return [from_row(row) for row in self._tx.all("pending_on", shelf=shelf, now=micros(now))]
 
     def newest(self, shelf: int) -> Memory | None:
         """The last lasting memory that was put on a shelf."""
         row = self._tx.one("newest_on", shelf=shelf)
-        return None if row is None else memory_of(row)
+        return None if row is None else from_row(row)
 
     def set_home(self, memory_id: str, file: str | None) -> None:
         self._tx.run("release_file", id=memory_id, home=file)
 
     def turns(self, shelf: int, phase: str) -> list[Memory]:
         """The turns of a conversation that are still in its window, oldest first."""
-        return [memory_of(row) for row in self._tx.all("turns_of", shelf=shelf, phase=phase)]
+        return [from_row(row) for row in self._tx.all("turns_of", shelf=shelf, phase=phase)]
 
     def said(
         self, user: str, after: tuple[datetime, int, int], until: datetime, limit: int
@@ -126,14 +126,14 @@ class Memories:
             "turns_said", owner=owner, first=f"{owner},", beyond=f"{owner}-", at=micros(at), shelf=shelf,
             tick=tick, until=micros(until), limit=limit,
         )  # fmt: skip
-        return [(row[0], memory_of(row[1:])) for row in rows]
+        return [(row[0], from_row(row[1:])) for row in rows]
 
     def set_slot(self, memory_id: str, slot: int | None) -> None:
         self._tx.run("set_slot", id=memory_id, slot=slot)
 
     def page(self, after: str, limit: int) -> list[Memory]:
         """Active memories with ids above `after`, in id order."""
-        return [memory_of(row) for row in self._tx.all("active_after", after=after, limit=limit)]
+        return [from_row(row) for row in self._tx.all("active_after", after=after, limit=limit)]
 
     def count_by_state(self) -> dict[str, int]:
         return dict(self._tx.all("count_by_state"))
@@ -163,7 +163,8 @@ class Memories:
 
 _MUTABLE = (
     "text", "state", "updated_at", "expires_at", "purge_at", "superseded_by", "priority", "ttl", "pinned",
-    "kind", "authority", "provenance", "phase", "expires_tick", "retired_tick", "meta",
+    "kind", "authority", "provenance", "phase", "expires_tick", "retired_tick", "meta", "confidence",
+    "valid_from", "valid_until",
 )
 
 
@@ -209,7 +210,7 @@ def _to_row(m: Memory) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def memory_of(row: Row) -> Memory:
+def from_row(row: Row) -> Memory:
     """A memory from the columns of `memory_columns`."""
     return Memory(
         id=row[0], space=Space(row[1]), owner=row[2], layer=Layer(row[3]), kind=Kind(row[4]), text=row[5],

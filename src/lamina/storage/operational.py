@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -51,11 +51,6 @@ class Operational:
             for one in happenings
         ]  # fmt: skip
         self._tx.many("add_operational", rows)
-
-    def touch(self, times: Mapping[str, int], at: datetime) -> None:
-        """Note that these memories were given out so many times, lately."""
-        rows = [{"id": one, "times": count, "at": micros(at)} for one, count in sorted(times.items())]
-        self._tx.many("touch_memory", rows)
 
     def counts(self, user: str, since: datetime, width: timedelta) -> list[Count]:
         """What a user's callers did, by stretches of time, oldest first."""

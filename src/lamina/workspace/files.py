@@ -105,6 +105,21 @@ def replace_file(root: Path, name: str, data: bytes, expected: bytes | None) -> 
             return written
 
 
+def remove_file(root: Path, name: str, expected: bytes) -> bool:
+    """Take a file away if it still says `expected`; it goes to the history. False where it says otherwise."""
+    *folders, leaf = _steps(name)
+    with _explained(name), _folder(root, folders) as folder:
+        if folder is None or (fd := _opened(folder, leaf, name, os.O_RDONLY)) is None:
+            return False
+        with _closing(fd):
+            if _content(fd, name) != expected:
+                return False
+            _keep_version(root, name, expected)
+            os.unlink(leaf, dir_fd=folder)
+            _settle(folder)
+            return True
+
+
 def read_lines(root: Path, name: str) -> Iterator[bytes]:
     """The lines of a log below `root`, without their ends, however long the log is; raises as `read_file`."""
     *folders, leaf = _steps(name)

@@ -73,6 +73,8 @@ DELETE FROM checkpoint_blob
 -- fragment: readable
 m.state = 'active'
  AND (m.expires_at IS NULL OR m.expires_at > :now)
+ AND (m.valid_until IS NULL OR m.valid_until > :now)
+ AND (m.valid_from IS NULL OR m.valid_from <= :now)
  AND (cardinality(:layers::text[]) = 0 OR m.layer = ANY(:layers))
  AND (cardinality(:kinds::text[]) = 0 OR m.kind = ANY(:kinds))
  AND (cardinality(:categories::text[]) = 0 OR {{topic}} = ANY(:categories))

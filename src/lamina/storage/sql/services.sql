@@ -25,9 +25,6 @@ VALUES (
   :tenant, (SELECT coalesce(max(number), 0) + 1 FROM operational WHERE tenant = :tenant),
   :at, :user, :thread, :node, :op, :status, :memory_id, :category, :sim);
 
--- name: touch_memory
-UPDATE memory SET last_accessed_at = :at, access_count = access_count + :times WHERE tenant = :tenant AND id = :id;
-
 -- name: count_operational
 -- How often each thing was done, by stretches of `:width` microseconds.
 SELECT at - at % :width, node, op, status, count(*) FROM operational

@@ -77,6 +77,8 @@ DELETE FROM checkpoint_blob
 -- fragment: readable
 m.state = 'active'
  AND (m.expires_at IS NULL OR m.expires_at > :now)
+ AND (m.valid_until IS NULL OR m.valid_until > :now)
+ AND (m.valid_from IS NULL OR m.valid_from <= :now)
  AND (:layers = '[]' OR m.layer IN (SELECT value FROM json_each(:layers)))
  AND (:kinds = '[]' OR m.kind IN (SELECT value FROM json_each(:kinds)))
  AND (:categories = '[]' OR {{topic}} IN (SELECT value FROM json_each(:categories)))

@@ -18,6 +18,7 @@ from lamina.surfaces.cli import (
     demo,
     documents,
     governance,
+    imports,
     jobs,
     memories,
     team,
@@ -33,7 +34,7 @@ from lamina.surfaces.cli.output import Output, prepare_streams
 class LaminaGroup(LazyGroup):
     """Every command there is."""
 
-    parts = (begin, memories, core, team, documents, governance, jobs, upkeep, access, demo)
+    parts = (begin, memories, core, team, documents, governance, imports, jobs, upkeep, access, demo)
     known = Commands(part.commands for part in parts)
 
 

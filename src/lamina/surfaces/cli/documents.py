@@ -39,6 +39,7 @@ def index(
             raise NotFound("There is no workspace with documents here.", hint="Name one with --workspace.")
         tell = None if call.out.json or sys.stderr is None or not sys.stderr.isatty() else _tell
         found = engine.library.index(engine.now(), full=full, agreed=yes, progress=tell)
+        engine.indexed()
         embedded = 0
         while some := engine.embed_missing():
             embedded += some

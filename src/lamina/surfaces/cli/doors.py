@@ -7,6 +7,7 @@ the program fills these in with functions that load what they need when they are
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from lamina.policy.rules import Policy
     from lamina.surfaces.doctor import Check
     from lamina_jobs.clockwork import Clockwork
+    from lamina_jobs.imports import Report
     from lamina_jobs.job import JobReport
     from lamina_jobs.run import JobLine
 
@@ -52,5 +54,7 @@ class Doors(NamedTuple):
     job_time: Callable[[Engine, str], float]
     run_job: Callable[..., JobReport]
     clockwork: Callable[[Engine, Callable[[str], None]], Clockwork]
+    import_files: Callable[..., Report]
+    show_bar: Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
     serve_http: Callable[[Engine, Callable[[str], None]], None]
     serve_mcp: Callable[[Mind, Engine, bool, str], None]

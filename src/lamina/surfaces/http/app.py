@@ -12,6 +12,7 @@ from fastapi.routing import APIRoute
 from lamina.engine.engine import Engine
 from lamina.surfaces.http import problems
 from lamina.surfaces.http.guard import OPEN_PATHS, Guard, Limits
+from lamina.surfaces.http.layers import router as layers
 from lamina.surfaces.http.models import ProblemBody
 from lamina.surfaces.http.routes import VERSION, health, router
 from lamina.surfaces.http.runs import router as runs
@@ -49,6 +50,7 @@ def _bare_app() -> FastAPI:
     app.include_router(router)
     app.include_router(runs)
     app.include_router(team)
+    app.include_router(layers)
     app.include_router(health)
     problems.install(app)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]

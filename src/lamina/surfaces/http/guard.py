@@ -25,7 +25,7 @@ from lamina.surfaces.http.problems import Problem, Refused, answer, log, logged,
 from lamina_language.secrets.privacy import find_secrets
 
 #: The only paths that answer without a token; they tell nothing about anybody's memory.
-OPEN_PATHS = frozenset({"/livez", "/readyz", "/health", "/openapi.json"})
+OPEN_PATHS = frozenset({"/livez", "/readyz", "/health", "/api/health", "/openapi.json"})
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _WITH_BODY = frozenset({"POST", "PATCH", "PUT"})
 _WILDCARDS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - refused as a Host, not bound

@@ -1,0 +1,145 @@
+"""What use and time do to memories: hits counted off the response path, decay, episodes past their time."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from lamina.engine.commit import reword
+from lamina.engine.learnings import take_in
+from lamina.engine.ledger import Ledger
+from lamina.errors import LaminaError
+from lamina.model import Memory, Role, Scope
+from lamina.storage.book import Properties
+from lamina.storage.database import Transaction
+from lamina.storage.layers import LayerRows
+from lamina.storage.memories import micros, moment
+from lamina_search.decay import EPISODE_RENEWED, decay
+from lamina_text.accounts import episode_of
+
+if TYPE_CHECKING:
+    from lamina.engine.engine import Engine
+
+_log = logging.getLogger("lamina.engine")
+#: How old scores may be before opening the store brings them up to date; the scheduler's interval too.
+EVERY = timedelta(hours=6)
+_REFRESHED = "decay_refreshed"
+_LINE = 160  #: characters of what stays of an episode
+_AT_ONCE = 200
+_MOST = 100_000
+
+
+@dataclass(slots=True)
+class Reads:
+    """Which memories were found since the counts were last written, how often and when last.
+
+    A reading adds to this and to nothing else; `apply_reads` writes it, at the close of the store, in every
+    refresh of the decay, and whenever the scheduler likes. A process that is killed loses what is in here.
+    """
+
+    _seen: dict[str, tuple[int, datetime]] = field(default_factory=dict)
+    _mutex: threading.Lock = field(default_factory=threading.Lock)
+
+    def note(self, ids: Sequence[str], at: datetime) -> None:
+        with self._mutex:
+            for one in ids:
+                if one in self._seen or len(self._seen) < _MOST:
+                    self._seen[one] = (self._seen.get(one, (0, at))[0] + 1, at)
+
+    def taken(self) -> dict[str, tuple[int, datetime]]:
+        with self._mutex:
+            seen, self._seen = self._seen, {}
+        return seen
+
+
+def apply_reads(engine: Engine) -> int:
+    """Write what was found since the last time; how many memories it was."""
+    seen = engine.reads.taken()
+    if seen:
+        engine.database.write(lambda tx: LayerRows(tx).note(seen, EPISODE_RENEWED))
+    return len(seen)
+
+
+def close_reads(engine: Engine) -> None:
+    """At the end of a process: counts that cannot be written are let go, because an answer is worth more."""
+    try:
+        apply_reads(engine)
+    except LaminaError as error:
+        _log.warning("What was found could not be counted: %s", error.code)
+
+
+def refresh_decay(engine: Engine) -> int:
+    """Bring every decay score up to date, with what was found meanwhile; how many changed."""
+    apply_reads(engine)
+    now = engine.now()
+
+    def work(transaction: Transaction) -> int:
+        rows, changed = LayerRows(transaction), {}
+        for one, layer, updated, count, stored in rows.decaying():
+            if (score := decay(layer, updated, count, now).score) != stored:
+                changed[one] = score
+        rows.set_decay(changed)
+        Properties(transaction).set(_REFRESHED, str(micros(now)))
+        return len(changed)
+
+    count = engine.database.write(work)
+    _log.info("decay: %d scores changed", count)
+    return count
+
+
+def expire_episodes(engine: Engine) -> int:
+    """Reduce every episode past its time to one line, which stays for good; how many.
+
+    Its full text leaves the row and every index; what was sealed of it in the history stays provable there.
+    """
+    apply_reads(engine)
+    system = Scope(tenant=engine.config.tenant, user=engine.config.owner, role=Role.SYSTEM, via="job")
+    total = 0
+    while True:
+
+        def work(ledger: Ledger) -> int:
+            over = LayerRows(ledger.transaction).over(ledger.now, _AT_ONCE)
+            for old in over:
+                _archive(ledger, old)
+            return len(over)
+
+        count = engine.act(system, work)
+        total += count
+        if count < _AT_ONCE:
+            break
+    if total:
+        _log.info("episodes: %d archived as one line", total)
+    return total
+
+
+def _archive(ledger: Ledger, old: Memory) -> None:
+    episode = episode_of(old, old.owner)
+    line = " ".join(episode.summary.split())
+    line = line if len(line) <= _LINE else f"{line[: _LINE - 1]}…"
+    text = f"{old.created_at:%Y-%m-%d} ({episode.outcome}): {line}"
+    meta = {**old.meta, "archived": True, "topics": []}
+    new = replace(old, text=text, meta=meta, ttl="none", expires_at=None)
+    reword(
+        ledger, old, new, ledger.memories.place(old.id)[2], {"code": "archived", "reason": "episode_expired"}
+    )
+
+
+def after_indexing(engine: Engine) -> None:
+    """What follows whenever documents were indexed: edited learnings taken in, episodes purged, decay."""
+    if engine.library is not None:
+        edited, engine.library.edited = engine.library.edited, set()
+        take_in(engine, sorted(edited))
+    expire_episodes(engine)
+    refresh_decay(engine)
+
+
+def catch_up(engine: Engine) -> None:
+    """When a store is opened: nothing, unless the last refresh is six hours old."""
+    last = engine.database.read(lambda tx: Properties(tx).get(_REFRESHED))
+    if last is None or engine.now() - moment(int(last)) >= EVERY:
+        expire_episodes(engine)
+        refresh_decay(engine)

@@ -1,0 +1,149 @@
+"""How things are done here: learnt, merged when alike, found by the task at hand, counted when used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from lamina.engine.alike import compared
+from lamina.engine.commit import annotate, forbidden, readable, reword
+from lamina.engine.details import chosen, draft_of
+from lamina.engine.ledger import Ledger
+from lamina.engine.pending import stage
+from lamina.engine.request import Request, Verb
+from lamina.errors import InvalidInput
+from lamina.model import Deny, Draft, Kind, Layer, Memory, Outcome, Receipt, Space, State, iso
+from lamina.storage.layers import LayerRows
+from lamina.storage.lexicon import Lexicon
+from lamina_language.layering import CONFIDENCE
+from lamina_search.compare import SAME, same_task
+from lamina_text.accounts import Origin, Procedure, Result, procedure_of, united, worded
+from lamina_text.normal import folded, well_formed
+
+if TYPE_CHECKING:
+    from lamina.engine.mind import Mind
+
+MOST_STEPS = 50
+#: How many procedures of a shelf a new one is compared with, the newest first.
+_COMPARED = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Procedures:
+    """The procedures within a caller's reach."""
+
+    mind: Mind
+
+    def find(self, task: str, limit: int = 3) -> list[Procedure]:
+        """Those that fit a task, best first; for no task, the newest."""
+        if not task.strip():
+            return [procedure_of(one) for one in self._all()[:limit]]
+        found = self.mind.recall(task, k=limit, layers=[Layer.PROCEDURAL], trusted_only=True)
+        return [procedure_of(one) for one in self.mind.loaded([hit.id for hit in found])]
+
+    def learn(
+        self, trigger: str, steps: Sequence[str], source: str = "explicit", space: str = "user"
+    ) -> Receipt:
+        """Keep a procedure; one whose trigger means the same is extended instead: code `merged`."""
+        draft = self._draft(trigger, steps, source, space)
+        decision = self.mind.engine.judge(draft)
+        twin = None if isinstance(decision, Deny) else self._twin(draft)
+        if twin is not None:
+            receipt = self.mind.engine.act(self.mind.scope, lambda ledger: _merge(ledger, twin, draft))
+            if receipt is not None:
+                return receipt
+        request = Request(
+            verb=Verb.REMEMBER,
+            scope=self.mind.scope,
+            at=self.mind.engine.now(),
+            draft=draft,
+            decision=decision,
+        )
+        return self.mind.engine.carry_out(request)
+
+    def propose(self, trigger: str, steps: Sequence[str], source: str, reason: str) -> Receipt:
+        """Put a procedure that was seen and not taught before the person; it counts once they confirm it."""
+        draft = self._draft(trigger, steps, source, Space.USER)
+        engine, decision = self.mind.engine, self.mind.engine.judge(draft)
+        if isinstance(decision, Deny):
+            return Receipt(decision=Outcome.DENIED, code=decision.code)
+        key = f"procedure.{draft.place.partition(':')[2]}"
+        guess = (draft.confidence, reason)
+        form = (Layer.PROCEDURAL, Kind.PROCEDURE, dict(draft.meta))
+        days = engine.config.pending_days
+        return engine.act(self.mind.scope, lambda ledger: stage(ledger, key, draft.text, guess, days, form))
+
+    def used(self, memory_id: str, outcome: str = "success") -> Procedure:
+        """Note that a procedure was followed and how it went."""
+        how = chosen(Result, outcome, "outcome")
+
+        def work(ledger: Ledger) -> Memory:
+            old = readable(ledger, memory_id, State.ACTIVE)
+            if old.layer is not Layer.PROCEDURAL:
+                raise InvalidInput(f"{memory_id} is no procedure.", code="layer_invalid")
+            count = {Result.SUCCESS: "success_count", Result.FAILED: "failure_count"}.get(how)
+            meta = {**old.meta, "last_used": iso(ledger.now)}
+            if count:
+                meta[count] = int(meta.get(count, 0)) + 1
+            return annotate(ledger, old, meta, {"code": "used", "outcome": how.value})
+
+        return procedure_of(self.mind.engine.act(self.mind.scope, work))
+
+    def _all(self) -> list[Memory]:
+        engine, now = self.mind.engine, self.mind.engine.now()
+        names = self.mind.scope.shelves((Space.USER, Space.PROJECT))
+
+        def work(transaction: Any) -> list[Memory]:
+            known = [one for name in names if (one := Lexicon(transaction).shelf(name))]
+            rows = LayerRows(transaction)
+            return [m for number, _ in known for m in rows.newest(Layer.PROCEDURAL, number, now, _COMPARED)]
+
+        return engine.database.read(work)
+
+    def _draft(self, trigger: str, steps: Sequence[str], source: str, space: str) -> Draft:
+        engine, scope, now = self.mind.engine, self.mind.scope, self.mind.engine.now()
+        when = " ".join(well_formed(trigger, "trigger", 500).split())
+        if isinstance(steps, str) or not 1 <= len(steps) <= MOST_STEPS:
+            hint = f"Give 1 to {MOST_STEPS} steps."
+            raise InvalidInput("A procedure has a list of steps.", code="procedure_invalid", hint=hint)
+        todo = tuple(dict.fromkeys(" ".join(well_formed(one, "step", 1000).split()) for one in steps))
+        origin = chosen(Origin, source, "source")
+        sure = CONFIDENCE["correction" if origin is Origin.CORRECTION else "auto"]
+        if origin is Origin.EXPLICIT:
+            sure = CONFIDENCE["human" if scope.agent is None else "mother"]
+        details: Any = {"kind": Kind.PROCEDURE, "layer": Layer.PROCEDURAL, "space": space, "confidence": sure}
+        draft = draft_of(
+            scope, worded(when, todo), details, now, engine.config.max_text_chars, engine.book.rules
+        )
+        meta = {"trigger": when, "procedure": list(todo), "source": origin.value, "success_count": 0}
+        return replace(draft, place=f"procedure:{_mark(when)}", meta=meta)
+
+    def _twin(self, draft: Draft) -> Memory | None:
+        """The procedure for the same task, if there is one on the same shelf."""
+        name = draft.scope.shelf(draft.space)
+        known = [one for one in self._all() if one.shelf == name]
+        triggers = [str(one.meta["trigger"]) for one in known]
+        found = compared(self.mind.engine.embedder, str(draft.meta["trigger"]), triggers)
+        alike = [(one.similarity, memory) for one, memory in zip(found, known, strict=True) if same_task(one)]
+        return max(alike, key=lambda pair: (pair[0], pair[1].id))[1] if alike else None
+
+
+def _mark(trigger: str) -> str:
+    return folded(trigger)[:80].replace(" ", "_").strip("_.-") or "x"
+
+
+def _merge(ledger: Ledger, twin: Memory, draft: Draft) -> Receipt | None:
+    """Steps united in order, counts added; None where the caller may not change what is there."""
+    old = ledger.memories.get(twin.id)
+    if old is None or old.state is not State.ACTIVE or forbidden(ledger, old):
+        return None
+    steps = united(old.meta["procedure"], draft.meta["procedure"])
+    counts: Mapping[str, Any] = {"success_count": int(old.meta.get("success_count", 0)) + 1}
+    meta = {**old.meta, "procedure": list(steps), **counts}
+    sure = max(old.confidence, draft.confidence)
+    text = worded(str(old.meta["trigger"]), steps)
+    new = replace(old, text=text, meta=meta, confidence=sure)
+    decision = {"code": "merged", "also": draft.meta["trigger"], "rule": f"similarity>{SAME}"}
+    saved = reword(ledger, old, new, ledger.memories.place(old.id)[2], decision)
+    return Receipt(decision=Outcome.ADMITTED, code="merged", ids=(saved.id,), revision=saved.revision)

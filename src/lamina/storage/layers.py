@@ -1,0 +1,60 @@
+"""Episodes, procedures, use and decay as rows, and what a shelf held at another time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from lamina.model import Layer, Memory
+from lamina.storage.database import Transaction
+from lamina.storage.memories import from_row, micros, moment
+
+_PAGE = 2000
+
+
+class LayerRows:
+    """The rows of one tenant's layers inside one transaction."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    def newest(self, layer: Layer, shelf: int, now: datetime, limit: int) -> list[Memory]:
+        """The newest episodes or procedures of a shelf first."""
+        name = "episodes_on" if layer is Layer.EPISODIC else "procedures_on"
+        return [from_row(row) for row in self._tx.all(name, shelf=shelf, now=micros(now), limit=limit)]
+
+    def over(self, now: datetime, limit: int) -> list[Memory]:
+        """Episodes of anybody whose time is up, oldest first."""
+        return [from_row(row) for row in self._tx.all("episodes_over", now=micros(now), limit=limit)]
+
+    def note(self, reads: Mapping[str, tuple[int, datetime]], renewed: timedelta) -> None:
+        """Count what was found: how often and when last; an episode lives at least `renewed` from then."""
+        self._tx.many("note_access", [
+            {"id": one, "count": count, "at": micros(at), "until": micros(at + renewed)}
+            for one, (count, at) in sorted(reads.items())
+        ])  # fmt: skip
+
+    def decaying(self) -> Iterator[tuple[str, Layer, datetime, int, float]]:
+        """Id, layer, last change, uses and stored score of every active memory."""
+        after = ""
+        while rows := self._tx.all("decay_inputs", after=after, limit=_PAGE):
+            for one, layer, updated, count, score in rows:
+                yield one, Layer(layer), moment(updated), count, score
+            after = rows[-1][0]
+
+    def set_decay(self, scores: Mapping[str, float]) -> None:
+        rows: list[dict[str, Any]] = [{"id": one, "score": score} for one, score in scores.items()]
+        if rows:
+            self._tx.many("set_decay", rows)
+
+    def known_at(self, shelf: int, at: datetime) -> list[Memory]:
+        """What a shelf held at a moment, in the words it had then."""
+        rows = self._tx.all("known_at", shelf=shelf, at=micros(at))
+        return [replace(from_row(row[1:]), text=row[0]) for row in rows]
+
+    def change_at(self, thread: str, revision: int) -> datetime | None:
+        """When a thread reached a revision."""
+        row = self._tx.one("change_at", thread=thread, revision=revision)
+        return None if row is None else moment(row[0])

@@ -1,0 +1,257 @@
+"""Bringing in what other tools hold, once and under the gates: conversations as turns, memories as facts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import TypedDict, Unpack
+
+from lamina.engine.mind import Mind
+from lamina.engine.request import Request, Verb
+from lamina.errors import ConfigError, Denied, InvalidInput
+from lamina.model import Deny, Draft, Kind, Layer, Outcome, Role, Scope, checked_name
+from lamina.storage.imports import Imports, Position
+from lamina_formats.detect import ALWAYS_READ, READERS, RESUMABLE, PathName, find
+from lamina_formats.turn import Fact, File, Place, Skipped, Speaker, Turn
+from lamina_language.secrets.privacy import check_name, redacted
+from lamina_language.understand.events import importance
+from lamina_text.normal import well_formed
+
+_BATCH = 250
+_HEAD = 1024
+_PROBLEMS = ("bad_line", "truncated", "line_too_long", "import_unreadable")
+_MOST_PROBLEMS = 100
+_RUN = "import"  #: the run whose audit file gets an import's changes, rather than a file for each session
+
+Progress = Callable[[int, int], None]
+
+
+class Options(TypedDict, total=False):
+    """What to import, and how."""
+
+    format: str
+    since: datetime | None
+    tool_output: bool
+    dry_run: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The same, with what is usual."""
+
+    format: str = "auto"
+    since: datetime | None = None
+    tool_output: bool = False
+    dry_run: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Report:
+    """What an import came to."""
+
+    dry_run: bool = False
+    files: Counter[str] = field(default_factory=Counter)  #: by format
+    unchanged: int = 0  #: files that have nothing new
+    read: int = 0  #: turns and facts that could be taken
+    new: int = 0
+    known: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)  #: by reason
+    refused: Counter[str] = field(default_factory=Counter)  #: by the policy's code
+    problems: list[Skipped] = field(default_factory=list)  #: lines that could not be read, the first hundred
+
+    def skip(self, one: Skipped) -> None:
+        self.skipped[one.reason] += 1
+        if one.reason in _PROBLEMS and len(self.problems) < _MOST_PROBLEMS:
+            self.problems.append(one)
+
+
+def import_files(
+    mind: Mind, paths: Iterable[PathName], progress: Progress | None = None, **options: Unpack[Options]
+) -> Report:
+    """Bring in every transcript and export under the paths; `progress(done, total)` counts bytes.
+
+    Turns become episodes of the user with the time at which they were said, facts what some program
+    believed. Everything passes the gates. What came in before does not come in again, and a file is read
+    on from where it was left. A dry run says what would happen and writes nothing. Raises NotFound or
+    InvalidInput for a path or format that cannot be used; then nothing happened.
+    """
+    wanted = Wanted(**options)
+    found = [file for path in paths for file in find(path, wanted.format)]
+    sizes = [file.size for file in found]
+    importing = _Import(mind, wanted, Report(dry_run=wanted.dry_run))
+    for number, file in enumerate(found):
+        for at in importing.file(replace(file, tool_output=wanted.tool_output)):
+            if progress is not None:
+                progress(sum(sizes[:number]) + at, sum(sizes))
+    return importing.report
+
+
+@dataclass
+class _Import:
+    mind: Mind
+    wanted: Wanted
+    report: Report
+    seen: set[str] = field(default_factory=set)  #: keys a dry run would have brought in by now
+
+    def file(self, file: File) -> Iterator[int]:
+        """Read one file from where it was left, a batch at a time; after each, how far it has come."""
+        size = file.size  # before it is read: what is added meanwhile is for the next time
+        if not file.format or size < 0:
+            self.report.skip(file.skipped("import_unreadable"))
+            return
+        place = self._start(file, size)
+        if place is None:
+            self.report.unchanged += 1
+            return
+        self.report.files[file.format] += 1
+        batch: list[Turn | Fact] = []
+        try:
+            for item in READERS[file.format](file, place):
+                match item:
+                    case Skipped():
+                        self.report.skip(item)
+                    case Place():
+                        place = item
+                    case _ if self._too_old(item):
+                        self.report.skipped["before"] += 1
+                    case _:
+                        batch.append(item)
+                # A batch ends at a place to go on from, where the format has some on its way.
+                if len(batch) >= _BATCH and (isinstance(item, Place) or len(batch) >= 2 * _BATCH):
+                    self._bring_in(batch, self._position(file, place, -1))
+                    yield place.offset
+                    batch.clear()
+        except (InvalidInput, OSError) as error:
+            if isinstance(error, ConfigError):
+                raise
+            self.report.skip(file.skipped("import_unreadable"))
+            size = -1
+        self._bring_in(batch, self._position(file, place, size))
+        yield file.size
+
+    def _too_old(self, item: Turn | Fact) -> bool:
+        return bool(self.wanted.since and item.at and item.at < self.wanted.since)
+
+    def _start(self, file: File, size: int) -> Place | None:
+        """Where to begin; None where there is nothing new."""
+        user = self.mind.scope.user
+        known = self.mind.engine.database.read(lambda tx: Imports(tx, user).position(file.name))
+        if known is None or known.mark != self._mark(file, int(known.mark.rpartition(":")[2])):
+            return Place()
+        if known.size == size and file.format not in ALWAYS_READ:
+            return None
+        place = Place(**known.place)
+        return place if file.format in RESUMABLE | ALWAYS_READ and place.offset <= size else Place()
+
+    def _position(self, file: File, place: Place, size: int) -> Position:
+        mark = self._mark(file, min(_HEAD, max(file.size, 0)))
+        return Position(path=file.name, mark=mark, size=size, place=asdict(place))
+
+    def _mark(self, file: File, head: int) -> str:
+        """A file as it was asked to be read; another, or another question, is read from its beginning."""
+        since = self.wanted.since.isoformat() if self.wanted.since else ""
+        # The head of a database changes with its rows, and those say how far they were read.
+        which = file.mark(0 if file.format in ALWAYS_READ else head)
+        return f"{file.format}:{int(self.wanted.tool_output)}:{since}:{which}"
+
+    def _bring_in(self, batch: Sequence[Turn | Fact], position: Position) -> None:
+        """Store what is new of a batch, then that it is known and how far the file was read."""
+        engine, user, report = self.mind.engine, self.mind.scope.user, self.report
+        items = {_key(item): item for item in batch}
+        report.read += len(batch)
+        known = engine.database.read(lambda tx: Imports(tx, user).known(items)) | (self.seen & items.keys())
+        requests = {
+            key: request
+            for key, item in items.items()
+            if key not in known and (request := self._request(key, item)) is not None
+        }
+        report.known += len(batch) - len(items) + len(known)
+        if self.wanted.dry_run:
+            self.seen |= items.keys()
+            codes = [one.decision.code for one in requests.values() if isinstance(one.decision, Deny)]
+            report.refused.update(codes)
+            report.new += len(requests) - len(codes)
+            return
+        receipts = engine.carry_out_all([*requests.values()])
+        for receipt in receipts:
+            report.new += receipt.decision is Outcome.ADMITTED
+            report.known += receipt.decision is Outcome.UNCHANGED
+            report.refused.update([receipt.code] if receipt.decision is Outcome.DENIED else [])
+        kept = [
+            key for key, one in zip(requests, receipts, strict=True) if one.decision is not Outcome.DENIED
+        ]
+
+        def note(imports: Imports) -> None:
+            imports.add(kept)
+            imports.keep(position, engine.now())
+
+        engine.database.write(lambda tx: note(Imports(tx, user)))
+
+    def _request(self, key: str, item: Turn | Fact) -> Request | None:
+        engine = self.mind.engine
+        try:
+            text = well_formed(item.text, "text", engine.config.max_text_chars)
+        except InvalidInput as error:
+            self.report.skip(Skipped(reason=error.code, path=item.path))
+            return None
+        draft = self._turn(key, item, text) if isinstance(item, Turn) else self._fact(item, text)
+        weight = importance(draft.kind, draft.scope.role, text, book=engine.book.rules)
+        draft = replace(draft, importance=weight.value, importance_reason=weight.reasons)
+        return Request(
+            verb=Verb.REMEMBER, scope=draft.scope, at=engine.now(), draft=draft, decision=engine.judge(draft)
+        )
+
+    def _turn(self, key: str, turn: Turn, text: str) -> Draft:
+        meta = {"source": turn.source, "entry": redacted(turn.entry_id)[:200]}
+        return Draft(
+            scope=self._scope(turn),
+            text=text,
+            layer=Layer.EPISODIC,
+            kind=Kind.CONTEXT,
+            said_at=self._said(turn.at),
+            session_path=turn.path,
+            message_range=redacted(turn.message_range)[:400],
+            place=f"turn:{turn.source}:{key}",
+            meta={**meta, "speaker": redacted(turn.speaker)[:100]} if turn.speaker else meta,
+        )
+
+    def _fact(self, fact: Fact, text: str) -> Draft:
+        """What a program believed is text of unknown origin: it is found, and never taken for the user's."""
+        scope = replace(self.mind.scope, role=Role.DOCUMENT, agent=fact.source, run=_RUN)
+        return Draft(
+            scope=scope,
+            text=text,
+            said_at=self._said(fact.at),
+            session_path=fact.path,
+            message_range=redacted(fact.entry_id)[:400],
+            meta={"source": fact.source},
+        )
+
+    def _said(self, at: datetime | None) -> datetime | None:
+        return at if at is not None and at < self.mind.engine.now() else None
+
+    def _scope(self, turn: Turn) -> Scope:
+        """Who speaks: by the file's structure, and never with more weight than whoever imports it."""
+        scope = replace(self.mind.scope, session=_session(turn.session_id), run=_RUN)
+        if turn.role is Speaker.TOOL:
+            return replace(scope, role=Role.TOOL, agent=turn.source)
+        if turn.role is Speaker.USER or scope.role not in (Role.USER, Role.ADMIN):
+            return scope if scope.role is not Role.ADMIN else replace(scope, role=Role.USER)
+        return replace(scope, role=Role.AGENT, agent=turn.source)
+
+
+def _key(item: Turn | Fact) -> str:
+    return hashlib.sha256(item.key.encode("utf-8", "replace")).hexdigest()[:40]
+
+
+@lru_cache(maxsize=4096)
+def _session(name: str) -> str:
+    """A session's name as the other tool says it, or a stand-in for one that cannot be a name here."""
+    try:
+        return check_name(checked_name("session", name))
+    except (InvalidInput, Denied):
+        return f"session-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:16]}"
