@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 PORT ?= 8765
+# Tests wait for servers and processes more than they compute: two to a core.
+WORKERS ?= 4
 
 BIN := .venv/bin
 VENV_READY := .venv/.ready-venv
@@ -26,10 +28,10 @@ run: $(RUN_READY)  ## a demo workspace, a tour of it, and the server on 127.0.0.
 	$(BIN)/lamina -w demo/workspace serve --port $(PORT)
 
 test: lint  ## what CI runs: ruff, mypy and every test that is not slow
-	$(BIN)/python -m pytest -n auto -m 'not slow'
+	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow'
 
 test-all: lint  ## the slow tests too
-	$(BIN)/python -m pytest -n auto
+	LAMINA_TEST_KILLS=100 $(BIN)/python -m pytest -n $(WORKERS)
 
 bench: $(DEV_READY)  ## the engine's figures on this machine
 	$(BIN)/python -m bench.engine

@@ -14,7 +14,8 @@ _SESSIONS = (
     (re.compile(r"(?:^|:)(?:lamina-)?job(?::|$)|^lamina[:-]", re.I), "own_job"),
 )
 _SILENT = re.compile(r"\W*NO_REPLY\W*")
-_HEARTBEAT = re.compile(r"\W*HEARTBEAT_OK\W*|.*\bHEARTBEAT\.md\b.*\bHEARTBEAT_OK\b.*", re.S)
+_HEARTBEAT = re.compile(r"\W*HEARTBEAT_OK\W*")
+_HEARTBEAT_PROMPT = ("HEARTBEAT.md", "HEARTBEAT_OK")
 
 
 def excluded_session(name: str) -> str | None:
@@ -26,4 +27,5 @@ def silent(text: str) -> str | None:
     """Why a turn says nothing to anybody: a heartbeat, or an agent's word for having no answer."""
     if _SILENT.fullmatch(text):
         return "no_reply"
-    return "heartbeat" if _HEARTBEAT.fullmatch(text.strip()) else None
+    beats = _HEARTBEAT.fullmatch(text) or all(word in text for word in _HEARTBEAT_PROMPT)
+    return "heartbeat" if beats else None

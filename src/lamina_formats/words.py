@@ -21,9 +21,8 @@ _INJECTED = (
     "ide_opened_file", "ide_selection", "environment_context", "user_instructions", "user_info",
     "permissions instructions", "turn_aborted", "INSTRUCTIONS",
 )  # fmt: skip
-_BLOCK = re.compile(
-    rf"<({'|'.join(map(re.escape, _INJECTED))})(?:\s[^<>]*)?>.*?</\1>", re.S | re.I
-)
+_OPENING = re.compile(rf"<({'|'.join(map(re.escape, _INJECTED))})(?:\s[^<>]*)?>", re.I)
+_CLOSING = {name.lower(): re.compile(f"</{re.escape(name)}>", re.I) for name in _INJECTED}
 #: The same as markdown: the heading and the sentence under it that our own context begins with.
 _RECALLED = re.compile(r"^## Memory\n_Reference data from memory\..*?_\n(?:(?:###|- ).*\n?)*", re.M)
 _MACHINE = re.compile(
@@ -41,11 +40,27 @@ _MILLISECONDS = 100_000_000_000  #: numbers above are milliseconds; as seconds t
 def said(text: str) -> str:
     """What somebody said, without the blocks that programs put around it."""
     if "<" in text:
-        text = _BLOCK.sub("", text)
+        text = _without_blocks(text)
     if "## Memory" in text:
         text = _RECALLED.sub("", text)
     text = _UNWRITABLE.sub("\ufffd", _CONTROL.sub("", text)).strip()
     return "" if _MACHINE.fullmatch(text) else text
+
+
+def _without_blocks(text: str) -> str:
+    """In one pass, however many blocks are opened and never closed; those are somebody's words."""
+    kept, at, unclosed = [], 0, set()
+    for opening in _OPENING.finditer(text):
+        name = opening[1].lower()
+        if opening.start() < at or name in unclosed:
+            continue
+        closing = _CLOSING[name].search(text, opening.end())
+        if closing is None:
+            unclosed.add(name)
+            continue
+        kept.append(text[at : opening.start()])
+        at = closing.end()
+    return "".join(kept) + text[at:]
 
 
 def text_of(content: Any) -> str:

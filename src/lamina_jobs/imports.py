@@ -239,8 +239,10 @@ class _Import:
         scope = replace(self.mind.scope, session=_session(turn.session_id), run=_RUN)
         if turn.role is Speaker.TOOL:
             return replace(scope, role=Role.TOOL, agent=turn.source)
-        if turn.role is Speaker.USER or scope.role not in (Role.USER, Role.ADMIN):
-            return scope if scope.role is not Role.ADMIN else replace(scope, role=Role.USER)
+        if scope.role not in (Role.USER, Role.ADMIN, Role.SYSTEM):
+            return scope
+        if turn.role is Speaker.USER:
+            return replace(scope, role=Role.USER)
         return replace(scope, role=Role.AGENT, agent=turn.source)
 
 

@@ -28,7 +28,7 @@ _FORMAT = (
 )
 _JOINER = "\u034f"
 _UNSEEN = f"{_FORMAT}{_JOINER}\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
-_INVISIBLE = re.compile(f"[{_UNSEEN}]+")
+INVISIBLE = re.compile(f"[{_UNSEEN}]+")
 
 # The Hangul fillers and the empty braille pattern are letters and symbols by category, and show nothing.
 _NOTHING_TO_SEE = re.compile(rf"[\s\u115f\u1160\u2800\u3164\uffa0{_UNSEEN}]*")
@@ -174,7 +174,7 @@ def language_of(text: str) -> Language:
 
 def _compatible(text: str) -> str:
     """NFKC without invisible characters, in linear time whatever the text."""
-    text = _INVISIBLE.sub("", text)
+    text = INVISIBLE.sub("", text)
     if not _FLOOD.search(text):
         return unicodedata.normalize("NFKC", text)
     safe = unicodedata.normalize("NFKC", _FLOOD.sub(_cut, text))

@@ -28,7 +28,7 @@ from lamina.model import Memory
 from lamina.storage.memories import Memories
 from lamina.testing import ManualClock
 
-EXAMPLES, STEPS = 500, 50
+STEPS = 50
 WINDOW = 3
 POLICY = f"""
 extends = "normal"
@@ -422,11 +422,12 @@ def _memory_disk() -> str | None:
     return "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
-def test_the_engine_is_the_contract_in_more_lines() -> None:
+@pytest.mark.parametrize("examples", [60, pytest.param(500, marks=pytest.mark.slow)])
+def test_the_engine_is_the_contract_in_more_lines(examples: int) -> None:
     run_state_machine_as_test(
         Governance,
         settings=settings(
-            max_examples=EXAMPLES, stateful_step_count=STEPS, deadline=None, database=None, derandomize=True,
+            max_examples=examples, stateful_step_count=STEPS, deadline=None, database=None, derandomize=True,
             suppress_health_check=list(HealthCheck), phases=(Phase.generate, Phase.shrink),
         ),
     )  # fmt: skip

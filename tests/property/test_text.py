@@ -145,7 +145,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text_takes_linear_time(act: Callable[[str], object], name: str) -> None:
     # Quadratic time on 100,000 characters is ten seconds and more; linear time is under half a second.
-    start = time.perf_counter()
+    start = time.process_time()
     act(HOSTILE[name])
     dedup_key("fact", HOSTILE[name])
-    assert time.perf_counter() - start < 4
+    assert time.process_time() - start < 8

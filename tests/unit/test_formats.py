@@ -314,6 +314,7 @@ def test_what_is_no_transcript_is_passed_over_in_a_folder_and_an_error_by_name(t
         ("<system-reminder>x</system-reminder>", ""),
         ("a < b and b > c, <memory> is a tag", "a < b and b > c, <memory> is a tag"),
         ("red \x1b[31mtext\x1b[0m\x00 half \ud83d", "red text half \ufffd"),
+        ("<memory>" * 50_000 + "x", "<memory>" * 50_000 + "x"),
         ("[Request interrupted by user for tool use]", ""),
     ],
 )  # fmt: skip

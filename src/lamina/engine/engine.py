@@ -86,9 +86,9 @@ class Parts:
     config: Config
     runtime: Runtime
     anchor: Anchor
-    embedder: Embedder | None  #: what finds by meaning; None, and words alone find
     home: Path  #: the configuration folder, where POLICY.md lies
     root: Path | None  #: the workspace, None for a store without files
+    embedder: Embedder | None = None  #: what finds by meaning; without it words alone do
     adopt: bool = False  #: take the files over from another workspace on the same store
 
 

@@ -16,7 +16,7 @@ from lamina_language.understand.qualify import Stretch, stretch
 from lamina_language.understand.rulebook import Rule, Rulebook, rulebook
 from lamina_language.understand.settings import is_setting, manners, setting_of, value_for
 from lamina_text.entry_line import canonical_key
-from lamina_text.normal import dedup_key, folded
+from lamina_text.normal import INVISIBLE, dedup_key, folded
 
 #: How many items of a list are remembered at once.
 _ITEMS = 100
@@ -230,7 +230,7 @@ class _Reading:
         if not said.strip() or self.hearing.cue("this").fullmatch(said.strip()):
             return [] if self.head.rule["lasting"] else self._latest()
         if "agrees" in self.body.cues and _KEY.fullmatch(said.strip()):
-            made = self._make(Target.KEY, key=canonical_key(said.strip()), text=said.strip())
+            made = self._make(Target.KEY, key=_key(said.strip()), text=said.strip())
             return [replace(made, action=Action.CONFIRM)]
         return self._about(at, end)
 
@@ -268,7 +268,7 @@ class _Reading:
         key = setting_of((found["key"] or found["name"]).strip(), book)
         if key is None:
             try:
-                key = canonical_key(unquoted(name))
+                key = _key(unquoted(name))
             except InvalidInput:
                 return None
         typed = unquoted(self.hearing.view.slice(*found.span("value")))
@@ -344,7 +344,7 @@ class _Reading:
         text = unquoted(hearing.view.slice(at, end))
         key = setting_of(said, hearing.book)
         if key or _KEY.fullmatch(said):
-            made = self._make(Target.KEY, key=key or canonical_key(text), text=text)
+            made = self._make(Target.KEY, key=key or _key(text), text=text)
             return [replace(made, action=Action.REJECT) if made.action is Action.WITHHOLD else made]
         if not text or value_of("", text, hearing.book) == "":
             return []  # "forget what?"
@@ -367,7 +367,13 @@ def unquoted(text: str) -> str:
 
 
 def _possible_key(text: str) -> str | None:
+    text = INVISIBLE.sub("", text)
     return canonical_key(text) if _WORD.fullmatch(text) and text.strip("_.-") else None
+
+
+def _key(text: str) -> str:
+    """The key that a person wrote, whatever is in it that nobody sees."""
+    return canonical_key(INVISIBLE.sub("", text))
 
 
 def _kind(key: str, book: Rulebook) -> Kind:
