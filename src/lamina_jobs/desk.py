@@ -94,4 +94,5 @@ class Desk:
 
 
 def _lines(data: bytes | None) -> list[str]:
-    return (data or b"").decode("utf-8", errors="replace").split("\n")
+    text = (data or b"").decode("utf-8", errors="replace")
+    return text.removesuffix("\n").split("\n") if text else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lamina_jobs import micro_sync, wrap_up
+from lamina_jobs.compound import compound
 from lamina_jobs.job import Job
 from lamina_jobs.schedule import parse_schedules
 
@@ -24,6 +25,11 @@ _ALL: tuple[Job, ...] = (
         name="daily-wrap-up", summary="Sum up the day that is over in second-brain/summaries.",
         work=wrap_up.daily_wrap_up, schedule=TIMES["daily-wrap-up"], timeout_s=600, needs_files=True,
         excludes=("weekly-compound",), may_write=wrap_up.MAY_WRITE,
+    ),
+    Job(
+        name="weekly-compound", summary="Rewrite MEMORY.md: what is worth reading each time.",
+        work=compound, schedule=TIMES["weekly-compound"], timeout_s=600, needs_files=True,
+        excludes=("daily-wrap-up",), may_write=("MEMORY.md", "memory/archive/*.md"),
     ),
 )  # fmt: skip
 

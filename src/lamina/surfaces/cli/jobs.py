@@ -61,7 +61,7 @@ def run_job(
     call = call_of(ctx)
     with call.engine() as engine, _stopped_hard_after(call.doors.job_time(engine, name)):
         report = call.doors.run_job(engine, name, scheduled=scheduled, dry_run=dry_run, agreed=yes)
-    return call.answer(report, _told(call.out, report), _failure(report))
+    return call.answer(report, _told(call.out, report, dry_run), _failure(report))
 
 
 @contextmanager
@@ -79,8 +79,8 @@ def _stopped_hard_after(seconds: float) -> Iterator[None]:
         os.close(nowhere)
 
 
-def _told(out: Output, report: JobReport) -> Iterator[str]:
-    yield f"{report.job}: {report.status}"
+def _told(out: Output, report: JobReport, dry_run: bool) -> Iterator[str]:
+    yield f"{report.job}: {report.status}" + (", if this were no dry run" if dry_run else "")
     for line in (*report.changes, *report.notes):
         yield f"  {out.text(line)}"
     if report.diff:
