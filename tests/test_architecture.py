@@ -37,7 +37,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("policy",),
     ("lamina_search",),
     ("views",),
-    ("storage", "workspace", "trace"),
+    ("storage", "lamina_files", "trace"),
     ("engine",),
     ("lamina_formats",),
     ("lamina_jobs",),
@@ -55,6 +55,7 @@ LIBRARIES = {
     "lamina_search": 3_000,
     "lamina_formats": 2_000,
     "lamina_jobs": 2_500,
+    "lamina_files": 1_200,
 }
 
 PURE = {"model", "errors", "lamina_text", "lamina_language", "policy", "lamina_search", "views"}
@@ -92,8 +93,8 @@ EMPTY_NAMES = re.compile(r"(Manager|Service|Helper|Utils|Handler|Factory|Base|Im
 #: In lamina_jobs these run jobs; everything else there is work, and touches files through its desk alone.
 RUNS_JOBS = {"lamina_jobs/clockwork.py", "lamina_jobs/desk.py", "lamina_jobs/run.py"}
 BEHIND_THE_DESK = (
-    "asyncio", "ctypes", "io", "lamina.workspace.exchange", "lamina.workspace.files",
-    "lamina.workspace.locks", "os", "pathlib", "shutil", "subprocess", "tempfile", "threading",
+    "asyncio", "ctypes", "io", "lamina_files.exchange", "lamina_files.files",
+    "lamina_files.locks", "os", "pathlib", "shutil", "subprocess", "tempfile", "threading",
 )
 
 EVERYTHING = {"Exception", "BaseException"}
@@ -442,7 +443,7 @@ CAUGHT: list[tuple[Rule, str, str]] = [
     (wrong_direction, "runtime.py", "from lamina.config import Config"),
     (wrong_direction, "lamina_language/a.py", "from lamina.policy import x"),
     (wrong_direction, "storage/a.py", "from lamina.trace import x"),
-    (wrong_direction, "workspace/a.py", "from lamina.trace import x"),
+    (wrong_direction, "lamina_files/a.py", "from lamina.trace import x"),
     (wrong_direction, "lamina_search/a.py", "from lamina.storage import x"),
     (wrong_direction, "engine/a.py", "from lamina_jobs import x"),
     (wrong_direction, "lamina_formats/a.py", "from lamina_jobs import x"),
@@ -514,8 +515,8 @@ CAUGHT: list[tuple[Rule, str, str]] = [
     (unexplained_catch_all, "engine/a.py", "from contextlib import suppress\nwith suppress(Exception): ..."),
     (behind_the_desk, "lamina_jobs/a.py", "from pathlib import Path"),
     (behind_the_desk, "lamina_jobs/a.py", "import os"),
-    (behind_the_desk, "lamina_jobs/a.py", "from lamina.workspace.files import replace_file"),
-    (behind_the_desk, "lamina_jobs/a.py", "from lamina.workspace import files"),
+    (behind_the_desk, "lamina_jobs/a.py", "from lamina_files.files import replace_file"),
+    (behind_the_desk, "lamina_jobs/a.py", "from lamina_files import files"),
     (behind_the_desk, "lamina_jobs/a.py", "def f(task): open('MEMORY.md', 'w')"),
     (behind_the_desk, "lamina_jobs/a.py", "def f(task): (task.engine.root / 'MEMORY.md').write_text('x')"),
     (stray_print, "engine/a.py", "print('x')"),
@@ -552,7 +553,7 @@ ALLOWED: list[tuple[Rule, str, str]] = [
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept Exception:  # noqa: BLE001 its reason\n    ..."),
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept BaseException:\n    undo()\n    raise"),
     (behind_the_desk, "lamina_jobs/a.py", "def f(task): task.files.change('memory/a.md', lambda old: old)"),
-    (behind_the_desk, "lamina_jobs/run.py", "from lamina.workspace.locks import locked"),
+    (behind_the_desk, "lamina_jobs/run.py", "from lamina_files.locks import locked"),
     (behind_the_desk, "lamina_formats/a.py", "from pathlib import Path"),
     (stray_print, "surfaces/cli/a.py", "print('x')"),
     (stray_print, "engine/a.py", "console.print('x')"),

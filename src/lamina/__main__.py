@@ -27,8 +27,8 @@ def main() -> None:
 def _doors() -> Doors:
     return Doors(
         version=__version__,
-        find_workspace=_late("lamina.workspace.layout", "find_workspace"),
-        create_workspace=_late("lamina.workspace.layout", "create_workspace"),
+        find_workspace=_late("lamina_files.layout", "find_workspace"),
+        create_workspace=_late("lamina_files.layout", "create_workspace"),
         load_config=_late("lamina.config", "load_config"),
         knobs=_late("lamina.config", "knobs"),
         parse_time=_late("lamina_text.ttl", "parse_time"),

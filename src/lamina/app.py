@@ -19,7 +19,6 @@ from lamina.engine.mind import Mind
 from lamina.errors import ConfigError, Damaged, Unauthenticated
 from lamina.model import quoted
 from lamina.model.token import Right
-from lamina.policy.categories import Categories, load_categories
 from lamina.policy.loading import PRESETS, load_policy, preset
 from lamina.policy.rules import Policy
 from lamina.runtime import Clock, Runtime, SystemClock, monotonic, pause
@@ -27,12 +26,13 @@ from lamina.storage.database import Database
 from lamina.storage.sqlite import SqliteDatabase, tenant_file
 from lamina.trace.chain import Sealer
 from lamina.trace.keys import Anchor, load_key
-from lamina.workspace.layout import DATABASE, create_workspace, is_workspace
+from lamina_files.layout import DATABASE, create_workspace, is_workspace
 from lamina_jobs import run as jobs
 from lamina_jobs.job import JobReport
 from lamina_jobs.run import Asked
 from lamina_language.secrets.privacy import check_name
 from lamina_language.understand.rulebook import Rulebook, rulebook
+from lamina_search.categories import Categories, load_categories
 from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.remote import Endpoint, RemoteEncoder
 from lamina_search.encoders.static import StaticEncoder

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lamina.errors import Conflict, InvalidInput
-from lamina.workspace.files import files_in, read_file, replace_file
-from lamina.workspace.grant import check_read, check_write, matches
-from lamina.workspace.locks import locked
+from lamina_files.files import files_in, read_file, replace_file
+from lamina_files.grant import check_read, check_write, matches
+from lamina_files.locks import locked
 
 _ATTEMPTS = 20
 

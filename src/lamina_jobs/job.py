@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from lamina.engine.engine import Engine
 from lamina.errors import Unavailable
 from lamina.runtime import monotonic
-from lamina.workspace.grant import Grant
+from lamina_files.grant import Grant
 from lamina_jobs.desk import Desk
 from lamina_jobs.schedule import Schedule
 from lamina_jobs.writer import Budgeted, Cost

@@ -11,8 +11,8 @@ from typing import Any
 from lamina.engine.engine import Engine
 from lamina.errors import InvalidInput, LaminaError, NotFound, Unavailable
 from lamina.storage.database import Transaction
-from lamina.workspace.grant import granted
-from lamina.workspace.locks import JOB_LOCK_DIR, locked
+from lamina_files.grant import granted
+from lamina_files.locks import JOB_LOCK_DIR, locked
 from lamina_jobs.desk import Desk
 from lamina_jobs.job import Deadline, Job, JobReport, JobStatus, Task
 from lamina_jobs.registry import JOBS

@@ -19,7 +19,7 @@ from lamina.policy.rules import Policy
 from lamina.runtime import Runtime
 from lamina.trace.chain import Sealer
 from lamina.trace.keys import Anchor, load_key
-from lamina.workspace.layout import create_workspace
+from lamina_files.layout import create_workspace
 from lamina_language.understand.rulebook import rulebook
 from lamina_text.entries import EntryFile
 from tests.contract.conftest import Place

@@ -12,7 +12,7 @@ import pytest
 from lamina.engine.engine import Engine
 from lamina.errors import Denied, InvalidInput, NotFound, Unavailable
 from lamina.runtime import monotonic
-from lamina.workspace.files import read_file, replace_file
+from lamina_files.files import read_file, replace_file
 from lamina_jobs.job import Job, JobStatus, Task
 from lamina_jobs.run import MOST_ATTEMPTS, Asked, due_jobs, list_jobs, run_job
 from lamina_jobs.schedule import Schedule, parse_schedules

@@ -607,7 +607,7 @@ def test_a_bug_is_admitted_in_one_sentence_and_shown_on_request(
 HEAVY = {
     "anyio", "apsw", "asyncio", "fastapi", "filelock", "httpx", "jinja2", "mcp", "numpy", "platformdirs",
     "psycopg", "pydantic", "pydantic_core", "rich.console", "starlette", "Stemmer", "tempfile", "uvicorn",
-    "lamina.app", "lamina.config", "lamina.engine", "lamina.storage", "lamina_text", "lamina.workspace",
+    "lamina.app", "lamina.config", "lamina.engine", "lamina.storage", "lamina_text", "lamina_files",
 }  # fmt: skip
 OF_TYPER = {"pydantic", "pydantic_core", "asyncio", "tempfile"}  # it checks values with these
 

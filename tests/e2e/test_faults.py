@@ -421,7 +421,7 @@ def test_a_server_that_is_not_there_is_named_without_the_password() -> None:
 HOLDER = """
 import sys
 from pathlib import Path
-from lamina.workspace.locks import locked
+from lamina_files.locks import locked
 with locked(Path(sys.argv[1]), "PROFILE.md"):
     print("in", flush=True)
     sys.stdin.read()

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from lamina.errors import Conflict, Damaged, InvalidInput
-from lamina.workspace import files
-from lamina.workspace.exchange import exchange, place
-from lamina.workspace.files import append_line, clear_history, read_file, replace_file, stamp, sweep
-from lamina.workspace.layout import DATABASE, PROFILE, STATE_DIR, create_workspace, find_workspace
+from lamina_files import files
+from lamina_files.exchange import exchange, place
+from lamina_files.files import append_line, clear_history, read_file, replace_file, stamp, sweep
+from lamina_files.layout import DATABASE, PROFILE, STATE_DIR, create_workspace, find_workspace
 from lamina_text.entries import Entry, EntryFile
 
 NOW = datetime(2026, 2, 7, 11, 0, tzinfo=UTC)
@@ -328,8 +328,8 @@ WRITE_LIMITED = """
 import resource, signal, sys
 from pathlib import Path
 from lamina.errors import LaminaError
-from lamina.workspace.exchange import exchange, place
-from lamina.workspace.files import append_line, read_file, replace_file
+from lamina_files.exchange import exchange, place
+from lamina_files.files import append_line, read_file, replace_file
 root, verb, limit = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 try:
@@ -365,9 +365,9 @@ AS_NOBODY = """
 import os, sys
 from pathlib import Path
 from lamina.errors import LaminaError
-from lamina.workspace.exchange import exchange, place
-from lamina.workspace.files import append_line, read_file, replace_file, stamp
-from lamina.workspace.layout import create_workspace
+from lamina_files.exchange import exchange, place
+from lamina_files.files import append_line, read_file, replace_file, stamp
+from lamina_files.layout import create_workspace
 root = Path(sys.argv[1])
 if os.geteuid() == 0:
     os.chdir(root)
@@ -441,8 +441,8 @@ def test_appenders_in_many_processes_never_mix_their_lines(root: Path) -> None:
     script = """
 import sys
 from pathlib import Path
-from lamina.workspace.exchange import exchange, place
-from lamina.workspace.files import append_line
+from lamina_files.exchange import exchange, place
+from lamina_files.files import append_line
 for number in range(100):
     line = f"{sys.argv[2]}:{number}:" + sys.argv[2] * (number * 300)
     append_line(Path(sys.argv[1]), "log", line.encode(), durable=False)
@@ -481,7 +481,7 @@ def test_a_writer_that_is_killed_leaves_the_old_file_or_the_new_one(root: Path) 
     script = """
 import sys
 from pathlib import Path
-from lamina.workspace.files import read_file, replace_file
+from lamina_files.files import read_file, replace_file
 root, number = Path(sys.argv[1]), 0
 while True:
     number += 1

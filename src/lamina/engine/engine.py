@@ -45,8 +45,8 @@ from lamina.storage.memories import Memories
 from lamina.storage.vectors import Vectors
 from lamina.trace.keys import Anchor
 from lamina.trace.telemetry import span
-from lamina.workspace.files import sweep
-from lamina.workspace.layout import PROFILE, workspace_id
+from lamina_files.files import sweep
+from lamina_files.layout import PROFILE, workspace_id
 from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.tended import patient
 from lamina_text.analyse import ANALYSER_VERSION

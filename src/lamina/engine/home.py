@@ -43,8 +43,8 @@ from lamina.storage.book import Entries, KnownEntry, Operation, Operations
 from lamina.storage.database import Database, Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.memories import Memories
-from lamina.workspace.files import read_file, replace_file, stamp
-from lamina.workspace.locks import locked
+from lamina_files.files import read_file, replace_file, stamp
+from lamina_files.locks import locked
 from lamina_language.secrets.privacy import find_secrets
 from lamina_text.entries import Entry, EntryFile, canonical_key
 from lamina_text.normal import well_formed

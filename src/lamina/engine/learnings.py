@@ -16,7 +16,7 @@ from lamina.model import State
 from lamina.storage.book import Operation, Operations
 from lamina.storage.database import Database
 from lamina.storage.memories import Memories
-from lamina.workspace.files import read_file, remove_file, replace_file, stamp
+from lamina_files.files import read_file, remove_file, replace_file, stamp
 from lamina_text.learned import body_of, rendered, shown_in, slug_of, untouched
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from lamina.storage.book import Properties
 from lamina.storage.database import Database, Transaction
 from lamina.storage.documents import DOCUMENTS, Documents, File, Known
 from lamina.storage.lexicon import Lexicon
-from lamina.workspace.documents import (
+from lamina_files.documents import (
     Source,
     Swept,
     read_settings,
@@ -25,7 +25,7 @@ from lamina.workspace.documents import (
     sweep_documents,
     weekly_at_work,
 )
-from lamina.workspace.files import Stamp, read_file
+from lamina_files.files import Stamp, read_file
 from lamina_language.secrets.privacy import REDACTED, find_secrets
 from lamina_search.encoders.port import Embedder
 from lamina_search.settings import SearchSettings

@@ -20,7 +20,7 @@ from lamina.storage.database import Database, Transaction
 from lamina.storage.logs import AuditLog
 from lamina.trace.chain import Sealer, audit_line, check_chain
 from lamina.trace.keys import Anchor
-from lamina.workspace.files import append_lines, read_lines, read_tail
+from lamina_files.files import append_lines, read_lines, read_tail
 
 _MARK = ',"mark":"'
 #: What makes a line the one it is; inside a value the quotes would be escaped.

@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from lamina.model import Hit, Recollection, Scope
-from lamina.policy.categories import Categories
 from lamina.storage.database import Transaction
 from lamina.storage.deltas import always_on
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.memories import Memories
+from lamina_search.categories import Categories
 
 if TYPE_CHECKING:
     from lamina.engine.mind import Mind

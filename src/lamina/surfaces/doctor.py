@@ -22,7 +22,7 @@ from lamina.storage.documents import Documents
 from lamina.storage.memories import Memories
 from lamina.storage.migrate import load_migrations
 from lamina.storage.sqlite import OLDEST_SAFE
-from lamina.workspace.layout import STATE_DIR
+from lamina_files.layout import STATE_DIR
 from lamina_jobs.run import list_jobs
 
 LITTLE_ROOM, NO_ROOM = 1 << 30, 100 << 20  #: bytes free on the disk

@@ -10,7 +10,7 @@ from pathlib import Path
 from lamina.errors import Conflict, InvalidInput
 from lamina.model import checked_name, quoted
 from lamina.runtime import random_token
-from lamina.workspace.files import ensure_folder, explained, read_file, replace_file, stamp
+from lamina_files.files import ensure_folder, explained, read_file, replace_file, stamp
 
 PROFILE = "PROFILE.md"
 SESSION = "SESSION.md"

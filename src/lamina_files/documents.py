@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lamina.errors import LaminaError
-from lamina.workspace.files import Stamp, read_file
-from lamina.workspace.layout import PROFILE, README, SESSION
+from lamina_files.files import Stamp, read_file
+from lamina_files.layout import PROFILE, README, SESSION
 from lamina_search.settings import EVERY_FILE, SearchSettings, from_openclaw, listed_paths
 
 _DEFAULT = (("MEMORY.md", EVERY_FILE), ("memory", EVERY_FILE))

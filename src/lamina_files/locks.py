@@ -9,7 +9,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from lamina.errors import Unavailable
-from lamina.workspace.files import ensure_folder, explained, flat_name
+from lamina_files.files import ensure_folder, explained, flat_name
 
 LOCK_DIR = ".lamina/locks"
 JOB_LOCK_DIR = "memory/.locks"

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from lamina.errors import Conflict, Damaged, InvalidInput, LaminaError, Unavailable
 from lamina.model import quoted
 from lamina.runtime import random_token
-from lamina.workspace.exchange import exchange, place
-from lamina.workspace.grant import check_read, check_write
+from lamina_files.exchange import exchange, place
+from lamina_files.grant import check_read, check_write
 from lamina_language.secrets.privacy import find_secrets
 
 LARGEST = 16 * 1024 * 1024  #: bytes; nothing a person edits by hand comes near
