@@ -26,6 +26,7 @@ from lamina.storage.database import Database
 from lamina.storage.sqlite import SqliteDatabase, tenant_file
 from lamina.trace.chain import Sealer
 from lamina.trace.keys import Anchor, load_key
+from lamina_documents.index import Library
 from lamina_files.layout import DATABASE, create_workspace, is_workspace
 from lamina_jobs import run as jobs
 from lamina_jobs.job import JobReport
@@ -149,6 +150,7 @@ def _assembled(
             embedder=embedder,
             home=home,
             root=where.workspace,
+            library=Library,
             adopt=adopt,
         )
     )

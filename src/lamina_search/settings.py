@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 EVERY_FILE = "**/*.md"
-CITATIONS = ("auto", "on", "off")
 _DURATION = re.compile(r"(\d{1,6})(ms|s|m|h)")
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
 _KNOWN = {"backend", "citations", "qmd", "search"}
+
+
+class Citations(StrEnum):
+    """Whether results carry a citation: `auto` those of documents, `on` all, `off` none."""
+
+    AUTO = "auto"
+    ON = "on"
+    OFF = "off"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +29,7 @@ class SearchSettings:
     paths: tuple[tuple[str, str], ...] = ()  #: path, and the pattern of the files in it
     include_default: bool = True  #: `MEMORY.md` and `memory/**/*.md`
     enabled: bool = True
-    citations: str = "auto"
+    citations: Citations = Citations.AUTO
     max_results: int = 6
     timeout_s: float = 4.0
     interval_s: float = 300.0
@@ -59,8 +67,10 @@ def from_openclaw(given: Any) -> SearchSettings:
             note = "No file is searched, because of `enabled: false`."
             found = replace(found, enabled=False, notes=(*found.notes, note))
     included = _object(memory, "qmd").get("includeDefaultMemory") is not False
-    citations = memory.get("citations") if memory.get("citations") in CITATIONS else found.citations
-    return replace(found, include_default=included, citations=str(citations))
+    citations = memory.get("citations")
+    if isinstance(citations, str) and citations in set(Citations):
+        found = replace(found, citations=Citations(citations))
+    return replace(found, include_default=included)
 
 
 def _object(given: Any, *names: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lamina.engine.engine import Engine
-from lamina.engine.library import Library
+from lamina.engine.search import Library
 from lamina.storage.documents import Documents, Found
 from tests.contract.conftest import Place
 

@@ -37,16 +37,15 @@ LEGACY, MODERN = "legacy", "auto"  #: how the client connects, and what it must 
 VERSION = {LEGACY: "2025-11-25", MODERN: "2026-07-28"}
 CORE = [
     "memory_recall", "memory_remember", "memory_revise", "memory_forget", "memory_explain", "memory_context",
-    "memory_pending",
+    "memory_pending", "memory_search",
 ]  # fmt: skip
 MORE = [
-    "memory_resolve", "memory_compact", "memory_get", "memory_history", "memory_restore", "memory_hear",
-    "memory_promote", "memory_trace",
-    "memory_status",
+    "memory_lines", "memory_resolve", "memory_compact", "memory_get", "memory_history", "memory_restore",
+    "memory_hear", "memory_promote", "memory_trace", "memory_status",
 ]  # fmt: skip
 READING = [
-    "memory_recall", "memory_explain", "memory_context", "memory_pending", "memory_resolve", "memory_get",
-    "memory_history", "memory_trace",
+    "memory_recall", "memory_explain", "memory_context", "memory_pending", "memory_search",
+    "memory_lines", "memory_resolve", "memory_get", "memory_history", "memory_trace",
     "memory_status",
 ]  # fmt: skip
 SECRET = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"  # in two parts, for other people's scanners

@@ -24,11 +24,11 @@ from lamina.engine.hear import DEFAULT_SESSION, Tried, Turn, commit_turn, nothin
 from lamina.engine.home import FileHome, FileProblem
 from lamina.engine.learnings import Learnings
 from lamina.engine.ledger import Book, Ledger, indexed_terms
-from lamina.engine.library import Library, LibraryStatus
 from lamina.engine.meaning import Meaning, embed_missing, learn, meaning_of, meant_by
 from lamina.engine.mind import Mind
 from lamina.engine.mirror import Mirror
 from lamina.engine.request import Request, Verb, forget_old_responses, perform
+from lamina.engine.search import Library
 from lamina.engine.settle import settle
 from lamina.engine.tally import Tally
 from lamina.errors import LaminaError
@@ -49,6 +49,7 @@ from lamina_files.files import sweep
 from lamina_files.layout import PROFILE, workspace_id
 from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.tended import patient
+from lamina_search.results import LibraryStatus
 from lamina_text.analyse import ANALYSER_VERSION
 
 T = TypeVar("T")
@@ -63,6 +64,10 @@ _OPERATIONS = {
     Verb.FORGET: "delete_memory",
     Verb.EXPIRE: "delete_memory",
 }
+
+
+#: Root, owner, store, settings and encoder into the index of a workspace's documents.
+OpenLibrary = Callable[[Path, Scope, Database, Config, Embedder | None], Library]
 
 
 class Who(TypedDict, total=False):
@@ -89,6 +94,7 @@ class Parts:
     home: Path  #: the configuration folder, where POLICY.md lies
     root: Path | None  #: the workspace, None for a store without files
     embedder: Embedder | None = None  #: what finds by meaning; without it words alone do
+    library: OpenLibrary | None = None  #: how the workspace's documents are opened; None, and there are none
     adopt: bool = False  #: take the files over from another workspace on the same store
 
 
@@ -127,6 +133,7 @@ class Engine:
         self._guardrails = Guardrails()
         self._mirror = Mirror(parts.root, parts.database, parts.book.sealer, parts.anchor)
         self.library: Library | None = None
+        self._open_library = parts.library
         self._homes: tuple[FileHome, ...] = ()
         self._problems: tuple[FileProblem, ...] = ()
         self.tally = Tally()
@@ -447,7 +454,8 @@ class Engine:
         )
         parts = (self.database, self.book, self.config)
         self._homes = tuple(FileHome(root, space, owner, *parts) for space in HOMES)
-        self.library = Library(root, owner, self.database, self.config, self.book.encoder)
+        if self._open_library is not None:
+            self.library = self._open_library(root, owner, self.database, self.config, self.book.encoder)
         if taken_over:
             for home in self._homes:
                 home.write_missing()

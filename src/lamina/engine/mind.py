@@ -29,9 +29,10 @@ from lamina.engine.ledger import Ledger
 from lamina.engine.modes import by_modes
 from lamina.engine.pending import check_person, conclude, stage
 from lamina.engine.phase import begin, difference, listed
-from lamina.engine.recall import checked_query, recall
+from lamina.engine.recall import checked_query
 from lamina.engine.request import Request, Verb
 from lamina.engine.resolve import resolved
+from lamina.engine.search import SearchOptions, covering, planned, reach, read_lines, searched
 from lamina.engine.shelves import keyed_on, lapsed_on, lapsing_on, latest_on, pending_on, said_on
 from lamina.engine.team import Team
 from lamina.engine.turn import AgentTurn
@@ -69,6 +70,7 @@ from lamina.storage.memories import Memories
 from lamina.storage.sessions import Session, Sessions
 from lamina.trace.telemetry import span
 from lamina_language.secrets.privacy import check_name, redacted
+from lamina_search.results import DocumentLines, SearchResults
 from lamina_text.entries import canonical_key
 from lamina_text.normal import well_formed
 
@@ -206,11 +208,13 @@ class Mind(Team):
         query = self.allowed(asked)
         if then is not None:
             return engine.database.read(lambda tx: recall_then(tx, query, time_of(then, "as_of")))
+        if not narrowing.get("spaces"):
+            query, _ = covering(self, query)
         engine.sync()
         now, wanted = engine.now(), trace or engine.config.trace_recalls or engine.listened
 
         def work(transaction: Transaction) -> Recollection:
-            answer = recall(transaction, query, now, engine.config.recall_pool)
+            answer = reach(transaction, query, engine, now, lambda: False).answer
             found = replace(answer.found, delta=self.delta(transaction, cursor))
             if not wanted:
                 return found
@@ -226,6 +230,20 @@ class Mind(Team):
         if wanted:
             engine.told_reading(query.scope, found.events)
         return found if trace else replace(found, events=())
+
+    def search(self, question: str, **options: Unpack[SearchOptions]) -> SearchResults:
+        """What documents and memories say about a question: where it stands, when, and how sure that is.
+
+        Recent files first, the others when those say too little, the archives when the question reaches
+        across months or `archive` asks for it. No file is written.
+        """
+        plan = planned(self.engine.library, options)
+        query = self.allowed(checked_query(query_of(self.scope, question, {"k": plan.most}, plan.most)))
+        return searched(self, query, plan)
+
+    def read_document(self, path: str, *, start: int = 1, lines: int = 200) -> DocumentLines:
+        """Some lines of one of the caller's documents as the file has them now, without secrets."""
+        return read_lines(self, path, start, lines)
 
     @property
     def layers(self) -> Layers:
@@ -412,9 +430,8 @@ class Mind(Team):
                 hint="Let the user ask, or set `phase.allow_cross_phase_recall` in the policy.",
             )
         spaces = tuple(space for space in policy.read_order if space in query.spaces)
-        documents = query.documents if self.scope.sees("documents") else None
         across = query.across_phases or open_past
-        return replace(query, spaces=spaces, across_phases=across, documents=documents)
+        return replace(query, spaces=spaces, across_phases=across)
 
     def start_phase(self, space: str = "session", *, name: str = "", reason: str = "manual") -> Phase:
         """Begin the next phase of one of the caller's spaces; a recall then looks at the new one only."""

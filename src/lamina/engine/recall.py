@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from lamina.engine.findings import at_slots, named, source_of
+from lamina.engine.findings import loaded as things
 from lamina.errors import InvalidInput
-from lamina.model import Hit, Layer, Memory, Phase, Query, Recollection, Source, Space, Trust
+from lamina.model import Hit, Layer, Memory, Phase, Query, Recollection, Space, Trust
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.memories import Memories
@@ -46,15 +48,15 @@ def lexical(reading: Reading) -> list[Found]:
     numbers = [shelf.number for shelf in reading.shelves]
     blocks = Lexicon(reading.transaction).blocks(numbers, reading.words)
     ranking = ranked(blocks, reading.shelves)
-    memories, wanted = Memories(reading.transaction), reading.pool
+    wanted = reading.pool
     while True:
         candidates = ranking.best(wanted)
         ids: dict[tuple[int, int], str] = {}
-        for number in numbers:
-            slots = [c.slot for c in candidates if c.shelf == number]
+        for shelf in reading.shelves:
+            slots = [c.slot for c in candidates if c.shelf == shelf.number]
             if slots:
-                seen = memories.readable_slots(reading.query, number, slots, reading.now)
-                ids.update({(number, slot): memory_id for slot, memory_id in seen.items()})
+                seen = at_slots(reading.transaction, reading.query, shelf, slots, reading.now)
+                ids.update({(shelf.number, slot): found_id for slot, found_id in seen.items()})
         found = [Found(ids[c.shelf, c.slot], c.score) for c in candidates if (c.shelf, c.slot) in ids]
         if len(found) >= reading.pool or wanted >= len(ranking):
             return sorted(found, key=lambda one: (-one.score, one.id))[: reading.pool]
@@ -66,6 +68,7 @@ def exact(reading: Reading) -> list[Found]:
     asked = reading.query.text.strip()
     memories = Memories(reading.transaction)
     ids = memories.readable_ids(reading.query, [asked], reading.now) if ":" in asked else []
+    ids += named(reading.transaction, reading.query, reading.shelves)
     try:
         key = canonical_key(asked)
     except InvalidInput:
@@ -106,7 +109,7 @@ def recall(transaction: Transaction, query: Query, now: datetime, pool: int) -> 
 
 
 def _reading(transaction: Transaction, query: Query, now: datetime, pool: int) -> Reading:
-    names = query.scope.shelves(query.spaces)
+    names = query.scope.shelves(query.spaces) + ((query.documents,) if query.documents else ())
     shelves = tuple(Lexicon(transaction).shelves(names))
     if not query.across_phases and any(shelf.phase > 1 for shelf in shelves):
         query = replace(query, phases=tuple(f"{one.name} phase-{one.phase}" for one in shelves))
@@ -122,7 +125,7 @@ def _chosen(
     loaded: dict[str, Memory] = {}
     for start in range(0, len(order), 2 * k):
         page = order[start : start + 2 * k]
-        loaded |= Memories(transaction).load([one.id for one in page])
+        loaded |= things(transaction, [one.id for one in page])
         said = {loaded[one.id].text for one in page if loaded[one.id].layer is not Layer.WORKING}
         for one in page:
             memory = loaded[one.id]
@@ -148,7 +151,6 @@ def current_phases(transaction: Transaction, query: Query) -> dict[Space, Phase]
 
 
 def _hit(one: Fused, memory: Memory, words: Sequence[str]) -> Hit:
-    origin = memory.provenance
     return Hit(
         id=memory.id,
         text=memory.text,
@@ -160,7 +162,7 @@ def _hit(one: Fused, memory: Memory, words: Sequence[str]) -> Hit:
         space=memory.space,
         key=memory.key,
         at=memory.said_at if memory.said_at < memory.created_at else memory.updated_at,
-        source=Source(path=memory.file, actor=origin.actor, via=origin.via, session=origin.session_id),
+        source=source_of(memory),
         tokens=count_tokens(memory.text),
         trust=memory.provenance.trust,
     )

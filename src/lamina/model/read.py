@@ -55,6 +55,9 @@ class Source:
     path: str | None = None
     start_line: int | None = None
     end_line: int | None = None
+    heading: str | None = None
+    date: str | None = None  #: the day that a document says it is about
+    status: str | None = None  #: what a document says of itself: active, superseded, archived
     actor: str | None = None
     via: str | None = None
     session: str | None = None

@@ -18,6 +18,7 @@ from lamina_text.passages import Document, Passage
 DOCUMENTS = "documents"  #: how the shelf of somebody's documents begins
 ID_PREFIX = "doc:"
 _PAGE = 500
+_WITH_STAMP = 11  #: columns of a passage, before that of its file's stamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class Found:
     path: str
     number: int
     passage: Passage
+    changed_at: datetime | None = None  #: when the file was last saved
 
     @property
     def id(self) -> str:
@@ -179,6 +181,11 @@ class Documents:
         )
         return {one.id: one for one in map(_found, rows)}
 
+    def deepest(self, shelf: int) -> int:
+        """How deep a search of a shelf can reach."""
+        row = self._tx.one("deepest_document", shelf=shelf)
+        return int(row[0] or 0) if row else 0
+
     def counts(self) -> tuple[dict[str, int], int]:
         """Documents by tier, and how many passages there are."""
         row = self._tx.one("count_passages")
@@ -209,4 +216,5 @@ def _found(row: Row) -> Found:
         start_line=row[4], end_line=row[5], heading=row[6], text=row[7], status=row[8], key=row[9],
         date=None if dated is None else dated.date(),
     )  # fmt: skip
-    return Found(row[0], row[1], row[2], row[3], passage)
+    saved = from_micros(int(row[11].split()[2]) // 1000) if len(row) > _WITH_STAMP else None
+    return Found(row[0], row[1], row[2], row[3], passage, saved)

@@ -64,12 +64,16 @@ DELETE FROM passage WHERE tenant = :tenant AND path = :path AND number = :number
 -- name: count_documents
 SELECT tier, COUNT(*) FROM document WHERE tenant = :tenant AND gone = 0 GROUP BY tier ORDER BY tier;
 
+-- name: deepest_document
+-- How deep a search of a shelf can reach.
+SELECT MAX(depth) FROM document WHERE tenant = :tenant AND shelf = :shelf AND gone = 0;
+
 -- name: count_passages
 SELECT COUNT(*), COUNT(slot) FROM passage WHERE tenant = :tenant;
 
 -- name: passages_named
 -- Passages of a shelf that a question names: by the decision's id, or by the file's path.
-SELECT {{passage_columns}} FROM passage p
+SELECT {{passage_columns}}, d.stamp FROM passage p
   JOIN document d ON d.tenant = p.tenant AND d.path = p.path
  WHERE p.tenant = :tenant AND p.shelf = :shelf AND d.gone = 0 AND (p.key = :name OR p.path = :name)
  ORDER BY p.path, p.number LIMIT :limit;

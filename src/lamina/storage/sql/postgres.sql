@@ -99,11 +99,12 @@ m.state = 'active'
 
 -- name: readable_passages
 -- Which of these slots hold a passage that the question may see.
-SELECT {{passage_columns}} FROM passage p JOIN document d ON d.tenant = p.tenant AND d.path = p.path
+SELECT {{passage_columns}}, d.stamp FROM passage p JOIN document d ON d.tenant = p.tenant AND d.path = p.path
  WHERE p.tenant = :tenant AND p.shelf = :shelf AND p.slot = ANY(:slots)
    AND d.gone = 0 AND d.depth <= :depth AND (:since::bigint IS NULL OR p.dated_at >= :since)
    AND (:until::bigint IS NULL OR p.dated_at < :until);
 
 -- name: passages_at
-SELECT {{passage_columns}} FROM unnest(:paths::text[], :numbers::bigint[]) AS w(path, number)
-  JOIN passage p ON p.tenant = :tenant AND p.path = w.path AND p.number = w.number;
+SELECT {{passage_columns}}, d.stamp FROM unnest(:paths::text[], :numbers::bigint[]) AS w(path, number)
+  JOIN passage p ON p.tenant = :tenant AND p.path = w.path AND p.number = w.number
+  JOIN document d ON d.tenant = p.tenant AND d.path = p.path AND d.gone = 0;

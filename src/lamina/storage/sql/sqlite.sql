@@ -103,13 +103,14 @@ m.state = 'active'
 
 -- name: readable_passages
 -- Which of these slots hold a passage that the question may see.
-SELECT {{passage_columns}} FROM json_each(:slots) s
+SELECT {{passage_columns}}, d.stamp FROM json_each(:slots) s
   CROSS JOIN passage p ON p.tenant = :tenant AND p.shelf = :shelf AND p.slot = s.value
   CROSS JOIN document d ON d.tenant = p.tenant AND d.path = p.path
  WHERE d.gone = 0 AND d.depth <= :depth AND (:since IS NULL OR p.dated_at >= :since)
    AND (:until IS NULL OR p.dated_at < :until);
 
 -- name: passages_at
-SELECT {{passage_columns}} FROM json_each(:paths) w
+SELECT {{passage_columns}}, d.stamp FROM json_each(:paths) w
   CROSS JOIN json_each(:numbers) n ON n.key = w.key
-  CROSS JOIN passage p ON p.tenant = :tenant AND p.path = w.value AND p.number = n.value;
+  CROSS JOIN passage p ON p.tenant = :tenant AND p.path = w.value AND p.number = n.value
+  CROSS JOIN document d ON d.tenant = p.tenant AND d.path = p.path AND d.gone = 0;

@@ -1,4 +1,4 @@
-"""The commands about documents: index."""
+"""The commands about documents: search, index."""
 
 from __future__ import annotations
 
@@ -7,21 +7,66 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer import Option
+from typer import Argument, Option
 
 from lamina.errors import NotFound
 from lamina.model import plain
 from lamina.surfaces.cli.call import call_of
 from lamina.surfaces.cli.commands import Commands
 from lamina.surfaces.cli.output import Output
+from lamina.surfaces.search_body import search_body
+from lamina_search.results import LibraryStatus, SearchResults
+from lamina_search.settings import Citations
 
 if TYPE_CHECKING:
-    from lamina.engine.library import LibraryStatus
     from lamina.engine.meaning import Meaning
 
 commands = Commands()
 
 _SHOWN = 10
+
+
+@commands.add("search")
+def search(
+    ctx: typer.Context,
+    query: Annotated[str, Argument(metavar="QUERY", help="A question, some words, a path, a decision's id.")],
+    max_results: Annotated[int | None, Option("-k", "--max-results", help="How many at most.")] = None,
+    corpus: Annotated[str, Option(help="all, documents or memories.")] = "all",
+    archive: Annotated[bool, Option("--archive", help="Look into the archives, too.")] = False,
+    citations: Annotated[
+        Citations | None, Option(help="Cite documents (auto), memories too (on), or nothing (off).")
+    ] = None,
+    timeout_ms: Annotated[int | None, Option(help="How long it may take; 4000 by default.")] = None,
+) -> int:
+    """What documents and memories say, with where it stands."""
+    call = call_of(ctx)
+    with call.mind() as mind:
+        found = mind.search(
+            query, max_results=max_results, corpus=corpus, archive=archive, citations=citations,
+            timeout_ms=timeout_ms,
+        )  # fmt: skip
+    if not call.out.json:
+        _warn(call.out, found)
+    return call.answer(search_body(found), _results(call.out, found))
+
+
+def _warn(out: Output, found: SearchResults) -> None:
+    if not found.results:
+        out.note(f"Nothing was found in: {', '.join(found.searched) or 'nothing'}.")
+    if found.partial:
+        out.note(f"There was no time for: {', '.join(found.cut)}.")
+    if found.stale:
+        out.note(f"{found.warning} Run `{found.action}`.")
+
+
+def _results(out: Output, found: SearchResults) -> Iterator[str]:
+    for number, one in enumerate(found.results, 1):
+        head = f"{number}. "
+        indent = " " * len(head)
+        yield f"{head}{out.text(one.snippet, indent)}"
+        where = one.citation or (one.id if one.source == "memory" else "")
+        parts = (where, one.date or "", one.status or "", f"uncertainty: {one.uncertainty} ({one.why})")
+        yield indent + out.style("  ".join(out.text(part) for part in parts if part), "dim")
 
 
 @commands.add("index")

@@ -14,6 +14,7 @@ from lamina.surfaces.cli.call import Call, call_of, names, text_or_stdin
 from lamina.surfaces.cli.commands import Commands
 from lamina.surfaces.cli.output import Output
 from lamina.surfaces.cli.plain_view import plain_lines
+from lamina_search.settings import Citations
 
 if TYPE_CHECKING:
     from lamina.model.audit import TraceEvent
@@ -82,6 +83,9 @@ def recall(
     across: Annotated[bool, Option("--across-phases", help="Earlier phases too.")] = False,
     trusted: Annotated[bool, Option("--trusted", help="Nothing that a tool or a document said.")] = False,
     explain: Annotated[bool, Option("--explain", help="Say why each hit is there.")] = False,
+    citations: Annotated[
+        Citations, Option(help="Name the lines of documents (auto, on), or only their ids (off).")
+    ] = Citations.AUTO,
 ) -> int:
     """What is known about a question, best first."""
     call = call_of(ctx)
@@ -94,22 +98,24 @@ def recall(
         found = mind.recall(query, **_given(narrowing))
     if not found.hits and not call.out.json:
         call.out.note("Nothing is known about that.")
-    return call.answer(found, _recollected(call.out, found, explain))
+    return call.answer(found, _recollected(call.out, found, citations, explain))
 
 
-def _recollected(out: Output, found: Recollection, explain: bool) -> Iterator[str]:
+def _recollected(out: Output, found: Recollection, citations: Citations, explain: bool) -> Iterator[str]:
     for number, hit in enumerate(found, 1):
-        yield from _hit(out, number, hit, explain)
+        yield from _hit(out, number, hit, explain, cited=citations is not Citations.OFF)
     if found.left_out:
         yield out.style(f"{found.left_out} more did not fit the budget.", "dim")
 
 
-def _hit(out: Output, number: int, hit: Hit, explain: bool) -> Iterator[str]:
+def _hit(out: Output, number: int, hit: Hit, explain: bool, *, cited: bool) -> Iterator[str]:
     head = f"{number}. "
     indent = " " * len(head)
     key = f"{hit.key}: " if hit.key else ""
     yield f"{head}{out.text(key + hit.text, indent)}"
-    yield indent + out.style(f"{hit.id}  {hit.at:%Y-%m-%d}  {hit.kind}", "dim")
+    lines = f"{hit.source.path}#L{hit.source.start_line}-L{hit.source.end_line}"
+    place = lines if cited and hit.source.start_line else hit.id
+    yield indent + out.style(f"{place}  {hit.at:%Y-%m-%d}  {hit.source.status or hit.kind}", "dim")
     if explain:
         ranks = ", ".join(f"{name} {rank}" for name, rank in hit.ranks.items())
         where = hit.source.path or f"{hit.source.actor} through {hit.source.via}"

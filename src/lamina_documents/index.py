@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from lamina.storage.book import Properties
 from lamina.storage.database import Database, Transaction
 from lamina.storage.documents import DOCUMENTS, Documents, File, Known
 from lamina.storage.lexicon import Lexicon
-from lamina_files.documents import (
+from lamina_documents.files import (
     Source,
     Swept,
     read_settings,
@@ -28,6 +28,7 @@ from lamina_files.documents import (
 from lamina_files.files import Stamp, read_file
 from lamina_language.secrets.privacy import REDACTED, find_secrets
 from lamina_search.encoders.port import Embedder
+from lamina_search.results import LibraryStatus
 from lamina_search.settings import SearchSettings
 from lamina_search.tiers import tier_of
 from lamina_text.learned import shown_in, untouched
@@ -41,26 +42,6 @@ _AT_ONCE = 64  #: files in one transaction
 _REVISION = "documents"  #: the property that says that somebody changed the index
 
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LibraryStatus:
-    """The disk and the index, compared."""
-
-    documents: dict[str, int] = field(default_factory=dict)  #: by tier
-    passages: int = 0
-    files: int = 0
-    dirty: int = 0
-    gone: int = 0
-    is_paused: bool = False  #: more is gone than can be believed; nothing is dropped
-    weekly_job: bool = False  #: it is at work, and the index waits
-    skipped: dict[str, str] = field(default_factory=dict)  #: path to reason
-    hidden: tuple[str, ...] = ()  #: `path:line` of what looks like a secret and is in no index
-    notes: tuple[str, ...] = ()
-
-    @property
-    def stale(self) -> bool:
-        return bool(self.dirty or self.is_paused)
 
 
 @dataclass(frozen=True, slots=True)
