@@ -27,7 +27,7 @@ import lamina
 from bench.corpus import Corpus
 from lamina.engine.ledger import Ledger
 from lamina.model import Admit
-from lamina.policy.gates import GATES
+from lamina_policy.gates import GATES
 
 TURNS = [
     "I prefer green tea in the morning {}.",

@@ -34,7 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("config",),
     ("lamina_text",),
     ("lamina_language",),
-    ("policy",),
+    ("lamina_policy",),
     ("lamina_search",),
     ("views",),
     ("storage", "lamina_files", "trace"),
@@ -53,14 +53,15 @@ RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 LIBRARIES = {
     "lamina_text": 2_500,
     "lamina_language": 3_500,
+    "lamina_policy": 1_500,
     "lamina_search": 3_000,
+    "lamina_files": 1_500,
     "lamina_documents": 800,
     "lamina_formats": 2_000,
     "lamina_jobs": 2_500,
-    "lamina_files": 1_200,
 }
 
-PURE = {"model", "errors", "lamina_text", "lamina_language", "policy", "lamina_search", "views"}
+PURE = {"model", "errors", "lamina_text", "lamina_language", "lamina_policy", "lamina_search", "views"}
 #: Encoders load tables and ask servers; what ranks with their vectors does not.
 IMPURE_FOLDERS = ("lamina_search/encoders/",)
 #: What a pure module may import from outside: values, text and arithmetic; nothing that touches the world.
@@ -443,7 +444,7 @@ CAUGHT: list[tuple[Rule, str, str]] = [
     (wrong_direction, "model/a.py", "from .. import storage"),
     (wrong_direction, "model/a.py", "from ..storage.sqlite import x"),
     (wrong_direction, "runtime.py", "from lamina.config import Config"),
-    (wrong_direction, "lamina_language/a.py", "from lamina.policy import x"),
+    (wrong_direction, "lamina_language/a.py", "from lamina_policy import x"),
     (wrong_direction, "storage/a.py", "from lamina.trace import x"),
     (wrong_direction, "lamina_files/a.py", "from lamina.trace import x"),
     (wrong_direction, "lamina_search/a.py", "from lamina.storage import x"),
@@ -467,8 +468,8 @@ CAUGHT: list[tuple[Rule, str, str]] = [
     (impure_import, "views/a.py", "from os import path"),
     (impure_import, "views/a.py", "from urllib import request"),
     (impure_import, "views/a.py", "from importlib import import_module"),
-    (impure_import, "policy/a.py", "from lamina.runtime import Clock"),
-    (impure_import, "policy/a.py", "from lamina import runtime"),
+    (impure_import, "lamina_policy/a.py", "from lamina.runtime import Clock"),
+    (impure_import, "lamina_policy/a.py", "from lamina import runtime"),
     (impure_import, "errors.py", "import os"),
     (impure_import, "lamina_search/a.py", "x = open('a')"),
     (time_or_chance, "engine/a.py", "from datetime import datetime\nx = datetime.now()"),
@@ -528,7 +529,7 @@ CAUGHT: list[tuple[Rule, str, str]] = [
 ALLOWED: list[tuple[Rule, str, str]] = [
     (wrong_direction, "model/a.py", "from lamina.errors import Denied\nfrom lamina.model.scope import Scope"),
     (wrong_direction, "model/a.py", "from . import scope\nfrom .scope import Scope"),
-    (wrong_direction, "policy/a.py", "from lamina.config import Config\nfrom lamina_language import x"),
+    (wrong_direction, "lamina_policy/a.py", "from lamina.config import x\nfrom lamina_language import x"),
     (wrong_direction, "lamina_jobs/a.py", "from lamina_formats import x\nfrom lamina.engine import Engine"),
     (wrong_direction, "surfaces/http/a.py", "from lamina.surfaces.cli import x\nfrom lamina import engine"),
     (wrong_direction, "__init__.py", "from lamina.app import open"),

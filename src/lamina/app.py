@@ -19,8 +19,6 @@ from lamina.engine.mind import Mind
 from lamina.errors import ConfigError, Damaged, Unauthenticated
 from lamina.model import quoted
 from lamina.model.token import Right
-from lamina.policy.loading import PRESETS, load_policy, preset
-from lamina.policy.rules import Policy
 from lamina.runtime import Clock, Runtime, SystemClock, monotonic, pause
 from lamina.storage.database import Database
 from lamina.storage.sqlite import SqliteDatabase, tenant_file
@@ -33,7 +31,9 @@ from lamina_jobs.job import JobReport
 from lamina_jobs.run import Asked
 from lamina_language.secrets.privacy import check_name
 from lamina_language.understand.rulebook import Rulebook, rulebook
-from lamina_search.categories import Categories, load_categories
+from lamina_policy.categories import Categories, load_categories
+from lamina_policy.loading import PRESETS, load_policy, preset
+from lamina_policy.rules import Policy
 from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.remote import Endpoint, RemoteEncoder
 from lamina_search.encoders.static import StaticEncoder

@@ -15,12 +15,12 @@ from lamina.app import locate, open_database
 from lamina.config import home_folder
 from lamina.engine.engine import Engine, Parts, store_id
 from lamina.engine.ledger import Book
-from lamina.policy.rules import Policy
 from lamina.runtime import Runtime
 from lamina.trace.chain import Sealer
 from lamina.trace.keys import Anchor, load_key
 from lamina_files.layout import create_workspace
 from lamina_language.understand.rulebook import rulebook
+from lamina_policy.rules import Policy
 from lamina_text.entries import EntryFile
 from tests.contract.conftest import Place
 

@@ -15,9 +15,9 @@ from lamina.__main__ import _doors
 from lamina.engine.engine import Engine
 from lamina.engine.mind import Mind
 from lamina.model import Authority, Receipt, Trust
-from lamina.policy.loading import PRESETS, preset
-from lamina.policy.reconcile import Claim, wins
 from lamina.surfaces.cli.app import run
+from lamina_policy.loading import PRESETS, preset
+from lamina_policy.reconcile import Claim, wins
 from lamina_text.entries import EntryFile
 from tests.contract.conftest import Place
 

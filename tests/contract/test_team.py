@@ -11,7 +11,7 @@ import pytest
 from lamina import Denied, InvalidInput, LaminaError, NotFound
 from lamina.errors import ConfigError
 from lamina.model import plain
-from lamina_search.categories import load_categories
+from lamina_policy.categories import load_categories
 from lamina_text.tokens import count_tokens
 
 if TYPE_CHECKING:

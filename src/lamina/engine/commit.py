@@ -22,11 +22,11 @@ from lamina.model import (
     Trust,
     contract_kind,
 )
-from lamina.policy.gates import BORDER_CODES, border, out_of_reach, policy_tags, privacy
-from lamina.policy.reconcile import Lose, New, Same, Supersede, reconcile
 from lamina.storage.memories import Memories
 from lamina.trace import events
 from lamina.views.acknowledge import acknowledgement
+from lamina_policy.gates import BORDER_CODES, border, out_of_reach, policy_tags, privacy
+from lamina_policy.reconcile import Lose, New, Same, Supersede, reconcile
 from lamina_search.decay import decay
 from lamina_text.normal import dedup_key
 from lamina_text.ttl import parse_ttl

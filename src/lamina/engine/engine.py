@@ -34,7 +34,6 @@ from lamina.engine.tally import Tally
 from lamina.errors import LaminaError
 from lamina.model import Decision, Draft, Heard, Receipt, Role, Scope, Space, canonical, quoted
 from lamina.model.audit import AuditReport
-from lamina.policy.gates import decide
 from lamina.runtime import Runtime, random_token
 from lamina.storage.book import Operations, Properties
 from lamina.storage.database import Database, ReachedDatabase, Transaction
@@ -47,6 +46,7 @@ from lamina.trace.keys import Anchor
 from lamina.trace.telemetry import span
 from lamina_files.files import sweep
 from lamina_files.layout import PROFILE, workspace_id
+from lamina_policy.gates import decide
 from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.tended import patient
 from lamina_search.results import LibraryStatus

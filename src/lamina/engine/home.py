@@ -38,7 +38,6 @@ from lamina.model import (
     State,
     iso,
 )
-from lamina.policy.gates import decide
 from lamina.storage.book import Entries, KnownEntry, Operation, Operations
 from lamina.storage.database import Database, Transaction
 from lamina.storage.lexicon import Lexicon
@@ -46,6 +45,7 @@ from lamina.storage.memories import Memories
 from lamina_files.files import read_file, replace_file, stamp
 from lamina_files.locks import locked
 from lamina_language.secrets.privacy import find_secrets
+from lamina_policy.gates import decide
 from lamina_text.entries import Entry, EntryFile, canonical_key
 from lamina_text.normal import well_formed
 from lamina_text.ttl import parse_ttl

@@ -11,8 +11,6 @@ from typing import Any
 from lamina.engine.meaning import learn, meant_by
 from lamina.model import HistoryEntry, HistoryOp, Memory, Phase, Scope, Space, State, canonical, quoted
 from lamina.model.audit import AuditRecord
-from lamina.policy.gates import Law
-from lamina.policy.rules import Policy
 from lamina.storage.book import Operations
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
@@ -32,7 +30,9 @@ from lamina.trace import events
 from lamina.trace.chain import Sealer, audit_line
 from lamina_language.secrets.privacy import Allowed
 from lamina_language.understand.rulebook import Rulebook
-from lamina_search.categories import Categories
+from lamina_policy.categories import Categories
+from lamina_policy.gates import Law
+from lamina_policy.rules import Policy
 from lamina_search.encoders.port import Embedder
 from lamina_text.analyse import terms
 

@@ -62,7 +62,6 @@ from lamina.model import (
     checked_name,
 )
 from lamina.model.audit import TraceEvent
-from lamina.policy.phases import PhaseDiff
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.logs import History
@@ -70,6 +69,7 @@ from lamina.storage.memories import Memories
 from lamina.storage.sessions import Session, Sessions
 from lamina.trace.telemetry import span
 from lamina_language.secrets.privacy import check_name, redacted
+from lamina_policy.phases import PhaseDiff
 from lamina_search.results import DocumentLines, SearchResults
 from lamina_text.entries import canonical_key
 from lamina_text.normal import well_formed

@@ -13,7 +13,7 @@ from lamina.storage.database import Transaction
 from lamina.storage.deltas import always_on
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.memories import Memories
-from lamina_search.categories import Categories
+from lamina_policy.categories import Categories
 
 if TYPE_CHECKING:
     from lamina.engine.mind import Mind

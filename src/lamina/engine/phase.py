@@ -5,12 +5,12 @@ from __future__ import annotations
 from lamina.engine.ledger import Ledger
 from lamina.errors import Denied, NotFound
 from lamina.model import Phase, Space
-from lamina.policy.phases import PhaseDiff, compared
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.phases import Phases
 from lamina.trace import events
 from lamina_language.secrets.privacy import find_secrets
+from lamina_policy.phases import PhaseDiff, compared
 
 _BEYOND = 2**62
 

@@ -10,12 +10,12 @@ from lamina.engine.ledger import Ledger
 from lamina.engine.moves import release
 from lamina.errors import InvalidInput
 from lamina.model import HistoryOp, Memory, Outcome, Receipt, Space, State, Trust, contract_kind
-from lamina.policy.promotion import ALLOWED, may_promote
-from lamina.policy.reconcile import Lose, New, Same, Supersede, reconcile
 from lamina.storage.book import KnownEntry
 from lamina.trace import events
 from lamina.views.acknowledge import acknowledgement
 from lamina_language.secrets.privacy import find_secrets
+from lamina_policy.promotion import ALLOWED, may_promote
+from lamina_policy.reconcile import Lose, New, Same, Supersede, reconcile
 
 _WHY = {
     "promotion_disallowed": "The policy in force has no way from the {source} space to the {target} space.",

@@ -13,7 +13,7 @@ from lamina.engine.recall import checked_query, recall
 from lamina.errors import Denied, InvalidInput
 from lamina.model import Filters, Memory, Query, Role, Scope, plain
 from lamina.storage.database import Transaction
-from lamina_search.categories import Categories
+from lamina_policy.categories import Categories
 from lamina_text.normal import well_formed
 from lamina_text.tokens import count_tokens
 from lamina_text.ttl import parse_time

@@ -8,9 +8,9 @@ from dataclasses import replace
 from lamina.engine.commit import commit_remember, expire, reword, standing
 from lamina.engine.ledger import Ledger, Shelf
 from lamina.model import Draft, Kind, Layer, Memory, Role, Space, Trust, contract_kind
-from lamina.policy.rules import RetentionMode
 from lamina.storage.sessions import Sessions
 from lamina.views.summary import rolled
+from lamina_policy.rules import RetentionMode
 
 _WHO = {Role.USER: "user", Role.AGENT: "ai"}
 

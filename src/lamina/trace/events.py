@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lamina.model import Deny, Draft, Memory, Phase, Recollection, Role, Scope, Space, contract_kind
-from lamina.policy.phases import PhaseDiff
 from lamina_language.secrets.privacy import redacted
+from lamina_policy.phases import PhaseDiff
 from lamina_text.normal import dedup_key
 
 TRACE_VERSION = "2024-10-01"

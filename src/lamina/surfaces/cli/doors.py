@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from lamina.engine.engine import Engine
     from lamina.engine.mind import Mind
     from lamina.model.token import Token
-    from lamina.policy.rules import Policy
     from lamina.surfaces.doctor import Check
     from lamina_jobs.clockwork import Clockwork
     from lamina_jobs.imports import Report
     from lamina_jobs.job import JobReport
     from lamina_jobs.run import JobLine
+    from lamina_policy.rules import Policy
 
 
 class Opening(NamedTuple):

@@ -27,7 +27,6 @@ from lamina.model import (
     plain,
 )
 from lamina.model.token import Right, Token
-from lamina.policy.phases import PhaseDiff
 from lamina.storage.book import Properties
 from lamina.surfaces.http.models import (
     Ask,
@@ -55,6 +54,7 @@ from lamina.surfaces.http.models import (
     receipt_body,
 )
 from lamina.surfaces.http.problems import MEDIA_TYPE, refused
+from lamina_policy.phases import PhaseDiff
 from lamina_text.analyse import ANALYSER_VERSION
 
 VERSION = version("lamina")

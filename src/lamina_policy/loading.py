@@ -14,7 +14,7 @@ import yaml
 
 from lamina.errors import ConfigError
 from lamina.model import Authority, Kind, Layer, Space, contract_kind
-from lamina.policy.rules import (
+from lamina_policy.rules import (
     PhaseRules,
     Policy,
     PrivacyRules,
@@ -65,7 +65,7 @@ def _preset(name: str) -> Policy:
 
 
 def preset_text(name: str) -> str:
-    file = resources.files("lamina.policy") / "data" / "presets" / f"{name}.toml"
+    file = resources.files("lamina_policy") / "data" / "presets" / f"{name}.toml"
     return file.read_text("utf-8")
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lamina.model import Admit, Decision, Deny, Draft, Kind, Layer, Trust, contract_kind, topic_of
-from lamina.policy.rules import Policy, WritePolicy
 from lamina_language.secrets.privacy import Allowed, find_secrets
+from lamina_policy.rules import Policy, WritePolicy
 from lamina_text.normal import folded
 
 

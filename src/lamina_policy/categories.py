@@ -81,7 +81,7 @@ def load_categories(text: str, name: str) -> Categories:
     listed = _table(name, raw, "categories")
     if listed.keys() - {"system", "custom"}:
         raise _wrong(name, "`categories` has the lists `system` and `custom`")
-    file = resources.files("lamina_search") / "data" / "categories.toml"
+    file = resources.files("lamina_policy") / "data" / "categories.toml"
     known = {one: Category(one) for one in tomllib.loads(file.read_text("utf-8"))["known"]}
     for kind in ("system", "custom"):
         for given in listed.get(kind) or ():

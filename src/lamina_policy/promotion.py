@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lamina.model import Kind, Layer, Memory, Space, Trust
-from lamina.policy.rules import Policy
+from lamina_policy.rules import Policy
 
 ALLOWED = "allowed"
 
