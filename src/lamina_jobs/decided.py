@@ -39,7 +39,7 @@ _ABOUT = 0.3  #: of the words of the shorter one, to be about the same matter
 class Kept:
     """A decision and the file that holds it."""
 
-    name: str
+    path: str
     decision: Decision
 
 
@@ -149,10 +149,7 @@ def keep(files: Desk, new: Sequence[Decision], zone: ZoneInfo) -> None:
 
 
 def _added(data: bytes, decisions: Iterable[Decision]) -> bytes:
-    file = DecisionFile.parse(data)
-    for one in decisions:
-        file = file.add(one)
-    return file.to_bytes()
+    return DecisionFile.parse(data).add(*decisions).to_bytes()
 
 
 def settle(files: Desk, kept: Sequence[Kept]) -> list[str]:
@@ -162,7 +159,7 @@ def settle(files: Desk, kept: Sequence[Kept]) -> list[str]:
     """
     meant = {one.id: one for one in in_force(each.decision for each in kept)}
     marked = []
-    for name, old in ((each.name, each.decision) for each in kept):
+    for name, old in ((each.path, each.decision) for each in kept):
         now = meant[old.id]
         if old.status is Status.ACTIVE and now.status is Status.SUPERSEDED:
             files.change(name, lambda data, now=now: _marked(data or b"", now))  # type: ignore[misc]
@@ -179,22 +176,20 @@ def _marked(data: bytes, now: Decision) -> bytes:
     return file.revise(told).to_bytes()
 
 
-def supersede(files: Desk, name: str, by: str, because: str, at: datetime) -> Decision:
-    """Marks a decision as overruled by another, in both sections, on the word of a person.
+def supersede(files: Desk, pair: tuple[str, str], because: str, at: datetime) -> Decision:
+    """Marks the first of two decisions as overruled by the second, in both sections, on a person's word.
 
     Raises NotFound, and Conflict (`decision_state`) for one that is no longer active.
     """
-    kept = kept_decisions(files)
-    found = {each.decision.id: each for each in kept}
-    for wanted in (name, by):
-        if wanted not in found:
-            hint = "`lamina decisions list` shows them."
-            raise NotFound(f"There is no decision {wanted:.120} here.", hint=hint)
-    old, new = found[name], found[by]
+    found = {each.decision.id: each for each in kept_decisions(files)}
+    if missing := [name for name in pair if name not in found]:
+        hint = "`lamina decisions list` shows them."
+        raise NotFound(f"There is no decision {missing[0]:.120} here.", hint=hint)
+    (name, by), (old, new) = pair, (found[one] for one in pair)
     day = at.isoformat(timespec="seconds")
     told = superseded(old.decision, by=by, at=day, because=because or new.decision.conclusion)
     if name not in new.decision.supersedes:
         both = replace(new.decision, supersedes=(*new.decision.supersedes, name))
-        files.change(new.name, lambda data: DecisionFile.parse(data or b"").revise(both).to_bytes())
-    files.change(old.name, lambda data: _marked(data or b"", told))
+        files.change(new.path, lambda data: DecisionFile.parse(data or b"").revise(both).to_bytes())
+    files.change(old.path, lambda data: _marked(data or b"", told))
     return told

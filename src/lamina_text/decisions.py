@@ -242,15 +242,21 @@ class DecisionFile:
         found = self._section(name)
         return b"".join(self._lines[found.start : found.end])
 
-    def add(self, decision: Decision) -> DecisionFile:
-        """The file with this decision in it; one of the same id stays as it is when it is newer or surer.
+    def add(self, *decisions: Decision) -> DecisionFile:
+        """The file with these decisions in it; one of the same id stays as it is when it is newer or surer.
 
-        A new one goes to the end. Raises InvalidInput for what could not be read back.
+        New ones go to the end. Raises InvalidInput for what could not be read back.
         """
-        _check(decision, _texts(decision))
-        there = self.get(decision.id)
-        if there is not None:
-            return self if there.rank[:2] >= decision.rank[:2] else self.revise(decision)
+        file, new = self, []
+        for one in _best(decisions).values():
+            _check(one, _texts(one))
+            if (there := self.get(one.id)) is None:
+                new.append(one)
+            elif there.rank[:2] < one.rank[:2]:
+                file = file.revise(one)
+        return file._appended(new) if new else file
+
+    def _appended(self, new: Iterable[Decision]) -> DecisionFile:
         lines = list(self._lines)
         if lines and lines[0].startswith(UTF16):
             raise Damaged(
@@ -260,9 +266,11 @@ class DecisionFile:
         ending = usual_ending(lines)
         if lines and not lines[-1].endswith(b"\n"):
             lines[-1] += ending
-        gap = [ending] if lines and lines[-1].strip() else []
-        new = [text.encode() + ending for text in _rendered(decision)]
-        return DecisionFile.parse(b"".join([*lines, *gap, *new]))
+        for one in new:
+            if lines and lines[-1].strip():
+                lines.append(ending)
+            lines += [text.encode() + ending for text in _rendered(one)]
+        return DecisionFile.parse(b"".join(lines))
 
     def revise(self, decision: Decision) -> DecisionFile:
         """The file with the fields of this id saying what `decision` says; its heading and all else stay.

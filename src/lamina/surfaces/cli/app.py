@@ -15,6 +15,7 @@ from lamina.surfaces.cli import (
     access,
     begin,
     core,
+    decisions,
     demo,
     documents,
     governance,
@@ -34,7 +35,9 @@ from lamina.surfaces.cli.output import Output, prepare_streams
 class LaminaGroup(LazyGroup):
     """Every command there is."""
 
-    parts = (begin, memories, core, team, documents, governance, imports, jobs, upkeep, access, demo)
+    parts = (
+        begin, memories, core, team, documents, governance, imports, decisions, jobs, upkeep, access, demo,
+    )  # fmt: skip
     known = Commands(part.commands for part in parts)
 
 

@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from lamina.model.token import Token
     from lamina.surfaces.doctor import Check
     from lamina_jobs.clockwork import Clockwork
+    from lamina_jobs.decided import Kept
+    from lamina_jobs.decision_list import DecisionList
     from lamina_jobs.imports import Report
     from lamina_jobs.job import JobReport
     from lamina_jobs.run import JobLine
     from lamina_policy.rules import Policy
+    from lamina_text.decisions import Decision
 
 
 class Opening(NamedTuple):
@@ -54,6 +57,9 @@ class Doors(NamedTuple):
     job_time: Callable[[Engine, str], float]
     run_job: Callable[..., JobReport]
     clockwork: Callable[[Engine, Callable[[str], None]], Clockwork]
+    list_decisions: Callable[[Engine, str | None], DecisionList]
+    find_decision: Callable[[Engine, str], Kept]
+    overrule_decision: Callable[[Mind, str, str, str], Decision]
     import_files: Callable[..., Report]
     show_bar: Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
     serve_http: Callable[[Engine, Callable[[str], None]], None]
