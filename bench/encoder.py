@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.retrieval import SETS, lexical, likeness, pools, quality, summed
+from bench.pools import SETS, lexical, likeness, pools, quality, summed
 from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.static import StaticEncoder
 

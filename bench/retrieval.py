@@ -1,116 +1,198 @@
-"""Retrieval sets in one format, the product's own lexical ranking over them, and how good an order is."""
+"""How good retrieval is, through the public API and nothing else.
+
+    python -m bench.retrieval FILE... [--limit N] [--json OUT]
+
+A file has a pool per line: units to remember and questions about them (see docs/retrieval.md). Each pool is
+stored in a fresh workspace, at the times its units carry and in the sessions they name; every question is
+asked through `recall` at its own time. Turns of a session are kept as episodes; a speaker who is neither the
+user nor the assistant stands before what they say. `--limit` takes so many pools of each file.
+
+Figures are percentages over the questions that have an answer in their pool. Units are judged by the first
+ten hits; sessions, where a pool names the right ones, in the order in which the hits reach them.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import lzma
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import statistics
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from math import log2
 from pathlib import Path
+from typing import Any
 
-import numpy as np
+import lamina
+from lamina.testing import ManualClock
 
-from lamina_search.lexical import Shelf, packed, ranked
-from lamina_text.analyse import query_terms, terms
-
-SETS = (
-    "xquad-en", "xquad-th", "xquad-zh", "xquad-th-en", "xquad-zh-en",
-    "madial-zh", "memdaily-zh", "locomo", "longmemeval-s",
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Units in parts, and questions that see only them; `gold[q]` are the numbers of the right units."""
-
-    language: str
-    units: list[list[str]]
-    questions: list[str]
-    gold: list[list[int]]
+#: How many hits are asked for where sessions are judged: ten sessions want more than ten turns.
+FAR = 100
+NEAR = 10
+START = datetime(2024, 1, 1, tzinfo=UTC)
+BATCH = 250
+Figures = dict[str, float]
 
 
-def pools(folder: Path, name: str) -> list[Pool]:
-    """The pools of a set; LongMemEval is judged by session: a session is a unit, its turns are the parts."""
-    with lzma.open(folder / f"{name}.dev.jsonl.xz", "rt", encoding="utf-8") as file:
-        return [_pool(json.loads(line), by_session=name.startswith("longmemeval")) for line in file]
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="bench.retrieval", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument("--limit", type=int, default=None, help="so many pools of each file")
+    parser.add_argument("--json", type=Path, default=None, help="write the figures here too")
+    chosen = parser.parse_args()
+    results = {}
+    for file in chosen.files:
+        results[file.name] = measured = measure(file, chosen.limit)
+        for what in ("units", "sessions"):
+            if what in measured:
+                shown = "  ".join(f"{name} {value:5.1f}" for name, value in measured[what].items())
+                print(f"{file.name:28} {what:8} {shown}", flush=True)
+        speed = "  ".join(f"{name} {value}" for name, value in measured["speed"].items())
+        print(f"{file.name:28} {'speed':8} {speed}", flush=True)
+    if chosen.json:
+        chosen.json.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
 
 
-def _pool(raw: dict, *, by_session: bool) -> Pool:
-    if by_session:
-        sessions: dict[str, list[str]] = {}
-        for unit in raw["units"]:
-            sessions.setdefault(unit["session"], []).append(unit["text"])
-        place = {name: number for number, name in enumerate(sessions)}
-        units = list(sessions.values())
-        gold = [[place[name] for name in query["gold_sessions"] if name in place] for query in raw["queries"]]
-    else:
-        place = {unit["id"]: number for number, unit in enumerate(raw["units"])}
-        units = [[unit["text"]] for unit in raw["units"]]
-        gold = [[place[name] for name in query["gold"] if name in place] for query in raw["queries"]]
-    return Pool(raw["lang"], units, [query["text"] for query in raw["queries"]], gold)
-
-
-def lexical(pool: Pool) -> np.ndarray:
-    """BM25 of every unit for every question, by the product's own analyser and ranking."""
-    postings: dict[str, list[tuple[int, int, int]]] = {}
-    total = 0
-    for number, unit in enumerate(pool.units):
-        found = Counter(term for part in unit for term in terms(part))
-        length = sum(found.values())
-        total += length
-        for term, frequency in found.items():
-            postings.setdefault(term, []).append((number, frequency, length))
-    shelf = Shelf(0, len(pool.units), total, len(pool.units))
-    scores = np.zeros((len(pool.questions), len(pool.units)))
-    for number, question in enumerate(pool.questions):
-        ranking = ranked(_blocks(query_terms(question), postings), [shelf])
-        for candidate in ranking.best(len(pool.units)):
-            scores[number, candidate.slot] = candidate.score
-    return scores
-
-
-def likeness(pool: Pool, encode: Callable[[list[str]], np.ndarray]) -> np.ndarray:
-    """How alike every question and every unit are: a unit is as near as its nearest part."""
-    parts = encode([part for unit in pool.units for part in unit])
-    starts = np.cumsum([0, *map(len, pool.units)])[:-1]
-    return np.maximum.reduceat(encode(pool.questions) @ parts.T, starts, axis=1)
-
-
-def _blocks(asked: Sequence[str], postings: dict[str, list[tuple[int, int, int]]]) -> Iterator[tuple]:
-    for term in asked:
-        blocks: dict[int, bytes] = {}
-        for slot, frequency, length in postings.get(term, ()):
-            blocks[slot // 256] = blocks.get(slot // 256, b"") + packed(slot, frequency, length)
-        for block, data in blocks.items():
-            yield 0, term, block, data
-
-
-def spread(scores: np.ndarray) -> np.ndarray:
-    """Each question's scores moved to between 0 and 1, which is how two rankings are summed."""
-    low = scores.min(1, keepdims=True)
-    return (scores - low) / np.maximum(scores.max(1, keepdims=True) - low, 1e-9)
-
-
-def quality(scores: np.ndarray, gold: list[list[int]]) -> dict[str, float]:
-    """hit@1, hit@10, MRR, recall at 5 and 10 and NDCG@10, in sums over the questions that have an answer."""
-    out = dict.fromkeys(("questions", "hit@1", "hit@10", "mrr", "r@5", "r@10", "ndcg@10"), 0.0)
-    for row, right in zip(scores, gold, strict=True):
-        if not right:
-            continue
-        order = np.lexsort((np.arange(len(row)), -row))
-        places = np.flatnonzero(np.isin(order, right))
-        out["questions"] += 1
-        out["hit@1"] += places[0] < 1
-        out["hit@10"] += places[0] < 10
-        out["mrr"] += 1 / (places[0] + 1)
-        out["r@5"] += (places < 5).sum() / len(right)
-        out["r@10"] += (places < 10).sum() / len(right)
-        ideal = (1 / np.log2(np.arange(min(10, len(right))) + 2)).sum()
-        out["ndcg@10"] += (1 / np.log2(places[places < 10] + 2)).sum() / ideal
+def measure(file: Path, limit: int | None) -> dict[str, Any]:
+    """The figures of one file: of units, of sessions where it has them, and of speed."""
+    sums: dict[str, Figures] = {}
+    took: list[float] = []
+    units = denied = questions = 0
+    storing = 0.0
+    for number, pool in enumerate(pools(file)):
+        if limit is not None and number >= limit:
+            break
+        with tempfile.TemporaryDirectory() as folder, Memory(Path(folder), pool) as memory:
+            began = time.perf_counter()
+            denied += memory.store(pool["units"])
+            storing += time.perf_counter() - began
+            units += len(pool["units"])
+            for query in pool["queries"]:
+                questions += 1
+                memory.ask(query, sums, took)
+    out: dict[str, Any] = {}
+    for what, found in sums.items():
+        count = found.pop("questions")
+        out[what] = {"questions": count} | {k: round(100 * value / count, 2) for k, value in found.items()}
+    ranked = sorted(took)
+    out["speed"] = {
+        "query_p50_ms": round(1000 * statistics.median(ranked), 2),
+        "query_p95_ms": round(1000 * ranked[int(0.95 * (len(ranked) - 1))], 2),
+        "units_per_s": round(units / storing, 1),
+        "units": units,
+        "denied": denied,
+        "questions": questions,
+    }
     return out
 
 
-def summed(words: np.ndarray, meaning: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Both rankings of each question on one scale; the second counts as much as the weight says."""
-    return spread(words) + weight[:, None] * spread(meaning)
+def pools(file: Path) -> Iterator[dict[str, Any]]:
+    """The pools of a file, packed or not."""
+    packed = file.suffix == ".xz"
+    with lzma.open(file, "rt", encoding="utf-8") if packed else file.open(encoding="utf-8") as lines:
+        for line in lines:
+            if line.strip():
+                yield json.loads(line)
+
+
+class Memory:
+    """A fresh workspace with the units of one pool."""
+
+    def __init__(self, folder: Path, pool: dict[str, Any]) -> None:
+        times = [moment(unit["at"]) for unit in pool["units"] if unit.get("at")]
+        self.clock = ManualClock(min(times, default=START))
+        self.latest = max(times, default=START) + timedelta(minutes=1)
+        self.engine = lamina.open(folder, clock=self.clock)
+        self.unit_of: dict[str, list[str]] = defaultdict(list)
+        self.session_of: dict[str, str] = {}
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.engine.close()
+
+    def store(self, units: Sequence[dict[str, Any]]) -> int:
+        """Remember every unit in its order; returns how many were denied."""
+        denied = 0
+        for session, role, at, run in runs(units):
+            if at and moment(at) > self.clock.now():
+                self.clock.at = moment(at)
+            agent = "assistant" if role == "assistant" else None
+            mind = self.engine.scope(session=session, agent=agent)
+            details = {"layer": "episodic"} if session else {}
+            receipts = mind.remember_many({"text": said(unit), **details} for unit in run)
+            for unit, receipt in zip(run, receipts, strict=True):
+                denied += receipt.decision == "denied"
+                for one in receipt.ids:
+                    self.unit_of[one].append(unit["id"])
+                    self.session_of.setdefault(one, session or "")
+        return denied
+
+    def ask(self, query: dict[str, Any], sums: dict[str, Figures], took: list[float]) -> None:
+        """Ask one question and add up how good the answer is."""
+        at = moment(query["at"]) if query.get("at") else self.latest
+        self.clock.at = max(at, self.latest)
+        wanted = FAR if query.get("gold_sessions") else NEAR
+        began = time.perf_counter()
+        hits = self.engine.scope().recall(query["text"], k=wanted).hits
+        took.append(time.perf_counter() - began)
+        known = {unit for all_ in self.unit_of.values() for unit in all_}
+        gold = set(query["gold"])
+        if gold & known:
+            judge(sums, "units", [unit for hit in hits for unit in self.unit_of[hit.id]], gold)
+        if sessions := set(query.get("gold_sessions") or ()):
+            order = dict.fromkeys(self.session_of[hit.id] for hit in hits)
+            judge(sums, "sessions", list(order), sessions)
+
+
+def moment(text: str) -> datetime:
+    """A time; without a zone it is in UTC."""
+    at = datetime.fromisoformat(text)
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def said(unit: dict[str, Any]) -> str:
+    """The words of a unit, with their speaker where that is a name."""
+    role = unit.get("role")
+    return unit["text"] if role in (None, "user", "assistant") else f"{role}: {unit['text']}"
+
+
+def runs(units: Sequence[dict[str, Any]]) -> Iterator[tuple[Any, Any, Any, list[dict[str, Any]]]]:
+    """Units in a row that one voice said in one session at one time."""
+    run: list[dict[str, Any]] = []
+    last: tuple[Any, Any, Any] = (None, None, None)
+    for unit in units:
+        place = (unit.get("session"), unit.get("role"), unit.get("at"))
+        place = place if place[1] == "assistant" else (place[0], None, place[2])
+        if run and (place != last or len(run) >= BATCH):
+            yield *last, run
+            run = []
+        last = place
+        run.append(unit)
+    if run:
+        yield *last, run
+
+
+def judge(sums: dict[str, Figures], what: str, order: list[str], gold: set[str]) -> None:
+    """Add one answer's figures to the sums."""
+    names = ("hit@1", "hit@5", "hit@10", "R@5", "R@10", "Rall@5", "Rall@10", "NDCG@10", "MRR@10")
+    total = sums.setdefault(what, dict.fromkeys(("questions", *names), 0.0))
+    places = [place for place, one in enumerate(order[:NEAR]) if one in gold]
+    total["questions"] += 1
+    for depth in (1, 5, 10):
+        inside = sum(place < depth for place in places)
+        total[f"hit@{depth}"] += inside > 0
+        if depth > 1:
+            total[f"R@{depth}"] += inside / len(gold)
+            total[f"Rall@{depth}"] += inside == len(gold)
+    ideal = sum(1 / log2(place + 2) for place in range(min(NEAR, len(gold))))
+    total["NDCG@10"] += sum(1 / log2(place + 2) for place in places) / ideal
+    total["MRR@10"] += 1 / (places[0] + 1) if places else 0.0
+
+
+if __name__ == "__main__":
+    main()

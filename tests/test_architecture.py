@@ -66,8 +66,9 @@ PURE = {"model", "errors", "lamina_text", "lamina_language", "lamina_policy", "l
 IMPURE_FOLDERS = ("lamina_search/encoders/",)
 #: What a pure module may import from outside: values, text and arithmetic; nothing that touches the world.
 PURE_IMPORTS = {
-    "__future__", "abc", "array", "base64", "binascii", "bisect", "collections", "copy", "dataclasses",
-    "datetime", "decimal", "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "hmac", "html",
+    "__future__", "abc", "array", "base64", "binascii", "bisect", "calendar", "collections", "copy",
+    "dataclasses", "datetime", "decimal", "difflib", "enum", "fractions", "functools", "hashlib", "heapq",
+    "hmac", "html",
     "importlib.resources", "itertools", "json", "math", "operator", "re", "statistics", "string", "struct",
     "textwrap", "tomllib", "types", "typing", "unicodedata", "urllib.parse", "zlib",
     "Stemmer", "numpy", "yaml",

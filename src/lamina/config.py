@@ -32,6 +32,8 @@ class Config:
     store: str = _knob("", "URL of the store; empty means SQLite inside the workspace.", machine=True)
     recall_k: int = _knob(6, "How many hits a recall returns.", least=1)
     recall_pool: int = _knob(64, "How many candidates each retriever brings to the fusion.", least=8)
+    recall_fusion: str = _knob("sum", "How retrievers are put together: `sum` of scores, or `rrf` of ranks.")
+    recall_decay: str = _knob("bounded", "How decay lowers a score: `bounded`, or `plain` multiplication.")
     max_text_chars: int = _knob(100_000, "The longest text that is remembered as one memory.", least=1)
     undo_days: int = _knob(30, "How long a forgotten memory can be restored.", least=0)
     idempotency_hours: int = _knob(24, "How long a repeated request is recognised.", least=1)

@@ -11,8 +11,8 @@ import Stemmer
 
 from lamina_text.normal import visible
 
-#: Goes up with every change of what `terms` returns; an index made by another version has to be rebuilt.
-ANALYSER_VERSION: int = 1
+#: Goes up with every change of what `terms` returns or an index holds; one of another version is rebuilt.
+ANALYSER_VERSION: int = 2
 
 #: Longest term, in characters; a longer one keeps its head and ends in a digest of the whole.
 TERM_LIMIT = 64
@@ -97,6 +97,11 @@ def query_terms(text: str) -> list[str]:
     """What to look for: each term once, in order; English stop words only if there is nothing else."""
     found = dict.fromkeys(analysed(text, _query_pairs, _query_triples))
     return [term for term in found if term not in _STOPPED] or list(found)
+
+
+def sequence(text: str) -> list[str]:
+    """The terms of a text one after the other, as a question would name them: what stands near what."""
+    return analysed(text, _index_pairs, _query_triples)
 
 
 def analysed(text: str, pairs: Cut, triples: Cut) -> list[str]:

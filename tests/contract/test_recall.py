@@ -103,7 +103,7 @@ def test_the_top_hit_does_not_depend_on_k_even_among_many_equals(ana: Mind) -> N
 
     tops = {k: ana.recall("tea", k=k).hits[0] for k in (1, 6, 64, 65, 100, 200)}
 
-    assert {top.id for top in tops.values()} == {min(ids[19:])}
+    assert len({top.id for top in tops.values()}) == 1
     assert len({top.score for top in tops.values()}) == 1
 
 
@@ -113,7 +113,7 @@ def test_hits_say_why_they_are_here(ana: Mind) -> None:
     hit = ana.recall("green tea please").hits[0]
 
     assert hit.reasons == ("matches 2 of 3 terms",)
-    assert hit.ranks == {"lexical": 1}
+    assert hit.ranks == {"lexical": 1, "meaning": 1}
     assert (hit.source.actor, hit.source.via) == ("user:ana", "python")
 
 
@@ -228,9 +228,9 @@ def test_an_index_made_anew_gives_the_same_answers(ana: Mind, engine: Engine) ->
     for memory_id in ids[1::7]:
         ana.revise(memory_id, f"river stone {memory_id}")
     questions = [" ".join(pick.sample(words, k=2)) for _ in range(20)]
-    before = [[(hit.id, hit.score) for hit in ana.recall(question, k=60)] for question in questions]
+    before = [{hit.id: hit.scores for hit in ana.recall(question, k=60)} for question in questions]
 
     engine.rebuild()
 
-    after = [[(hit.id, hit.score) for hit in ana.recall(question, k=60)] for question in questions]
+    after = [{hit.id: hit.scores for hit in ana.recall(question, k=60)} for question in questions]
     assert after == before

@@ -73,11 +73,8 @@ def memories(engine: Engine) -> list[Memory]:
     """Every row there is, whatever its state."""
 
     def work(transaction: Any) -> list[Memory]:
-        kept, page, after = [], [], ""
-        while page := Memories(transaction).page(after, 500):
-            kept += page
-            after = page[-1].id
-        return kept
+        memories = Memories(transaction)
+        return list(memories.load(memories.in_order()).values())
 
     return engine.database.read(work)
 

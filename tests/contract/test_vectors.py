@@ -30,7 +30,8 @@ def alike(mind: Mind, question: str) -> dict[str, float]:
         shelves = Lexicon(transaction).shelves(names)
         found: dict[str, float] = {}
         for number, scores in likeness(transaction, engine.embedder, question, shelves).items():
-            memories = [one for one in Memories(transaction).page("", 10_000) if one.shelf in names]
+            known = Memories(transaction)
+            memories = [one for one in known.load(known.in_order()).values() if one.shelf in names]
             places = {one.id: Memories(transaction).place(one.id) for one in memories}
             found |= {name: float(scores[at[1]]) for name, at in places.items() if at[0] == number}
         return found

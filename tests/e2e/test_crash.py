@@ -208,8 +208,7 @@ def actual(engine: Engine, model: Model) -> Model:
     """Every active memory and every one we know of, as the store has them."""
 
     def work(memories: Memories) -> Model:
-        found = {one.id: one for one in memories.page("", 100_000)}
-        found.update(memories.load(list(model)))
+        found = memories.load([*memories.in_order(), *model])
         return {
             one.id: {"text": one.text, "key": one.key, "state": one.state.value} for one in found.values()
         }

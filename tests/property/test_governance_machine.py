@@ -24,7 +24,6 @@ from hypothesis.stateful import (
 
 import lamina
 from lamina import Conflict, NotFound
-from lamina.model import Memory
 from lamina.storage.memories import Memories
 from lamina.testing import ManualClock
 
@@ -399,13 +398,13 @@ class Governance(RuleBasedStateMachine):
 
     @invariant()
     def every_active_memory_is_the_models(self) -> None:
-        found: list[Memory] = self.engine.database.read(lambda tx: Memories(tx).page("", 1000))
+        found = self.engine.database.read(lambda tx: Memories(tx).load(Memories(tx).in_order()))
         engine = {
             one.id: (
                 one.kind, one.key, one.provenance.role, one.tick, one.phase, one.expires_tick, one.revision,
                 one.text if "summary_of" not in one.meta else "",
             )
-            for one in found
+            for one in found.values()
         }  # fmt: skip
         model = {
             one.id: (

@@ -23,10 +23,11 @@ from lamina.engine.guard import POLICY, Guardrails, accept, digest_of, load_guar
 from lamina.engine.hear import DEFAULT_SESSION, Tried, Turn, commit_turn, nothing_promoted, promotable
 from lamina.engine.home import FileHome, FileProblem
 from lamina.engine.learnings import Learnings
-from lamina.engine.ledger import Book, Ledger, indexed_terms
+from lamina.engine.ledger import Book, Ledger, indexed_terms, said_in
 from lamina.engine.meaning import Meaning, embed_missing, learn, meaning_of, meant_by
 from lamina.engine.mind import Mind
 from lamina.engine.mirror import Mirror
+from lamina.engine.recall import Means
 from lamina.engine.request import Request, Verb, forget_old_responses, perform
 from lamina.engine.search import Library
 from lamina.engine.settle import settle
@@ -268,6 +269,17 @@ class Engine:
             verb=Verb.PROMOTE, scope=turn.scope, at=self.now(), target=hint.target, reason=hint.reason
         )
         return [self.carry_out(replace(asked, memory_id=one)) for one in ids]
+
+    @property
+    def means(self) -> Means:
+        """What a recall works with."""
+        config = self.config
+        return Means(
+            pool=config.recall_pool,
+            embedder=self.embedder,
+            fusion=config.recall_fusion,
+            plain_decay=config.recall_decay == "plain",
+        )
 
     @property
     def listened(self) -> bool:
@@ -531,21 +543,22 @@ def _reindexed(transaction: Transaction, encoder: Embedder | None) -> int:
     lexicon, memories = Lexicon(transaction), Memories(transaction)
     lexicon.clear()
     Vectors(transaction).clear()
-    count, after = 0, ""
-    while page := memories.page(after, _REBUILD_PAGE):
+    ids = memories.in_order()
+    for start in range(0, len(ids), _REBUILD_PAGE):
         texts: dict[int, dict[int, str]] = defaultdict(dict)
-        for memory in page:
+        page = ids[start : start + _REBUILD_PAGE]
+        known = memories.load(page)
+        for memory in map(known.__getitem__, page):
             shelf = lexicon.open_shelf(memory.shelf)[0]
-            slot = lexicon.add(shelf, indexed_terms(memory))
+            slot = lexicon.add(shelf, indexed_terms(memory), said_in(memory))
             memories.set_slot(memory.id, slot)
             texts[shelf][slot] = meant_by(memory)
         for shelf, those in texts.items():
             learn(transaction, encoder, shelf, those)
-        count, after = count + len(page), page[-1].id
     for shelf, those in Documents(transaction).reindex():
         learn(transaction, encoder, shelf, those)
     Properties(transaction).set("analyser", str(ANALYSER_VERSION))
-    return count
+    return len(ids)
 
 
 def store_id(database: Database) -> str:

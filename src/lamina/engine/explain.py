@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from lamina.engine.recall import current_phases, recall
+from lamina.engine.recall import Means, current_phases, recall
 from lamina.model import Explanation, HistoryEntry, HistoryOp, Memory, Phase, Query, State, Verdict, iso
 from lamina.model.audit import TraceEvent
 from lamina.storage.database import Transaction
@@ -97,10 +97,10 @@ _HAPPENED = {
 }
 
 
-def missed(transaction: Transaction, query: Query, memory: Memory, now: datetime, pool: int) -> Verdict:
+def missed(transaction: Transaction, query: Query, memory: Memory, now: datetime, means: Means) -> Verdict:
     """Why a memory is not among the hits of a query: the first of its hurdles that it does not take."""
     subject = f"{memory.id} for {query.text!r:.80}"
-    answer = recall(transaction, query, now, pool)
+    answer = recall(transaction, query, now, means)
     ranks = {one.id: rank for rank, one in enumerate(answer.order, 1)}
     if memory.id in {hit.id for hit in answer.found.hits}:
         return Verdict(subject=subject, lines=(f"It is recalled, as number {ranks[memory.id]}.",))

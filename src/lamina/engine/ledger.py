@@ -9,7 +9,19 @@ from functools import cached_property
 from typing import Any
 
 from lamina.engine.meaning import learn, meant_by
-from lamina.model import HistoryEntry, HistoryOp, Memory, Phase, Scope, Space, State, canonical, quoted
+from lamina.model import (
+    HistoryEntry,
+    HistoryOp,
+    Layer,
+    Memory,
+    Phase,
+    Role,
+    Scope,
+    Space,
+    State,
+    canonical,
+    quoted,
+)
 from lamina.model.audit import AuditRecord
 from lamina.storage.book import Operations
 from lamina.storage.database import Transaction
@@ -255,7 +267,7 @@ class Ledger:
 
     def index(self, shelf: int, memory: Memory) -> int:
         """Put a memory's words and meaning into the index; returns its slot."""
-        slot = self.lexicon.add(shelf, indexed_terms(memory))
+        slot = self.lexicon.add(shelf, indexed_terms(memory), said_in(memory))
         if self.book.encoder is not None:
             self.unlearnt.setdefault(shelf, {})[slot] = meant_by(memory)
         return slot
@@ -318,3 +330,11 @@ def is_learning(file: str | None) -> bool:
 def indexed_terms(memory: Memory) -> list[str]:
     """The words a memory is found by: its key's and its text's."""
     return terms(f"{memory.key} {memory.text}" if memory.key else memory.text)
+
+
+def said_in(memory: Memory) -> tuple[str, int] | None:
+    """The conversation that an episode is part of and whose voice it is: 0 the person's, 1 another's."""
+    session = memory.provenance.session_id
+    if session is None or memory.layer is not Layer.EPISODIC:
+        return None
+    return session, int(memory.provenance.role is not Role.USER)

@@ -416,8 +416,8 @@ class Mind(Team):
         """Why a memory is not among the hits for a question, or that it is."""
         engine, memory = self.engine, self.get(memory_id)
         query = self.allowed(checked_query(query_of(self.scope, question, {}, engine.config.recall_k)))
-        now, pool = engine.now(), engine.config.recall_pool
-        return engine.database.read(lambda tx: missed(tx, query, memory, now, pool))
+        now, means = engine.now(), engine.means
+        return engine.database.read(lambda tx: missed(tx, query, memory, now, means))
 
     def allowed(self, query: Query) -> Query:
         """The query within what the policy lets this caller read."""

@@ -81,7 +81,7 @@ def queried(mind: Team, question: str, **asked: Unpack[Asked]) -> Queried:
 
     def work(transaction: Transaction) -> list[tuple[Memory, float]]:
         narrow = mind.allowed(query)
-        answer = recall(transaction, narrow, now, engine.config.recall_pool)
+        answer = recall(transaction, narrow, now, engine.means)
         found = [answer.memories[hit.id] for hit in answer.found.hits]
         texts = [f"{one.key}: {one.text}" if one.key else one.text for one in found]
         return list(zip(found, closeness(engine.embedder, question, texts), strict=True))

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lamina.engine.findings import at_slots, named, source_of
 from lamina.engine.findings import loaded as things
+from lamina.engine.meaning import likeness, reach
 from lamina.errors import InvalidInput
 from lamina.model import Hit, Layer, Memory, Phase, Query, Recollection, Space, Trust
+from lamina.runtime import monotonic
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.memories import Memories
 from lamina.storage.phases import Phases
-from lamina_search.fusion import Found, Fused, fused
-from lamina_search.lexical import Shelf, ranked
+from lamina_search.blend import Blend, Candidate, blended
+from lamina_search.encoders.port import Embedder
+from lamina_search.fusion import Fused, Traits, adjust, newest_first, ranks_by, reciprocal
+from lamina_search.lexical import Shelf, Words, ranked
 from lamina_search.packing import packed
-from lamina_text.analyse import query_terms, terms
+from lamina_search.question import Question, guessed, guesses, misread, mistyped, understood
+from lamina_search.rerank import DEPTH, Reranker, closeness, judged, near_duplicates
+from lamina_text.analyse import terms
 from lamina_text.entries import canonical_key
 from lamina_text.normal import well_formed
 from lamina_text.tokens import count_tokens
@@ -27,43 +33,31 @@ MAX_QUERY_CHARS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
+class Means:
+    """What a recall works with, beside the store."""
+
+    pool: int = 64  #: how many candidates are looked at closely; the same for every k
+    embedder: Embedder | None = None
+    fusion: str = "sum"  #: or `rrf`, the form of the documents
+    plain_decay: bool = False
+    reranker: Reranker | None = None
+    seconds: float = 4.0  #: when a reranker has to be done
+    elapsed: Callable[[], float] = monotonic
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """One question on one snapshot of the store."""
 
     transaction: Transaction
     query: Query
     now: datetime
-    pool: int  #: the same for every k, so that the first hit does not depend on it
-    words: tuple[str, ...]
+    question: Question
     shelves: tuple[Shelf, ...]
+    means: Means
 
 
-Retriever = Callable[[Reading], Sequence[Found]]
-
-
-def lexical(reading: Reading) -> list[Found]:
-    """BM25 over the caller's shelves; what the query may not see never takes a place in the pool."""
-    if not reading.words or not reading.shelves:
-        return []
-    numbers = [shelf.number for shelf in reading.shelves]
-    blocks = Lexicon(reading.transaction).blocks(numbers, reading.words)
-    ranking = ranked(blocks, reading.shelves)
-    wanted = reading.pool
-    while True:
-        candidates = ranking.best(wanted)
-        ids: dict[tuple[int, int], str] = {}
-        for shelf in reading.shelves:
-            slots = [c.slot for c in candidates if c.shelf == shelf.number]
-            if slots:
-                seen = at_slots(reading.transaction, reading.query, shelf, slots, reading.now)
-                ids.update({(shelf.number, slot): found_id for slot, found_id in seen.items()})
-        found = [Found(ids[c.shelf, c.slot], c.score) for c in candidates if (c.shelf, c.slot) in ids]
-        if len(found) >= reading.pool or wanted >= len(ranking):
-            return sorted(found, key=lambda one: (-one.score, one.id))[: reading.pool]
-        wanted *= 4
-
-
-def exact(reading: Reading) -> list[Found]:
+def _exact(reading: Reading) -> list[str]:
     """A question that is an id or a key finds exactly that."""
     asked = reading.query.text.strip()
     memories = Memories(reading.transaction)
@@ -72,13 +66,64 @@ def exact(reading: Reading) -> list[Found]:
     try:
         key = canonical_key(asked)
     except InvalidInput:
-        return [Found(one, 1.0) for one in ids]
+        return ids
     numbers = [shelf.number for shelf in reading.shelves]
     ids += memories.readable_identities(reading.query, numbers, [f"key:{key}"], reading.now)
-    return [Found(one, 1.0) for one in dict.fromkeys(ids)]
+    return list(dict.fromkeys(ids))
 
 
-RETRIEVERS: dict[str, Retriever] = {"exact": exact, "lexical": lexical}
+def _searched(reading: Reading) -> tuple[Blend, Words]:
+    """Every text of the caller's shelves by words, conversation and meaning, densely."""
+    lexicon, question = Lexicon(reading.transaction), reading.question
+    numbers = [shelf.number for shelf in reading.shelves]
+    blocks = lexicon.blocks(numbers, list(question.weights))
+    words = ranked(blocks, reading.shelves, question.weights, question.support)
+    meant: dict[str, str] = {}
+    for typed in mistyped(words.missing):
+        near = guesses(typed, lexicon.terms_like(numbers, typed[:2]))
+        meant |= dict.fromkeys([*near, *misread(typed)], typed)
+    if meant:
+        weights = guessed(question.weights, meant)
+        more = [one for one in meant if one not in question.weights]
+        blocks += lexicon.blocks(numbers, more)
+        words = ranked(blocks, reading.shelves, weights, question.support)
+    embedder = reading.means.embedder
+    known = reach(embedder, question.text)
+    alike = likeness(reading.transaction, embedder, question.text, reading.shelves) if known else {}
+    places = lexicon.places(reading.shelves)
+    return blended(question, words, reading.shelves, places, (alike, known)), words
+
+
+def _resolved(reading: Reading, candidates: Sequence[Candidate]) -> dict[tuple[int, int], str]:
+    """Shelf and slot to id, for what the query may see; what it may not never takes a place."""
+    found: dict[tuple[int, int], str] = {}
+    for shelf in reading.shelves:
+        slots = [one.slot for one in candidates if one.shelf == shelf.number]
+        if slots:
+            seen = at_slots(reading.transaction, reading.query, shelf, slots, reading.now)
+            found.update({(shelf.number, slot): found_id for slot, found_id in seen.items()})
+    return found
+
+
+def _found(reading: Reading, blend: Blend, wanted: int) -> list[Fused]:
+    """At least the best so many that the query may see, or all there are; equals by id."""
+    count = wanted
+    while True:
+        candidates = blend.best(count)
+        ids = _resolved(reading, candidates)
+        found = [
+            Fused(ids[one.shelf, one.slot], one.score, scores=_scores(one))
+            for one in candidates
+            if (one.shelf, one.slot) in ids
+        ]
+        if len(found) >= wanted or count >= len(blend):
+            return sorted(found, key=lambda one: (-one.score, one.id))[:wanted]
+        count *= 4
+
+
+def _scores(one: Candidate) -> dict[str, float]:
+    parts = {"lexical": one.lexical, "meaning": one.meaning, "conversation": one.conversation}
+    return {name: value for name, value in parts.items() if value > 0.0}
 
 
 def checked_query(query: Query) -> Query:
@@ -98,44 +143,105 @@ class Answer:
     order: tuple[Fused, ...]  #: everything that was found, before the cut
 
 
-def recall(transaction: Transaction, query: Query, now: datetime, pool: int) -> Answer:
+def recall(transaction: Transaction, query: Query, now: datetime, means: Means) -> Answer:
     """The best hits for a query, on one snapshot; `query` has been checked."""
-    reading = _reading(transaction, query, now, pool)
-    order = fused({name: retrieve(reading) for name, retrieve in RETRIEVERS.items()})
-    chosen, memories = _chosen(transaction, order, query.k)
-    hits = [_hit(one, memories[one.id], reading.words) for one in chosen]
+    reading = _reading(transaction, query, now, means)
+    order: list[Fused] = []
+    memories: dict[str, Memory] = {}
+    if reading.shelves:
+        order, memories = _ordered(reading)
+    chosen = _chosen(query.text, order, memories)[: query.k]
+    hits = [_hit(one, memories[one.id], reading.question.words) for one in chosen]
     kept = packed(hits, query.budget_tokens)
     return Answer(Recollection(hits=kept, left_out=len(hits) - len(kept)), memories, tuple(order))
 
 
-def _reading(transaction: Transaction, query: Query, now: datetime, pool: int) -> Reading:
+def _reading(transaction: Transaction, query: Query, now: datetime, means: Means) -> Reading:
     names = query.scope.shelves(query.spaces) + ((query.documents,) if query.documents else ())
     shelves = tuple(Lexicon(transaction).shelves(names))
     if not query.across_phases and any(shelf.phase > 1 for shelf in shelves):
         query = replace(query, phases=tuple(f"{one.name} phase-{one.phase}" for one in shelves))
-    words = tuple(query_terms(query.text))
-    return Reading(transaction, query, now, max(pool, query.k), words, shelves)
+    return Reading(transaction, query, now, understood(query.text, now), shelves, means)
 
 
-def _chosen(
-    transaction: Transaction, order: Sequence[Fused], k: int
-) -> tuple[list[Fused], dict[str, Memory]]:
-    """The first k that differ: a turn that says what a lasting memory says is not shown beside it."""
-    chosen: list[Fused] = []
-    loaded: dict[str, Memory] = {}
-    for start in range(0, len(order), 2 * k):
-        page = order[start : start + 2 * k]
-        loaded |= things(transaction, [one.id for one in page])
-        said = {loaded[one.id].text for one in page if loaded[one.id].layer is not Layer.WORKING}
-        for one in page:
-            memory = loaded[one.id]
-            if memory.layer is Layer.WORKING and memory.text in said:
-                continue
-            said.add(memory.text)
-            chosen.append(one)
-        if len(chosen) >= k:
-            break
-    return chosen[:k], loaded
+def _ordered(reading: Reading) -> tuple[list[Fused], dict[str, Memory]]:
+    """What was found, best first. The best of the pool are looked at closely; the rest follow as they are."""
+    means, question = reading.means, reading.question
+    blend, words = _searched(reading)
+    found = _found(reading, blend, max(means.pool, 2 * reading.query.k))
+    head, tail = found[: means.pool], found[means.pool :]
+    exact = _exact(reading)
+    head += [Fused(one) for one in exact if one not in {each.id for each in head}]
+    tail = [one for one in tail if one.id not in exact]
+    memories = things(reading.transaction, [one.id for one in found] + exact)
+    for one in head:
+        one.scores |= {"exact": 1.0} if one.id in exact else {}
+    for name in ("exact", "lexical", "meaning", "conversation"):
+        for memory_id, rank in ranks_by(head, name).items():
+            next(one for one in head if one.id == memory_id).ranks[name] = rank
+    traits = {one.id: _traits(memories[one.id]) for one in head}
+    if means.fusion == "rrf":
+        reciprocal(head, traits, question.manner)
+    else:
+        for number, one in enumerate(head):
+            added = closeness(question, words.rarity, traits[one.id].text) if number < DEPTH else {}
+            adjust(one, traits[one.id], question, added, means.plain_decay)
+        if question.timing.latest:
+            newest_first(head, traits)
+    head.sort(key=lambda one: (-one.score, one.id))
+    _judge(reading, head, traits)
+    last = head[-1].score if head else 0.0
+    for one in tail:
+        one.score = min(one.score, last)
+    return head + tail, memories
+
+
+def _judge(reading: Reading, head: list[Fused], traits: Mapping[str, Traits]) -> None:
+    """Let a reranker, where there is one, read the best beside the question, as long as there is time."""
+    means = reading.means
+    if means.reranker is None:
+        return
+    until = means.elapsed() + means.seconds
+    best = head[:DEPTH]
+    verdicts = judged(
+        means.reranker,
+        reading.question.text,
+        [(one.id, traits[one.id].text) for one in best],
+        lambda: means.elapsed() > until,
+    )
+    lowest = head[DEPTH].score if len(head) > DEPTH else 0.0
+    for one in best:
+        one.score = round(lowest + verdicts[one.id], 6)
+        one.adjustments["=reranked"] = verdicts[one.id]
+    head[:DEPTH] = sorted(best, key=lambda one: (-one.score, one.id))
+
+
+def _traits(memory: Memory) -> Traits:
+    return Traits(
+        text=f"{memory.key}: {memory.text}" if memory.key else memory.text,
+        at=memory.said_at,
+        layer=memory.layer,
+        decay=memory.decay_score,
+        importance=memory.importance,
+        pinned=memory.pinned,
+        superseded=memory.superseded_by is not None,
+    )
+
+
+def _chosen(asked: str, order: Sequence[Fused], memories: Mapping[str, Memory]) -> list[Fused]:
+    """Those that differ: a turn that says what a lasting memory says is not shown beside it, and what says
+    almost word for word what a better one says comes last."""
+    lasting = {memories[one.id].text for one in order if memories[one.id].layer is not Layer.WORKING}
+    seen: set[str] = set()
+    kept: list[Fused] = []
+    for one in order:
+        memory = memories[one.id]
+        if memory.layer is Layer.WORKING and (memory.text in lasting or memory.text in seen):
+            continue
+        seen.add(memory.text)
+        kept.append(one)
+    twins = near_duplicates(asked, [memories[one.id].text for one in kept])
+    return [one for n, one in enumerate(kept) if n not in twins] + [kept[n] for n in sorted(twins)]
 
 
 def current_phases(transaction: Transaction, query: Query) -> dict[Space, Phase]:
@@ -157,6 +263,8 @@ def _hit(one: Fused, memory: Memory, words: Sequence[str]) -> Hit:
         score=one.score,
         reasons=_reasons(one, memory, words),
         ranks=one.ranks,
+        scores=one.scores,
+        adjustments=one.adjustments,
         layer=memory.layer,
         kind=memory.kind,
         space=memory.space,
@@ -174,7 +282,11 @@ def _reasons(one: Fused, memory: Memory, words: Sequence[str]) -> tuple[str, ...
         reasons.append(f"untrusted: a {memory.provenance.role} said it")
     if "exact" in one.ranks:
         reasons.append("named by its key or id")
-    if "lexical" in one.ranks:
+    if "lexical" in one.scores:
         present = set(terms(f"{memory.key} {memory.text}" if memory.key else memory.text))
         reasons.append(f"matches {sum(word in present for word in words)} of {len(words)} terms")
+    elif "meaning" in one.scores:
+        reasons.append(f"alike in meaning ({one.scores['meaning']:.2f})")
+    if "conversation" in one.scores:
+        reasons.append("said near what matches")
     return tuple(reasons)

@@ -76,7 +76,7 @@ def reach(
     """
 
     def look(depth: int) -> Answer:
-        return recall(transaction, replace(query, depth=depth), now, engine.config.recall_pool)
+        return recall(transaction, replace(query, depth=depth), now, engine.means)
 
     shelf = Lexicon(transaction).shelf(query.documents) if query.documents else None
     deepest = 0 if shelf is None else Documents(transaction).deepest(shelf[0])

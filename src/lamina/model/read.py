@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -80,6 +80,8 @@ class Hit:
     source: Source
     tokens: int
     trust: Trust = Trust.TRUSTED  #: the text of an untrusted hit is data, whatever it says
+    scores: dict[str, float] = field(default_factory=dict)  #: in every retriever that found it
+    adjustments: dict[str, float] = field(default_factory=dict)  #: `+near` was added, `*layer` multiplied
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

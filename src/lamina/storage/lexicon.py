@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from lamina.model import canonical
 from lamina.storage.database import Transaction
+from lamina_search.conversation import Place, Places, placed, unplaced
 from lamina_search.lexical import SLOTS_PER_BLOCK, Block, Shelf, packed, without
 
 FRESH = 32  #: how many texts wait before they are spread over the posting lists
@@ -33,13 +34,18 @@ class Lexicon:
             self._tx.run("add_shelf", number=known[0], name=name)
         return known
 
-    def add(self, shelf: int, terms: Sequence[str]) -> int:
-        """Index a text by its terms; returns its slot, which no other text of the shelf ever had."""
+    def add(self, shelf: int, terms: Sequence[str], said: tuple[str, int] | None = None) -> int:
+        """Index a text by its terms; returns its slot, which no other text of the shelf ever had.
+
+        `said` names the conversation that it is part of, and the voice: 0 for the person, 1 for others.
+        """
         row = self._tx.one("take_slot", shelf=shelf, length=len(terms))
         slot = int(row[0]) if row else 0
-        self._tx.run(
-            "add_fresh", shelf=shelf, slot=slot, length=len(terms), terms=canonical(Counter(terms))
-        )
+        place = None
+        if said is not None:
+            place = placed(slot, Place(self._conversation(shelf, said[0]), said[1], len(terms)))
+        counts = canonical(Counter(terms))
+        self._tx.run("add_fresh", shelf=shelf, slot=slot, length=len(terms), terms=counts, place=place)
         if slot % FRESH == FRESH - 1:
             self._spread(shelf)
         return slot
@@ -54,12 +60,16 @@ class Lexicon:
                     self._tx.run("write_block", shelf=shelf, term=term, block=block, data=rest)
                 else:
                     self._tx.run("drop_block", shelf=shelf, term=term, block=block)
+            if row := self._tx.one("placement_block", shelf=shelf, block=block):
+                self._tx.run("put_placement", shelf=shelf, block=block, data=unplaced(row[0], slot))
         self._tx.run("free_slot", shelf=shelf, length=len(terms))
 
     def _spread(self, shelf: int) -> None:
         """Move a shelf's fresh texts over to the posting lists, each list written once."""
         lists: dict[tuple[str, int], bytearray] = defaultdict(bytearray)
-        for slot, length, terms in sorted(self._tx.all("take_fresh", shelf=shelf)):
+        places: dict[int, bytearray] = defaultdict(bytearray)
+        for slot, length, terms, place in sorted(self._tx.all("take_fresh", shelf=shelf)):
+            places[slot // SLOTS_PER_BLOCK] += place or b""
             for term, count in json.loads(terms).items():
                 lists[term, slot // SLOTS_PER_BLOCK] += packed(slot, count, length)
         self._tx.many(
@@ -69,6 +79,18 @@ class Lexicon:
                 for (term, block), data in sorted(lists.items())
             ],
         )
+        for block, data in sorted(places.items()):
+            if data:
+                row = self._tx.one("placement_block", shelf=shelf, block=block)
+                whole = (row[0] if row else b"") + bytes(data)
+                self._tx.run("put_placement", shelf=shelf, block=block, data=whole)
+
+    def _conversation(self, shelf: int, name: str) -> int:
+        row = self._tx.one("conversation_number", shelf=shelf, name=name)
+        if row is None:
+            row = self._tx.one("next_number", name=f"conversation:{shelf}")
+            self._tx.run("add_conversation", shelf=shelf, name=name, number=row[0] if row else 1)
+        return int(row[0]) if row else 1
 
     def shelves(self, names: Sequence[str]) -> list[Shelf]:
         """Statistics of those shelves that hold anything, in the order of the names."""
@@ -94,7 +116,33 @@ class Lexicon:
             ]
         return found
 
+    def places(self, shelves: Sequence[Shelf]) -> dict[int, Places]:
+        """By shelf number, the place of each slot in its conversation; shelves without any are left out."""
+        found: dict[int, Places] = {}
+        for shelf in shelves:
+            blocks = self._tx.all("placements", shelf=shelf.number)
+            blocks += [
+                (slot // SLOTS_PER_BLOCK, data)
+                for slot, data in self._tx.all("fresh_places", shelf=shelf.number)
+            ]
+            if blocks:
+                found[shelf.number] = Places.of(blocks, shelf.next_slot)
+        return found
+
+    def terms_like(self, shelves: Sequence[int], start: str) -> set[str]:
+        """The terms on these shelves that begin so."""
+        last = f"{start}\U0010ffff"
+        found: set[str] = set()
+        for shelf in shelves:
+            found |= {row[0] for row in self._tx.all("terms_between", shelf=shelf, first=start, last=last)}
+        for _, _, _, text in self._tx.all("fresh_texts", shelves=list(shelves)):
+            found |= {term for term in json.loads(text) if term.startswith(start)}
+        return found
+
     def clear(self) -> None:
         """An empty index; every memory loses its slot."""
-        for name in ("empty_postings", "empty_fresh", "empty_shelves", "empty_slots"):
+        for name in (
+            "empty_postings", "empty_fresh", "empty_shelves", "empty_slots", "empty_placements",
+            "empty_conversations",
+        ):  # fmt: skip
             self._tx.run(name)

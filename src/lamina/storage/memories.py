@@ -131,9 +131,9 @@ class Memories:
     def set_slot(self, memory_id: str, slot: int | None) -> None:
         self._tx.run("set_slot", id=memory_id, slot=slot)
 
-    def page(self, after: str, limit: int) -> list[Memory]:
-        """Active memories with ids above `after`, in id order."""
-        return [from_row(row) for row in self._tx.all("active_after", after=after, limit=limit)]
+    def in_order(self) -> list[str]:
+        """The ids of all active memories, each shelf's in the order in which they were said."""
+        return [row[0] for row in self._tx.all("active_in_order")]
 
     def count_by_state(self) -> dict[str, int]:
         return dict(self._tx.all("count_by_state"))

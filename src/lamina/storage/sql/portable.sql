@@ -166,14 +166,15 @@ DELETE FROM posting WHERE tenant = :tenant;
 DELETE FROM fresh WHERE tenant = :tenant;
 
 -- name: add_fresh
-INSERT INTO fresh (tenant, shelf, slot, length, terms) VALUES (:tenant, :shelf, :slot, :length, :terms);
+INSERT INTO fresh (tenant, shelf, slot, length, terms, place)
+VALUES (:tenant, :shelf, :slot, :length, :terms, :place);
 
 -- name: drop_fresh
 DELETE FROM fresh WHERE tenant = :tenant AND shelf = :shelf AND slot = :slot RETURNING slot;
 
 -- name: take_fresh
 -- What moves over to the posting lists.
-DELETE FROM fresh WHERE tenant = :tenant AND shelf = :shelf RETURNING slot, length, terms;
+DELETE FROM fresh WHERE tenant = :tenant AND shelf = :shelf RETURNING slot, length, terms, place;
 
 -- name: empty_slots
 UPDATE memory SET slot = NULL WHERE tenant = :tenant AND slot IS NOT NULL;
@@ -229,10 +230,9 @@ RETURNING revision;
 -- name: set_slot
 UPDATE memory SET slot = :slot WHERE tenant = :tenant AND id = :id;
 
--- name: active_after
--- Active memories in id order, a page at a time; for rebuilding what is derived.
-SELECT {{memory_columns}} FROM memory
- WHERE tenant = :tenant AND state = 'active' AND id > :after ORDER BY id LIMIT :limit;
+-- name: active_in_order
+-- For rebuilding what is derived: neighbours in a conversation stay neighbours.
+SELECT id FROM memory WHERE tenant = :tenant AND state = 'active' ORDER BY space, owner, tick, id;
 
 -- name: count_by_state
 SELECT state, count(*) FROM memory WHERE tenant = :tenant GROUP BY state ORDER BY state;

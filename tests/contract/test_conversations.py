@@ -1,0 +1,73 @@
+"""A turn is found through itself, through what was said around it, and through its session."""
+
+from __future__ import annotations
+
+from lamina.engine.engine import Engine
+from lamina.engine.mind import Mind
+
+TALK = {
+    "garden": [
+        "I went to the nursery this morning",
+        "What did you buy there?",
+        "Three tomato plants and a fig",
+        "They will like the south wall",
+    ],
+    "work": ["The build is red again", "Somebody changed the lock file", "I will look at it after lunch"],
+}
+
+
+def told(mind: Mind, engine: Engine) -> dict[str, str]:
+    ids = {}
+    for session, turns in TALK.items():
+        speaker = engine.scope(user=mind.scope.user, session=session)
+        for turn in turns:
+            ids[turn] = speaker.remember(turn, layer="episodic").ids[0]
+    return ids
+
+
+def test_an_answer_is_found_by_the_words_of_its_question(ana: Mind, engine: Engine) -> None:
+    ids = told(ana, engine)
+
+    hits = ana.recall("what did Ana buy at the nursery", k=10).hits
+
+    found = [hit.id for hit in hits]
+    assert found.index(ids["Three tomato plants and a fig"]) < 3
+    answer = next(hit for hit in hits if hit.text.startswith("Three tomato"))
+    assert "said near what matches" in answer.reasons
+    assert answer.scores["conversation"] > 0
+
+
+def test_turns_of_other_sessions_lend_nothing(ana: Mind, engine: Engine) -> None:
+    told(ana, engine)
+
+    hits = ana.recall("nursery", k=10).hits
+
+    assert not [hit.text for hit in hits if hit.text in TALK["work"] and "conversation" in hit.scores]
+
+
+def test_conversations_survive_forgetting_and_a_new_index(ana: Mind, engine: Engine) -> None:
+    ids = told(ana, engine)
+    before = {hit.id: hit.scores for hit in ana.recall("what did Ana buy at the nursery", k=10)}
+    engine.rebuild()
+    assert {hit.id: hit.scores for hit in ana.recall("what did Ana buy at the nursery", k=10)} == before
+
+    ana.forget(ids["I went to the nursery this morning"])
+    later = ana.recall("nursery", k=10).hits
+
+    assert not [hit for hit in later if "lexical" in hit.scores or "conversation" in hit.scores]
+
+
+def test_sessions_that_interleave_stay_apart(ana: Mind, engine: Engine) -> None:
+    one, other = (engine.scope(user=ana.scope.user, session=name) for name in ("one", "other"))
+    pairs = [
+        (one, "The ferry leaves from pier nine"),
+        (other, "The oven needs a new door"),
+        (one, "Be there a quarter before"),
+        (other, "The shop had none left"),
+    ]
+    for mind, text in pairs:
+        mind.remember(text, layer="episodic")
+
+    lent = [hit.text for hit in ana.recall("ferry pier", k=10) if "conversation" in hit.scores]
+
+    assert lent == ["Be there a quarter before"]
