@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -23,10 +24,9 @@ from lamina.engine.details import (
 from lamina.engine.explain import explained, missed, verdict
 from lamina.engine.hear import DEFAULT_SESSION, answered
 from lamina.engine.journal import last_events, one_event, reading_events
-from lamina.engine.known_then import recall_then
+from lamina.engine.known_then import moment_of, recall_then
 from lamina.engine.layers import Layers
 from lamina.engine.ledger import Ledger
-from lamina.engine.modes import by_modes
 from lamina.engine.pending import check_person, conclude, stage
 from lamina.engine.phase import begin, difference, listed
 from lamina.engine.recall import checked_query
@@ -79,8 +79,6 @@ if TYPE_CHECKING:
 
 #: How many memories one transaction of `remember_many` stores; other writers wait for it.
 BATCH = 250
-#: How many hits a context considers; the budget decides how many it shows.
-CONTEXT_HITS = 20
 #: Who may look at the earlier phases of a life whatever the policy says: it is theirs.
 _OWN_PAST = (Role.USER, Role.ADMIN, Role.SYSTEM)
 _KNOWN = (State.ACTIVE, State.PENDING, State.SUPERSEDED, State.ARCHIVED, State.SOFT_DELETED, State.EXPIRED)
@@ -250,6 +248,10 @@ class Mind(Team):
         """The five layers: the user model, procedures, what is learnt, episodes."""
         return Layers(self)
 
+    def moment_of(self, revision: int) -> datetime:
+        """When the caller's conversation reached a revision; NotFound where it never did."""
+        return moment_of(self, revision)
+
     def loaded(self, ids: Sequence[str]) -> list[Memory]:
         """The memories behind some hits, in their order."""
         found = self.engine.database.read(lambda tx: Memories(tx).load(ids))
@@ -280,19 +282,16 @@ class Mind(Team):
         return self.engine.guardrails.prohibits(well_formed(what, "name", 200))
 
     def context(
-        self, task: str, *, budget_tokens: int = 2000, form: str = "xml", changes_since: str | None = None
-    ) -> Context:
-        """The block an agent puts in its prompt: what changed since a cursor, where one is given, the values
-        in force, and what is known about the task.
+        self, task: str, *, budget_tokens: int = 2000, form: str = "xml", since: int | None = None,
+        changes_since: str | None = None,
+    ) -> Context:  # fmt: skip
+        """The block an agent puts in its prompt: the user, how things are done, what happened, what is known.
 
-        Nothing that a tool or a document said is in it.
+        Nothing that a tool or a document said is in it. With `since`, a revision, or
+        `changes_since`, a cursor, also what changed after it.
         """
         whole_number(budget_tokens, "budget_tokens", 0, 2**31)
-        narrowing: Narrowing = {"k": CONTEXT_HITS, "trusted_only": True}
-        if changes_since is not None:
-            narrowing["changes_since"] = changes_since
-        always, found = by_modes(self, self.recall(task, **narrowing))
-        return context_of(self.resolve(), found, always, budget_tokens, form)
+        return context_of(self, task, budget_tokens, form, since, changes_since)
 
     def turn(self, message: str) -> AgentTurn:
         """One step of an agent's loop, as a context: see `AgentTurn`."""
@@ -430,8 +429,9 @@ class Mind(Team):
                 hint="Let the user ask, or set `phase.allow_cross_phase_recall` in the policy.",
             )
         spaces = tuple(space for space in policy.read_order if space in query.spaces)
-        across = query.across_phases or open_past
-        return replace(query, spaces=spaces, across_phases=across)
+        if not query.layers and not self.layers.acts:
+            query = replace(query, layers=tuple(one for one in Layer if one is not Layer.PROCEDURAL))
+        return replace(query, spaces=spaces, across_phases=query.across_phases or open_past)
 
     def start_phase(self, space: str = "session", *, name: str = "", reason: str = "manual") -> Phase:
         """Begin the next phase of one of the caller's spaces; a recall then looks at the new one only."""

@@ -21,6 +21,7 @@ from lamina.surfaces.cli import (
     governance,
     imports,
     jobs,
+    layers,
     memories,
     team,
     upkeep,
@@ -36,7 +37,8 @@ class LaminaGroup(LazyGroup):
     """Every command there is."""
 
     parts = (
-        begin, memories, core, team, documents, governance, imports, decisions, jobs, upkeep, access, demo,
+        begin, memories, core, team, documents, governance, imports, decisions, jobs, layers, upkeep, access,
+        demo,
     )  # fmt: skip
     known = Commands(part.commands for part in parts)
 
