@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
 from lamina.model import (
     Authority,
+    Filters,
     Kind,
     Layer,
     Memory,
@@ -168,6 +169,16 @@ _MUTABLE = (
 )
 
 
+_FILTERS = tuple(one.name for one in fields(Filters))
+
+
+def _bare(value: Any) -> Any:
+    """A filter's value as a column holds it."""
+    if isinstance(value, datetime):
+        return micros(value)
+    return int(value) if isinstance(value, bool) else value
+
+
 def _narrowing(query: Query, now: datetime) -> dict[str, Any]:
     return {
         "now": micros(now),
@@ -177,6 +188,8 @@ def _narrowing(query: Query, now: datetime) -> dict[str, Any]:
         "since": to_micros(query.since),
         "until": to_micros(query.until),
         "trusted": int(query.trusted_only),
+        "filtered": int(query.filters != Filters()),
+        **{name: _bare(getattr(query.filters, name)) for name in _FILTERS},
         "phases": list(query.phases),
     }
 
