@@ -45,6 +45,7 @@ _OPTIONAL = {
     "lamina_search.encoders.onnx": "embed",
     "lamina.storage.postgres": "postgres",
     "lamina.surfaces.http.server": "server",
+    "lamina_documents.hints": "watch",
     "lamina.surfaces.mcp.server": "mcp",
 }
 
@@ -237,7 +238,8 @@ def run_job(
 def serve_http(engine: Engine, announce: Callable[[str], None], environment: Mapping[str, str]) -> None:
     """Serve the HTTP API until interrupted; `announce` gets the lines a person should read."""
     server = load_part("lamina.surfaces.http.server")
-    server.serve(engine, local_token(engine, home_folder(environment)), announce)
+    hints = load_part("lamina_documents.hints").hints if find_spec("watchfiles") else None
+    server.serve(engine, local_token(engine, home_folder(environment)), announce, hints)
 
 
 def serve_mcp(mind: Mind, engine: Engine, *, http: bool, tools: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -57,6 +58,7 @@ class _Plan:
 
     now: datetime
     most: int | None = None  #: bytes of changed text to wait for
+    yields: bool = False  #: to the weekly job, which writes what would be read
     full: bool = False
     agreed: bool = False
     progress: Progress | None = None
@@ -79,6 +81,7 @@ class Library:
         self._swept_at = 0.0
         self._last = LibraryStatus()
         self._unreadable: dict[str, tuple[Stamp, str]] = {}
+        self._mutex = threading.Lock()  # a server's threads share what is known of the files
 
     @property
     def settings(self) -> SearchSettings:
@@ -90,28 +93,41 @@ class Library:
         start = monotonic()
         if len(self._known) > _MANY and start - self._swept_at < 1.0:
             return self._last
-        swept, notes = self._sweep(lambda: monotonic() - start > SWEEP_S)
-        self._last = self._caught_up(swept, _Plan(now, most=_TAKEN_IN), notes)
+        if not self._mutex.acquire(timeout=SWEEP_S):  # somebody takes in more than a search waits for
+            return replace(self._last, dirty=max(1, self._last.dirty))
+        try:
+            swept, notes = self._sweep(lambda: monotonic() - start > SWEEP_S)
+            self._last = self._caught_up(swept, _Plan(now, most=_TAKEN_IN, yields=True), notes)
+        finally:
+            self._mutex.release()
         self._swept_at = start
         return self._last
+
+    def refresh(self, now: datetime) -> None:
+        """Take in everything that changed, in the background: not while the weekly job is at work."""
+        with self._mutex:
+            swept, notes = self._sweep(lambda: False)
+            self._last = self._caught_up(swept, _Plan(now, yields=True), notes)
 
     def index(
         self, now: datetime, *, full: bool = False, agreed: bool = False, progress: Progress | None = None
     ) -> LibraryStatus:
         """Take in everything; `full` reads every file again, `agreed` lets go of however many are gone."""
-        if full:
-            self._unreadable = {}
-        swept, notes = self._sweep(lambda: False)
-        self._caught_up(swept, _Plan(now, full=full, agreed=agreed, progress=progress), notes)
+        with self._mutex:
+            if full:
+                self._unreadable = {}
+            swept, notes = self._sweep(lambda: False)
+            self._caught_up(swept, _Plan(now, full=full, agreed=agreed, progress=progress), notes)
         return self.status()
 
     def status(self) -> LibraryStatus:
         """The disk compared with the index; nothing is changed."""
-        swept, notes = self._sweep(lambda: False)
         tiers, passages = self._database.read(lambda tx: Documents(tx).counts())
-        self._load()
-        hidden = tuple(f"{path}:{line}" for path, one in self._known.items() for line in one.hidden)
-        return replace(self._compared(swept, notes), documents=tiers, passages=passages, hidden=hidden)
+        with self._mutex:
+            swept, notes = self._sweep(lambda: False)
+            self._load()
+            hidden = tuple(f"{path}:{line}" for path, one in self._known.items() for line in one.hidden)
+            return replace(self._compared(swept, notes), documents=tiers, passages=passages, hidden=hidden)
 
     def read(self, path: str, start: int, count: int) -> tuple[str, int]:
         """Some lines of a document as the file has them now, without secrets, and how many lines it has."""
@@ -142,7 +158,7 @@ class Library:
         dirty = self._dirty(swept, plan.full)
         gone = self._gone(swept)
         is_news = any(plan.agreed or not self._known[path].gone for path in gone)
-        if (dirty or is_news) and not (plan.most is not None and weekly_at_work(self._root)):
+        if (dirty or is_news) and not (plan.yields and weekly_at_work(self._root)):
             taken = list(_within(dirty, plan.most))
             if len(taken) < len(dirty):
                 gone = []  # a file that moved may be among those that wait

@@ -15,7 +15,7 @@ from lamina_text.normal import well_formed
 LEVELS = ("novice", "intermediate", "advanced", "expert")
 _EXPERTISE, _TOPIC, _NOTE = "user.expertise.", "user.topic.", "user.note."
 #: A field of the model, and the key that holds it. Those outside `user.` are the profile's own.
-_PREFERENCES = {
+PREFERENCES = {
     "language": "response.language",
     "responseLength": "response.verbosity",
     "responseStyle": "response.style",
@@ -25,13 +25,12 @@ _TIMEZONE, _HOURS, _NAME = "user.timezone", "user.active_hours", "user.name"
 #: What a person said of themselves in a conversation stands for what the model lacks.
 _HEARD = {_TIMEZONE: "timezone", _NAME: "name", "response.language": "language"}
 _LISTS = {"commonTopics": _TOPIC, "notes": _NOTE}
-KEYS = (*_PREFERENCES.values(), *_HEARD.values(), "user.")
 MOST = 200  #: how many values one update may set
 
 
 def belongs(key: str | None) -> bool:
     """Whether a key is part of the model of a user."""
-    return key is not None and (key.startswith("user.") or key in _PREFERENCES.values())
+    return key is not None and (key.startswith("user.") or key in PREFERENCES.values())
 
 
 def is_item(key: str) -> bool:
@@ -48,7 +47,7 @@ def model_of(user: str, memories: Iterable[Memory], default: tuple[str, str]) ->
             said.setdefault(key, said[heard])
     counted = [one for key, one in sorted(known.items()) if key and (belongs(key) or key in _HEARD.values())]
     preferences = {"language": default[0], "responseLength": "auto", "responseStyle": "casual"}
-    preferences |= {name: said[key] for name, key in _PREFERENCES.items() if key in said}
+    preferences |= {name: said[key] for name, key in PREFERENCES.items() if key in said}
     return {
         "userId": user,
         **({"name": said[_NAME]} if _NAME in said else {}),
@@ -109,9 +108,9 @@ def _expertise(value: Any) -> dict[str, str]:
 
 
 def _preferences(value: Any) -> dict[str, str]:
-    if not isinstance(value, Mapping) or not value.keys() <= _PREFERENCES.keys():
-        raise _wrong("preferences", f"an object of {', '.join(_PREFERENCES)}")
-    return {_PREFERENCES[name]: well_formed(one, name, 128) for name, one in value.items() if one is not None}
+    if not isinstance(value, Mapping) or not value.keys() <= PREFERENCES.keys():
+        raise _wrong("preferences", f"an object of {', '.join(PREFERENCES)}")
+    return {PREFERENCES[name]: well_formed(one, name, 128) for name, one in value.items() if one is not None}
 
 
 def _texts(value: Any, name: str) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import threading
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ import pytest
 from lamina.engine.engine import Engine
 from lamina.engine.search import Library
 from lamina.storage.documents import Documents, Found
+from lamina_documents.canary import canary
+from lamina_documents.pace import Pace
 from tests.contract.conftest import Place
 
 DECISION = "## Decision: keep SQLite\n- id: DECISION-20260110-sqlite\n- status: active\n"
@@ -215,3 +219,68 @@ def test_rebuild_makes_the_documents_anew_with_their_ids(workspace: Place) -> No
 
     assert {id_: one.passage for id_, one in indexed(engine).items()} == before
     assert None not in {one.slot for one in indexed(engine).values()}
+
+
+def test_a_canary_in_each_script_proves_that_the_index_lives_and_leaves_nothing(workspace: Place) -> None:
+    engine = workspace.open()
+    before = workspace.tables()
+    assert canary(engine) == dict.fromkeys(("en", "zh-Hant", "zh-Hans", "th", "mixed"), True)
+    assert workspace.tables() == before
+
+
+def test_a_server_looks_after_changes_have_settled_and_every_few_minutes() -> None:
+    pace = Pace(debounce_s=15, interval_s=300, now=0)
+    pace.notice(10)
+    pace.notice(20)
+    assert [at for at in range(0, 700, 5) if pace.is_due(at)] == [35, 335, 635]
+
+
+def test_a_refresh_in_the_background_waits_for_the_weekly_job(workspace: Place) -> None:
+    engine = workspace.open()
+    lock = write(workspace, "memory/.locks/weekly-compound.lock", "")
+    write(workspace, "MEMORY.md", "# M\nindex\n")
+    with lock.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        library(engine).refresh(engine.now())
+        assert not indexed(engine)
+    library(engine).refresh(engine.now())
+    assert len(indexed(engine)) == 1
+
+
+def test_the_system_hints_that_a_document_changed(tmp_path: Path) -> None:
+    pytest.importorskip("watchfiles")
+    noticed = threading.Event()
+    (tmp_path / "memory").mkdir()
+    with import_module("lamina_documents.hints").hints(tmp_path, noticed.set):
+        for number in range(200):  # the watch begins at a moment that nobody tells
+            (tmp_path / "memory" / "a.md").write_text(f"{number}\n")
+            if noticed.wait(0.05):
+                break
+    assert noticed.is_set()
+
+
+def test_searches_at_the_same_time_do_not_trip_over_each_other(workspace: Place) -> None:
+    engine = workspace.open()
+    for number in range(8):
+        write(workspace, f"memory/n{number}.md", f"# N\nnumber {number}\n")
+    failed: list[Exception] = []
+
+    def look(number: int) -> None:
+        try:
+            write(workspace, f"memory/n{number}.md", f"# N\nanother {number}\n")
+            for _ in range(5):
+                library(engine).sync(engine.now())
+                library(engine).refresh(engine.now())
+        except Exception as error:  # noqa: BLE001 whatever it is, the test says so
+            failed.append(error)
+
+    threads = [threading.Thread(target=look, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert library(engine).index(engine.now()).dirty == 0
+    assert sorted(one.passage.text for one in indexed(engine).values()) == [
+        f"# N\n{'another' if n < 4 else 'number'} {n}" for n in sorted(range(8), key=lambda n: (n > 3, n))
+    ]

@@ -358,6 +358,7 @@ def opened(place: Place, moment: Callable[[], None]) -> Engine:
         Parts(
             database=Interrupted(database, moment), book=Book(sealer, Policy(), rulebook()), config=config,
             runtime=Runtime(clock=place.clock), anchor=anchor, home=place.home, root=place.folder,
+                embedder=None,
         )
     )  # fmt: skip
     place.engines.append(engine)

@@ -13,6 +13,7 @@ from tests.contract.conftest import Place
 from tests.contract.test_documents import write
 
 SPEC = "second-brain/specs/ingest.md"
+RECENT = "memory/2026-11-10.md"
 
 #: A year of somebody's notes in English, Thai and Chinese; "now" is 16 November 2026.
 FILES = {
@@ -71,7 +72,9 @@ def first(found: SearchResults) -> tuple[str | None, str | None]:
 @pytest.mark.parametrize(
     ("question", "path", "date", "words"),
     [  # recent decisions
-        ("สัปดาห์ที่แล้วตกลงเรื่องการเปิดตัวว่าอย่างไร", "memory/2026-11-10.md", "2026-11-10", "ธันวาคม"),
+        ("What did we decide about deploying last week?", RECENT, "2026-11-10", "Tuesday"),
+        ("上週首頁決定了什麼", RECENT, "2026-11-10", "深色主題"),
+        ("สัปดาห์ที่แล้วตกลงเรื่องการเปิดตัวว่าอย่างไร", RECENT, "2026-11-10", "ธันวาคม"),
         # reasons across months: a nine-month-old decision beats a fresh unrelated mention
         ("why did we drop ChromaDB", "memory/2026-02-14.md", "2026-02-14", "corrupted twice"),
         ("為何放棄 GraphQL", "memory/2026-02-14.md", "2026-02-14", "快取控制"),
@@ -221,3 +224,14 @@ def test_lines_are_read_from_the_file_as_it_is_now(ana: Mind, workspace: Place) 
     for path in ("../secret.md", "/etc/passwd", "lamina.toml", "PROFILE.md"):
         with pytest.raises(NotFound):
             ana.read_document(path)
+
+
+def test_a_superseded_decision_is_found_marked_and_below_what_took_its_place(ana: Mind) -> None:
+    found = ana.search("on which day do we deploy")
+
+    by_path = {one.path: one for one in found.results}
+    new, old = by_path[RECENT], by_path["memory/2026-05-02.md"]
+    assert found.results.index(new) < found.results.index(old)
+    assert (new.status, old.status) == ("active", "superseded")
+    assert old.uncertainty != "low"
+    assert "superseded" in old.why

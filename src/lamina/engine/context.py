@@ -1,19 +1,61 @@
-"""What an agent is told before it acts: the values in force, and what is known about its task."""
+"""What an agent is told before it acts: who it is for, how it is done here, what happened, what is known."""
 
 from __future__ import annotations
 
-from lamina.model import Context, Effective, Recollection
-from lamina.views.context import Group, block
+from typing import TYPE_CHECKING
+
+from lamina.model import Context, Layer
+from lamina.storage.logs import Changes
+from lamina_language.user_model import PREFERENCES
+from lamina_search.prompt import Group, Item, block, episodes_group, procedures_group, user_model_group
+
+if TYPE_CHECKING:
+    from lamina.engine.mind import Mind
+
+#: How many hits a context considers; the budget decides how many it shows.
+HITS = 20
+_PROCEDURES, _EPISODES, _CHANGES, _PENDING = 3, 3, 10, 10
+_KNOWLEDGE = [layer for layer in Layer if layer is not Layer.PROCEDURAL]
 
 
-def context_of(values: dict[str, Effective], found: Recollection, budget: int, form: str) -> Context:
-    """The block for a prompt; `found` holds trusted hits only, because nobody asked to see the others."""
-    known = {value.provenance.memory_id for value in values.values()}
+def context_of(mind: Mind, task: str, budget: int, form: str, since: int | None = None) -> Context:
+    """The block for a prompt; nothing that a tool or a document said is in it.
+
+    Procedures are in it for those who act: a person, or an agent of `procedure_agents` (IS-12). Cut first is
+    what stands last: what changed, what waits, what is known, what happened, how it is done, who it is for.
+    """
+    values, layers = mind.resolve(), mind.layers
+    found = mind.recall(task, k=HITS, trusted_only=True, layers=_KNOWLEDGE)
+    steps = layers.procedures.find(task, _PROCEDURES) if layers.acts and task.strip() else []
+    happened = layers.episodes.find(limit=_EPISODES)
+    shown = {value.provenance.memory_id for value in values.values()} | {one.id for one in happened}
+    named = {name: values[key].value for name, key in PREFERENCES.items() if key in values}
+    others = [
+        one for key, one in values.items() if not key.startswith("user.") and key not in PREFERENCES.values()
+    ]
     return block(
         [
-            Group("preferences", tuple(f"{key}: {one.value}" for key, one in values.items())),
-            Group("knowledge", tuple(hit.text for hit in found.hits if hit.id not in known)),
+            user_model_group(layers.user_model.get(), named),
+            Group("preferences", tuple(Item(f"{one.key}: {one.value}") for one in others)),
+            procedures_group(steps),
+            episodes_group(happened),
+            Group("knowledge", tuple(Item(hit.text) for hit in found.hits if hit.id not in shown)),
+            Group("pending", tuple(Item(f"{one.key}: {one.text}") for one in mind.pending()[:_PENDING])),
+            Group("changes", _changes(mind, since)),
         ],
         budget,
         form,
+    )
+
+
+def _changes(mind: Mind, since: int | None) -> tuple[Item, ...]:
+    """What this conversation changed after a revision, newest first, in the words it has now."""
+    if since is None:
+        return ()
+    rows = mind.engine.database.read(lambda tx: Changes(tx).since(mind.scope.thread, since, 1000))
+    latest = {one.memory_id: one for one in rows}
+    known = {one.id: one for one in mind.loaded(list(latest))}
+    newest = sorted(latest.values(), key=lambda one: -one.revision)[:_CHANGES]
+    return tuple(
+        Item(f"{one.event}: {known[one.memory_id].text}") for one in newest if one.memory_id in known
     )

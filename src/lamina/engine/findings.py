@@ -21,8 +21,7 @@ def at_slots(
 ) -> dict[int, str]:
     """Slot to id, for those slots of a shelf whose content the query may see."""
     if shelf.name.startswith(f"{DOCUMENTS}:"):
-        found = Documents(transaction).readable(query, shelf.number, slots)
-        return {slot: one.id for slot, one in found.items()}
+        return Documents(transaction).readable(query, shelf.number, slots)
     return Memories(transaction).readable_slots(query, shelf.number, slots, now)
 
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from lamina.engine.alike import compared
 from lamina.engine.commit import commit_succession
-from lamina.engine.details import chosen, draft_of, time_of
+from lamina.engine.details import chosen, time_of
+from lamina.engine.drafting import drafted, kept
 from lamina.engine.episodes import Episodes
 from lamina.engine.learnings import free_name
 from lamina.engine.pending import stage
 from lamina.engine.procedures import Procedures
-from lamina.engine.request import Request, Verb
 from lamina.engine.user_model import UserModel
 from lamina.errors import InvalidInput
 from lamina.model import Deny, Draft, Kind, Layer, Memory, Outcome, Receipt, Space
@@ -136,7 +136,7 @@ class Layers:
         draft = self._draft(text, concepts, lesson, layer)
         decision, engine = self.mind.engine.judge(draft), self.mind.engine
         if isinstance(decision, Deny):
-            return Learned(receipt=self._remembered(draft), layer=layer)
+            return Learned(receipt=kept(self.mind, draft), layer=layer)
         twin, warning = self._beside(text)
         if twin is not None:
             known = Receipt(decision=Outcome.UNCHANGED, code="same", ids=(twin.id,), revision=twin.revision)
@@ -152,41 +152,31 @@ class Layers:
                 draft.scope, lambda led: commit_succession(led, old, draft, decision.passed, until)
             )
         if receipt is None or receipt.decision is Outcome.DENIED:  # not the caller's to replace: both stand
-            receipt = self._remembered(draft)
+            receipt = kept(self.mind, draft)
         written = self.mind.loaded(receipt.ids[:1])
         return Learned(
             receipt=receipt, layer=layer, file=written[0].file if written else None, warning=warning
         )
 
     def _draft(self, text: str, concepts: list[str], lesson: Lesson, layer: Layer) -> Draft:
-        engine, scope = self.mind.engine, self.mind.scope
         origin, source = lesson.get("origin"), lesson.get("source")
         kind = Kind.CORRECTION if origin == "correction" else Kind.FACT
-        details: Any = {
+        details = {
             "layer": layer, "kind": kind, "tags": concepts, "reference": source,
             "confidence": confidence_of(self._origin(origin), source), "reason": lesson.get("reason") or None,
         }  # fmt: skip
-        limit = engine.config.max_text_chars
-        draft = draft_of(scope, text, details, engine.now(), limit, engine.book.rules)
         meta = {"source": source, "origin": origin, "project": lesson.get("project")}
         window = {
             name: None if (at := lesson.get(name)) is None else time_of(at, name)
             for name in ("valid_from", "valid_until")
         }
-        return replace(draft, meta={k: v for k, v in meta.items() if v}, **window)  # type: ignore[arg-type]
+        return drafted(self.mind, text, details, meta={k: v for k, v in meta.items() if v}, **window)
 
     def _origin(self, origin: str | None) -> str | None:
         """A person's own word is a person's, said or not; whoever speaks as an agent is no person."""
         if self.mind.scope.agent is None and origin is None and self.mind.scope.role == "user":
             return "human"
         return None if origin in ("human", "mother") and self.mind.scope.agent is not None else origin
-
-    def _remembered(self, draft: Draft) -> Receipt:
-        engine = self.mind.engine
-        request = Request(
-            verb=Verb.REMEMBER, scope=draft.scope, at=engine.now(), draft=draft, decision=engine.judge(draft)
-        )
-        return engine.carry_out(request)
 
     def _beside(self, text: str) -> tuple[Memory | None, Warned | None]:
         """What is known that says the same, and what does not go with it; asked before anything is kept."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -23,7 +24,7 @@ from lamina.engine.details import (
 from lamina.engine.explain import explained, missed, verdict
 from lamina.engine.hear import DEFAULT_SESSION, answered
 from lamina.engine.journal import last_events, one_event, reading_events
-from lamina.engine.known_then import recall_then
+from lamina.engine.known_then import moment_of, recall_then
 from lamina.engine.layers import Layers
 from lamina.engine.ledger import Ledger
 from lamina.engine.pending import check_person, conclude, stage
@@ -77,8 +78,6 @@ if TYPE_CHECKING:
 
 #: How many memories one transaction of `remember_many` stores; other writers wait for it.
 BATCH = 250
-#: How many hits a context considers; the budget decides how many it shows.
-CONTEXT_HITS = 20
 #: Who may look at the earlier phases of a life whatever the policy says: it is theirs.
 _OWN_PAST = (Role.USER, Role.ADMIN, Role.SYSTEM)
 _KNOWN = (State.ACTIVE, State.PENDING, State.SUPERSEDED, State.ARCHIVED, State.SOFT_DELETED, State.EXPIRED)
@@ -239,6 +238,10 @@ class Mind:
         """The five layers: the user model, procedures, what is learnt, episodes."""
         return Layers(self)
 
+    def moment_of(self, revision: int) -> datetime:
+        """When the caller's conversation reached a revision; NotFound where it never did."""
+        return moment_of(self, revision)
+
     def loaded(self, ids: Sequence[str]) -> list[Memory]:
         """The memories behind some hits, in their order."""
         found = self.engine.database.read(lambda tx: Memories(tx).load(ids))
@@ -268,14 +271,15 @@ class Mind:
         """Whether the administrator's policy prohibits something by name, such as `secrets_exfiltration`."""
         return self.engine.guardrails.prohibits(well_formed(what, "name", 200))
 
-    def context(self, task: str, *, budget_tokens: int = 2000, form: str = "xml") -> Context:
-        """The block an agent puts in its prompt: the values in force and what is known about the task.
+    def context(
+        self, task: str, *, budget_tokens: int = 2000, form: str = "xml", since: int | None = None
+    ) -> Context:
+        """The block an agent puts in its prompt: the user, how things are done, what happened, what is known.
 
-        Nothing that a tool or a document said is in it.
+        Nothing that a tool or a document said is in it. With `since`, a revision, also what changed after it.
         """
         whole_number(budget_tokens, "budget_tokens", 0, 2**31)
-        found = self.recall(task, k=CONTEXT_HITS, trusted_only=True)
-        return context_of(self.resolve(), found, budget_tokens, form)
+        return context_of(self, task, budget_tokens, form, since)
 
     def turn(self, message: str) -> AgentTurn:
         """One step of an agent's loop, as a context: see `AgentTurn`."""
@@ -413,6 +417,8 @@ class Mind:
                 hint="Let the user ask, or set `phase.allow_cross_phase_recall` in the policy.",
             )
         spaces = tuple(space for space in policy.read_order if space in query.spaces)
+        if not query.layers and not self.layers.acts:
+            query = replace(query, layers=tuple(one for one in Layer if one is not Layer.PROCEDURAL))
         return replace(query, spaces=spaces, across_phases=query.across_phases or open_past)
 
     def start_phase(self, space: str = "session", *, name: str = "", reason: str = "manual") -> Phase:

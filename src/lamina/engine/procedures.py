@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from lamina.engine.alike import compared
 from lamina.engine.commit import annotate, forbidden, readable, reword
-from lamina.engine.details import chosen, draft_of
+from lamina.engine.details import chosen
+from lamina.engine.drafting import drafted, kept, newest
 from lamina.engine.ledger import Ledger
 from lamina.engine.pending import stage
-from lamina.engine.request import Request, Verb
 from lamina.errors import InvalidInput
 from lamina.model import Deny, Draft, Kind, Layer, Memory, Outcome, Receipt, Space, State, iso
-from lamina.storage.layers import LayerRows
-from lamina.storage.lexicon import Lexicon
 from lamina_language.layering import CONFIDENCE
 from lamina_search.compare import SAME, same_task
 from lamina_text.accounts import Origin, Procedure, Result, procedure_of, united, worded
@@ -47,20 +45,12 @@ class Procedures:
     ) -> Receipt:
         """Keep a procedure; one whose trigger means the same is extended instead: code `merged`."""
         draft = self._draft(trigger, steps, source, space)
-        decision = self.mind.engine.judge(draft)
-        twin = None if isinstance(decision, Deny) else self._twin(draft)
+        twin = None if isinstance(self.mind.engine.judge(draft), Deny) else self._twin(draft)
         if twin is not None:
             receipt = self.mind.engine.act(self.mind.scope, lambda ledger: _merge(ledger, twin, draft))
             if receipt is not None:
                 return receipt
-        request = Request(
-            verb=Verb.REMEMBER,
-            scope=self.mind.scope,
-            at=self.mind.engine.now(),
-            draft=draft,
-            decision=decision,
-        )
-        return self.mind.engine.carry_out(request)
+        return kept(self.mind, draft)
 
     def propose(self, trigger: str, steps: Sequence[str], source: str, reason: str) -> Receipt:
         """Put a procedure that was seen and not taught before the person; it counts once they confirm it."""
@@ -91,18 +81,9 @@ class Procedures:
         return procedure_of(self.mind.engine.act(self.mind.scope, work))
 
     def _all(self) -> list[Memory]:
-        engine, now = self.mind.engine, self.mind.engine.now()
-        names = self.mind.scope.shelves((Space.USER, Space.PROJECT))
-
-        def work(transaction: Any) -> list[Memory]:
-            known = [one for name in names if (one := Lexicon(transaction).shelf(name))]
-            rows = LayerRows(transaction)
-            return [m for number, _ in known for m in rows.newest(Layer.PROCEDURAL, number, now, _COMPARED)]
-
-        return engine.database.read(work)
+        return newest(self.mind, Layer.PROCEDURAL, _COMPARED, (Space.USER, Space.PROJECT))
 
     def _draft(self, trigger: str, steps: Sequence[str], source: str, space: str) -> Draft:
-        engine, scope, now = self.mind.engine, self.mind.scope, self.mind.engine.now()
         when = " ".join(well_formed(trigger, "trigger", 500).split())
         if isinstance(steps, str) or not 1 <= len(steps) <= MOST_STEPS:
             hint = f"Give 1 to {MOST_STEPS} steps."
@@ -111,13 +92,10 @@ class Procedures:
         origin = chosen(Origin, source, "source")
         sure = CONFIDENCE["correction" if origin is Origin.CORRECTION else "auto"]
         if origin is Origin.EXPLICIT:
-            sure = CONFIDENCE["human" if scope.agent is None else "mother"]
-        details: Any = {"kind": Kind.PROCEDURE, "layer": Layer.PROCEDURAL, "space": space, "confidence": sure}
-        draft = draft_of(
-            scope, worded(when, todo), details, now, engine.config.max_text_chars, engine.book.rules
-        )
+            sure = CONFIDENCE["human" if self.mind.scope.agent is None else "mother"]
+        details = {"kind": Kind.PROCEDURE, "layer": Layer.PROCEDURAL, "space": space, "confidence": sure}
         meta = {"trigger": when, "procedure": list(todo), "source": origin.value, "success_count": 0}
-        return replace(draft, place=f"procedure:{_mark(when)}", meta=meta)
+        return drafted(self.mind, worded(when, todo), details, place=f"procedure:{_mark(when)}", meta=meta)
 
     def _twin(self, draft: Draft) -> Memory | None:
         """The procedure for the same task, if there is one on the same shelf."""

@@ -34,6 +34,8 @@ class Library(Protocol):
 
     def sync(self, now: datetime) -> LibraryStatus: ...
 
+    def refresh(self, now: datetime) -> None: ...
+
     def index(
         self,
         now: datetime,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lamina.engine.details import draft_of
-from lamina.engine.request import Request, Verb
+from lamina.engine.drafting import drafted, kept
 from lamina.errors import Denied
-from lamina.model import Draft, Layer, Outcome, Receipt, Role
+from lamina.model import Layer, Outcome, Receipt, Role
 from lamina_language.layering import CONFIDENCE
 from lamina_language.user_model import belongs, is_item, model_of, updates_of
 
@@ -49,18 +48,11 @@ class UserModel:
         return receipts
 
     def _set(self, key: str, value: str, *, in_file: bool) -> Receipt:
-        mind, now = self.mind, self.mind.engine.now()
-        engine, person = mind.engine, mind.scope.role in (Role.USER, Role.ADMIN)
+        person = self.mind.scope.role in (Role.USER, Role.ADMIN)
         sure = CONFIDENCE["human" if person else "auto"]
-        details: Any = {"key": key, "layer": Layer.USER_MODEL, "confidence": sure, "reason": "user_model"}
-        draft: Draft = draft_of(
-            mind.scope, value, details, now, engine.config.max_text_chars, engine.book.rules
-        )
-        if not in_file:  # a place of its own keeps it out of the workspace's files, which others may read
-            draft = replace(draft, place=f"key:{draft.key}")
-        judged = engine.judge(draft)
-        request = Request(verb=Verb.REMEMBER, scope=mind.scope, at=now, draft=draft, decision=judged)
-        return engine.carry_out(request)
+        details = {"key": key, "layer": Layer.USER_MODEL, "confidence": sure, "reason": "user_model"}
+        # A place of its own keeps it out of the workspace's files, which others may read.
+        return kept(self.mind, drafted(self.mind, value, details, place="" if in_file else f"key:{key}"))
 
     def reset(self) -> int:
         """Forget everything in the model, restorable like anything forgotten; how many values went.

@@ -160,13 +160,13 @@ class Documents:
             yield from map(_found, page)
             path, number = page[-1][2], page[-1][3]
 
-    def readable(self, query: Query, shelf: int, slots: list[int]) -> dict[int, Found]:
-        """Slot to passage, for those slots whose passage the query may see."""
+    def readable(self, query: Query, shelf: int, slots: list[int]) -> dict[int, str]:
+        """Slot to id, for those slots whose passage the query may see."""
         since, until = to_micros(query.since), to_micros(query.until)
         rows = self._tx.all(
             "readable_passages", shelf=shelf, slots=slots, depth=query.depth, since=since, until=until
         )
-        return {row[1]: _found(row) for row in rows}
+        return {slot: f"{ID_PREFIX}{path}#{number}" for slot, path, number in rows}
 
     def named(self, shelf: int, name: str, limit: int) -> list[Found]:
         """Passages that a question names: a decision's id, a file's path."""

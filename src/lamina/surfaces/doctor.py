@@ -22,6 +22,7 @@ from lamina.storage.documents import Documents
 from lamina.storage.memories import Memories
 from lamina.storage.migrate import load_migrations
 from lamina.storage.sqlite import OLDEST_SAFE
+from lamina_documents.canary import canary
 from lamina_files.layout import STATE_DIR
 from lamina_jobs.run import list_jobs
 
@@ -135,6 +136,7 @@ def _opened(patient: Patient) -> list[Check]:
             _guarded("schema", lambda: _schema(engine)),
             _guarded("index", lambda: _index(engine)),
             _guarded("meaning", lambda: _meaning(engine)),
+            _guarded("search", lambda: _search(engine)),
             _guarded("operations", lambda: _operations(engine)),
             _guarded("jobs", lambda: _jobs(engine)),
             _guarded("temporary files", lambda: _temporary_files(patient.workspace)),
@@ -190,6 +192,14 @@ def _meaning(engine: Engine) -> Check:
     if found.missing:
         return _warn("meaning", f"{found.missing} texts have no vector yet.", "Run `lamina index`.")
     return _ok("meaning", f"{found.embedder}, every text has its vector")
+
+
+def _search(engine: Engine) -> Check:
+    alive = canary(engine)
+    if dead := [script for script, found in alive.items() if not found]:
+        detail = f"A sentence is not found by a word of it in: {', '.join(dead)}."
+        return _fail("search", detail, "Run `lamina rebuild`; if that does not help, report it.")
+    return _ok("search", f"a sentence is found by one of its words in {', '.join(alive)}")
 
 
 def _operations(engine: Engine) -> Check:

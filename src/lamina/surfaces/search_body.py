@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lamina.model import plain
-from lamina_search.results import DocumentLines, SearchResults
+
+if TYPE_CHECKING:
+    from lamina_search.results import DocumentLines, SearchResults
 
 
 def search_body(found: SearchResults | DocumentLines) -> dict[str, Any]:
     """As JSON, `start_line` being `startLine`; `stale`, `warning` and `action` only where there is reason."""
     body: dict[str, Any] = _renamed(plain(found))
-    if isinstance(found, SearchResults) and not found.stale:
+    if body.get("stale") is False:
         for name in ("stale", "warning", "action"):
             del body[name]
     return body

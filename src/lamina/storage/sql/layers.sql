@@ -3,18 +3,18 @@
 -- name: episodes_on
 -- The newest episodes of a shelf first.
 SELECT {{memory_columns}} FROM memory
- WHERE tenant = :tenant AND shelf = :shelf AND layer = 'episodic' AND state = 'active'
+ WHERE tenant = :tenant AND shelf = :shelf AND layer = 'episodic' AND kind = 'episode' AND state = 'active' AND trust = 'trusted'
    AND (expires_at IS NULL OR expires_at > :now) ORDER BY tick DESC LIMIT :limit;
 
 -- name: procedures_on
 SELECT {{memory_columns}} FROM memory
- WHERE tenant = :tenant AND shelf = :shelf AND layer = 'procedural' AND state = 'active'
+ WHERE tenant = :tenant AND shelf = :shelf AND layer = 'procedural' AND state = 'active' AND trust = 'trusted'
    AND (expires_at IS NULL OR expires_at > :now) ORDER BY tick DESC LIMIT :limit;
 
 -- name: episodes_over
 -- Episodes of anybody whose time is up, oldest first.
 SELECT {{memory_columns}} FROM memory
- WHERE tenant = :tenant AND layer = 'episodic' AND state = 'active' AND expires_at <= :now
+ WHERE tenant = :tenant AND layer = 'episodic' AND kind = 'episode' AND state = 'active' AND expires_at <= :now
  ORDER BY expires_at, id LIMIT :limit;
 
 -- name: note_access

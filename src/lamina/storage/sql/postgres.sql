@@ -85,7 +85,7 @@ m.state = 'active'
 
 -- name: readable_passages
 -- Which of these slots hold a passage that the question may see.
-SELECT {{passage_columns}}, d.stamp FROM passage p JOIN document d ON d.tenant = p.tenant AND d.path = p.path
+SELECT p.slot, p.path, p.number FROM passage p JOIN document d ON d.tenant = p.tenant AND d.path = p.path
  WHERE p.tenant = :tenant AND p.shelf = :shelf AND p.slot = ANY(:slots)
    AND d.gone = 0 AND d.depth <= :depth AND (:since::bigint IS NULL OR p.dated_at >= :since)
    AND (:until::bigint IS NULL OR p.dated_at < :until);

@@ -89,7 +89,7 @@ m.state = 'active'
 
 -- name: readable_passages
 -- Which of these slots hold a passage that the question may see.
-SELECT {{passage_columns}}, d.stamp FROM json_each(:slots) s
+SELECT p.slot, p.path, p.number FROM json_each(:slots) s
   CROSS JOIN passage p ON p.tenant = :tenant AND p.shelf = :shelf AND p.slot = s.value
   CROSS JOIN document d ON d.tenant = p.tenant AND d.path = p.path
  WHERE d.gone = 0 AND d.depth <= :depth AND (:since IS NULL OR p.dated_at >= :since)

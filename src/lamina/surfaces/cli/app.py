@@ -21,6 +21,7 @@ from lamina.surfaces.cli import (
     governance,
     imports,
     jobs,
+    layers,
     memories,
     upkeep,
 )
@@ -34,7 +35,9 @@ from lamina.surfaces.cli.output import Output, prepare_streams
 class LaminaGroup(LazyGroup):
     """Every command there is."""
 
-    parts = (begin, memories, core, documents, governance, imports, decisions, jobs, upkeep, access, demo)
+    parts = (
+        begin, memories, core, documents, governance, imports, decisions, jobs, layers, upkeep, access, demo,
+    )  # fmt: skip
     known = Commands(part.commands for part in parts)
 
 

@@ -15,11 +15,11 @@ from lamina.surfaces.cli.call import call_of
 from lamina.surfaces.cli.commands import Commands
 from lamina.surfaces.cli.output import Output
 from lamina.surfaces.search_body import search_body
-from lamina_search.results import LibraryStatus, SearchResults
 from lamina_search.settings import Citations
 
 if TYPE_CHECKING:
     from lamina.engine.meaning import Meaning
+    from lamina_search.results import LibraryStatus, SearchResults
 
 commands = Commands()
 

@@ -82,6 +82,9 @@ def recall(
     budget: Annotated[int | None, Option(help="How many tokens the hits may have together.")] = None,
     across: Annotated[bool, Option("--across-phases", help="Earlier phases too.")] = False,
     trusted: Annotated[bool, Option("--trusted", help="Nothing that a tool or a document said.")] = False,
+    as_of: Annotated[
+        str | None, Option("--as-of", metavar="TIME", help="From what was known then: a date, or a revision.")
+    ] = None,
     explain: Annotated[bool, Option("--explain", help="Say why each hit is there.")] = False,
     citations: Annotated[
         Citations, Option(help="Name the lines of documents (auto, on), or only their ids (off).")
@@ -95,6 +98,9 @@ def recall(
         "budget_tokens": budget, "across_phases": across or None, "trusted_only": trusted or None,
     }  # fmt: skip
     with call.mind() as mind:
+        if as_of is not None:
+            then = mind.moment_of(int(as_of)) if as_of.isdecimal() else call.time(as_of, "--as-of")
+            narrowing["as_of"] = then
         found = mind.recall(query, **_given(narrowing))
     if not found.hits and not call.out.json:
         call.out.note("Nothing is known about that.")

@@ -10,7 +10,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,12 @@ from fastapi import FastAPI
 
 from lamina.engine.engine import Engine
 from lamina.errors import ConfigError, LaminaError, Unavailable
+from lamina.runtime import monotonic
 from lamina.surfaces.binding import check_binding, further_hosts
 from lamina.surfaces.http.app import create_app
+from lamina_documents.pace import Pace
 from lamina_jobs.clockwork import jobs_beside
+from lamina_search.settings import SearchSettings
 
 _LOG = logging.getLogger("lamina.http")
 _LAST_PORT = 65_535
@@ -41,7 +44,13 @@ _LOGGING: dict[str, Any] = {
 }
 
 
-def serve(engine: Engine, token_file: Path, announce: Callable[[str], None]) -> None:
+#: Calls back whenever a file below a folder may have changed, while it lasts.
+Hints = Callable[[Path, Callable[[], None]], AbstractContextManager[None]]
+
+
+def serve(
+    engine: Engine, token_file: Path, announce: Callable[[str], None], hints: Hints | None = None
+) -> None:
     """Serve the API on the configured host and port until SIGINT or SIGTERM; then finish what is under way.
 
     Raises ConfigError (`bind_refused`) for an address that others can reach while only the owner's own
@@ -52,7 +61,7 @@ def serve(engine: Engine, token_file: Path, announce: Callable[[str], None]) -> 
         address, port = listener.getsockname()[:2]
         app = create_app(engine, allowed_hosts=[engine.config.host, *further_hosts(engine)])
         server = server_for(app, _LOGGING)
-        with _stopped_by_signals(server), _watching(engine), jobs_beside(engine, _LOG.warning):
+        with _stopped_by_signals(server), _watching(engine, hints), jobs_beside(engine, _LOG.warning):
             for line in _welcome(address, port, token_file):
                 announce(line)
             server.run(sockets=[listener])
@@ -135,21 +144,33 @@ def _welcome(address: str, port: int, token_file: Path) -> list[str]:
 
 
 @contextmanager
-def _watching(engine: Engine) -> Iterator[None]:
-    """Take in what a person changes in the files, and make vectors that are missing, while nobody asks."""
+def _watching(engine: Engine, hints: Hints | None) -> Iterator[None]:
+    """Take in what a person changes in the files, and make vectors that are missing, while nobody asks.
+
+    Documents are looked at some seconds after a hint that one changed, and every few minutes without any.
+    """
     over = threading.Event()
+    settings = SearchSettings() if engine.library is None else engine.library.settings
+    pace = Pace(settings.debounce_s, settings.interval_s, monotonic())
 
     def watch() -> None:
         while not over.wait(_WATCH_S):
             with suppress(LaminaError):  # the next use meets the same trouble, and says so
                 engine.sync()
+                if engine.library is not None and pace.is_due(monotonic()):
+                    engine.library.refresh(engine.now())
+                    engine.indexed()
                 while engine.embed_missing() and not over.is_set():  # more wait, and nothing stops us
                     pass
 
     watcher = threading.Thread(target=watch, name="lamina-watch", daemon=True)
     watcher.start()
+    watched = engine.root if hints is not None and engine.library is not None else None
     try:
-        yield
+        with nullcontext() if hints is None or watched is None else hints(
+            watched, lambda: pace.notice(monotonic())
+        ):
+            yield
     finally:
         over.set()
         watcher.join()
