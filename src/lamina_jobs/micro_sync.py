@@ -31,14 +31,9 @@ def micro_sync(task: Task) -> None:
         guessed += proposed(task, conversation)
     known = [each.decision for each in kept_decisions(task.files)]
     new = new_decisions(found, known, task.zone, book)
-    # What the model quotes and a rule found already is the same sentence, or a part of it.
-    told = [one.statement.text for one in found]
-    further = [one for one in guessed if not any(_overlap(one.statement.text, text) for text in told)]
+    told = "\n".join(one.statement.text for one in found)  # what a rule found, a model may well quote in part
+    further = [one for one in guessed if one.statement.text not in told]
     new += new_decisions(further, [*known, *new], task.zone, book)
     keep(task.files, new, task.zone)
     settle(task.files, kept_decisions(task.files, MAY_WRITE))
     task.changes += [f"kept {one.id}" for one in new]
-
-
-def _overlap(one: str, other: str) -> bool:
-    return one in other or other in one

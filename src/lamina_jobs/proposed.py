@@ -15,19 +15,13 @@ from lamina_language.secrets.privacy import find_secrets
 from lamina_language.understand.statements import Said, Statement, asserts
 
 _PROMPT = "micro-sync-1"
+_QUOTE: dict[str, Any] = {
+    "type": "object", "required": ["number", "quote"],
+    "properties": {"number": {"type": "integer"}, "quote": {"type": "string", "maxLength": 600}},
+}  # fmt: skip
 _SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "settled": {
-            "type": "array", "maxItems": 40,
-            "items": {
-                "type": "object",
-                "properties": {"number": {"type": "integer"}, "quote": {"type": "string", "maxLength": 600}},
-                "required": ["number", "quote"],
-            },
-        }
-    },
-    "required": ["settled"],
+    "type": "object", "required": ["settled"],
+    "properties": {"settled": {"type": "array", "maxItems": 40, "items": _QUOTE}},
 }  # fmt: skip
 _CONFIDENCE = 0.7  #: less than any rule's: of two versions the rule's counts
 _MOST_CHARS = 24_000
