@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from importlib.resources import files
 
+from lamina_search.timing import timing
 from lamina_text.analyse import query_terms, terms
-from lamina_text.passages import date_in
 
 DEEPEST = 2
 #: What each depth adds.
@@ -33,8 +33,8 @@ def tier_of(path: str) -> tuple[str, int]:
 
 def reaches_far(question: str, now: datetime) -> bool:
     """Whether a question is about what may be months old, or asks for the archives."""
-    day = date_in(question)
-    if day is not None and day < (now - _MONTHS).date():
+    period = timing(question, now).period
+    if period is not None and period.start < now - _MONTHS:
         return True
     return _far().search(question.casefold()) is not None
 

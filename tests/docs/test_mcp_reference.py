@@ -28,7 +28,7 @@ def offered(tmp_path: Path) -> list[Tool]:
 
 def sections(page: str) -> dict[str, str]:
     """What the page says about each tool, by its heading."""
-    parts = re.split(r"^### (memory_\w+)\n", page, flags=re.M)
+    parts = re.split(r"^### ((?:memory|oracle)_\w+)\n", page, flags=re.M)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 

@@ -28,6 +28,7 @@ from lamina.engine.mind import Mind
 from lamina.errors import ConfigError
 from lamina.surfaces.binding import check_binding, further_hosts, host_headers
 from lamina.surfaces.mcp.identity import Bearer, Caller, Starter, Verifier
+from lamina.surfaces.mcp.layer_tools import LayerTools
 from lamina.surfaces.mcp.tools import tools_for
 
 PATH = "/mcp"
@@ -67,7 +68,7 @@ def build_server(caller: Caller, *, tools: str = "core", auth: AuthSettings | No
         description="Memory for AI agents that its owner can read, govern and prove.",
         instructions=_READING if tools == "readonly" else _READING + _WRITING,
         version=version("lamina"),
-        tools=tools_for(caller, tools),
+        tools=tools_for(caller, tools, LayerTools),
         auth=auth,
         token_verifier=None if auth is None else Verifier(caller.engine),
         log_level="WARNING",

@@ -50,7 +50,7 @@ class Trait:
 TRAITS: dict[str, Trait] = {}
 
 
-def _tool(
+def tool(
     title: str, *, core: bool = False, reads: bool = False, destroys: bool = False, repeatable: bool = True
 ) -> Callable[[F], F]:
     def noted(function: F) -> F:
@@ -76,7 +76,7 @@ class Tools:
 
     caller: Caller
 
-    @_tool("Recall", core=True, reads=True)
+    @tool("Recall", core=True, reads=True)
     def memory_recall(
         self,
         question: Annotated[str, Field(description="A question or a few words; or an id or a key.")],
@@ -113,7 +113,7 @@ class Tools:
         }
         return shapes.Recollection.of(mind.recall(question, **narrowing))
 
-    @_tool("Remember", core=True)
+    @tool("Remember", core=True)
     def memory_remember(
         self,
         text: Annotated[str, Field(description="One statement that makes sense on its own.")],
@@ -159,7 +159,7 @@ class Tools:
         }
         return shapes.Receipt.of(mind.remember(text, **details))
 
-    @_tool("Revise", core=True, destroys=True)
+    @tool("Revise", core=True, destroys=True)
     def memory_revise(
         self,
         memory_id: MemoryId,
@@ -179,7 +179,7 @@ class Tools:
         mind = self.caller.mind(Right.WRITE, session)
         return shapes.Receipt.of(mind.revise(memory_id, text, expect=expect, reason=reason))
 
-    @_tool("Forget", core=True, destroys=True, repeatable=False)
+    @tool("Forget", core=True, destroys=True, repeatable=False)
     def memory_forget(
         self,
         id_or_key: Annotated[str, Field(description="An id such as user:ana:semantic:12, or a key.")],
@@ -193,7 +193,7 @@ class Tools:
         """
         return shapes.Receipt.of(self.caller.mind(Right.WRITE, session).forget(id_or_key, reason=reason))
 
-    @_tool("Explain", core=True, reads=True)
+    @tool("Explain", core=True, reads=True)
     def memory_explain(self, memory_id: MemoryId, session: Session = "") -> shapes.Explanation:
         """Say why a memory is there: who said it, through which door, what let it pass, what it replaced.
 
@@ -202,7 +202,7 @@ class Tools:
         """
         return shapes.Explanation.of(self.caller.mind(Right.READ, session).explain(memory_id))
 
-    @_tool("Context", core=True, reads=True)
+    @tool("Context", core=True, reads=True)
     def memory_context(
         self,
         task: Annotated[str, Field(description="What you are about to do, in a sentence.")],
@@ -217,13 +217,13 @@ class Tools:
             self.caller.mind(Right.READ, session).context(task, budget_tokens=budget_tokens)
         )
 
-    @_tool("Pending guesses", core=True, reads=True)
+    @tool("Pending guesses", core=True, reads=True)
     def memory_pending(self, session: Session = "") -> shapes.Pending:
         """Guesses about the user that wait for the user's own word; ask the user, you cannot confirm them."""
         found = self.caller.mind(Right.READ, session).pending()
         return shapes.Pending(items=[shapes.Guess.of(one) for one in found])
 
-    @_tool("Search documents", core=True, reads=True)
+    @tool("Search documents", core=True, reads=True)
     def memory_search(
         self,
         query: Annotated[str, Field(description="A question or a few words; or a path or a decision's id.")],
@@ -243,7 +243,7 @@ class Tools:
         found = mind.search(query, max_results=max_results, corpus=corpus, archive=archive)
         return shapes.SearchResults.of(found)
 
-    @_tool("Read a document", reads=True)
+    @tool("Read a document", reads=True)
     def memory_lines(
         self,
         path: Annotated[str, Field(description="The path of a document, as memory_search shows it.")],
@@ -255,7 +255,7 @@ class Tools:
         mind = self.caller.mind(Right.READ, session)
         return shapes.DocumentLines.of(mind.read_document(path, start=start, lines=lines))
 
-    @_tool("Resolve", reads=True)
+    @tool("Resolve", reads=True)
     def memory_resolve(
         self,
         keys: Annotated[tuple[str, ...], Field(description="Only these keys; else all.")] = (),
@@ -265,7 +265,7 @@ class Tools:
         found = self.caller.mind(Right.READ, session).resolve(keys)
         return shapes.Values(values=[shapes.Effective.of(one) for one in found.values()])
 
-    @_tool("Compact")
+    @tool("Compact")
     def memory_compact(
         self,
         space: Annotated[Space, Field(description="Which space.")] = Space.SESSION,
@@ -274,18 +274,18 @@ class Tools:
         """Put aside what is past its time in a space, lines in files too."""
         return shapes.Compacted(removed=self.caller.mind(Right.WRITE, session).compact(space))
 
-    @_tool("Get a memory", reads=True)
+    @tool("Get a memory", reads=True)
     def memory_get(self, memory_id: MemoryId, session: Session = "") -> shapes.Memory:
         """One memory by its id, in whatever state it is, with its revision, authority and provenance."""
         return shapes.Memory.of(self.caller.mind(Right.READ, session).get(memory_id))
 
-    @_tool("History of a memory", reads=True)
+    @tool("History of a memory", reads=True)
     def memory_history(self, memory_id: MemoryId, session: Session = "") -> shapes.History:
         """Every step in the life of a memory, oldest first, with its words before and after."""
         entries = self.caller.mind(Right.READ, session).history(memory_id)
         return shapes.history_of(memory_id, entries)
 
-    @_tool("Restore")
+    @tool("Restore")
     def memory_restore(
         self, memory_id: MemoryId, reason: Reason = "", session: Session = ""
     ) -> shapes.Receipt:
@@ -296,7 +296,7 @@ class Tools:
         """
         return shapes.Receipt.of(self.caller.mind(Right.WRITE, session).restore(memory_id, reason=reason))
 
-    @_tool("Hear a turn", repeatable=False)
+    @tool("Hear a turn", repeatable=False)
     def memory_hear(
         self,
         text: Annotated[str, Field(description="What was said to you, exactly.")],
@@ -310,7 +310,7 @@ class Tools:
         """
         return shapes.Heard.of(self.caller.mind(Right.WRITE, session).hear(text, reply=reply or None))
 
-    @_tool("Promote", repeatable=False)
+    @tool("Promote", repeatable=False)
     def memory_promote(
         self,
         memory_id: MemoryId,
@@ -326,7 +326,7 @@ class Tools:
             self.caller.mind(Right.WRITE, session).promote(memory_id, to, reason=reason)
         )
 
-    @_tool("Trace", reads=True)
+    @tool("Trace", reads=True)
     def memory_trace(
         self,
         last: Annotated[int, Field(description="How many events, up to 10,000.")] = 20,
@@ -336,7 +336,7 @@ class Tools:
         events = self.caller.mind(Right.READ, session).trace(last)
         return shapes.Trace(events=[shapes.Event.of(event) for event in events])
 
-    @_tool("Status", reads=True)
+    @tool("Status", reads=True)
     def memory_status(self) -> shapes.Status:
         """The state of the whole store in figures, and lines of workspace files that are not used.
 
@@ -365,7 +365,7 @@ class MemoryTool(Tool):
                     raise
 
 
-def tools_for(caller: Caller, choice: str) -> list[Tool]:
+def tools_for(caller: Caller, choice: str, kind: type[Tools] = Tools) -> list[Tool]:
     """The tools of a set, always in the same order: `core`, `all`, or `readonly`, all that change nothing."""
     wanted: dict[str, Callable[[Trait], bool]] = {
         "core": lambda trait: trait.core,
@@ -378,7 +378,7 @@ def tools_for(caller: Caller, choice: str) -> list[Tool]:
             code="tools_invalid",
             hint=f"Choose one of: {', '.join(wanted)}.",
         )
-    tools = Tools(caller)
+    tools = kind(caller)
     return [_made(getattr(tools, name), trait) for name, trait in TRAITS.items() if wanted[choice](trait)]
 
 
