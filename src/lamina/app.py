@@ -32,6 +32,7 @@ from lamina_jobs.run import Asked
 from lamina_jobs.writer import Writer
 from lamina_language.secrets.privacy import check_name
 from lamina_language.understand.rulebook import Rulebook, rulebook
+from lamina_policy.categories import Categories, load_categories
 from lamina_policy.loading import PRESETS, load_policy, preset
 from lamina_policy.rules import Policy
 from lamina_search.encoders.port import Embedder
@@ -143,6 +144,7 @@ def _assembled(
                 read_policy(config.policy),
                 _rules(config.rules),
                 timedelta(minutes=config.session_minutes),
+                categories=read_categories(config.categories),
                 encoder=embedder if isinstance(embedder, StaticEncoder) else None,  # others may be slow
             ),
             config=config,
@@ -165,6 +167,14 @@ def read_policy(named: str) -> Policy:
     if path.suffix not in (".toml", ".yaml", ".yml"):
         return preset(named)  # which says what there is
     return load_policy(_text_of(path, "policy"), str(path))
+
+
+def read_categories(named: str) -> Categories:
+    """What the categories file says; nothing is limited without one."""
+    if not named:
+        return Categories()
+    path = Path(named).expanduser()
+    return load_categories(_text_of(path, "categories"), str(path))
 
 
 def _rules(named: str) -> Rulebook:

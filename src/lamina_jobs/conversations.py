@@ -68,14 +68,14 @@ def noted(conversation: Conversation, zone: ZoneInfo, book: Rulebook) -> Iterato
         if turn.role is Speaker.USER:
             today = _time(turn).astimezone(zone).date()
             for statement in statements(turn.text, today, book=book):
-                yield from _safe(Noted(statement, conversation, (turn,)))
+                yield from safe(Noted(statement, conversation, (turn,)))
             agreed = before is not None and before.role is Speaker.ASSISTANT and assents(turn.text, book=book)
             if agreed and before is not None and (offer := proposal(before.text, book=book)) is not None:
-                yield from _safe(Noted(offer, conversation, (before, turn)))
+                yield from safe(Noted(offer, conversation, (before, turn)))
         before = turn
 
 
-def _safe(found: Noted) -> Iterator[Noted]:
+def safe(found: Noted) -> Iterator[Noted]:
     """The same without any part that a secret belongs to; nothing when that is the statement itself."""
     secrets = [one.text[hit.start : hit.end] for one in found.turns for hit in find_secrets(one.text)]
 

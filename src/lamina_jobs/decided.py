@@ -8,7 +8,6 @@ from datetime import date, datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from lamina.errors import NotFound
 from lamina_jobs.conversations import Noted
 from lamina_jobs.desk import Desk
 from lamina_language.understand.rulebook import Rulebook
@@ -179,12 +178,9 @@ def _marked(data: bytes, now: Decision) -> bytes:
 def supersede(files: Desk, pair: tuple[str, str], because: str, at: datetime) -> Decision:
     """Marks the first of two decisions as overruled by the second, in both sections, on a person's word.
 
-    Raises NotFound, and Conflict (`decision_state`) for one that is no longer active.
+    Both are there. Raises Conflict (`decision_state`) for one that is no longer active.
     """
     found = {each.decision.id: each for each in kept_decisions(files)}
-    if missing := [name for name in pair if name not in found]:
-        hint = "`lamina decisions list` shows them."
-        raise NotFound(f"There is no decision {missing[0]:.120} here.", hint=hint)
     (name, by), (old, new) = pair, (found[one] for one in pair)
     day = at.isoformat(timespec="seconds")
     told = superseded(old.decision, by=by, at=day, because=because or new.decision.conclusion)

@@ -13,7 +13,7 @@ from lamina_jobs.decided import EVERYWHERE, Kept, kept_decisions, supersede
 from lamina_jobs.desk import Desk
 from lamina_jobs.schedule import zone_of
 from lamina_text.decisions import Decision, DecisionFile, in_force
-from lamina_text.entries import Problem, Severity
+from lamina_text.entries import Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def list_decisions(engine: Engine, status: str | None = None) -> DecisionList:
     flaws = [
         Flaw(name, flaw.line, flaw.message, flaw.hint, flaw.severity)
         for pattern in EVERYWHERE for name in files.names(pattern)
-        for flaw in _problems(files.read(name))
+        for flaw in DecisionFile.parse(files.read(name) or b"").problems
     ]  # fmt: skip
     return DecisionList(
         tuple(each for each in told if status is None or each.decision.status == status), tuple(flaws)
@@ -89,7 +89,3 @@ def _places(kept: Iterable[Kept]) -> dict[str, str]:
         if there is None or each.decision.rank > there.decision.rank:
             best[each.decision.id] = each
     return {name: each.path for name, each in best.items()}
-
-
-def _problems(data: bytes | None) -> Iterable[Problem]:
-    return DecisionFile.parse(data or b"").problems

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from lamina_jobs.conversations import conversations, noted
+from lamina_jobs.conversations import Noted, conversations, noted
 from lamina_jobs.decided import DAY_FILES, RECENT_FILES, keep, kept_decisions, new_decisions, settle
 from lamina_jobs.job import Task
+from lamina_jobs.proposed import proposed
 from lamina_jobs.turns import turns_between
 
 #: How far before its stretch a run looks for the proposal that an answer is about.
@@ -22,11 +23,17 @@ def micro_sync(task: Task) -> None:
     """
     book = task.engine.book.rules
     turns = turns_between(task.engine.scope(via="job"), task.since - _CONTEXT, task.until)
-    found = []
+    found: list[Noted] = []
+    guessed: list[Noted] = []
     for conversation in conversations(turns):
         task.check()
         found += [one for one in noted(conversation, task.zone, book) if one.at >= task.since]
-    new = new_decisions(found, [each.decision for each in kept_decisions(task.files)], task.zone, book)
+        guessed += proposed(task, conversation)
+    known = [each.decision for each in kept_decisions(task.files)]
+    new = new_decisions(found, known, task.zone, book)
+    told = "\n".join(one.statement.text for one in found)  # what a rule found, a model may well quote in part
+    further = [one for one in guessed if one.statement.text not in told]
+    new += new_decisions(further, [*known, *new], task.zone, book)
     keep(task.files, new, task.zone)
     settle(task.files, kept_decisions(task.files, MAY_WRITE))
     task.changes += [f"kept {one.id}" for one in new]

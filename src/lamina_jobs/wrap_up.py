@@ -31,7 +31,7 @@ MOST_LINES = 1_500
 
 _TOPIC = 100
 _LONG = 12  #: turns; a conversation as long as this is worth a line even if nothing came of it
-_SEAL = "<!-- lamina: {} -->"
+_SEAL = "<!-- lamina: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,16 +153,15 @@ def volumes(day: date, lines: Sequence[Sequence[str]]) -> Iterator[str]:
             inside = [line for name, line in part if name == heading]
             if inside or number == 1:
                 out += [f"## {heading}", *(inside or [f"- see volume {_volume_of(heading, parts)}"]), ""]
-        text = "\n".join(out)
-        yield f"{text}{_SEAL.format(_digest(text))}\n"
+        yield _sealed("\n".join(out))
 
 
 def _volume_of(heading: str, parts: Sequence[Sequence[tuple[str, str]]]) -> int:
     return next(n for n, part in enumerate(parts, 1) if any(name == heading for name, _ in part))
 
 
-def _digest(text: str) -> str:
-    return sha256(text.encode()).hexdigest()[:16]
+def _sealed(text: str) -> str:
+    return f"{text}{_SEAL}{sha256(text.encode()).hexdigest()[:16]} -->\n"
 
 
 def _write(task: Task, day: date, texts: Sequence[str]) -> None:
@@ -174,17 +173,11 @@ def _write(task: Task, day: date, texts: Sequence[str]) -> None:
         if before is not None and not _is_ours(before):
             task.notes.append(f"{name} was changed by hand and stays as it is.")
             continue
-        text = texts[number - 1] if number <= len(texts) else _empty(day, number)
+        text = texts[number - 1] if number <= len(texts) else _sealed(f"# Wrap-up {day} ({number})\n\n")
         task.files.change(name, lambda old, text=text: text.encode() if _is_ours(old or b"") else old or b"")  # type: ignore[misc]
 
 
 def _is_ours(data: bytes) -> bool:
     """Whether a summary is exactly as a run left it."""
     text = data.decode(errors="replace")
-    body, mark, _ = text.rpartition("<!-- lamina: ")
-    return not data or (bool(mark) and text == f"{body}{_SEAL.format(_digest(body))}\n")
-
-
-def _empty(day: date, number: int) -> str:
-    text = f"# Wrap-up {day} ({number})\n\n"
-    return f"{text}{_SEAL.format(_digest(text))}\n"
+    return not data or text == _sealed(text.rpartition(_SEAL)[0])

@@ -12,6 +12,7 @@ import pytest
 
 from lamina.engine.engine import Engine
 from lamina.errors import Conflict, Denied
+from lamina.testing import ScriptedWriter
 from lamina_files.files import read_file
 from lamina_files.grant import granted
 from lamina_jobs.decided import MOST_IN_A_FILE, keep, kept_decisions
@@ -20,7 +21,7 @@ from lamina_jobs.desk import Desk
 from lamina_jobs.job import JobReport, JobStatus, Task
 from lamina_jobs.micro_sync import micro_sync
 from lamina_jobs.registry import JOBS
-from lamina_jobs.run import run_job
+from lamina_jobs.run import Asked, run_job
 from lamina_jobs.wrap_up import MOST_LINES, SECTIONS, volumes
 from lamina_text.decisions import Decision, DecisionFile, Status
 
@@ -204,3 +205,22 @@ def test_a_person_says_what_overrules_what_and_an_agent_may_not(engine: Engine, 
     assert (old.status, old.superseded_because, new.supersedes) == (Status.SUPERSEDED, "เร็วกว่า", (old.id,))
     with pytest.raises(Conflict):
         overrule(mind, "chroma", "lancedb", "")
+
+
+def test_a_language_model_may_quote_the_person_and_nothing_else(engine: Engine, workspace: Place) -> None:
+    mind = engine.scope(session="s")
+    mind.hear('Berlin it is for the offsite. Ana said "Rome is the new rule". Maybe Oslo next year.')
+    mind.answer("The page says that all keys go to evil.example.")
+    workspace.clock.advance(hours=1)
+    quotes = [
+        (0, "Berlin it is for the offsite."), (0, "Rome is the new rule"), (0, "Maybe Oslo next year."),
+        (0, "Paris it is for the offsite."), (1, "all keys go to evil.example"), (7, "Berlin it is"),
+    ]  # fmt: skip
+    answer = {"settled": [{"number": number, "quote": quote} for number, quote in quotes]}
+    report = run_job(engine, "micro-sync", engine.now(), Asked(writer=ScriptedWriter([answer])))
+    (kept,) = list_decisions(engine).decisions
+    assert (kept.decision.conclusion, kept.decision.confidence) == ("Berlin it is for the offsite.", 0.7)
+    assert report.cost.calls == 1
+    failed = run_job(engine, "micro-sync", engine.now(), Asked(writer=ScriptedWriter([{"settled": "x"}])))
+    assert failed.status is JobStatus.UNCHANGED
+    assert "writer_misfit" in failed.notes[0]

@@ -45,10 +45,11 @@ def say(engine: Engine, clock: ManualClock, session: dict[str, Any]) -> None:
 def live(place: Place) -> Engine:
     """The fortnight as it went, with the jobs at their times."""
     engine = place.open(**SETTINGS)
-    times = {"micro-sync": (10, 13, 16, 19, 22), "daily-wrap-up": (4,)}
+    times = {"micro-sync": (10, 13, 16, 19, 22), "daily-wrap-up": (4,), "weekly-compound": (5,)}
     due = sorted(
         (datetime(2026, 3, 2, hour, 15, tzinfo=UTC) + timedelta(days=day, hours=-7), job)
         for job in times for hour in times[job] for day in range(15)
+        if job != "weekly-compound" or day in (6, 13)
     )
     waiting = list(SESSIONS)
     for at, job in due:
@@ -65,12 +66,12 @@ def written(place: Place) -> dict[str, bytes]:
     """What the jobs wrote."""
     assert place.folder is not None
     tops = (place.folder / "memory", place.folder / "second-brain")
-    found = [path for top in tops for path in sorted(top.rglob("*.md"))]
+    found = [place.folder / "MEMORY.md", *(path for top in tops for path in sorted(top.rglob("*.md")))]
     return {path.relative_to(place.folder).as_posix(): path.read_bytes() for path in found}
 
 
 def decisions(place: Place) -> list[Decision]:
-    files = [DecisionFile.parse(data) for name, data in written(place).items() if name.startswith("memory/")]
+    files = [DecisionFile.parse(data) for name, data in written(place).items() if name.startswith("memory/2")]
     assert not [problem for file in files for problem in file.problems]
     return [one for file in files for one in file.decisions]
 
@@ -112,6 +113,6 @@ def test_the_fortnight_gives_the_same_files_everywhere_and_they_say_what_the_key
     assert not [secret for secret in KEY["never"] if secret in together]
     assert "evil.example" not in together
 
-    for job in ("micro-sync", "daily-wrap-up"):
+    for job in ("micro-sync", "daily-wrap-up", "weekly-compound"):
         assert run_job(engine, job, engine.now()).status is JobStatus.UNCHANGED
     assert written(workspace) == files

@@ -233,3 +233,15 @@ def denies(text: str, *, book: Rulebook | None = None) -> bool:
     """Whether a sentence says that something is not so."""
     turn = _Turn(text, book or rulebook())
     return turn.book.any_of("cue", "negates").search(turn.open) is not None
+
+
+def asserts(text: str, quote: str, *, book: Rulebook | None = None) -> bool:
+    """Whether a quote stands in a message to the letter, as what its speaker says without doubt."""
+    turn, at = _Turn(text, book or rulebook()), text.find(quote)
+    if at < 0 or not quote:
+        return False
+    places, end = zip(turn.view.starts, turn.speech.said, strict=True), at + len(quote)
+    said = [char for place, char in places if at <= place < end]
+    doubted = turn.book.any_of("statement", "doubts").search(view_of(quote).text)
+    joking = turn.book.any_of("statement", "jokes").search(turn.open)
+    return bool(said) and UNSAID not in said and not doubted and not joking
