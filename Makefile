@@ -57,5 +57,5 @@ $(RUN_READY): $(VENV_READY) pyproject.toml $(ENCODER)/pyproject.toml
 	@touch $@
 
 $(DEV_READY): $(VENV_READY) pyproject.toml $(ENCODER)/pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS),embed]' --editable $(ENCODER) --group dev
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS),embed,llm]' --editable $(ENCODER) --group dev
 	@touch $(RUN_READY) $@

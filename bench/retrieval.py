@@ -116,9 +116,9 @@ class Memory:
         self.engine.close()
 
     def store(self, units: Sequence[dict[str, Any]]) -> int:
-        """Remember every unit in its order; returns how many were denied."""
+        """Remember every unit in its order; returns how many were denied. Empty ones are left out."""
         denied = 0
-        for session, role, at, run in runs(units):
+        for session, role, at, run in runs([unit for unit in units if unit["text"].strip()]):
             if at and moment(at) > self.clock.now():
                 self.clock.at = moment(at)
             agent = "assistant" if role == "assistant" else None

@@ -2,7 +2,7 @@
 
     python -m bench.search_speed [--sizes 10000,100000,1000000] [--samples 200] [--json OUT] [--postgres URL]
 
-All passages belong to one owner. Up to 100,000 are written by `remember_many`; more are put into the same
+All passages belong to one owner. The first 10,000 are written by `remember_many`; more are put into the same
 tables through the storage classes, without history and audit, which a recall does not read. The questions are
 of four words. `words` is recall with the encoder off, `meaning` its vector leg alone.
 """
@@ -35,7 +35,8 @@ from lamina.storage import lexicon
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.memories import Memories
 
-THROUGH_THE_API = 100_000
+THROUGH_THE_API = 10_000
+DIFFERENT = 100_000  #: sentences; beyond, they come again with another number
 _PAGE = 10_000
 
 
@@ -53,7 +54,7 @@ def stored(engine: Any, mind: Any, texts: Sequence[str]) -> float:
             words, memories, meant = Lexicon(transaction), Memories(transaction), {}
             shelf = words.open_shelf("user:ana")[0]
             for number, text in enumerate(page, first + 1):
-                memory = replace(pattern, id=f"user:ana:semantic:{number}", text=text, tick=number)
+                memory = replace(pattern, id=f"user:ana:bulk:{number}", text=text, tick=number)
                 slot = words.add(shelf, indexed_terms(memory))
                 memories.add(memory, shelf=shelf, slot=slot, identity=identity_of(None, memory.kind, text))
                 meant[slot] = text
@@ -93,9 +94,9 @@ def measure(size: int, samples: int, store: str | None) -> dict[str, Any]:
     folder = Path(tempfile.mkdtemp(prefix="lamina-bench-", dir=Path.cwd()))
     os.environ["LAMINA_HOME"] = str(folder / "home")
     corpus = Corpus()
-    texts = [corpus.sentence() for _ in range(min(size, THROUGH_THE_API))]
+    texts = [corpus.sentence() for _ in range(min(size, DIFFERENT))]
     for number in range(len(texts), size):
-        texts.append(f"{texts[number % THROUGH_THE_API]} n{number}")
+        texts.append(f"{texts[number % DIFFERENT]} n{number}")
     settings = {"store": store, "tenant": folder.name} if store else {}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     engine = lamina.open(folder / "workspace", owner="ana", **settings)

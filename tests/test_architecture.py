@@ -58,7 +58,7 @@ LIBRARIES = {
     "lamina_files": 1_500,
     "lamina_documents": 800,
     "lamina_formats": 2_000,
-    "lamina_jobs": 2_500,
+    "lamina_jobs": 3_000,
 }
 
 PURE = {"model", "errors", "lamina_text", "lamina_language", "lamina_policy", "lamina_search", "views"}

@@ -29,8 +29,10 @@ from lamina_files.layout import DATABASE, create_workspace, is_workspace
 from lamina_jobs import run as jobs
 from lamina_jobs.job import JobReport
 from lamina_jobs.run import Asked
+from lamina_jobs.writer import Writer
 from lamina_language.secrets.privacy import check_name
 from lamina_language.understand.rulebook import Rulebook, rulebook
+from lamina_policy.categories import Categories, load_categories
 from lamina_policy.loading import PRESETS, load_policy, preset
 from lamina_policy.rules import Policy
 from lamina_search.encoders.port import Embedder
@@ -42,6 +44,7 @@ from lamina_search.encoders.tended import Tended
 _QUESTION_S = 2.0
 #: Modules that not every process needs, and what installs them.
 _OPTIONAL = {
+    "lamina_jobs.models": "llm",
     "lamina_search.encoders.onnx": "embed",
     "lamina.storage.postgres": "postgres",
     "lamina.surfaces.http.server": "server",
@@ -141,6 +144,7 @@ def _assembled(
                 read_policy(config.policy),
                 _rules(config.rules),
                 timedelta(minutes=config.session_minutes),
+                categories=read_categories(config.categories),
                 encoder=embedder if isinstance(embedder, StaticEncoder) else None,  # others may be slow
             ),
             config=config,
@@ -163,6 +167,14 @@ def read_policy(named: str) -> Policy:
     if path.suffix not in (".toml", ".yaml", ".yml"):
         return preset(named)  # which says what there is
     return load_policy(_text_of(path, "policy"), str(path))
+
+
+def read_categories(named: str) -> Categories:
+    """What the categories file says; nothing is limited without one."""
+    if not named:
+        return Categories()
+    path = Path(named).expanduser()
+    return load_categories(_text_of(path, "categories"), str(path))
 
 
 def _rules(named: str) -> Rulebook:
@@ -227,11 +239,27 @@ def local_token(engine: Engine, home: Path) -> Path:
     return path
 
 
+def open_writer(config: Config, environment: Mapping[str, str]) -> Writer | None:
+    """The language model that the settings name, not asked yet; None for `none`."""
+    if config.writer == "none":
+        return None
+    protocol, _, url = config.writer.partition(":")
+    if protocol not in ("openai", "anthropic") or not url or not config.writer_model:
+        raise ConfigError(
+            "The setting `writer` names no language model.",
+            code="writer_unknown",
+            hint="Use none, or openai:URL or anthropic:URL with `writer_model` beside it.",
+        )
+    model = (protocol, url, config.writer_model, config.writer_key)
+    return cast(Writer, load_part("lamina_jobs.models").NetworkWriter(*model, environment))
+
+
 def run_job(
     engine: Engine, name: str, *, scheduled: bool = False, dry_run: bool = False, agreed: bool = False
 ) -> JobReport:
     """Run a job now, with the language model that the settings name, if any."""
-    asked = Asked(scheduled=scheduled, dry_run=dry_run, agreed=agreed)
+    writer = open_writer(engine.config, os.environ)
+    asked = Asked(scheduled=scheduled, dry_run=dry_run, agreed=agreed, writer=writer)
     return jobs.run_job(engine, name, engine.now(), asked)
 
 

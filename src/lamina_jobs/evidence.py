@@ -94,10 +94,11 @@ def known_decisions(task: Task, extra_paths: Iterable[str]) -> dict[str, Known]:
 def exclusive_pairs(known: Sequence[Known]) -> list[tuple[Known, Known, str]]:
     """Decisions that cannot both stand, the one that gives way second, and why; from the oldest pair on.
 
-    Two decisions are about the same thing when their titles are the same but for one word or so. The newer
-    one stands, unless it is clearly less sure.
+    Two decisions are about the same thing when their titles begin alike and differ later in one word or so:
+    what a sentence is about comes before what it says of it. The newer one stands, unless it is clearly less
+    sure.
     """
-    titles = {one.decision.id: frozenset(query_terms(one.decision.title)) for one in known}
+    titles = {one.decision.id: query_terms(one.decision.title) for one in known}
     by_id = {one.decision.id: one for one in known}
     pairs = []
     for first, second in sorted(_near(titles)):
@@ -112,7 +113,7 @@ def exclusive_pairs(known: Sequence[Known]) -> list[tuple[Known, Known, str]]:
     return pairs
 
 
-def _near(titles: Mapping[str, frozenset[str]]) -> set[tuple[str, str]]:
+def _near(titles: Mapping[str, list[str]]) -> set[tuple[str, str]]:
     holders: defaultdict[str, list[str]] = defaultdict(list)
     for name, words in sorted(titles.items()):
         for word in words:
@@ -124,10 +125,13 @@ def _near(titles: Mapping[str, frozenset[str]]) -> set[tuple[str, str]]:
     return {(one, other) for one, other in shared if _same_thing(titles[one], titles[other])}
 
 
-def _same_thing(one: frozenset[str], other: frozenset[str]) -> bool:
-    spare = max(1, len(one | other) // 6)
-    differ = max(len(one - other), len(other - one))
-    return one == other or (len(one & other) >= 3 and differ <= spare)
+def _same_thing(one: list[str], other: list[str]) -> bool:
+    words, others = set(one), set(other)
+    pairs = enumerate(zip(one, other, strict=False))
+    alike = next((at for at, (word, its) in pairs if word != its), min(len(one), len(other)))
+    differ = max(len(words - others), len(others - words))
+    begins_alike = alike >= 2 and 2 * alike >= max(len(one), len(other))
+    return one == other or (begins_alike and differ <= max(1, len(words | others) // 6))
 
 
 def _used(task: Task, decisions: Sequence[Decision]) -> tuple[Counter[str], Counter[str]]:

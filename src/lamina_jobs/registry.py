@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from lamina.engine.fading import expire_episodes, refresh_decay
 from lamina_jobs import micro_sync, wrap_up
 from lamina_jobs.compound import compound
-from lamina_jobs.job import Job
+from lamina_jobs.job import Job, Task
 from lamina_jobs.schedule import parse_schedules
 
 #: In the time zone of the settings; the setting `schedule` has the last word.
@@ -14,6 +15,25 @@ TIMES = parse_schedules(
     "micro-sync 10:00 13:00 16:00 19:00 22:00; daily-wrap-up 03:10; weekly-compound sun 04:30;"
     "consolidate 02:30; insights 05:10; decay every 6h; lifecycle every 6h; index every 5m"
 )
+
+
+def _decay(task: Task) -> None:
+    if count := refresh_decay(task.engine):
+        task.changes.append(f"{count} decay scores")
+
+
+def _lifecycle(task: Task) -> None:
+    if count := expire_episodes(task.engine):
+        task.changes.append(f"{count} episodes reduced to a line")
+
+
+def _index(task: Task) -> None:
+    if (library := task.engine.library) is not None:
+        before = library.status().dirty
+        library.index(task.now)
+        task.engine.indexed()
+        task.changes += [f"{before} files indexed"] if before else []
+
 
 _ALL: tuple[Job, ...] = (
     Job(
@@ -30,6 +50,18 @@ _ALL: tuple[Job, ...] = (
         name="weekly-compound", summary="Rewrite MEMORY.md: what is worth reading each time.",
         work=compound, schedule=TIMES["weekly-compound"], timeout_s=600, needs_files=True,
         excludes=("daily-wrap-up",), may_write=("MEMORY.md", "memory/archive/*.md"),
+    ),
+    Job(
+        name="decay", summary="Bring decay scores up to date.", work=_decay, schedule=TIMES["decay"],
+        timeout_s=600, writes_store=True,
+    ),
+    Job(
+        name="lifecycle", summary="Reduce episodes past their time to one line.", work=_lifecycle,
+        schedule=TIMES["lifecycle"], timeout_s=600, writes_store=True,
+    ),
+    Job(
+        name="index", summary="Index the files that changed.", work=_index, schedule=TIMES["index"],
+        timeout_s=240, writes_store=True, needs_files=True, excludes=("weekly-compound",),
     ),
 )  # fmt: skip
 

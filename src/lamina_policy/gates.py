@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lamina.model import Admit, Decision, Deny, Draft, Kind, Layer, Trust, contract_kind
+from lamina.model import Admit, Decision, Deny, Draft, Kind, Layer, Trust, contract_kind, topic_of
 from lamina_language.secrets.privacy import Allowed, find_secrets
 from lamina_policy.rules import Policy, WritePolicy
 from lamina_text.normal import folded
@@ -13,10 +13,11 @@ from lamina_text.normal import folded
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """What a draft is judged by: the policy, and what its user has said is no secret."""
+    """What a draft is judged by: the policy, what is no secret to its user, the categories there are."""
 
     policy: Policy
     allowed: Allowed | None = None
+    categories: frozenset[str] = frozenset()  #: empty where any will do
 
 
 Gate = Callable[[Draft, Law], Deny | None]
@@ -28,13 +29,29 @@ STATED = frozenset(
 
 
 def border(draft: Draft, law: Law) -> Deny | None:
-    """A caller writes only to the spaces its role may write to."""
+    """A caller writes only to the spaces its role may write to, an agent only to categories in its reach."""
     if law.policy.may_write(draft.scope.role, draft.space):
-        return None
+        return _category(draft, law)
     return Deny(
         "write_space_disallowed",
         f"A caller with the role {draft.scope.role} may not write to the {draft.space} space.",
         "Choose the session, user or project space, or ask an administrator.",
+    )
+
+
+def _category(draft: Draft, law: Law) -> Deny | None:
+    topic = topic_of(draft.category, draft.layer)
+    if law.categories and topic not in law.categories:
+        return Deny("category_unknown", "There is no such category.", "The categories file lists them.")
+    return None if draft.scope.sees(topic) else out_of_reach()
+
+
+def out_of_reach() -> Deny:
+    """The same words for everything outside an allowlist: they do not tell what is there."""
+    return Deny(
+        "category_disallowed",
+        "This agent's allowlist does not have the category of this.",
+        "Choose one that it has, or let the user do it.",
     )
 
 
@@ -147,7 +164,7 @@ def low_signal(draft: Draft, _: Law) -> Deny | None:
 GATES: tuple[Gate, ...] = (border, trust, privacy, write_policy, event_types, promotion, low_signal)
 
 #: The objections that a border check reports.
-BORDER_CODES = frozenset({"write_space_disallowed"})
+BORDER_CODES = frozenset({"write_space_disallowed", "category_unknown", "category_disallowed"})
 
 
 def decide(draft: Draft, law: Law) -> Decision:

@@ -147,10 +147,15 @@ def test_a_newer_one_that_is_clearly_less_sure_does_not_overrule(engine: Engine,
 
 
 def test_decisions_about_different_things_are_left_alone(engine: Engine, root: Path) -> None:
-    other = a_decision("Every pull request needs a line in the changelog", 1)
-    decide(root, THREE[0], other)
+    others = (
+        a_decision("Every pull request needs a line in the changelog", 1),
+        a_decision("The frontend listens on port 8443", 1),
+        a_decision("The backend listens on port 8443", 1),
+        a_decision("後端也改用 Vue", 1),
+    )
+    decide(root, *THREE, *others)
     compound(engine)
-    assert {THREE[0].id, other.id} == set(items(root))
+    assert {one.id for one in (*THREE, *others)} == set(items(root))
 
 
 def test_what_is_superseded_archived_or_gone_leaves_with_its_reason(engine: Engine, root: Path) -> None:

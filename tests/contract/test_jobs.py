@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+import lamina
 from lamina.engine.engine import Engine
 from lamina.errors import Denied, InvalidInput, NotFound, Unavailable
 from lamina.runtime import monotonic
 from lamina_files.files import read_file, replace_file
+from lamina_files.grant import matches
 from lamina_jobs.job import Job, JobStatus, Task
+from lamina_jobs.registry import JOBS
 from lamina_jobs.run import MOST_ATTEMPTS, Asked, due_jobs, list_jobs, run_job
 from lamina_jobs.schedule import Schedule, parse_schedules
 
@@ -192,6 +196,55 @@ def test_a_job_that_writes_a_file_of_another_is_refused(
     assert (report.status, report.code) == (JobStatus.FAILED, code)
     assert engine.root is not None
     assert not (engine.root / "MEMORY.md").exists()
+
+
+#: The document's prohibitions (2.1 and 3.4): what each job must not write, whatever its code says.
+FORBIDDEN = [
+    ("micro-sync", "MEMORY.md"),
+    ("micro-sync", "second-brain/summaries/2026-01-01-wrapup.md"),
+    ("micro-sync", "memory/archive/weekly-2026-01.md"),
+    ("daily-wrap-up", "MEMORY.md"),
+    ("daily-wrap-up", "memory/2026-01-01.md"),
+    ("weekly-compound", "memory/2026-01-01.md"),
+    ("weekly-compound", "second-brain/summaries/2026-01-01-wrapup.md"),
+    ("weekly-compound", "lamina.toml"),
+    ("index", "MEMORY.md"),
+    ("decay", "MEMORY.md"),
+    ("lifecycle", "memory/2026-01-01.md"),
+]
+
+
+@pytest.mark.parametrize(("name", "file"), FORBIDDEN)
+def test_no_job_of_ours_can_write_what_the_document_forbids_it(tmp_path: Path, name: str, file: str) -> None:
+    def cheat(task: Task) -> None:
+        assert task.engine.root is not None
+        replace_file(task.engine.root, file, b"mine\n", read_file(task.engine.root, file))
+
+    with lamina.open(tmp_path / "w") as engine:
+        report = run_job(engine, name, engine.now(), jobs={name: replace(JOBS[name], work=cheat)})
+    assert (report.status, report.code) == (JobStatus.FAILED, "not_your_file")
+
+
+def test_only_the_weekly_compound_may_write_the_entry_point() -> None:
+    assert [one.name for one in JOBS.values() if matches("MEMORY.md", one.may_write)] == ["weekly-compound"]
+
+
+def test_micro_sync_cannot_even_read_the_entry_point(tmp_path: Path) -> None:
+    peek = replace(JOBS["micro-sync"], work=lambda task: task.files.read("MEMORY.md"))
+    with lamina.open(tmp_path / "w") as engine:
+        report = run_job(engine, "micro-sync", engine.now(), jobs={"micro-sync": peek})
+    assert report.code == "not_your_file"
+
+
+def test_a_search_writes_no_file(workspace: Place) -> None:
+    engine = workspace.open()
+    assert engine.root is not None
+    replace_file(engine.root, "memory/2026-01-01.md", "# บันทึก\n\nเราใช้ LanceDB 作為向量庫\n".encode(), None)
+    engine.scope().recall("LanceDB")
+    files = {path: path.read_bytes() for path in engine.root.rglob("*.md") if path.is_file()}
+    for question in ("LanceDB", "向量庫", "บันทึก"):
+        engine.scope().recall(question)
+    assert {path: path.read_bytes() for path in engine.root.rglob("*.md") if path.is_file()} == files
 
 
 @pytest.mark.parametrize("name", ["MEMORY.md", "memory.md", "Memory.MD"])

@@ -207,12 +207,12 @@ def test_a_slow_encoder_is_not_waited_for_and_catches_up_later(place: Place) -> 
     engine.embedder = letters
     ids = [ana.remember(f"{letter} is a letter").ids[0] for letter in "ABCDE"]
     ana.forget(ids[4])
-    assert letters.asked == []
+    assert letters.asked == []  # no write waited for it
     assert engine.status().meaning == Meaning(embedder="letters-1", missing=4)
     assert alike(ana, "A?") == {}
     assert ana.recall("letter B").hits[0].id == ids[1]  # words find what has no vector
     assert [engine.embed_missing(3), engine.embed_missing(3), engine.embed_missing(3)] == [3, 1, 0]
-    assert letters.asked == ["A?", "A is a letter", "B is a letter", "C is a letter", "D is a letter"]
+    assert letters.asked[-4:] == ["A is a letter", "B is a letter", "C is a letter", "D is a letter"]
     assert engine.status().meaning.missing == 0
     assert alike(ana, "C?") == {ids[2]: 1.0, ids[0]: 0.0, ids[1]: 0.0, ids[3]: 0.0}
 

@@ -41,13 +41,20 @@ CORE = [
 ]  # fmt: skip
 MORE = [
     "memory_lines", "memory_resolve", "memory_compact", "memory_get", "memory_history", "memory_restore",
-    "memory_hear", "memory_promote", "memory_trace", "memory_status",
+    "memory_hear", "memory_promote", "memory_trace", "memory_status", "oracle_user_model",
+    "oracle_user_model_update", "oracle_procedural_search", "oracle_procedural_learn",
+    "oracle_procedural_usage",
+    "oracle_episodic_search", "oracle_episodic_record", "oracle_learn", "oracle_search",
 ]  # fmt: skip
 READING = [
     "memory_recall", "memory_explain", "memory_context", "memory_pending", "memory_search",
     "memory_lines", "memory_resolve", "memory_get", "memory_history", "memory_trace",
-    "memory_status",
+    "memory_status", "oracle_user_model", "oracle_procedural_search", "oracle_episodic_search",
+    "oracle_search",
 ]  # fmt: skip
+ONCE = {
+    "memory_forget", "memory_hear", "memory_promote", "oracle_procedural_usage", "oracle_episodic_record",
+}  # fmt: skip
 SECRET = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"  # in two parts, for other people's scanners
 
 #: argv: what to open, `stdio` or `http`, the tools, user, agent (`-` for none), and more settings as JSON.
@@ -182,7 +189,7 @@ def assert_well_described(tool: Tool) -> None:
     reads = tool.name in READING
     assert hints.read_only_hint is reads
     assert hints.destructive_hint is (tool.name in {"memory_revise", "memory_forget"})
-    assert hints.idempotent_hint is (tool.name not in {"memory_forget", "memory_hear", "memory_promote"})
+    assert hints.idempotent_hint is (tool.name not in ONCE)
     assert hints.open_world_hint is False
     assert tool.input_schema["type"] == "object"
     assert tool.input_schema["additionalProperties"] is False

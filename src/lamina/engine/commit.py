@@ -22,9 +22,10 @@ from lamina.model import (
     Trust,
     contract_kind,
 )
+from lamina.storage.memories import Memories
 from lamina.trace import events
 from lamina.views.acknowledge import acknowledgement
-from lamina_policy.gates import BORDER_CODES, border, policy_tags, privacy
+from lamina_policy.gates import BORDER_CODES, border, out_of_reach, policy_tags, privacy
 from lamina_policy.reconcile import Lose, New, Same, Supersede, reconcile
 from lamina_search.decay import decay
 from lamina_text.normal import dedup_key
@@ -59,6 +60,8 @@ def commit_remember(ledger: Ledger, draft: Draft, passed: tuple[str, ...]) -> Re
     if identity in ("turn", "episode"):  # the same words twice are two turns
         identity = f"{identity}:{new.tick:012}"
     existing = standing(ledger, shelf.number, identity)
+    if existing is not None and not draft.scope.sees(existing.topic):
+        return commit_denial(ledger, draft, out_of_reach())
     match outcome := reconcile(new, existing, ledger.book.policy):
         case Same(existing):
             return restated(ledger, existing, shelf)
@@ -87,7 +90,7 @@ def _hidden(ledger: Ledger, draft: Draft) -> tuple[str, ...]:
     if draft.key is None or draft.space is not Space.SESSION or draft.place or profile is None:
         return ()
     above = standing(ledger, profile[0], f"key:{draft.key}")
-    if above is None or above.text == draft.text:
+    if above is None or above.text == draft.text or not draft.scope.sees(above.topic):
         return ()
     return (f"The profile's value for {draft.key} stays in force: {above.id}.",)
 
@@ -310,7 +313,7 @@ def _saved(ledger: Ledger, memory: Memory, slot: int | None, identity: str) -> M
 
 def readable(ledger: Ledger, memory_id: str, *states: State) -> Memory:
     """A memory of the caller's own shelves, in one of the states; for anyone else it does not exist."""
-    memory = ledger.memories.get(memory_id)
+    memory = Memories(ledger.seen).get(memory_id)
     if memory is None or memory.shelf not in ledger.scope.shelves() or memory.state not in states:
         what = f"{' or '.join(states)} " if len(states) < 3 else ""
         raise NotFound(
@@ -345,6 +348,8 @@ def commit_revise(
     shelf, _, kept = ledger.memories.place(old.id)
     identity = kept if _placed(kept) else identity_of(old.key, old.kind, text)
     twin = None if identity == kept else standing(ledger, shelf, identity)
+    if twin is not None and not draft.scope.sees(twin.topic):
+        return _refused(ledger, draft, old, out_of_reach())
     if twin is not None:
         raise Conflict(f"{twin.id} says that already.", code="duplicate", hint="Forget one of the two.")
     decision = {"code": "allowed", "gates": list(passed), "reason": draft.reason}
@@ -413,6 +418,8 @@ def commit_restore(ledger: Ledger, memory_id: str, reason: str | None = None) ->
         raise NotFound(f"{memory_id} could be restored until {old.purge_at:%Y-%m-%d}.", code="undo_expired")
     shelf, _, identity = ledger.memories.place(old.id)
     successor = standing(ledger, shelf, identity)
+    if successor is not None and not ledger.scope.sees(successor.topic):
+        return _refused(ledger, _again(ledger, old), old, out_of_reach())
     if successor is not None:
         raise Conflict(
             f"{successor.id} has taken the place of {memory_id}.",
@@ -475,6 +482,7 @@ def _again(ledger: Ledger, memory: Memory) -> Draft:
         layer=memory.layer,
         kind=memory.kind,
         key=memory.key,
+        category=memory.topic,
     )
 
 

@@ -52,6 +52,7 @@ class Narrowing(TypedDict, total=False):
     budget_tokens: int
     across_phases: bool
     trusted_only: bool
+    changes_since: str
     as_of: datetime
 
 
@@ -74,7 +75,8 @@ def whole_number(value: Any, what: str, least: int, most: int) -> int:
     return value
 
 
-def _fraction(value: Any, what: str) -> float:
+def fraction(value: Any, what: str) -> float:
+    """A number from 0 to 1, or InvalidInput."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InvalidInput(f"{what} must be a number from 0 to 1.", code=f"{what}_invalid")
     return float(value)
@@ -126,7 +128,7 @@ def draft_of(
         importance=weight.value,
         importance_reason=weight.reasons,
         priority=whole_number(given.get("priority", 50), "priority", 0, 100),
-        confidence=_fraction(given.get("confidence", 1.0), "confidence"),
+        confidence=fraction(given.get("confidence", 1.0), "confidence"),
         pinned=bool(given.get("pin", False)),
         ttl=check_ttl(parse_ttl(str(given.get("ttl", "none")), now)[0], space),
         reason=_short(given.get("reason"), "reason"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -30,12 +31,13 @@ from lamina.engine.recall import Means
 from lamina.engine.request import Request, Verb, forget_old_responses, perform
 from lamina.engine.search import Library
 from lamina.engine.settle import settle
+from lamina.engine.tally import Tally
 from lamina.errors import LaminaError
 from lamina.model import Decision, Draft, Heard, Receipt, Role, Scope, Space, canonical, quoted
 from lamina.model.audit import AuditReport
 from lamina.runtime import Runtime, random_token
 from lamina.storage.book import Operations, Properties
-from lamina.storage.database import Database, Transaction
+from lamina.storage.database import Database, ReachedDatabase, Transaction
 from lamina.storage.documents import Documents
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.logs import AuditLog
@@ -48,6 +50,7 @@ from lamina_files.layout import PROFILE, workspace_id
 from lamina_policy.gates import decide
 from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.tended import patient
+from lamina_search.rerank import Reranker
 from lamina_search.results import LibraryStatus
 from lamina_text.analyse import ANALYSER_VERSION
 
@@ -123,8 +126,9 @@ class Engine:
         self.config = parts.config
         self.runtime = parts.runtime
         self.book = parts.book
-        self.database = parts.database
+        self.database: Database = parts.database
         self.embedder = parts.embedder
+        self.reranker: Reranker | None = None  #: a program may put a cross-encoder here
         self.root = parts.root
         self.reads = Reads()
         self._learnings = None if parts.root is None else Learnings(parts.root, parts.database)
@@ -135,7 +139,8 @@ class Engine:
         self._open_library = parts.library
         self._homes: tuple[FileHome, ...] = ()
         self._problems: tuple[FileProblem, ...] = ()
-        self._listeners: tuple[Callable[[dict[str, Any]], None], ...] = ()
+        self.tally = Tally()
+        self._listeners: list[Callable[[dict[str, Any]], None]] = []  # one list for every view of this engine
         if parts.root is not None:
             sweep(parts.root, now=self.now())
             self._move_in(parts.root, parts.adopt)
@@ -152,7 +157,14 @@ class Engine:
     def close(self) -> None:
         """Let go of the store; what was found since it was opened is counted now."""
         close_reads(self)
+        if self.tally.written:
+            with suppress(LaminaError):  # they are counts; what was acknowledged is stored already
+                self.count_now()
         self.database.close()
+
+    def count_now(self) -> None:
+        """Put what waits to be counted into the store."""
+        self.database.write(self.tally.store)
 
     def now(self) -> datetime:
         return self.runtime.clock.now()
@@ -269,6 +281,7 @@ class Engine:
             embedder=self.embedder,
             fusion=config.recall_fusion,
             plain_decay=config.recall_decay == "plain",
+            reranker=self.reranker,
         )
 
     @property
@@ -281,10 +294,10 @@ class Engine:
 
         Events of all users are told. A listener that raises is not called again.
         """
-        self._listeners = (*self._listeners, listener)
+        self._listeners.append(listener)
 
         def stop() -> None:
-            self._listeners = tuple(one for one in self._listeners if one is not listener)
+            self._listeners[:] = [one for one in self._listeners if one is not listener]
 
         return stop
 
@@ -306,16 +319,26 @@ class Engine:
             self._learnings.follow()
 
     def _tell(self, *ledgers: Ledger) -> None:
+        for ledger in ledgers:
+            self.tally.follow(ledger)
         if self._listeners:
             self._publish([event for ledger in ledgers for _, event in ledger.told])
 
     def _publish(self, events: Sequence[dict[str, Any]]) -> None:
-        for listener in self._listeners:
+        for listener in tuple(self._listeners):
             try:
                 for event in events:
                     listener(event)
             except Exception:  # noqa: BLE001 a listener's fault is not the memory's
-                self._listeners = tuple(one for one in self._listeners if one is not listener)
+                self._listeners[:] = [one for one in self._listeners if one is not listener]
+
+    def seen_by(self, scope: Scope) -> Engine:
+        """This engine as a caller may read through it: what is outside its allowlist is in no answer."""
+        if scope.reach is None:
+            return self
+        view = copy(self)
+        view.database = ReachedDatabase(self.database, scope.reach_mark)
+        return view
 
     def write(self, scope: Scope, at: datetime, work: Callable[[Ledger], T]) -> tuple[T, Ledger]:
         """Run `work(ledger)` in one transaction; the caller sees to it that the audit's files follow."""
@@ -324,6 +347,8 @@ class Engine:
             ledger = Ledger(transaction, self.book, scope, at)
             result = work(ledger)
             settle(ledger)
+            if self.tally.full:
+                self.tally.store(transaction)
             return result, ledger
 
         return self.database.write(whole)

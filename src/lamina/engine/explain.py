@@ -107,7 +107,9 @@ def missed(transaction: Transaction, query: Query, memory: Memory, now: datetime
     if memory.id in ranks:
         hits = answer.found.hits
         twin = next((hit.id for hit in hits if hit.text == memory.text), None)
+        score = answer.order[ranks[memory.id] - 1].score
         said = f"It matches, as number {ranks[memory.id]}; {len(hits)} are shown. Ask for more with k."
+        said += f" Its score is {score:.4f}, that of the last shown {hits[-1].score:.4f}." if hits else ""
         if twin is not None:
             said = f"It matches, and {twin}, which says the same, is shown in its place."
         return Verdict(subject=subject, lines=(said,))

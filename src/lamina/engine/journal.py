@@ -15,6 +15,7 @@ from lamina.model.audit import TraceEvent
 from lamina.storage.book import Properties
 from lamina.storage.database import Transaction
 from lamina.storage.logs import Events
+from lamina.storage.memories import Memories
 from lamina.trace import events
 
 _POLICY = ("policy_snapshot", "policy")
@@ -22,13 +23,30 @@ _POLICY = ("policy_snapshot", "policy")
 
 def last_events(transaction: Transaction, shelves: Sequence[str], limit: int) -> tuple[TraceEvent, ...]:
     """The newest events of these shelves, oldest of them first."""
-    return _whole(transaction, Events(transaction).last(shelves, limit))
+    return _whole(transaction, _reached(transaction, Events(transaction).last(shelves, limit)))
+
+
+def _reached(transaction: Transaction, found: Sequence[TraceEvent]) -> list[TraceEvent]:
+    """Those events that name memories, all of which the caller's allowlist lets it read."""
+    if not transaction.reach:
+        return list(found)
+    named = {event.seq: _named(event.data) for event in found}
+    known = Memories(transaction).load(sorted({one for ids in named.values() for one in ids}))
+    return [event for event in found if named[event.seq] and named[event.seq] <= known.keys()]
+
+
+def _named(data: dict[str, Any]) -> set[str]:
+    """Every memory that an event names."""
+    names = ("memory_id", "winner_id", "loser_id", "from_id", "to_id")
+    listed = [one["id"] for name in ("written", "recalled") for one in data.get(name) or ()]
+    changed = [one["memory_id"] for one in data.get("top_changes") or () if one.get("memory_id")]
+    return {*listed, *changed, *(data[name] for name in names if data.get(name))}
 
 
 def one_event(transaction: Transaction, shelves: Sequence[str], seq: int) -> TraceEvent:
     """An event by its number; on anybody else's shelf it does not exist."""
     found = Events(transaction).get(seq)
-    if found is None or found.shelf not in shelves:
+    if found is None or found.shelf not in shelves or not _reached(transaction, [found]):
         raise NotFound(
             f"There is no event {seq} here.", hint="`lamina trace` shows the numbers of the newest."
         )

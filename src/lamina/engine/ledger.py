@@ -9,7 +9,19 @@ from functools import cached_property
 from typing import Any
 
 from lamina.engine.meaning import learn, meant_by
-from lamina.model import HistoryEntry, HistoryOp, Layer, Memory, Phase, Role, Scope, Space, canonical, quoted
+from lamina.model import (
+    HistoryEntry,
+    HistoryOp,
+    Layer,
+    Memory,
+    Phase,
+    Role,
+    Scope,
+    Space,
+    State,
+    canonical,
+    quoted,
+)
 from lamina.model.audit import AuditRecord
 from lamina.storage.book import Operations
 from lamina.storage.database import Transaction
@@ -30,6 +42,7 @@ from lamina.trace import events
 from lamina.trace.chain import Sealer, audit_line
 from lamina_language.secrets.privacy import Allowed
 from lamina_language.understand.rulebook import Rulebook
+from lamina_policy.categories import Categories
 from lamina_policy.gates import Law
 from lamina_policy.rules import Policy
 from lamina_search.encoders.port import Embedder
@@ -42,6 +55,8 @@ _AUDIT_OP = {
     HistoryOp.DELETE: "delete",
     HistoryOp.RESTORE: "restore",
     HistoryOp.TTL: "expire",
+    HistoryOp.MERGE: "merge",
+    HistoryOp.LINK: "link",
 }
 _FILE_SCOPE = {"PROFILE.md": "profile", "SESSION.md": "session"}
 _CHANGE = {
@@ -50,6 +65,7 @@ _CHANGE = {
     HistoryOp.DELETE: "soft_deleted",
     HistoryOp.RESTORE: "restored",
     HistoryOp.TTL: "deleted",
+    HistoryOp.MERGE: "merged",
 }
 
 
@@ -66,12 +82,13 @@ class Book:
     rules: Rulebook
     session_timeout: timedelta = timedelta(minutes=30)
     allowed: dict[str, frozenset[str]] = field(default_factory=dict)  #: user to fingerprints of no secrets
+    categories: Categories = field(default_factory=Categories)
     encoder: Embedder | None = None  #: gives what is written its vector at once; None, and it waits for one
 
     def law(self, scope: Scope) -> Law:
         """What this caller's drafts are judged by."""
         marks = self.allowed.get(quoted(scope.user), frozenset())
-        return Law(self.policy, Allowed(self._allowing_key, marks))
+        return Law(self.policy, Allowed(self._allowing_key, marks), frozenset(self.categories.known))
 
     @cached_property
     def _allowing_key(self) -> bytes:
@@ -108,6 +125,7 @@ class Ledger:
     home: str | None = None  #: the file whose lock the caller holds, None for a change in the database alone
     lines: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  #: run id, audit line
     written: list[Memory] = field(default_factory=list)
+    done: list[tuple[HistoryOp, Memory]] = field(default_factory=list)  #: every step of every memory
     traced: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  #: shelf, event
     shelves: dict[str, Shelf] = field(default_factory=dict)  #: those whose clock this change moved
     head: tuple[int, str] = (0, "")
@@ -118,6 +136,11 @@ class Ledger:
     @property
     def memories(self) -> Memories:
         return Memories(self.transaction)
+
+    @property
+    def seen(self) -> Transaction:
+        """The store as the caller may read it."""
+        return self.transaction.narrowed(self.scope.reach_mark)
 
     @property
     def lexicon(self) -> Lexicon:
@@ -186,7 +209,11 @@ class Ledger:
         if is_learning(memory.file):
             Operations(self.transaction).add(LEARNING, memory.file or "", {"id": memory.id}, self.now)
             self.filed = True
-        Changes(self.transaction).add(self.scope.thread, _CHANGE[op], memory.id, micros(self.now))
+        event = "soft_deleted" if memory.state is State.SOFT_DELETED else _CHANGE.get(op)
+        if event is not None:
+            changed = (memory.id, memory.shelf)
+            Changes(self.transaction).add(self.scope.thread, event, changed, micros(self.now))
+        self.done.append((op, memory))
         reason = str(decision.get("code", ""))
         subject = (memory.id, number, memory.key)
         scope = _FILE_SCOPE.get(memory.file or "", memory.shelf)

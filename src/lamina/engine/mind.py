@@ -34,6 +34,7 @@ from lamina.engine.request import Request, Verb
 from lamina.engine.resolve import resolved
 from lamina.engine.search import SearchOptions, covering, planned, reach, read_lines, searched
 from lamina.engine.shelves import keyed_on, lapsed_on, lapsing_on, latest_on, pending_on, said_on
+from lamina.engine.team import Team
 from lamina.engine.turn import AgentTurn
 from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.model import (
@@ -83,14 +84,15 @@ _OWN_PAST = (Role.USER, Role.ADMIN, Role.SYSTEM)
 _KNOWN = (State.ACTIVE, State.PENDING, State.SUPERSEDED, State.ARCHIVED, State.SOFT_DELETED, State.EXPIRED)
 
 
-class Mind:
+class Mind(Team):
     """What a caller may do. Everything happens within its scope; nothing outside it exists here."""
 
     def __init__(self, engine: Engine, scope: Scope) -> None:
         for name in (scope.user, scope.agent, scope.session, scope.run, scope.project):
             check_name(name or "")
-        self.engine = engine
-        self.scope = scope
+        reach = engine.book.categories.reach(scope)
+        self.scope = replace(scope, reach=reach)
+        self.engine = engine.seen_by(self.scope)  # whoever reads through it cannot step over the allowlist
 
     def remember(self, text: str, **details: Unpack[Details]) -> Receipt:
         """Remember one thing, exactly as it is said.
@@ -152,7 +154,11 @@ class Mind:
         """
         said = well_formed(text, "text", self.engine.config.max_text_chars)
         self._check_reply(reply, tools)
-        return converse(Mind(self.engine, self._in_session), said, reply, tools)
+        heard = converse(Mind(self.engine, self.in_session), said, reply, tools)
+        kept = any(":short_term:" not in one for receipt in heard.receipts for one in receipt.ids)
+        told = "ok" if kept else "skipped"
+        self.engine.tally.note(self.in_session, self.engine.now(), "hotpath", "classify", status=told)
+        return heard
 
     def _check_reply(self, reply: str | None, tools: Sequence[Mapping[str, Any]]) -> None:
         """What the agent answered and its tools returned, as somebody says who may speak for them."""
@@ -194,8 +200,10 @@ class Mind:
         events that the contract says of a reading.
         """
         engine, then = self.engine, narrowing.pop("as_of", None)
+        cursor = narrowing.pop("changes_since", None)
         asked = checked_query(query_of(self.scope, question, narrowing, engine.config.recall_k))
-        query = self._allowed(asked)
+        engine.book.categories.checked(asked.categories, self.scope)
+        query = self.allowed(asked)
         if then is not None:
             return engine.database.read(lambda tx: recall_then(tx, query, time_of(then, "as_of")))
         if not narrowing.get("spaces"):
@@ -205,16 +213,18 @@ class Mind:
 
         def work(transaction: Transaction) -> Recollection:
             answer = reach(transaction, query, engine, now, lambda: False).answer
+            found = replace(answer.found, delta=self.delta(transaction, cursor))
             if not wanted:
-                return answer.found
+                return found
             events = reading_events(transaction, query, asked.spaces, answer, engine.book)
-            return replace(answer.found, events=tuple(events))
+            return replace(found, events=tuple(events))
 
         said = {"gen_ai.memory.query.text": question} if engine.config.telemetry_content else None
         with span("search_memory", self.scope, said) as note:
             found = engine.database.read(work)
             note("gen_ai.memory.record.count", len(found.hits))
         engine.reads.note([hit.id for hit in found.hits], now)
+        engine.tally.note(self.scope, now, "context", "search")
         if wanted:
             engine.told_reading(query.scope, found.events)
         return found if trace else replace(found, events=())
@@ -226,7 +236,7 @@ class Mind:
         across months or `archive` asks for it. No file is written.
         """
         plan = planned(self.engine.library, options)
-        query = self._allowed(checked_query(query_of(self.scope, question, {"k": plan.most}, plan.most)))
+        query = self.allowed(checked_query(query_of(self.scope, question, {"k": plan.most}, plan.most)))
         return searched(self, query, plan)
 
     def read_document(self, path: str, *, start: int = 1, lines: int = 200) -> DocumentLines:
@@ -254,7 +264,7 @@ class Mind:
             raise InvalidInput("The keys must be a list of texts.", code="key_invalid")
         wanted = [canonical_key(key) for key in keys]
         engine.sync()
-        now, scope = engine.now(), self._in_session
+        now, scope = engine.now(), self.in_session
         policy = engine.guardrails.values
         return engine.database.read(lambda tx: resolved(tx, scope, wanted, policy, now))
 
@@ -272,38 +282,40 @@ class Mind:
         return self.engine.guardrails.prohibits(well_formed(what, "name", 200))
 
     def context(
-        self, task: str, *, budget_tokens: int = 2000, form: str = "xml", since: int | None = None
-    ) -> Context:
+        self, task: str, *, budget_tokens: int = 2000, form: str = "xml", since: int | None = None,
+        changes_since: str | None = None,
+    ) -> Context:  # fmt: skip
         """The block an agent puts in its prompt: the user, how things are done, what happened, what is known.
 
-        Nothing that a tool or a document said is in it. With `since`, a revision, also what changed after it.
+        Nothing that a tool or a document said is in it. With `since`, a revision, or
+        `changes_since`, a cursor, also what changed after it.
         """
         whole_number(budget_tokens, "budget_tokens", 0, 2**31)
-        return context_of(self, task, budget_tokens, form, since)
+        return context_of(self, task, budget_tokens, form, since, changes_since)
 
     def turn(self, message: str) -> AgentTurn:
         """One step of an agent's loop, as a context: see `AgentTurn`."""
-        return AgentTurn(Mind(self.engine, self._in_session), message)
+        return AgentTurn(Mind(self.engine, self.in_session), message)
 
     def answer(self, reply: str, tools: Sequence[Mapping[str, Any]] = ()) -> Heard:
         """What the agent answered, and what its tools returned, as the rest of the turn."""
         self._check_reply(reply, tools)
-        return self.engine.hear(answered(self._in_session, reply, tools, self.engine.book.rules))
+        return self.engine.hear(answered(self.in_session, reply, tools, self.engine.book.rules))
 
     def keyed(self) -> list[Memory]:
         """Every memory of the caller's session and user that holds a key."""
         self.engine.sync()
-        now, names = self.engine.now(), self._in_session.shelves((Space.SESSION, Space.USER))
+        now, names = self.engine.now(), self.in_session.shelves((Space.SESSION, Space.USER))
         return self.engine.database.read(lambda tx: keyed_on(tx, names, now))
 
     def latest(self) -> list[Memory]:
         """The last thing the caller's session or user got that lasts, as a list of none or one."""
-        names = self._in_session.shelves((Space.SESSION, Space.USER))
+        names = self.in_session.shelves((Space.SESSION, Space.USER))
         return self.engine.database.read(lambda tx: latest_on(tx, names))
 
     def turns(self, count: int) -> list[str]:
         """What was said lately in this session, latest last."""
-        name = self._in_session.shelf(Space.SESSION) or ""
+        name = self.in_session.shelf(Space.SESSION) or ""
         return self.engine.database.read(lambda tx: said_on(tx, name))[-count:]
 
     def propose(self, value: str, key: str, confidence: float, reason: str = "") -> Receipt:
@@ -364,7 +376,7 @@ class Mind:
         """Put aside what is past its time in one of the caller's spaces, lines in files too; how many."""
         name = self._shelf(space)
         self.engine.sync()
-        now, scope = self.engine.now(), self._in_session
+        now, scope = self.engine.now(), self.in_session
         ids = self.engine.database.read(lambda tx: lapsed_on(tx, name, now))
         for one in ids:
             self.engine.carry_out(Request(verb=Verb.EXPIRE, scope=scope, at=now, memory_id=one))
@@ -379,7 +391,7 @@ class Mind:
 
     def end_session(self) -> int:
         """The session is over: what it keeps until its end goes; how many."""
-        scope, now = self._in_session, self.engine.now()
+        scope, now = self.in_session, self.engine.now()
         name = scope.shelf(Space.SESSION) or ""
         ids = self.engine.database.read(lambda tx: lapsing_on(tx, name))
         for one in ids:
@@ -396,17 +408,17 @@ class Mind:
 
     def session(self) -> Session | None:
         """When the caller's session began, was last used and ended; None before its first use."""
-        scope = self._in_session
+        scope = self.in_session
         return self.engine.database.read(lambda tx: Sessions(tx).get(scope.user, scope.session or ""))
 
     def why_not(self, question: str, memory_id: str) -> Verdict:
         """Why a memory is not among the hits for a question, or that it is."""
         engine, memory = self.engine, self.get(memory_id)
-        query = self._allowed(checked_query(query_of(self.scope, question, {}, engine.config.recall_k)))
+        query = self.allowed(checked_query(query_of(self.scope, question, {}, engine.config.recall_k)))
         now, means = engine.now(), engine.means
         return engine.database.read(lambda tx: missed(tx, query, memory, now, means))
 
-    def _allowed(self, query: Query) -> Query:
+    def allowed(self, query: Query) -> Query:
         """The query within what the policy lets this caller read."""
         policy = self.engine.book.policy
         open_past = policy.phase.allow_cross_phase_recall
@@ -426,7 +438,7 @@ class Mind:
         shelf = self._shelf(space)
         title = well_formed(name, "name", 128) if name else None
         why = well_formed(reason, "reason", 1000)
-        phase = self.engine.act(self._in_session, lambda ledger: begin(ledger, shelf, title, why))
+        phase = self.engine.act(self.in_session, lambda ledger: begin(ledger, shelf, title, why))
         if isinstance(phase, Denied):
             raise phase
         return phase
@@ -440,10 +452,10 @@ class Mind:
         """What changed between the ends of two phases; the newest ends now."""
         shelf = self._shelf(space)
         numbers = (whole_number(before, "before", 1, 2**31), whole_number(after, "after", 1, 2**31))
-        return self.engine.act(self._in_session, lambda ledger: difference(ledger, shelf, numbers))
+        return self.engine.act(self.in_session, lambda ledger: difference(ledger, shelf, numbers))
 
     @property
-    def _in_session(self) -> Scope:
+    def in_session(self) -> Scope:
         return replace(self.scope, session=self.scope.session or self._default_session())
 
     def _default_session(self) -> str:
@@ -453,7 +465,7 @@ class Mind:
     def _shelf(self, space: str) -> str:
         """The caller's shelf in a space it may write to."""
         where = chosen(Space, space, "space")
-        name = self._in_session.shelf(where)
+        name = self.in_session.shelf(where)
         if name is None or not self.engine.book.policy.may_write(self.scope.role, where):
             raise Denied(f"This caller does not divide the {where} space.", code="write_space_disallowed")
         return name
@@ -471,6 +483,7 @@ class Mind:
             layer=old.layer,
             kind=old.kind,
             key=old.key,
+            category=old.category,
             reason=_reason(reason),
         )
         return self.engine.carry_out(

@@ -50,7 +50,7 @@ def difference(ledger: Ledger, shelf: str, numbers: tuple[int, int]) -> PhaseDif
     phases = listed(ledger.transaction, shelf)
     ends = [_end(phases, number) for number in numbers]
     known = Lexicon(ledger.transaction).shelf(shelf) or (0, 0)
-    before, after = (Phases(ledger.transaction).standing(known[0], end) for end in ends)
+    before, after = (Phases(ledger.seen).standing(known[0], end) for end in ends)
     diff = compared(before, after)
     names = (f"phase-{numbers[0]}", f"phase-{numbers[1]}")
     ledger.trace(shelf, events.phase_diff(ledger.scope, shelf, names, diff))

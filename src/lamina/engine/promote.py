@@ -24,6 +24,7 @@ _WHY = {
     "promotion_event_type": "The policy in force moves no memory of this kind to the {target} space.",
     "promotion_authority": "This caller, or this memory, has too little authority for the {target} space.",
     "privacy_deny_sensitive": "The reason looks like a secret, and secrets are not kept.",
+    "category_disallowed": "This agent's allowlist lacks the category of what is in the {target} space.",
     "promotion_no_item": "There is nothing in this that could be moved to the {target} space.",
     "conflict_authority": "What the {target} space knows weighs more.",
     "conflict_correction": "What the {target} space knows is a correction, and weighs more.",
@@ -46,7 +47,10 @@ def commit_promote(ledger: Ledger, memory_id: str, target: Space, reason: str) -
     shelf = ledger.shelf(name)
     identity = re.sub("^heard:", "key:", ledger.memories.place(old.id)[2])
     new = _moved(ledger, old, target, reason)
-    match outcome := reconcile(new, standing(ledger, shelf.number, identity), ledger.book.policy):
+    there = standing(ledger, shelf.number, identity)
+    if there is not None and not ledger.scope.sees(there.topic):
+        return deny_promotion(ledger, (old.id, old.shelf), (old.space, target), "category_disallowed")
+    match outcome := reconcile(new, there, ledger.book.policy):
         case Lose(winner, rule):
             conflict = events.conflict(
                 ledger.scope, winner=winner.id, loser=old.id, rule=rule, identity=identity

@@ -93,7 +93,8 @@ class Request:
 
 
 def _scope(value: dict[str, Any]) -> Scope:
-    return Scope(**{**value, "role": Role(value["role"])})
+    reach = value.get("reach")
+    return Scope(**{**value, "role": Role(value["role"]), "reach": None if reach is None else tuple(reach)})
 
 
 def _draft(value: dict[str, Any]) -> Draft:

@@ -98,6 +98,7 @@ def covering(mind: Mind, query: Query) -> tuple[Query, LibraryStatus | None]:
     library, engine = mind.engine.library, mind.engine
     narrowed = query.layers or query.kinds or query.categories or query.trusted_only
     own = mind.scope.user == engine.config.owner and Space.USER in query.spaces
+    own = own and mind.scope.sees("documents")
     if library is None or narrowed or not own:
         return query, None
     state = library.sync(engine.now())
@@ -161,7 +162,8 @@ def searched(mind: Mind, query: Query, plan: Plan) -> SearchResults:
 def read_lines(mind: Mind, path: str, start: int = 1, lines: int = 200) -> DocumentLines:
     """Some lines of one of the caller's documents as the file has them now, without secrets."""
     library = mind.engine.library
-    if library is None or mind.scope.user != mind.engine.config.owner:
+    own = mind.scope.user == mind.engine.config.owner and mind.scope.sees("documents")
+    if library is None or not own:
         raise NotFound("There are no documents here.")
     first, count = whole_number(start, "start", 1, 2**31), whole_number(lines, "lines", 1, 2000)
     text, total = library.read(path, first, count)

@@ -1,11 +1,14 @@
 """The nouns: frozen values without behaviour beyond their own consistency."""
 
-from lamina.model.memory import Kind, Layer, Memory, Provenance, State, contract_kind
+from lamina.model.memory import Kind, Layer, Memory, Provenance, State, contract_kind, topic_of
 from lamina.model.phase import Phase
 from lamina.model.plain import canonical, iso, plain
 from lamina.model.read import (
+    Changed,
     Context,
+    Delta,
     Effective,
+    Filters,
     Hit,
     Query,
     Recollection,
@@ -28,9 +31,9 @@ from lamina.model.write import (
 )
 
 __all__ = [
-    "Admit", "Authority", "Context", "Decision", "Deny", "Draft", "Effective",
-    "Explanation", "Heard", "HistoryEntry", "HistoryOp", "Hit", "Kind", "Layer", "Memory", "Outcome",
-    "Phase", "Provenance", "Query", "Receipt", "Recollection", "Role", "Scope",
-    "Source", "Space", "State", "Trust", "Value", "Verdict", "canonical",
-    "checked_name", "contract_kind", "iso", "plain", "quoted",
+    "Admit", "Authority", "Changed", "Context", "Decision", "Delta", "Deny", "Draft", "Effective",
+    "Explanation", "Filters", "Heard", "HistoryEntry", "HistoryOp", "Hit", "Kind", "Layer", "Memory",
+    "Outcome", "Phase", "Provenance", "Query", "Receipt", "Recollection", "Role", "Scope", "Source",
+    "Space", "State", "Trust", "Value", "Verdict", "canonical", "checked_name", "contract_kind", "iso",
+    "plain", "quoted", "topic_of",
 ]

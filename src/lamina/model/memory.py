@@ -51,6 +51,18 @@ class State(StrEnum):
 CONTRACT_KIND = {Layer.WORKING: "short_term", Layer.USER_MODEL: "profile"}
 
 
+#: The category of a memory that was given none, by its layer.
+TOPIC = {
+    Layer.WORKING: "activity", Layer.EPISODIC: "event", Layer.PROCEDURAL: "procedural",
+    Layer.USER_MODEL: "profile", Layer.SEMANTIC: "uncategorised",
+}  # fmt: skip
+
+
+def topic_of(category: str | None, layer: Layer) -> str:
+    """The category that something counts as."""
+    return category or TOPIC[layer]
+
+
 def contract_kind(layer: Layer) -> str:
     return CONTRACT_KIND.get(layer, layer.value)
 
@@ -112,6 +124,10 @@ class Memory:
     file: str | None = None  #: the workspace file that is this memory's home, None for the database
     provenance: Provenance
     meta: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def topic(self) -> str:
+        return topic_of(self.category, self.layer)
 
     @property
     def said_at(self) -> datetime:

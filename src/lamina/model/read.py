@@ -12,6 +12,21 @@ from lamina.model.scope import Authority, Scope, Space, Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What `memory.query` may ask of a memory beside its words; None asks nothing."""
+
+    agent_id: str | None = None
+    run_id: str | None = None
+    actor_id: str | None = None
+    role: str | None = None
+    pinned: bool | None = None
+    importance_min: int | None = None
+    importance_max: int | None = None
+    updated_after: datetime | None = None
+    updated_before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """One question, with everything that narrows it."""
 
@@ -27,6 +42,7 @@ class Query:
     budget_tokens: int | None = None
     across_phases: bool = False
     trusted_only: bool = False  #: what no person, agent or administrator said is left out
+    filters: Filters = Filters()
     documents: str | None = None  #: the shelf of the documents that may be found, set by the engine
     depth: int = 0  #: how deep among them: 0 hot and warm, 1 cold, 2 archives, too
     phases: tuple[str, ...] = ()  #: `<shelf> <phase>` that may be seen, set by the engine; empty for all
@@ -91,6 +107,29 @@ class Effective:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """What became of one memory; the words of what is put aside, or was never trusted, are not in it."""
+
+    event: str  #: created, updated, merged, deleted, soft_deleted or restored
+    memory_id: str
+    category: str
+    text: str
+    importance: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delta:
+    """What changed since a cursor: at most three changes, how many more, and the header that says it."""
+
+    cursor: str  #: for the next time; it survives restarts
+    revision: int | None  #: how many changes there ever were; None for an agent with an allowlist
+    changes: tuple[Changed, ...]
+    more: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """A block for a prompt: its text, its size, and how much each part takes."""
 
@@ -98,6 +137,7 @@ class Context:
     tokens: int
     parts: dict[str, int]
     left_out: int = 0
+    delta: Delta | None = None  #: what changed, where it was asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +147,7 @@ class Recollection:
     hits: tuple[Hit, ...]
     left_out: int = 0
     events: tuple[dict[str, Any], ...] = ()  #: what the contract says of this reading, where it was asked for
+    delta: Delta | None = None  #: what changed, where it was asked for
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

@@ -95,6 +95,7 @@ class Scope:
     project: str | None = None
     role: Role = Role.USER
     via: str = "python"  #: the door: python, cli, http, mcp, file, job
+    reach: tuple[str, ...] | None = None  #: the categories of its agent's allowlist; None for all
 
     def __post_init__(self) -> None:
         for what in ("tenant", "user", "agent", "session", "run", "project"):
@@ -124,6 +125,15 @@ class Scope:
     def thread(self) -> str:
         """The conversation whose revision counts this caller's changes."""
         return f"{quoted(self.user)},{quoted(self.session)}" if self.session else quoted(self.user)
+
+    def sees(self, category: str) -> bool:
+        """Whether what belongs to a category exists for this caller."""
+        return self.reach is None or category in self.reach
+
+    @property
+    def reach_mark(self) -> str:
+        """The reach as queries are given it; a name cannot hold the mark between the names."""
+        return "" if self.reach is None else "".join(["\x1f", *(f"{name}\x1f" for name in self.reach)])
 
     def owner(self, space: Space) -> str | None:
         """The owner of this caller's shelf in a space; None where the caller has none."""

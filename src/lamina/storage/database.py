@@ -21,6 +21,11 @@ class Transaction(Protocol):
     """Runs named queries; `tenant` is bound to every one of them."""
 
     tenant: str
+    reach: str  #: the categories that may be read, each between two marks; empty for all
+
+    def narrowed(self, reach: str) -> Transaction:
+        """The same transaction for somebody who may read these categories only."""
+        ...
     kept: dict[str, Any]  #: what this process keeps of the store; checked against it before it is used
     settled: bool  #: whether everything it sees is committed, so that it may be kept
 
@@ -81,6 +86,27 @@ class Database(Protocol):
     def close(self) -> None: ...
 
 
+class ReachedDatabase:
+    """A store as a caller with an allowlist reads it: no query sees what is outside its categories.
+
+    Writing sees everything, because two memories may not hold one key; the verbs refuse what is outside.
+    """
+
+    def __init__(self, whole: Database, reach: str) -> None:
+        self.url = whole.url
+        self.tenant = whole.tenant
+        self.write = whole.write
+        self.size_bytes = whole.size_bytes
+        self.check = whole.check
+        self.alone = whole.alone
+        self.close = whole.close
+        self._whole = whole
+        self._reach = reach
+
+    def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:
+        return self._whole.read(lambda tx: work(tx.narrowed(self._reach)), brief=brief)
+
+
 def job_running(name: str) -> Unavailable:
     """Somebody else is at it."""
     return Unavailable(
@@ -104,10 +130,12 @@ def load_queries(dialect: str) -> dict[str, str]:
         for what, name, body in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
             sql = re.sub(r"^--.*\n?", "", body, flags=re.M).strip().rstrip(";")
             (queries if what == "name" else fragments)[name] = sql
-    return {
-        name: re.sub(r"\{\{(\w+)\}\}", lambda match: fragments[match[1]], sql)
-        for name, sql in queries.items()
-    }
+    return {name: _expanded(sql, fragments) for name, sql in queries.items()}
+
+
+def _expanded(sql: str, fragments: Mapping[str, str]) -> str:
+    """A query with its fragments in place; a fragment may have fragments."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: _expanded(fragments[found[1]], fragments), sql)
 
 
 @dataclass(slots=True, eq=False)

@@ -86,9 +86,11 @@ class Changes:
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    def add(self, thread: str, event: str, memory_id: str, at: int) -> int:
-        """Record a change; returns the thread's new revision."""
-        row = self._tx.one("add_change", thread=thread, at=at, event=event, memory_id=memory_id)
+    def add(self, thread: str, event: str, memory: tuple[str, str], at: int) -> int:
+        """Record a change of a memory, named by its id and shelf; returns the thread's new revision."""
+        row = self._tx.one(
+            "add_change", thread=thread, at=at, event=event, memory_id=memory[0], shelf=memory[1]
+        )
         return int(row[0]) if row else 0
 
     def since(self, thread: str, revision: int, limit: int) -> list[Change]:

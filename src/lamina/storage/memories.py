@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from lamina.model import (
     Authority,
+    Filters,
     Kind,
     Layer,
     Memory,
@@ -167,6 +169,16 @@ _MUTABLE = (
 )
 
 
+_FILTERS = tuple(one.name for one in fields(Filters))
+
+
+def _bare(value: Any) -> Any:
+    """A filter's value as a column holds it."""
+    if isinstance(value, datetime):
+        return micros(value)
+    return int(value) if isinstance(value, bool) else value
+
+
 def _narrowing(query: Query, now: datetime) -> dict[str, Any]:
     return {
         "now": micros(now),
@@ -176,6 +188,8 @@ def _narrowing(query: Query, now: datetime) -> dict[str, Any]:
         "since": to_micros(query.since),
         "until": to_micros(query.until),
         "trusted": int(query.trusted_only),
+        "filtered": int(query.filters != Filters()),
+        **{name: _bare(getattr(query.filters, name)) for name in _FILTERS},
         "phases": list(query.phases),
     }
 
@@ -207,12 +221,14 @@ def from_row(row: Row) -> Memory:
         updated_at=moment(row[20]), valid_from=from_micros(row[21]), valid_until=from_micros(row[22]),
         expires_at=from_micros(row[23]), purge_at=from_micros(row[24]), last_accessed_at=from_micros(row[25]),
         access_count=row[26], decay_score=row[27], supersedes=row[28], superseded_by=row[29], file=row[30],
-        provenance=_provenance(json.loads(row[31])), meta=json.loads(row[32]),
+        provenance=_provenance(row[31]), meta=json.loads(row[32]),
         expires_tick=row[33], retired_tick=row[34],
     )  # fmt: skip
 
 
-def _provenance(value: dict[str, Any]) -> Provenance:
+@lru_cache(maxsize=4096)  # many memories share one: a recall reads dozens of them
+def _provenance(text: str) -> Provenance:
+    value = json.loads(text)
     return Provenance(
         **{
             **value,

@@ -6,6 +6,7 @@ import re
 import selectors
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from importlib import resources
 from typing import Any, TypeVar
 
@@ -42,6 +43,7 @@ class PostgresTransaction:
         self, connection: psycopg.Connection[Row], database: PostgresDatabase, *, settled: bool
     ) -> None:
         self.tenant = database.tenant
+        self.reach = ""
         self.settled = settled
         self.kept = database.kept
         self._connection = connection
@@ -59,12 +61,20 @@ class PostgresTransaction:
     def many(self, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None:
         with self._connection.cursor() as cursor:
             cursor.executemany(
-                (self._queries[name]), [{"tenant": self.tenant, **row} for row in rows], returning=False
+                (self._queries[name]), [{**self._own(), **row} for row in rows], returning=False
             )
+
+    def narrowed(self, reach: str) -> Transaction:
+        view = copy(self)
+        view.reach = reach
+        return view
+
+    def _own(self) -> dict[str, Any]:
+        return {"tenant": self.tenant, "reach": self.reach}
 
     def _execute(self, name: str, values: Mapping[str, Any]) -> psycopg.Cursor[Row]:
         # Binary: bytes travel as they are, not as twice as many hexadecimal digits.
-        return self._connection.execute(self._queries[name], {"tenant": self.tenant, **values}, binary=True)
+        return self._connection.execute(self._queries[name], {**self._own(), **values}, binary=True)
 
 
 class _PostgresBatch:

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -44,6 +45,7 @@ class SqliteTransaction:
 
     def __init__(self, connection: apsw.Connection, database: SqliteDatabase, *, settled: bool) -> None:
         self.tenant = database.tenant
+        self.reach = ""
         self.settled = settled
         self.kept = database.kept
         self._connection = connection
@@ -61,14 +63,20 @@ class SqliteTransaction:
         self._connection.execute(self._queries[name], self._bound(values))
 
     def many(self, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None:
-        tenant = self.tenant
-        self._connection.executemany(self._queries[name], ({"tenant": tenant, **row} for row in rows))
+        own = {"tenant": self.tenant, "reach": self.reach}
+        self._connection.executemany(self._queries[name], ({**own, **row} for row in rows))
+
+    def narrowed(self, reach: str) -> Transaction:
+        view = copy(self)
+        view.reach = reach
+        return view
 
     def _bound(self, values: dict[str, Any]) -> dict[str, Any]:
         for name, value in values.items():
             if type(value) is list:
                 values[name] = json.dumps(value, ensure_ascii=False)
         values["tenant"] = self.tenant
+        values["reach"] = self.reach
         return values
 
 

@@ -90,11 +90,6 @@ class Vectors:
         rows = self._tx.all("texts_in_block", shelf=shelf, first=first, beyond=first + SLOTS_PER_BLOCK)
         return ((slot, (name, text)) for slot, name, text in sorted(rows))
 
-    def drop(self, shelf: int) -> None:
-        """No vectors on this shelf any more."""
-        for name in ("drop_vector_shelf", "drop_vector_blocks", "drop_fresh_vectors"):
-            self._tx.run(name, shelf=shelf)
-
     def clear(self) -> None:
         """No vectors at all."""
         for name in ("empty_vector_shelves", "empty_vector_blocks", "empty_fresh_vectors"):

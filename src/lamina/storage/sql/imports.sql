@@ -5,7 +5,7 @@
 SELECT shelf, {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND identity >= 'turn:' AND identity < 'turn;' AND state IN ('active', 'expired')
    AND (space = 'user' AND owner = :owner OR space = 'session' AND owner >= :first AND owner < :beyond)
-   AND (valid_from, shelf, tick) > (:at, :shelf, :tick) AND valid_from < :until
+   AND (valid_from, shelf, tick) > (:at, :shelf, :tick) AND valid_from < :until AND {{reached}}
  ORDER BY valid_from, shelf, tick LIMIT :limit;
 
 -- name: import_position

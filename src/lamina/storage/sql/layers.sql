@@ -4,12 +4,12 @@
 -- The newest episodes of a shelf first.
 SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND layer = 'episodic' AND kind = 'episode' AND state = 'active' AND trust = 'trusted'
-   AND (expires_at IS NULL OR expires_at > :now) ORDER BY tick DESC LIMIT :limit;
+   AND (expires_at IS NULL OR expires_at > :now) AND {{reached}} ORDER BY tick DESC LIMIT :limit;
 
 -- name: procedures_on
 SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND layer = 'procedural' AND state = 'active' AND trust = 'trusted'
-   AND (expires_at IS NULL OR expires_at > :now) ORDER BY tick DESC LIMIT :limit;
+   AND (expires_at IS NULL OR expires_at > :now) AND {{reached}} ORDER BY tick DESC LIMIT :limit;
 
 -- name: episodes_over
 -- Episodes of anybody whose time is up, oldest first.
@@ -40,7 +40,7 @@ SELECT h.new_text, {{memory_columns_m}} FROM memory m
                     WHERE l.tenant = m.tenant AND l.memory_id = m.id AND l.at <= :at)
  WHERE m.tenant = :tenant AND m.shelf = :shelf AND h.new_text IS NOT NULL AND m.created_at <= :at
    AND m.valid_from <= :at AND (m.valid_until IS NULL OR m.valid_until > :at)
-   AND (m.expires_at IS NULL OR m.expires_at > :at OR m.layer = 'episodic')
+   AND (m.expires_at IS NULL OR m.expires_at > :at OR m.layer = 'episodic') AND {{reached}}
  ORDER BY m.id;
 
 -- name: change_at

@@ -7,6 +7,17 @@ state, revision, tick, phase, ttl, created_at, updated_at, valid_from, valid_unt
 last_accessed_at, access_count, decay_score, supersedes, superseded_by, file, provenance, meta, expires_tick,
 retired_tick
 
+-- fragment: reached
+-- What the caller's allowlist lets it reach; `:reach` is bound by the transaction, '' for everything.
+-- Its first character stands before, between and after the names.
+(:reach = '' OR replace(:reach, substr(CAST(:reach AS TEXT), 1, 1) || {{topic}} || substr(CAST(:reach AS TEXT), 1, 1), '')
+ <> :reach)
+
+-- fragment: topic
+-- The category a memory counts as; `Memory.topic` says the same.
+coalesce(category, CASE layer WHEN 'working' THEN 'activity' WHEN 'episodic' THEN 'event'
+  WHEN 'procedural' THEN 'procedural' WHEN 'user_model' THEN 'profile' ELSE 'uncategorised' END)
+
 -- fragment: audit_columns
 seq, at, op, scope, key, memory_id, number, actor, via, run_id, reason, old_hash, new_hash, key_id, prev, hash
 
@@ -60,7 +71,7 @@ DELETE FROM phase WHERE tenant = :tenant AND shelf = :shelf AND number <= :upto;
 -- What was active on a shelf when the clock reached a tick.
 SELECT id, layer, identity FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND tick < :tick AND state <> 'pending'
-   AND (retired_tick IS NULL OR retired_tick >= :tick) ORDER BY id;
+   AND (retired_tick IS NULL OR retired_tick >= :tick) AND {{reached}} ORDER BY id;
 
 -- name: expired_by
 -- Active memories whose ticks are over, oldest first.
@@ -71,19 +82,19 @@ SELECT {{memory_columns}} FROM memory
 -- The active memories of a shelf that hold a key, in key order.
 SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND identity >= 'key:' AND identity < 'key;'
-   AND (expires_at IS NULL OR expires_at > :now) ORDER BY identity;
+   AND (expires_at IS NULL OR expires_at > :now) AND {{reached}} ORDER BY identity;
 
 -- name: heard_on
 -- The facts about a person that were heard in a session, in key order.
 SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND identity >= 'heard:' AND identity < 'heard;'
- ORDER BY identity;
+   AND {{reached}} ORDER BY identity;
 
 -- name: turns_of
 -- The turns of a conversation that are still in its window, oldest first.
 SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND identity >= 'turn:' AND identity < 'turn;'
-   AND phase = :phase ORDER BY identity;
+   AND phase = :phase AND {{reached}} ORDER BY identity;
 
 -- name: session_by_name
 SELECT started_at, last_at, ended_at FROM session
@@ -106,16 +117,18 @@ UPDATE memory SET expires_at = :until
 
 -- name: session_lapsing
 SELECT id FROM memory
- WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND ttl = 'session_end' ORDER BY id;
+ WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND ttl = 'session_end' AND {{reached}}
+ ORDER BY id;
 
 -- name: lapsed_on
 SELECT id FROM memory
- WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND expires_at <= :now ORDER BY id;
+ WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND expires_at <= :now AND {{reached}}
+ ORDER BY id;
 
 -- name: newest_on
 SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND identity NOT LIKE 'turn:%'
-   AND identity NOT LIKE 'summary:%' ORDER BY tick DESC, id DESC LIMIT 1;
+   AND identity NOT LIKE 'summary:%' AND {{reached}} ORDER BY tick DESC, id DESC LIMIT 1;
 
 -- name: release_file
 UPDATE memory SET file = :home WHERE tenant = :tenant AND id = :id;
@@ -124,7 +137,7 @@ UPDATE memory SET file = :home WHERE tenant = :tenant AND id = :id;
 -- What waits for its person's word, oldest first.
 SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND state = 'pending'
-   AND (expires_at IS NULL OR expires_at > :now) ORDER BY created_at, id;
+   AND (expires_at IS NULL OR expires_at > :now) AND {{reached}} ORDER BY created_at, id;
 
 -- name: read_number
 SELECT value FROM counter WHERE tenant = :tenant AND name = :name;
@@ -186,18 +199,18 @@ VALUES (
   :superseded_by, :file, :provenance, :meta, :trust, :expires_tick, :retired_tick);
 
 -- name: memory_by_id
-SELECT {{memory_columns}} FROM memory WHERE tenant = :tenant AND id = :id;
+SELECT {{memory_columns}} FROM memory WHERE tenant = :tenant AND id = :id AND {{reached}};
 
 -- name: active_by_identity
 -- The one active memory that says this, or holds this key.
 SELECT {{memory_columns}} FROM memory
- WHERE tenant = :tenant AND shelf = :shelf AND identity = :identity AND state = 'active';
+ WHERE tenant = :tenant AND shelf = :shelf AND identity = :identity AND state = 'active' AND {{reached}};
 
 -- name: memories_placed
 -- What stands in a range of places, what changed last first.
 SELECT identity, {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND identity >= :first AND identity < :last
-   AND (expires_at IS NULL OR expires_at > :now)
+   AND (expires_at IS NULL OR expires_at > :now) AND {{reached}}
  ORDER BY updated_at DESC, identity;
 
 -- name: memory_place
@@ -237,11 +250,12 @@ SELECT memory_id, number, revision, op, at, actor, via, old_text, new_text, deci
  WHERE tenant = :tenant AND memory_id = :memory_id ORDER BY number;
 
 -- name: add_change
-INSERT INTO change_log (tenant, thread, revision, at, event, memory_id)
+INSERT INTO change_log (tenant, thread, revision, at, event, memory_id, shelf, number)
 VALUES (
   :tenant, :thread,
   (SELECT coalesce(max(revision), 0) + 1 FROM change_log WHERE tenant = :tenant AND thread = :thread),
-  :at, :event, :memory_id)
+  :at, :event, :memory_id, :shelf,
+  (SELECT coalesce(max(number), 0) + 1 FROM change_log WHERE tenant = :tenant AND shelf = :shelf))
 RETURNING revision;
 
 -- name: changes_since

@@ -42,7 +42,7 @@ SELECT m.id FROM memory m
    AND m.state = 'active' AND {{readable}} ORDER BY m.id;
 
 -- name: memories_by_id
-SELECT {{memory_columns}} FROM memory WHERE tenant = :tenant AND id = ANY(:ids);
+SELECT {{memory_columns}} FROM memory WHERE tenant = :tenant AND id = ANY(:ids) AND {{reached}};
 
 -- name: events_last
 SELECT seq, at, type, shelf, data FROM event
@@ -77,11 +77,25 @@ m.state = 'active'
  AND (m.valid_from IS NULL OR m.valid_from <= :now)
  AND (cardinality(:layers::text[]) = 0 OR m.layer = ANY(:layers))
  AND (cardinality(:kinds::text[]) = 0 OR m.kind = ANY(:kinds))
- AND (cardinality(:categories::text[]) = 0 OR m.category = ANY(:categories))
+ AND (cardinality(:categories::text[]) = 0 OR {{topic}} = ANY(:categories))
+ AND {{reached}}
  AND (:since::bigint IS NULL OR least(m.valid_from, m.created_at) >= :since)
  AND (:until::bigint IS NULL OR least(m.valid_from, m.created_at) < :until)
  AND (:trusted = 0 OR m.trust = 'trusted')
+ AND (:filtered = 0 OR ({{filtered}}))
  AND (cardinality(:phases::text[]) = 0 OR m.space || ':' || m.owner || ' ' || m.phase = ANY(:phases))
+
+-- fragment: filtered
+-- What `memory.query` may ask of a memory beside its words.
+(:agent_id::text IS NULL OR m.provenance::jsonb ->> 'agent' = :agent_id)
+ AND (:run_id::text IS NULL OR m.provenance::jsonb ->> 'run_id' = :run_id)
+ AND (:actor_id::text IS NULL OR m.provenance::jsonb ->> 'actor' = :actor_id)
+ AND (:role::text IS NULL OR m.provenance::jsonb ->> 'role' = :role)
+ AND (:pinned::bigint IS NULL OR m.pinned = :pinned)
+ AND (:importance_min::bigint IS NULL OR m.importance >= :importance_min)
+ AND (:importance_max::bigint IS NULL OR m.importance <= :importance_max)
+ AND (:updated_after::bigint IS NULL OR m.updated_at >= :updated_after)
+ AND (:updated_before::bigint IS NULL OR m.updated_at < :updated_before)
 
 -- name: readable_passages
 -- Which of these slots hold a passage that the question may see.

@@ -46,7 +46,7 @@ SELECT m.id FROM json_each(:shelves) s CROSS JOIN json_each(:identities) i
 
 -- name: memories_by_id
 SELECT {{memory_columns}} FROM memory
- WHERE tenant = :tenant AND id IN (SELECT value FROM json_each(:ids));
+ WHERE tenant = :tenant AND id IN (SELECT value FROM json_each(:ids)) AND {{reached}};
 
 -- name: events_last
 SELECT seq, at, type, shelf, data FROM event
@@ -81,11 +81,25 @@ m.state = 'active'
  AND (m.valid_from IS NULL OR m.valid_from <= :now)
  AND (:layers = '[]' OR m.layer IN (SELECT value FROM json_each(:layers)))
  AND (:kinds = '[]' OR m.kind IN (SELECT value FROM json_each(:kinds)))
- AND (:categories = '[]' OR m.category IN (SELECT value FROM json_each(:categories)))
+ AND (:categories = '[]' OR {{topic}} IN (SELECT value FROM json_each(:categories)))
+ AND {{reached}}
  AND (:since IS NULL OR coalesce(min(m.valid_from, m.created_at), m.created_at) >= :since)
  AND (:until IS NULL OR coalesce(min(m.valid_from, m.created_at), m.created_at) < :until)
  AND (:trusted = 0 OR m.trust = 'trusted')
+ AND (:filtered = 0 OR ({{filtered}}))
  AND (:phases = '[]' OR m.space || ':' || m.owner || ' ' || m.phase IN (SELECT value FROM json_each(:phases)))
+
+-- fragment: filtered
+-- What `memory.query` may ask of a memory beside its words.
+(:agent_id IS NULL OR m.provenance ->> 'agent' = :agent_id)
+ AND (:run_id IS NULL OR m.provenance ->> 'run_id' = :run_id)
+ AND (:actor_id IS NULL OR m.provenance ->> 'actor' = :actor_id)
+ AND (:role IS NULL OR m.provenance ->> 'role' = :role)
+ AND (:pinned IS NULL OR m.pinned = :pinned)
+ AND (:importance_min IS NULL OR m.importance >= :importance_min)
+ AND (:importance_max IS NULL OR m.importance <= :importance_max)
+ AND (:updated_after IS NULL OR m.updated_at >= :updated_after)
+ AND (:updated_before IS NULL OR m.updated_at < :updated_before)
 
 -- name: readable_passages
 -- Which of these slots hold a passage that the question may see.

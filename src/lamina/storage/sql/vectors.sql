@@ -45,15 +45,6 @@ SELECT members, version, since FROM vector_shelf
 SELECT slot, data FROM vector_fresh
  WHERE tenant = :tenant AND shelf = :shelf AND embedder = :embedder ORDER BY slot;
 
--- name: drop_vector_shelf
-DELETE FROM vector_shelf WHERE tenant = :tenant AND shelf = :shelf;
-
--- name: drop_vector_blocks
-DELETE FROM vector_block WHERE tenant = :tenant AND shelf = :shelf;
-
--- name: drop_fresh_vectors
-DELETE FROM vector_fresh WHERE tenant = :tenant AND shelf = :shelf;
-
 -- name: empty_vector_shelves
 DELETE FROM vector_shelf WHERE tenant = :tenant;
 

@@ -23,6 +23,7 @@ from lamina.surfaces.cli import (
     jobs,
     layers,
     memories,
+    team,
     upkeep,
 )
 from lamina.surfaces.cli.call import PROGRAM, Call, Globals, command_path
@@ -36,7 +37,8 @@ class LaminaGroup(LazyGroup):
     """Every command there is."""
 
     parts = (
-        begin, memories, core, documents, governance, imports, decisions, jobs, layers, upkeep, access, demo,
+        begin, memories, core, team, documents, governance, imports, decisions, jobs, layers, upkeep, access,
+        demo,
     )  # fmt: skip
     known = Commands(part.commands for part in parts)
 

@@ -126,6 +126,9 @@ def _hit(out: Output, number: int, hit: Hit, explain: bool, *, cited: bool) -> I
         ranks = ", ".join(f"{name} {rank}" for name, rank in hit.ranks.items())
         where = hit.source.path or f"{hit.source.actor} through {hit.source.via}"
         yield f"{indent}why: {'; '.join(hit.reasons)} (rank: {ranks}; score {hit.score:.4f}); from {where}"
+        found = ", ".join(f"{name} {value:.4f}" for name, value in hit.scores.items())
+        changed = ", ".join(f"{name} {value:.4f}" for name, value in hit.adjustments.items())
+        yield f"{indent}scores: {found}; adjusted: {changed or 'nothing'}"
 
 
 @commands.add("revise")

@@ -17,6 +17,7 @@ from lamina.surfaces.http.models import ProblemBody
 from lamina.surfaces.http.routes import VERSION, health, router
 from lamina.surfaces.http.runs import router as runs
 from lamina.surfaces.http.search import router as search
+from lamina.surfaces.http.team import router as team
 
 _ABOUT = (
     "Memory for AI agents that its owner can read, govern and prove."
@@ -49,6 +50,7 @@ def _bare_app() -> FastAPI:
     )
     app.include_router(router)
     app.include_router(runs)
+    app.include_router(team)
     app.include_router(search)
     app.include_router(layers)
     app.include_router(health)

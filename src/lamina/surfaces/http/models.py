@@ -91,6 +91,7 @@ class Recall(Body):
     budget_tokens: Annotated[int, Field(ge=0, le=2**31)] | None = None
     across_phases: bool | None = Field(None, description="Earlier phases too.")
     trusted_only: bool | None = Field(None, description="Nothing that a tool or a document said.")
+    changes_since: str | None = Field(None, description="Also what changed since this cursor; empty: all.")
     trace: bool = Field(False, description="With the events that the governance contract says of a reading.")
 
 
@@ -108,6 +109,7 @@ class Ask(Body):
     task: str
     budget_tokens: Annotated[int, Field(ge=0, le=2**31)] = 2000
     form: str = Field("xml", description="xml or markdown")
+    changes_since: str | None = Field(None, description="Also what changed since this cursor; empty: all.")
 
 
 class Keys(BaseModel):

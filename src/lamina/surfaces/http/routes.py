@@ -252,9 +252,7 @@ def resolve(asked: Annotated[Keys, Query()], mind: Reader) -> JSONResponse:
 @router.post("/v1/context", response_model=Context)
 def context(body: Ask, mind: Reader) -> JSONResponse:
     """The block an agent puts in its prompt; nothing that a tool or a document said is in it."""
-    return JSONResponse(
-        plain(mind.context(body.task, budget_tokens=body.budget_tokens, form=body.form))
-    )
+    return JSONResponse(plain(mind.context(**body.model_dump())))
 
 
 @router.post("/v1/memories/{id}/promote", response_model=ReceiptBody, responses=says(404, 409))

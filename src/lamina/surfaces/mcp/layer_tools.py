@@ -11,7 +11,8 @@ from lamina.errors import Denied
 from lamina.model import Layer, Outcome, Receipt
 from lamina.model.token import Right
 from lamina.surfaces.mcp import shapes
-from lamina.surfaces.mcp.tools import Session, Tools, tool
+from lamina.surfaces.mcp.tools import Tools
+from lamina.surfaces.mcp.traits import Session, tool
 
 Limit = Annotated[int, Field(description="How many at most.", ge=1, le=50)]
 

@@ -6,8 +6,7 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
@@ -21,11 +20,10 @@ from lamina.model import Kind, Layer, Space
 from lamina.model.token import Right
 from lamina.surfaces.mcp import shapes
 from lamina.surfaces.mcp.identity import Caller
+from lamina.surfaces.mcp.team import TeamTools
+from lamina.surfaces.mcp.traits import TRAITS, MemoryId, Reason, Session, Trait, moment, tool
 from lamina_language.secrets.privacy import redacted
 from lamina_search.results import Corpus
-from lamina_text.ttl import parse_time
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 #: What to do next in the words of this door, where the engine's hint speaks of the command line.
 _HINTS = {
@@ -35,46 +33,9 @@ _HINTS = {
 _SHOWN_PROBLEMS = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trait:
-    """What a client may rely on about a tool."""
-
-    title: str
-    core: bool
-    reads: bool
-    destroys: bool
-    repeatable: bool  #: a second call with the same arguments changes nothing more
-
-
-#: Every tool, in the order in which it is offered.
-TRAITS: dict[str, Trait] = {}
-
-
-def tool(
-    title: str, *, core: bool = False, reads: bool = False, destroys: bool = False, repeatable: bool = True
-) -> Callable[[F], F]:
-    def noted(function: F) -> F:
-        TRAITS[function.__name__] = Trait(
-            title=title, core=core, reads=reads, destroys=destroys, repeatable=repeatable
-        )
-        return function
-
-    return noted
-
-
-Session = Annotated[
-    str,
-    Field(description="The conversation, as one word; only memories of a session need it."),
-]
-MemoryId = Annotated[str, Field(description="The id of a memory, such as user:ana:semantic:12.")]
-Reason = Annotated[str, Field(description="Why, for the history.")]
-
-
 @dataclass(frozen=True, slots=True)
-class Tools:
+class Tools(TeamTools):
     """The tools of one server; each runs on a worker thread, because the engine blocks."""
-
-    caller: Caller
 
     @tool("Recall", core=True, reads=True)
     def memory_recall(
@@ -89,6 +50,9 @@ class Tools:
         until: Annotated[str, Field(description="ISO date or time; UTC if no offset is given.")] = "",
         budget_tokens: Annotated[
             int | None, Field(description="Leave out what does not fit this many tokens.")
+        ] = None,
+        changes_since: Annotated[
+            str | None, Field(description="Also say what changed since this cursor; empty for everything.")
         ] = None,
         session: Session = "",
     ) -> shapes.Recollection:
@@ -107,10 +71,12 @@ class Tools:
             "layers": layers,
             "kinds": kinds,
             "categories": categories,
-            "since": _moment(since, "since"),
-            "until": _moment(until, "until"),
+            "since": moment(since, "since"),
+            "until": moment(until, "until"),
             "budget_tokens": budget_tokens,
         }
+        if changes_since is not None:
+            narrowing["changes_since"] = changes_since
         return shapes.Recollection.of(mind.recall(question, **narrowing))
 
     @tool("Remember", core=True)
@@ -207,15 +173,18 @@ class Tools:
         self,
         task: Annotated[str, Field(description="What you are about to do, in a sentence.")],
         budget_tokens: Annotated[int, Field(description="How many tokens it may have.")] = 2000,
+        changes_since: Annotated[
+            str | None, Field(description="Also say what changed since this cursor; empty for everything.")
+        ] = None,
         session: Session = "",
     ) -> shapes.Context:
         """What to know before a task: the user's preferences in force and what is known about it.
 
         Use it once at the start of a task. It holds nothing that a tool or a document said.
         """
-        return shapes.Context.of(
-            self.caller.mind(Right.READ, session).context(task, budget_tokens=budget_tokens)
-        )
+        mind = self.caller.mind(Right.READ, session)
+        made = mind.context(task, budget_tokens=budget_tokens, changes_since=changes_since)
+        return shapes.Context.of(made)
 
     @tool("Pending guesses", core=True, reads=True)
     def memory_pending(self, session: Session = "") -> shapes.Pending:
@@ -379,7 +348,8 @@ def tools_for(caller: Caller, choice: str, kind: type[Tools] = Tools) -> list[To
             hint=f"Choose one of: {', '.join(wanted)}.",
         )
     tools = kind(caller)
-    return [_made(getattr(tools, name), trait) for name, trait in TRAITS.items() if wanted[choice](trait)]
+    offered = sorted(TRAITS.items(), key=lambda one: not one[1].core)
+    return [_made(getattr(tools, name), trait) for name, trait in offered if wanted[choice](trait)]
 
 
 class _Closed(ArgModelBase):
@@ -389,7 +359,7 @@ class _Closed(ArgModelBase):
 
 
 def _made(function: Callable[..., Any], trait: Trait) -> Tool:
-    tool = MemoryTool.from_function(
+    made = MemoryTool.from_function(
         function,
         title=trait.title,
         description=inspect.getdoc(function),
@@ -402,22 +372,10 @@ def _made(function: Callable[..., Any], trait: Trait) -> Tool:
         ),
         structured_output=True,
     )
-    known = tool.fn_metadata.arg_model
-    tool.fn_metadata.arg_model = create_model(f"{tool.name}Arguments", __base__=(_Closed, known))
-    tool.parameters = tool.fn_metadata.arg_model.model_json_schema(by_alias=True)
-    return tool
-
-
-def _moment(text: str, what: str) -> datetime | None:
-    if not text:
-        return None
-    if (at := parse_time(text)) is None:
-        raise InvalidInput(
-            f"`{what}` is no date or time.",
-            code="time_invalid",
-            hint="Write it like 2026-11-03 or 2026-11-03T08:00:00+07:00.",
-        )
-    return at
+    known = made.fn_metadata.arg_model
+    made.fn_metadata.arg_model = create_model(f"{made.name}Arguments", __base__=(_Closed, known))
+    made.parameters = made.fn_metadata.arg_model.model_json_schema(by_alias=True)
+    return made
 
 
 def _told(error: LaminaError) -> str:

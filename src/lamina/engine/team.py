@@ -1,0 +1,57 @@
+"""What a team of agents asks of a memory: what changed, a few memories, and how much was done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Unpack
+
+from lamina.engine.delta import delta_of
+from lamina.engine.query import Asked, Queried, queried
+from lamina.engine.tally import Stats, stats_of
+from lamina.model import Delta, Query, Scope
+from lamina.storage.database import Transaction
+
+if TYPE_CHECKING:
+    from lamina.engine.engine import Engine
+
+
+class Team:
+    """Part of `Mind`."""
+
+    engine: Engine
+    scope: Scope
+
+    @property
+    def in_session(self) -> Scope:
+        """The scope with the session it is in, named or not."""
+        raise NotImplementedError
+
+    def allowed(self, query: Query) -> Query:
+        """The query within what the policy lets this caller read."""
+        raise NotImplementedError
+
+    def changes(self, since: str = "") -> Delta:
+        """What changed in the caller's memory since a cursor, and the cursor to ask with next time.
+
+        Without a cursor, everything since the beginning. A caller never hears of what it may not read.
+        """
+        self.engine.sync()
+        return self.engine.database.read(lambda tx: delta_of(tx, self.scope, self.engine.book.sealer, since))
+
+    def delta(self, transaction: Transaction, cursor: str | None) -> Delta | None:
+        """The same within a reading; None where nobody asked for it."""
+        if cursor is None:
+            return None
+        return delta_of(transaction, self.scope, self.engine.book.sealer, cursor)
+
+    def query(self, question: str, **asked: Unpack[Asked]) -> Queried:
+        """`memory.query`: a few memories, narrowed by categories and filters, within a budget."""
+        found = queried(self, question, **asked)
+        best = max((one.score for one in found.bullets), default=None)
+        self.engine.tally.note(self.in_session, self.engine.now(), "hotpath", "query", sim=best)
+        return found
+
+    def stats(self, *, by: str = "day", days: int = 7) -> Stats:
+        """What was done in the caller's memory lately, counted; and what there is, by category and state."""
+        self.engine.count_now()
+        now = self.engine.now()
+        return self.engine.database.read(lambda tx: stats_of(tx, self.scope, now, by, days))

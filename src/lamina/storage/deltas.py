@@ -1,0 +1,46 @@
+"""What changed on shelves, numbered shelf by shelf."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from lamina.model import Memory
+from lamina.storage.database import Transaction
+from lamina.storage.memories import from_row, micros, moment
+
+#: The ids of guesses, which wait in a list of their own.
+_GUESSES = "%:%:pending:%"
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfChange:
+    """One change of a memory."""
+
+    number: int
+    at: datetime
+    event: str
+    memory_id: str
+
+
+class Deltas:
+    """The changes of a tenant's shelves, as far as the transaction may read them."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    def after(self, shelf: str, number: int, limit: int) -> list[ShelfChange]:
+        """The newest changes above a number, oldest of them first."""
+        rows = self._tx.all("changes_on", shelf=shelf, after=number, limit=limit, guesses=_GUESSES)
+        return [ShelfChange(one, moment(at), event, memory) for one, at, event, memory in reversed(rows)]
+
+    def last(self, shelf: str) -> int:
+        """The number of the newest change on a shelf, 0 before the first."""
+        row = self._tx.one("last_change_on", shelf=shelf)
+        return int(row[0] or 0) if row else 0
+
+
+def always_on(tx: Transaction, shelf: int, category: str, now: datetime, limit: int) -> list[Memory]:
+    """What a context always has of a category, what matters most first."""
+    rows = tx.all("always_on", shelf=shelf, category=category, now=micros(now), limit=limit)
+    return [from_row(row) for row in rows]

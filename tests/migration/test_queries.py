@@ -1,0 +1,26 @@
+"""What the named queries promise as a whole."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from lamina.storage.database import DIALECTS, load_queries
+
+#: What may look at every memory of a tenant, because no caller gets its answer: upkeep, proofs, and what each
+#: write must know. A query that a caller reads through has `AND {{reached}}` in it, or agents step over their
+#: allowlists.
+WHOLE_STORE = {
+    "memory_place", "active_after", "active_in_order", "count_by_state", "memories_unlike_history",
+    "memories_without_history", "expired_by", "texts_in_block", "texts_per_block", "decay_inputs",
+    "episodes_over", "unused_memories", "due_memories",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_query_that_reads_memories_keeps_to_the_callers_allowlist(dialect: str) -> None:
+    queries = load_queries(dialect)
+    reading = {name for name, text in queries.items() if re.search(r"(?:FROM|JOIN)\s+memory\b", text)}
+    asking = {name for name in reading if re.match("SELECT|WITH", queries[name])}
+    assert {name for name in asking if ":reach" not in queries[name]} <= WHOLE_STORE
