@@ -252,14 +252,9 @@ def _task(
 def _report(job: Job, slot: _Slot, task: Task) -> JobReport:
     changes = (*task.files.changes, *task.changes)
     return JobReport(
-        job=job.name,
-        status=JobStatus.DONE if changes else JobStatus.UNCHANGED,
-        slot_at=slot.at,
-        until=slot.until,
-        changes=changes,
-        notes=tuple(task.notes),
-        cost=task.cost,
-    )
+        job=job.name, status=JobStatus.DONE if changes else JobStatus.UNCHANGED, slot_at=slot.at,
+        until=slot.until, changes=changes, notes=tuple(task.notes), cost=task.cost,
+    )  # fmt: skip
 
 
 def _failed(engine: Engine, run: Run, job: Job, code: str, why: str, task: Task) -> JobReport:

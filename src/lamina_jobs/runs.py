@@ -54,17 +54,10 @@ class Runs:
     def put(self, run: Run) -> None:
         self._tx.run(
             "put_job_run",
-            job=run.job,
-            slot_at=micros(run.slot_at),
-            until_at=micros(run.until),
-            state=run.state,
-            attempts=run.attempts,
-            started_at=micros(run.started_at),
-            ended_at=to_micros(run.ended_at),
-            next_at=to_micros(run.next_at),
-            code=run.code,
-            report=canonical(run.report),
-        )
+            job=run.job, slot_at=micros(run.slot_at), until_at=micros(run.until), state=run.state,
+            attempts=run.attempts, started_at=micros(run.started_at), ended_at=to_micros(run.ended_at),
+            next_at=to_micros(run.next_at), code=run.code, report=canonical(run.report),
+        )  # fmt: skip
 
     def succeeded(self, run: Run) -> None:
         """Keep a success; it makes up for the failures before it."""
@@ -76,14 +69,7 @@ class Runs:
 def _run(row: Row) -> Run:
     job, slot_at, until_at, state, attempts, started_at, ended_at, next_at, code, report = row
     return Run(
-        job=job,
-        slot_at=moment(slot_at),
-        until=moment(until_at),
-        state=state,
-        attempts=attempts,
-        started_at=moment(started_at),
-        ended_at=from_micros(ended_at),
-        next_at=from_micros(next_at),
-        code=code,
-        report=json.loads(report),
-    )
+        job=job, slot_at=moment(slot_at), until=moment(until_at), state=state, attempts=attempts,
+        started_at=moment(started_at), ended_at=from_micros(ended_at), next_at=from_micros(next_at),
+        code=code, report=json.loads(report),
+    )  # fmt: skip
