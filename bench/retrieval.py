@@ -28,6 +28,7 @@ from typing import Any
 
 import lamina
 from lamina.testing import ManualClock
+from lamina_text.normal import well_formed
 
 #: How many hits are asked for where sessions are judged: ten sessions want more than ten turns.
 FAR = 100
@@ -116,9 +117,9 @@ class Memory:
         self.engine.close()
 
     def store(self, units: Sequence[dict[str, Any]]) -> int:
-        """Remember every unit in its order; returns how many were denied. Empty ones are left out."""
+        """Remember every unit in its order; returns how many were denied. Unusable ones are left out."""
         denied = 0
-        for session, role, at, run in runs([unit for unit in units if unit["text"].strip()]):
+        for session, role, at, run in runs([unit for unit in units if usable(unit)]):
             if at and moment(at) > self.clock.now():
                 self.clock.at = moment(at)
             agent = "assistant" if role == "assistant" else None
@@ -159,6 +160,15 @@ def said(unit: dict[str, Any]) -> str:
     """The words of a unit, with their speaker where that is a name."""
     role = unit.get("role")
     return unit["text"] if role in (None, "user", "assistant") else f"{role}: {unit['text']}"
+
+
+def usable(unit: dict[str, Any]) -> bool:
+    """Whether there is something to keep: some sets have empty turns, or control characters in them."""
+    try:
+        well_formed(unit["text"], "text", 99_000)
+    except lamina.InvalidInput:
+        return False
+    return True
 
 
 def runs(units: Sequence[dict[str, Any]]) -> Iterator[tuple[Any, Any, Any, list[dict[str, Any]]]]:

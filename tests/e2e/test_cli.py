@@ -225,6 +225,31 @@ def test_a_new_user_comes_from_init_to_a_proven_memory(shell: Shell) -> None:
     assert {check["state"] for check in health.data["checks"]} <= {"ok", "warn"}
 
 
+#: What each layer did in the week of the tour, the first time and every time.
+TOLD = (
+    "expertise: docker (expert); style: friendly, short, with one example",
+    "deploying: first ask which environment; then show the checklist  (correction)",
+    "memory/learnings/", "-> The web shop runs on port 9090.\n", "partial: Moved the web shop",
+    "-> Ana is lactose intolerant and drinks oat milk.  (", "-> อานาชอบทำงานตอนเช้าที่ร้านกาแฟริมแม่น้ำ  (",
+    "-> 安娜每週三晚上學書法。  (", 'name="docker" level="expert"', "<step>2. show the checklist</step>",
+    "<knowledge>\n     - The web shop runs on port 9090.\n", "tokens: user_model ",
+)  # fmt: skip
+
+
+def test_the_tour_lets_every_layer_do_its_work_and_asks_before_it_believes(shell: Shell) -> None:
+    tour = shell.run("demo").out
+    steps = (
+        "a guess, waiting for her word: user.expertise.docker = expert",
+        "a guess, waiting for her word: procedure.deploying",
+        'does not go with what is known: "The web shop runs on port 8080." (another number)',
+        "the old one is superseded",
+    )
+    assert [tour.count(step) for step in steps] == [1, 1, 1, 1]
+    assert sorted(tour.find(step) for step in steps) == [tour.find(step) for step in steps]
+    (written,) = (shell.folder / "demo/workspace/memory/learnings").glob("*.md")
+    assert "port 9090" in written.read_text("utf-8")
+
+
 def test_the_tour_can_be_taken_again_and_keeps_out_of_the_workspaces_of_others(ana: Shell) -> None:
     for _ in range(2):
         tour = ana.run("demo", LAMINA_STORE="sqlite:///elsewhere.db")
@@ -233,6 +258,9 @@ def test_the_tour_can_be_taken_again_and_keeps_out_of_the_workspaces_of_others(a
         assert "privacy_deny_sensitive" in tour.out
         assert "intact" in tour.out
         assert "hunter2" not in tour.out
+        for told in TOLD:
+            assert told in tour.out
+        assert "recall finds it: no" in tour.out
     assert (ana.folder / "demo/workspace/.lamina/memory.db").exists()
     assert not (ana.folder / "elsewhere.db").exists()
     (ana.folder / "lamina.toml").write_text('owner = "bea"\n')

@@ -1,7 +1,8 @@
-"""A tour of Lamina on a workspace of its own: every line it prints comes from a call that was really made."""
+"""A week with an agent, told in a workspace of its own: every line comes from a call that was really made."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,7 @@ import typer
 from typer import Argument
 
 from lamina.errors import Conflict, LaminaError
-from lamina.model import Receipt
+from lamina.model import Outcome, Receipt
 from lamina.surfaces.cli.call import STATE_DIR, Call, call_of
 from lamina.surfaces.cli.commands import Commands
 from lamina.surfaces.cli.output import Output
@@ -26,37 +27,43 @@ DEFAULT = Path("demo/workspace")
 DATABASE = f"{STATE_DIR}/memory.db"
 PROFILE = "PROFILE.md"
 
+_KEY, _TONE, _NEW_TONE = "response.style", "friendly and short", "friendly, short, with one example"
+_EXPERTISE = "I know Docker very well."
+_CORRECTION = "No. When deploying, first ask which environment, then show the checklist."
+_TASK = "deploying the web shop"
+_KNOWN, _NEWER = "The web shop runs on port 8080.", "The web shop runs on port 9090."
+_WHY = "the load balancer took 8080"
+_EPISODE, _TOPIC = "Moved the web shop to the new server; checkout failed once and was mended.", "checkout"
 _FACTS = (
     ("Ana is lactose intolerant and drinks oat milk.", "which milk should I buy?"),
     ("อานาชอบทำงานตอนเช้าที่ร้านกาแฟริมแม่น้ำ", "ร้านกาแฟ"),
     ("安娜每週三晚上學書法。", "書法"),
 )
-_KEY, _TONE, _NEW_TONE = "response.style", "friendly and short", "friendly, short, with one example"
 _CONFIDENTIAL = "The password of the router is hunter2-Blue42"
 
 
 class Tour:
-    """What happens on the way, as it is told."""
+    """What happens in the week, as it is told."""
 
     def __init__(self, out: Output, root: Path) -> None:
         self.out = out
         self.root = root
         self.lines: list[str] = []
-        self.steps = 0
 
-    def step(self, title: str) -> None:
-        self.steps += 1
-        self.lines += ["", self.out.style(f"{self.steps}. {title}", "bold")]
+    def day(self, name: str, title: str) -> None:
+        self.lines += ["", self.out.style(f"{name}: {title}", "bold")]
 
     def typed(self, command: str) -> None:
         """What to type for the same."""
         self.lines.append(f"   $ lamina {self.out.text(command)}")
 
     def say(self, line: str) -> None:
-        self.lines.append(f"   {self.out.text(line, '   ')}")
+        """What the memory did."""
+        self.lines.append(f"     -> {self.out.text(line, '        ')}")
 
     def receipt(self, receipt: Receipt, where: str) -> None:
-        self.say(f"{receipt.acknowledgement}  {receipt.ids[0]}  ({receipt.decision}, in {where})")
+        told = receipt.acknowledgement or ("Kept." if receipt.decision is Outcome.ADMITTED else "Known.")
+        self.say(f"{told}  {receipt.ids[0]}  ({receipt.code}, in {where})")
 
     def profile_line(self) -> None:
         """The line of the owner's file that the key stands in."""
@@ -72,14 +79,14 @@ def demo(
         Path | None, Argument(metavar="DIR", readable=False, help="Where; by default demo/workspace.")
     ] = None,
 ) -> int:
-    """A short tour of everything, in a workspace of its own."""
+    """A week with an agent in two minutes, in a workspace of its own."""
     call = call_of(ctx)
     root = (folder or call.given.workspace or DEFAULT).expanduser().absolute()
     _check_place(call, root)
     root.parent.mkdir(parents=True, exist_ok=True)
     tour = Tour(call.out, root)
-    tour.lines.append(f"A tour of Lamina in {call.out.text(str(root))}. Everything below really happens.")
-    tour.step("A workspace: files that are yours to read and to edit")
+    tour.lines.append(f"A week with an agent in {call.out.text(str(root))}; everything really happens.")
+    tour.day("Before", "a workspace, files that are yours to read and to edit")
     created = call.doors.create_workspace(root, OWNER)
     tour.typed("init")
     tour.say(f"made {', '.join(created)}" if created else "it is here already, and stays as it is")
@@ -88,7 +95,7 @@ def demo(
     settings = {"store": store, "tenant": "default", "owner": OWNER}
     placed = replace(call, given=replace(call.given, workspace=root, settings=settings))
     with placed.engine() as engine:
-        _go_round(tour, engine, engine.scope(via="cli"))
+        _tell(tour, engine, engine.scope(via="cli"))
     tour.lines += ["", f"Yours to try: lamina -w {call.out.text(_near(root))} status"]
     return call.answer({"workspace": str(root), "lines": tour.lines}, tour.lines)
 
@@ -108,85 +115,125 @@ def _near(root: Path) -> str:
     return str(root.relative_to(Path.cwd())) if root.is_relative_to(Path.cwd()) else str(root)
 
 
-def _go_round(tour: Tour, engine: Engine, mind: Mind) -> None:
-    ids = _remember_facts(tour, mind)
-    tone = _remember_tone(tour, mind)
-    _recall_facts(tour, mind)
-    _revise_tone(tour, mind, tone)
-    _refuse(tour, mind)
-    _forget_and_restore(tour, mind, ids[0])
-    _explain(tour, mind, tone)
-    _prove(tour, engine)
+def _tell(tour: Tour, engine: Engine, mind: Mind) -> None:
+    _monday(tour, mind)
+    _tuesday(tour, mind)
+    _wednesday(tour, mind)
+    _thursday(tour, mind)
+    ids = _friday(tour, mind)
+    _saturday(tour, mind, ids[0])
+    _sunday(tour, engine, mind)
 
 
-def _remember_facts(tour: Tour, mind: Mind) -> list[str]:
-    tour.step("Remember, in any language")
+def _monday(tour: Tour, mind: Mind) -> None:
+    tour.day("Monday", "who Ana is (the user model)")
+    tour.typed(f'remember "{_TONE}" --key {_KEY}')
+    tone = mind.remember(_TONE, key=_KEY)
+    tour.receipt(tone, PROFILE)
+    tour.typed(f'revise {tone.ids[0]} "{_NEW_TONE}"')
+    mind.revise(tone.ids[0], _NEW_TONE)
+    tour.profile_line()
+    tour.say(f"the history keeps: {mind.history(tone.ids[0])[-1].old_text}")
+    _heard(tour, mind, _EXPERTISE)
+    tour.typed("user-model get")
+    model = mind.layers.user_model.get()
+    skills = ", ".join(f"{topic} ({level})" for topic, level in model["expertise"].items())
+    tour.say(f"expertise: {skills}; style: {mind.resolve([_KEY])[_KEY].value}")
+
+
+def _heard(tour: Tour, mind: Mind, said: str) -> None:
+    """What Ana says in passing is a guess until she agrees."""
+    tour.typed(f'hear "{said}"')
+    held = {one.ids[0] for one in mind.hear(said).receipts if one.decision is Outcome.HELD}
+    if not held:
+        tour.say("nothing new: it is known from the last tour")
+    for waiting in [one for one in mind.pending() if one.id in held]:
+        tour.say(f"a guess, waiting for her word: {waiting.key} = {' / '.join(waiting.text.splitlines())}")
+        tour.typed(f"pending confirm {waiting.key}")
+        for receipt in mind.confirm(waiting.key):
+            tour.receipt(receipt, mind.get(receipt.ids[0]).file or DATABASE)
+
+
+def _tuesday(tour: Tour, mind: Mind) -> None:
+    tour.day("Tuesday", "a correction becomes a procedure")
+    _heard(tour, mind, _CORRECTION)
+    tour.typed(f'procedure find "{_TASK}"')
+    for found in mind.layers.procedures.find(_TASK, 1):
+        tour.say(f"{found.trigger}: {'; then '.join(found.steps)}  ({found.source})")
+
+
+def _wednesday(tour: Tour, mind: Mind) -> None:
+    tour.day("Wednesday", "something learnt, then contradicted")
+    if _finds(mind, _NEWER, _NEWER) == "no":
+        _learn(tour, mind, _KNOWN, "warn")
+    _learn(tour, mind, _NEWER, "supersede")
+    tour.typed('recall "web shop port"')
+    for hit in mind.recall("web shop port", k=1, layers=["semantic"]):
+        tour.say(hit.text)
+
+
+def _learn(tour: Tour, mind: Mind, text: str, resolution: str) -> None:
+    more = f' --resolution {resolution} --reason "{_WHY}"' if resolution == "supersede" else ""
+    tour.typed(f'learn "{text}"{more}')
+    learnt = mind.layers.learn(text, resolution=resolution, reason=_WHY if more else "")
+    if learnt.warning is not None:
+        tour.say(f'does not go with what is known: "{learnt.warning.text}" ({learnt.warning.why})')
+        tour.say(f"the old one is {mind.get(learnt.warning.id).state} and stays in the history")
+    tour.receipt(learnt.receipt, learnt.file or DATABASE)
+
+
+def _thursday(tour: Tour, mind: Mind) -> None:
+    tour.day("Thursday", "what happened (an episode)")
+    if not any(one.summary == _EPISODE for one in mind.layers.episodes.find(_TOPIC)):
+        tour.typed(f'episode record "{_EPISODE}" --outcome partial')
+        tour.receipt(mind.layers.episodes.record(_EPISODE, outcome="partial"), DATABASE)
+    tour.typed(f'episode find "{_TOPIC}"')
+    for one in mind.layers.episodes.find(_TOPIC, 1):
+        tour.say(f"{one.at:%Y-%m-%d} {one.outcome}: {one.summary}")
+
+
+def _friday(tour: Tour, mind: Mind) -> Sequence[str]:
+    tour.day("Friday", "remembered and found in any language, and a secret refused")
     ids = []
-    for fact, _ in _FACTS:
+    for fact, question in _FACTS:
         tour.typed(f'remember "{fact}"')
         receipt = mind.remember(fact)
         tour.receipt(receipt, DATABASE)
         ids.append(receipt.ids[0])
-    return ids
-
-
-def _remember_tone(tour: Tour, mind: Mind) -> str:
-    tour.step(f"A preference has a key, one value, and a line in {PROFILE}")
-    tour.typed(f'remember "{_TONE}" --key {_KEY}')
-    receipt = mind.remember(_TONE, key=_KEY)
-    tour.receipt(receipt, PROFILE)
-    tour.profile_line()
-    return receipt.ids[0]
-
-
-def _recall_facts(tour: Tour, mind: Mind) -> None:
-    tour.step("Recall, with the reasons")
-    for _, question in _FACTS:
         tour.typed(f'recall "{question}" --explain')
         for hit in mind.recall(question, k=1):
             tour.say(f"{hit.text}  ({'; '.join(hit.reasons)})")
-
-
-def _revise_tone(tour: Tour, mind: Mind, memory_id: str) -> None:
-    tour.step("Revise: new words, the old ones stay in the history")
-    tour.typed(f'revise {memory_id} "{_NEW_TONE}"')
-    tour.receipt(mind.revise(memory_id, _NEW_TONE), PROFILE)
-    tour.profile_line()
-    before = mind.history(memory_id)[-1].old_text
-    tour.say(f"history keeps: {before}")
-
-
-def _refuse(tour: Tour, mind: Mind) -> None:
-    tour.step("A secret is refused: it is neither stored nor logged")
     tour.typed('remember "The password of the router is …"')
     receipt = mind.remember(_CONFIDENTIAL)
     tour.say(f"{receipt.acknowledgement} {' '.join(receipt.warnings)}  ({receipt.code})")
+    return ids
 
 
-def _forget_and_restore(tour: Tour, mind: Mind, memory_id: str) -> None:
+def _saturday(tour: Tour, mind: Mind, memory_id: str) -> None:
     fact, question = _FACTS[0]
-    tour.step("Forget, and take it back")
+    tour.day("Saturday", "forgotten, taken back, explained")
     tour.typed(f"forget {memory_id} --yes")
     said = mind.forget(memory_id, reason="a step of the tour").acknowledgement
     tour.say(f"{said}  (recall finds it: {_finds(mind, question, fact)})")
     tour.typed(f"restore {memory_id}")
     said = mind.restore(memory_id).acknowledgement
     tour.say(f"{said}  (recall finds it: {_finds(mind, question, fact)})")
+    tour.typed(f"explain {memory_id}")
+    for line in mind.explain(memory_id).lines:
+        tour.say(line)
 
 
 def _finds(mind: Mind, question: str, fact: str) -> str:
     return "yes" if any(hit.text == fact for hit in mind.recall(question)) else "no"
 
 
-def _explain(tour: Tour, mind: Mind, memory_id: str) -> None:
-    tour.step("Explain: what was decided, when and why")
-    tour.typed(f"explain {memory_id}")
-    for line in mind.explain(memory_id).lines:
-        tour.say(line)
-
-
-def _prove(tour: Tour, engine: Engine) -> None:
-    tour.step("Prove it: every change is a link of a sealed chain")
+def _sunday(tour: Tour, engine: Engine, mind: Mind) -> None:
+    tour.day("Sunday", "what the agent is told before it acts, and the proof")
+    tour.typed(f'context "{_TASK}" --explain')
+    block = mind.context(_TASK)
+    tour.lines += [f"     {tour.out.text(line)}" for line in block.text.splitlines()]
+    parts = ", ".join(f"{name} {count}" for name, count in block.parts.items())
+    tour.say(f"{block.tokens} tokens: {parts}")
     tour.typed("audit verify")
     report = engine.verify_audit()
     if not report.intact:
