@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -207,7 +208,7 @@ def open_embedder(config: Config, environment: Mapping[str, str]) -> Embedder | 
     if config.embedder == "none":
         return None
     if config.embedder == "static":
-        return StaticEncoder() if find_spec("lamina_encoder") else None
+        return _packaged_encoder() if find_spec("lamina_encoder") else None
     if kind == "onnx" and rest:
         return cast(Embedder, load_part("lamina_search.encoders.onnx").OnnxEncoder(Path(rest)))
     if kind in {"http", "https"} and config.embedder_model:
@@ -222,6 +223,12 @@ def open_embedder(config: Config, environment: Mapping[str, str]) -> Embedder | 
         code="encoder_unknown",
         hint="Use static, none, onnx:FOLDER, or a URL with `embedder_model` beside it.",
     )
+
+
+@cache
+def _packaged_encoder() -> StaticEncoder:
+    """One for all engines of a process: reading its pieces takes longer than a write."""
+    return StaticEncoder()
 
 
 def local_token(engine: Engine, home: Path) -> Path:
