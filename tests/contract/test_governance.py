@@ -885,7 +885,7 @@ def test_why_a_memory_is_not_recalled_is_told_hurdle_by_hurdle(place: Place) -> 
     place.clock.advance(hours=2)
     assert "Its time was up" in why("white tea", brief)
     mind.remember("tea tea tea")
-    assert why("tea", one) == "It matches, as number 2; 1 are shown. Ask for more with k."
+    assert why("tea", one).startswith("It matches, as number 2; 1 are shown. Ask for more with k. Its score")
     for number in range(20):
         mind.remember(f"tea tea tea {number}")
     far = mind.remember("a long sentence about many other things in which tea is named once").ids[0]

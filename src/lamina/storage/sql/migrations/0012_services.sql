@@ -1,4 +1,4 @@
--- What a team of agents needs: changes counted per shelf, relations between memories, counts of what was done.
+-- What a team of agents needs: changes counted per shelf, counts of what was done.
 
 -- The owner of the tables steps over row-level security for this; it is forced again right after.
 --@postgres ALTER TABLE memory NO FORCE ROW LEVEL SECURITY;
@@ -16,20 +16,6 @@ UPDATE change_log SET number = counted.number
  WHERE change_log.tenant = counted.tenant AND change_log.thread = counted.thread
    AND change_log.revision = counted.revision;
 CREATE INDEX change_by_shelf ON change_log (tenant, shelf, number);
-
--- Edges between memories of one shelf. `related_to` has no direction and is kept once, the smaller id first.
-CREATE TABLE relation (
-  tenant TEXT NOT NULL,
-  from_id TEXT NOT NULL,
-  to_id TEXT NOT NULL,
-  type TEXT NOT NULL,
-  strength DOUBLE PRECISION NOT NULL,
-  created_at BIGINT NOT NULL,
-  PRIMARY KEY (tenant, from_id, to_id, type)
-)
---@sqlite WITHOUT ROWID
-;
-CREATE INDEX relation_by_target ON relation (tenant, to_id);
 
 -- What was done, for counting (IS-14); never the words of it.
 CREATE TABLE operational (
@@ -50,6 +36,3 @@ CREATE TABLE operational (
 ;
 CREATE INDEX operational_by_user ON operational (tenant, user_name, at);
 CREATE INDEX operational_by_thread ON operational (tenant, thread, op, number);
-
--- What is due to be purged.
-CREATE INDEX memory_by_purge ON memory (tenant, purge_at) WHERE purge_at IS NOT NULL;
