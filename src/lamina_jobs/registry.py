@@ -13,7 +13,7 @@ from lamina_jobs.schedule import parse_schedules
 #: In the time zone of the settings; the setting `schedule` has the last word.
 TIMES = parse_schedules(
     "micro-sync 10:00 13:00 16:00 19:00 22:00; daily-wrap-up 03:10; weekly-compound sun 04:30;"
-    "consolidate 02:30; insights 05:10; decay every 6h; lifecycle every 6h; index every 5m"
+    "decay every 6h; lifecycle every 6h; index every 5m"
 )
 
 

@@ -281,3 +281,15 @@ def test_the_rows_of_a_job_that_runs_often_do_not_pile_up(place: Place) -> None:
         place.clock.at += timedelta(seconds=300)
         run_job(engine, "x", engine.now(), BY_CLOCK, jobs)
     assert len(place.tables()["job_run"]) == 100
+
+
+def test_decay_and_expiry_run_every_six_hours_and_do_their_work(workspace: Place) -> None:
+    engine = workspace.open()
+    engine.scope().layers.episodes.record("We moved the server to Osaka over three long nights")
+    for name in ("decay", "lifecycle"):
+        assert run_job(engine, name, engine.now(), BY_CLOCK).status is not JobStatus.SKIPPED
+        assert run_job(engine, name, engine.now(), BY_CLOCK).status is JobStatus.SKIPPED
+    workspace.clock.advance(hours=6)
+    assert run_job(engine, "decay", engine.now(), BY_CLOCK).status is not JobStatus.SKIPPED
+    workspace.clock.advance(days=100)
+    assert run_job(engine, "lifecycle", engine.now(), BY_CLOCK).changes == ("1 episodes reduced to a line",)
