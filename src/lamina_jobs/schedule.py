@@ -69,7 +69,7 @@ def _schedule(part: str, words: list[str]) -> Schedule:
         return Schedule(every_s=int(rhythm[1]) * _UNITS[rhythm[2]])
     days = tuple(_DAYS.index(word) for word in words if word in _DAYS)
     try:
-        times = tuple(sorted(time.fromisoformat(word) for word in words if word not in _DAYS))
+        times = tuple(sorted(time.fromisoformat(word.zfill(5)) for word in words if word not in _DAYS))
     except ValueError:
         times = ()
     if not times or any(at.tzinfo for at in times):

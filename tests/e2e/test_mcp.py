@@ -40,6 +40,7 @@ CORE = [
     "memory_pending", "memory_search",
 ]  # fmt: skip
 MORE = [
+    "memory_query", "memory_changes", "memory_stats",
     "memory_lines", "memory_resolve", "memory_compact", "memory_get", "memory_history", "memory_restore",
     "memory_hear", "memory_promote", "memory_trace", "memory_status", "oracle_user_model",
     "oracle_user_model_update", "oracle_procedural_search", "oracle_procedural_learn",
@@ -48,6 +49,7 @@ MORE = [
 ]  # fmt: skip
 READING = [
     "memory_recall", "memory_explain", "memory_context", "memory_pending", "memory_search",
+    "memory_query", "memory_changes", "memory_stats",
     "memory_lines", "memory_resolve", "memory_get", "memory_history", "memory_trace",
     "memory_status", "oracle_user_model", "oracle_procedural_search", "oracle_episodic_search",
     "oracle_search",
@@ -243,7 +245,7 @@ async def journey(client: Client) -> None:
     assert (revised["decision"], revised["revision"]) == ("admitted", 2)
     stale = await refused(client, "memory_revise", memory_id=memory_id, text="no", expect=1)
     assert "revision_mismatch" in stale
-    assert await found(client, "lactose") == []
+    assert "Ana is lactose intolerant" not in await found(client, "lactose")  # meaning finds the new words
 
     explained = await done(client, "memory_explain", memory_id=memory_id)
     assert explained["memory"]["authority"] == "ai_inferred"
@@ -580,7 +582,7 @@ def test_an_agent_remembers_recalls_revises_forgets_and_explains_over_http(store
 
 
 async def again(client: Client) -> None:
-    assert await found(client, "花生过敏") == ["我对花生过敏"]
+    assert (await found(client, "花生过敏"))[0] == "我对花生过敏"
     receipt = await done(client, "memory_remember", text="我对花生过敏")
     assert receipt["decision"] == "unchanged"
 

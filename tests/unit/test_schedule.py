@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
+from lamina.config import knobs
 from lamina.errors import ConfigError
+from lamina_jobs.registry import JOBS
 from lamina_jobs.schedule import Schedule, parse_schedules, zone_of
 
 BERLIN, BANGKOK = zone_of("Europe/Berlin"), zone_of("Asia/Bangkok")
@@ -41,6 +45,18 @@ def test_a_year_of_every_schedule_has_no_gap_and_no_double() -> None:
     year = datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)
     named = parse_schedules("a 10:00 22:00; b sun 04:30; c every 6h; d off")
     assert [len(slots(named[one], *year, "America/New_York")) for one in "abcd"] == [730, 52, 1459, 0]
+
+
+def test_the_examples_of_the_guide_and_of_the_settings_can_be_read() -> None:
+    guide = (Path(__file__).parents[2] / "docs/guides/jobs.md").read_text("utf-8")
+    told = [re.findall(r'^schedule = "(.*)"$', guide, re.M)[0], knob_examples()]
+    for text in told:
+        assert parse_schedules(text).keys() <= JOBS.keys()
+
+
+def knob_examples() -> str:
+    doc = next(doc for name, _, doc, _ in knobs() if name == "schedule")
+    return doc.split("`")[1]
 
 
 def test_the_last_time_is_never_after_now_and_never_older_than_the_rhythm() -> None:
