@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 import apsw
@@ -27,6 +27,7 @@ _LATER = (
     "is_private", "parent_id", "memory_layer", "confidence", "access_count", "last_accessed_at", "expires_at",
     "content",
 )  # fmt: skip
+_HOME = "ψ"  #: the folder of its markdown
 _LARGEST = 1 << 20
 _ABOVE = 4  #: folders over the database in which its markdown is looked for
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.S)
@@ -43,7 +44,7 @@ def read(file: File, _: Place) -> Iterator[Item]:
     try:
         with closing(opened(file)) as database:
             yield from _Oracle(file, database).items()
-    except apsw.Error as error:
+    except (apsw.Error, UnicodeDecodeError) as error:
         raise InvalidInput(
             f"{file.path.name} cannot be read as an Oracle database: {error}.",
             code="import_unreadable",
@@ -135,15 +136,16 @@ class _Oracle:
         )
 
     def _markdown(self, row: Mapping[str, Any]) -> str:
-        """The file that a row is the whole of, as somebody wrote it; none outside the folders above."""
+        """The file that a row is the whole of, as somebody wrote it; none outside the memory's own folder."""
         name = str(row.get("source_file") or "")
-        if not name.endswith(".md") or ".." in name.split("/") or self._on_file[name] > 1:
+        if not name.startswith(f"{_HOME}/") or not name.endswith(".md") or self._on_file[name] > 1:
             return ""
-        for folder in self._file.path.parents[:_ABOVE]:
-            path = folder / name.lstrip("/")
-            if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
-                with path.open("rb") as stream:
-                    return _body(stream.read(_LARGEST).decode("utf-8", "replace"))
+        with suppress(OSError, ValueError):
+            for folder in self._file.path.parents[:_ABOVE]:
+                path = (folder / name).resolve()
+                if path.is_relative_to((folder / _HOME).resolve()) and path.is_file():
+                    with path.open("rb") as stream:
+                        return _body(stream.read(_LARGEST).decode("utf-8", "replace"))
         return ""
 
 

@@ -43,6 +43,7 @@ def oracle(folder: Path, columns: str, rows: Mapping[str, tuple[str, Mapping[str
     """A database with these rows, each an id, its words and its columns; and the markdown beside it."""
     (folder / FILE).parent.mkdir(parents=True)
     (folder / FILE).write_text(MARKDOWN, "utf-8")
+    (folder / "secret.md").write_text("Nobody asked for this file", "utf-8")
     path = folder / "oracle.db"
     database = apsw.Connection(str(path))
     database.execute(f"CREATE TABLE oracle_documents ({columns})")
@@ -65,7 +66,7 @@ def golden(tmp_path: Path) -> Path:
             "source_file": FILE, "concepts": '["git", "memory:semantic"]', "confidence": 90,
             "access_count": 7, "last_accessed_at": AT, "decay_score": 80, "memory_layer": "semantic",
         }),
-        "learning_thai": ("ทีม ใช้ ฐานข้อมูล LanceDB", {"source_file": "ψ/gone.md", "confidence": 60}),
+        "learning_thai": ("ทีม ใช้ ฐานข้อมูล LanceDB", {"source_file": "ψ/../secret.md", "confidence": 60}),
         "learning_old": ("We use Chroma", {"superseded_by": "learning_thai"}),
         "learning_git_1": ("a chunk of it", {"parent_id": "learning_git"}),
         "learning_none": ("", {}),
