@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lamina.errors import InvalidInput, NotFound
-from lamina_formats import claude_code, codex, exports, memories, openclaw, openclaw_sqlite, plain
+from lamina_formats import claude_code, codex, exports, memories, openclaw, openclaw_sqlite, oracle, plain
 from lamina_formats.lines import parsed
 from lamina_formats.turn import File, Item, Place
 
@@ -28,15 +28,16 @@ READERS: dict[str, Reader] = {
     "claude": exports.read_claude,
     "mem0": memories.read_mem0,
     "memory-server": memories.read_server,
+    "oracle": oracle.read,
 }
 #: What people may ask for; the two forms of OpenClaw are told apart by the file.
 FORMATS = ("auto", *(name for name in READERS if name != "openclaw-sqlite"))
 #: Read from where they were left off; the others as a whole when they have changed.
 RESUMABLE = frozenset({"openclaw", "claude-code", "codex", "jsonl"})
 #: Others may write to them without their size saying so.
-ALWAYS_READ = frozenset({"openclaw-sqlite"})
+ALWAYS_READ = frozenset({"openclaw-sqlite", "oracle"})
 
-_MAY_BE = re.compile(r".+\.(?:jsonl(?:\.reset\..+)?|sqlite|json|zip)")
+_MAY_BE = re.compile(r".+\.(?:jsonl(?:\.reset\..+)?|sqlite|db|json|zip)")
 _NEVER = re.compile(r".*\.(?:checkpoint|trajectory|deleted)\b.*|sessions\.json|session_index\.jsonl")
 _SQLITE = b"SQLite format 3\x00"
 _PEEK = 256 * 1024
@@ -81,9 +82,13 @@ def _format(path: Path, wanted: str) -> str | None:
         return ""
     if head.startswith(_SQLITE):
         # What was written last may still stand in the log beside it.
+        if wanted == "oracle" or (wanted == "auto" and oracle.TABLE.encode() in head):
+            return "oracle"
         ours = b"transcript_events" in head or path.name == "openclaw-agent.sqlite"
         return "openclaw-sqlite" if ours and wanted in ("auto", "openclaw") else None
-    return detected(path, head) if wanted == "auto" else wanted
+    if wanted in ("auto", "oracle"):
+        return detected(path, head) if wanted == "auto" else None
+    return wanted
 
 
 def detected(path: Path, head: bytes) -> str | None:

@@ -49,15 +49,20 @@ def read(file: File, place: Place) -> Iterator[Item]:
     yield Place(offset=file.end().offset, state={"done": done})
 
 
+def opened(file: File) -> apsw.Connection:
+    """A database of another program, opened so that nothing can be written."""
+    name = f"file:{quote(str(file.path))}?mode=ro"
+    database = apsw.Connection(name, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    database.set_busy_timeout(_BUSY_MS)
+    return database
+
+
 class _Store:
-    """One agent's database, opened so that nothing can be written."""
+    """One agent's database."""
 
     def __init__(self, file: File) -> None:
         self._file = file
-        name = f"file:{quote(str(file.path))}?mode=ro"
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        self._database = apsw.Connection(name, flags=flags)
-        self._database.set_busy_timeout(_BUSY_MS)
+        self._database = opened(file)
         self._windows = self._read_windows()
 
     def close(self) -> None:

@@ -45,6 +45,21 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """How a memory with layers holds something."""
+
+    layer: str
+    name: str | None = None  #: the key of a value of the user model
+    tags: tuple[str, ...] = ()
+    confidence: float = 1.0
+    uses: int = 0
+    used_at: datetime | None = None
+    until: datetime | None = None  #: when its time is over
+    user: str | None = None  #: whose it is, where the memory is of several
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
     """Something that another memory holds."""
 
@@ -54,6 +69,7 @@ class Fact:
     at: datetime | None
     path: str
     key: str = ""
+    held: Held | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,17 +8,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
+from lamina.engine.details import draft_of
 from lamina.engine.mind import Mind
 from lamina.engine.request import Request, Verb
 from lamina.errors import ConfigError, Denied, InvalidInput
 from lamina.model import Deny, Draft, Kind, Layer, Outcome, Role, Scope, checked_name
 from lamina.storage.imports import Imports, Position
+from lamina.storage.layers import LayerRows
 from lamina_formats.detect import ALWAYS_READ, READERS, RESUMABLE, PathName, find
-from lamina_formats.turn import Fact, File, Place, Skipped, Speaker, Turn
+from lamina_formats.turn import Fact, File, Held, Place, Skipped, Speaker, Turn
 from lamina_language.secrets.privacy import check_name, redacted
 from lamina_language.understand.events import importance
+from lamina_search.decay import EPISODE_LIFE, EPISODE_RENEWED
 from lamina_text.normal import well_formed
 
 _BATCH = 250
@@ -116,8 +119,8 @@ class _Import:
                         self.report.skip(item)
                     case Place():
                         place = item
-                    case _ if self._too_old(item):
-                        self.report.skipped["before"] += 1
+                    case _ if reason := self._left_out(item):
+                        self.report.skipped[reason] += 1
                     case _:
                         batch.append(item)
                 # A batch ends at a place to go on from, where the format has some on its way.
@@ -132,9 +135,6 @@ class _Import:
             size = -1
         self._bring_in(batch, self._position(file, place, size))
         yield file.size
-
-    def _too_old(self, item: Turn | Fact) -> bool:
-        return bool(self.wanted.since and item.at and item.at < self.wanted.since)
 
     def _start(self, file: File, size: int) -> Place | None:
         """Where to begin; None where there is nothing new."""
@@ -185,20 +185,27 @@ class _Import:
             key for key, one in zip(requests, receipts, strict=True) if one.decision is not Outcome.DENIED
         ]
 
+        uses = {
+            one.ids[0]: (held.uses, min(held.used_at or engine.now(), engine.now()))
+            for key, one in zip(requests, receipts, strict=True)
+            if one.decision is Outcome.ADMITTED and (held := getattr(items[key], "held", None)) and held.uses
+        }
+
         def note(imports: Imports) -> None:
             imports.add(kept)
             imports.keep(position, engine.now())
 
         engine.database.write(lambda tx: note(Imports(tx, user)))
+        engine.database.write(lambda tx: LayerRows(tx).note(uses, EPISODE_RENEWED))
 
     def _request(self, key: str, item: Turn | Fact) -> Request | None:
         engine = self.mind.engine
         try:
             text = well_formed(item.text, "text", engine.config.max_text_chars)
+            draft = self._turn(key, item, text) if isinstance(item, Turn) else self._fact(item, text)
         except InvalidInput as error:
             self.report.skip(Skipped(reason=error.code, path=item.path))
             return None
-        draft = self._turn(key, item, text) if isinstance(item, Turn) else self._fact(item, text)
         weight = importance(draft.kind, draft.scope.role, text, book=engine.book.rules)
         draft = replace(draft, importance=weight.value, importance_reason=weight.reasons)
         return Request(
@@ -221,6 +228,8 @@ class _Import:
 
     def _fact(self, fact: Fact, text: str) -> Draft:
         """What a program believed is text of unknown origin: it is found, and never taken for the user's."""
+        if fact.held is not None:
+            return self._held(fact, fact.held, text)
         scope = replace(self.mind.scope, role=Role.DOCUMENT, agent=fact.source, run=_RUN)
         return Draft(
             scope=scope,
@@ -230,6 +239,32 @@ class _Import:
             message_range=redacted(fact.entry_id)[:400],
             meta={"source": fact.source},
         )
+
+    def _held(self, fact: Fact, held: Held, text: str) -> Draft:
+        """What the user's own agents kept in a memory with layers: theirs still, in its layer, in no file."""
+        engine, kinds = self.mind.engine, {Layer.PROCEDURAL: Kind.PROCEDURE, Layer.EPISODIC: Kind.EPISODE}
+        details: Any = {"layer": held.layer, "tags": held.tags, "confidence": held.confidence}
+        details |= {"key": held.name} if held.name else {"kind": kinds.get(Layer(held.layer), Kind.FACT)}
+        details |= {"ttl": f"{EPISODE_LIFE.days}d"} if held.layer == Layer.EPISODIC else {}
+        scope = self._agent(replace(self.mind.scope, run=_RUN), fact.source)
+        draft = draft_of(scope, text, details, engine.now(), engine.config.max_text_chars, engine.book.rules)
+        return replace(
+            draft,
+            said_at=self._said(fact.at),
+            session_path=fact.path,
+            message_range=redacted(fact.entry_id)[:400],
+            place=f"key:{held.name}" if held.name else f"{fact.source}:{fact.entry_id}",
+            meta={**({} if held.name else {"source": fact.source}), **held.meta},
+        )
+
+    def _left_out(self, item: Turn | Fact) -> str | None:
+        """Why something is not taken: it is too old, its time is over, or it is about somebody else."""
+        held = item.held if isinstance(item, Fact) else None
+        if self.wanted.since and item.at and item.at < self.wanted.since:
+            return "before"
+        if held is not None and held.until and held.until <= self.mind.engine.now():
+            return "expired"
+        return "other_user" if held is not None and held.user not in (None, self.mind.scope.user) else None
 
     def _said(self, at: datetime | None) -> datetime | None:
         return at if at is not None and at < self.mind.engine.now() else None
@@ -243,7 +278,12 @@ class _Import:
             return scope
         if turn.role is Speaker.USER:
             return replace(scope, role=Role.USER)
-        return replace(scope, role=Role.AGENT, agent=turn.source)
+        return self._agent(scope, turn.source)
+
+    def _agent(self, scope: Scope, name: str) -> Scope:
+        """An agent of the user's, where it is the user who imports."""
+        own = scope.role in (Role.USER, Role.ADMIN, Role.SYSTEM)
+        return replace(scope, role=Role.AGENT, agent=name) if own else scope
 
 
 def _key(item: Turn | Fact) -> str:

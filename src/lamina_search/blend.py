@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +60,14 @@ class Blend:
             chosen = chosen[scores >= border]
         order = chosen[np.lexsort((chosen, -self._score[chosen]))]
         return [self._candidate(at) for at in order.tolist()]
+
+    def among(self, slots: Mapping[int, Sequence[int]]) -> Blend:
+        """The same texts with the same scores, as far as they are at these slots of their shelves."""
+        starts = zip(self._shelves, self._starts.tolist(), strict=False)
+        places = [start + slot for number, start in starts for slot in slots.get(number, ())]
+        few = copy(self)
+        few._found = np.intersect1d(self._found, np.array(places, dtype=np.int64))
+        return few
 
     def at(self, shelf: int, slot: int) -> Candidate:
         """What was found of one text."""

@@ -200,6 +200,7 @@ def test_an_agent_that_imports_does_not_speak_for_its_user(engine: Engine, ana: 
     import_files(engine.scope(agent="planner"), [DATA / "plain"])
 
     found = stored(ana, "Hello from plain JSONL")
+    assert found[0].text.startswith("Hello from plain JSONL")
     assert {one.authority for one in found} == {Authority.AI_INFERRED}
 
 

@@ -236,6 +236,23 @@ def test_micro_sync_cannot_even_read_the_entry_point(tmp_path: Path) -> None:
     assert report.code == "not_your_file"
 
 
+def test_decay_and_expiry_come_round_every_six_hours(workspace: Place) -> None:
+    engine, clock = workspace.open(), workspace.clock
+    ana, names = engine.scope(), ("decay", "lifecycle")
+    jobs = {name: JOBS[name] for name in names}
+    ana.remember("Ana drinks oat milk")
+    ana.layers.episodes.record("Moved the shop")
+    for name in names:
+        run_job(engine, name, engine.now())
+    clock.advance(hours=6)
+    assert due_jobs(engine, engine.now(), jobs) == list(names)
+    clock.advance(days=90)
+    told = [run_job(engine, name, engine.now()).changes for name in names]
+    assert [len(one) for one in told] == [1, 1]
+    assert told[1] == ("1 episodes reduced to a line",)
+    assert due_jobs(engine, engine.now(), jobs) == []
+
+
 def test_a_search_writes_no_file(workspace: Place) -> None:
     engine = workspace.open()
     assert engine.root is not None
@@ -281,15 +298,3 @@ def test_the_rows_of_a_job_that_runs_often_do_not_pile_up(place: Place) -> None:
         place.clock.at += timedelta(seconds=300)
         run_job(engine, "x", engine.now(), BY_CLOCK, jobs)
     assert len(place.tables()["job_run"]) == 100
-
-
-def test_decay_and_expiry_run_every_six_hours_and_do_their_work(workspace: Place) -> None:
-    engine = workspace.open()
-    engine.scope().layers.episodes.record("We moved the server to Osaka over three long nights")
-    for name in ("decay", "lifecycle"):
-        assert run_job(engine, name, engine.now(), BY_CLOCK).status is not JobStatus.SKIPPED
-        assert run_job(engine, name, engine.now(), BY_CLOCK).status is JobStatus.SKIPPED
-    workspace.clock.advance(hours=6)
-    assert run_job(engine, "decay", engine.now(), BY_CLOCK).status is not JobStatus.SKIPPED
-    workspace.clock.advance(days=100)
-    assert run_job(engine, "lifecycle", engine.now(), BY_CLOCK).changes == ("1 episodes reduced to a line",)

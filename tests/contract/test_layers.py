@@ -162,6 +162,31 @@ def test_steps_are_united_in_their_order(one: list[str], other: list[str], both:
     assert united(one, other) == both
 
 
+def test_procedures_found_by_their_place_are_those_met_on_the_way(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana = engine.scope(project="shop")
+    things = ("deploy the shop", "ส่งรายงานลูกค้า", "备份数据库")
+    ana.remember_many({"text": f"{thing}, {number} times"} for thing in things for number in range(60))
+    for thing in things:
+        for word in ("today", "urgent", "night"):
+            ana.layers.procedures.learn(f"{thing} {word}", [f"ask about {word}", "do it"])
+    ana.layers.procedures.learn("deploy the shop together", ["tell the team"], space="project")
+    gone = ana.layers.procedures.learn("deploy the shop never", ["stop"]).ids[0]
+    ana.forget(gone)
+
+    def found() -> list[list[tuple[str, float]]]:
+        asked = [*things, "urgent", "nothing of the kind"]
+        hits = [ana.recall(one, k=20, layers=[Layer.PROCEDURAL]) for one in asked]
+        return [[(hit.id, hit.score) for hit in one] for one in hits]
+
+    by_place = found()
+    monkeypatch.setattr("lamina.engine.recall._FEW", -1)  # more than that: as if there were too many
+    assert by_place == found()
+    assert [len(one) > 2 for one in by_place] == [True, True, True, True, False]
+    assert gone not in {one for hits in by_place for one, _ in hits}
+
+
 def test_an_agent_cannot_rewrite_a_persons_procedure(engine: Engine) -> None:
     ana, agent = engine.scope(), engine.scope(agent="planner")
     first = ana.layers.procedures.learn("deploy Docker", ["ask", "deploy"])

@@ -194,6 +194,7 @@ def test_expertise_heard_in_a_conversation_waits_for_the_persons_word(ana: Mind)
     assert ana.layers.user_model.get()["expertise"] == {}
     ana.confirm("user.expertise.docker")
     assert ana.layers.user_model.get()["expertise"] == {"docker": "expert"}
+    assert [one.file for one in ana.keyed() if one.key == "user.expertise.docker"] == [None]
 
 
 def test_a_correction_that_teaches_a_procedure_waits_for_the_persons_word(ana: Mind) -> None:

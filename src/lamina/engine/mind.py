@@ -349,7 +349,7 @@ class Mind(Team):
             "key": memory.key or "", "kind": memory.kind, "priority": max(70, memory.priority),
             "reason": reason or "confirmed",
         }  # fmt: skip
-        receipt = self.remember(memory.text, **details)
+        receipt = self.layers.user_model.agreed(memory.text, details)
         if receipt.decision is not Outcome.DENIED:
             self.engine.act(self.scope, lambda ledger: conclude(ledger, memory, receipt.ids[0]))
             told = receipt.acknowledgement

@@ -13,6 +13,7 @@ from lamina.errors import InvalidInput
 from lamina.model import Hit, Layer, Memory, Phase, Query, Recollection, Space, Trust
 from lamina.runtime import monotonic
 from lamina.storage.database import Transaction
+from lamina.storage.layers import LayerRows
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.memories import Memories
 from lamina.storage.phases import Phases
@@ -30,6 +31,7 @@ from lamina_text.tokens import count_tokens
 
 MAX_K = 1000
 MAX_QUERY_CHARS = 20_000
+_FEW = 2000  #: procedures of a shelf that are looked up by their place rather than met on the way
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +107,19 @@ def _resolved(reading: Reading, candidates: Sequence[Candidate]) -> dict[tuple[i
     return found
 
 
+def _narrowed(reading: Reading, blend: Blend) -> Blend:
+    """What is asked of procedures alone looks at them alone: among thousands they are hard to meet."""
+    if tuple(reading.query.layers) != (Layer.PROCEDURAL,):
+        return blend
+    rows = LayerRows(reading.transaction)
+    slots = {one.number: rows.procedure_slots(one.number, _FEW) for one in reading.shelves}
+    known = {number: few for number, few in slots.items() if few is not None}
+    return blend.among(known) if len(known) == len(slots) else blend
+
+
 def _found(reading: Reading, blend: Blend, wanted: int) -> list[Fused]:
     """At least the best so many that the query may see, or all there are; equals by id."""
-    count = wanted
+    blend, count = _narrowed(reading, blend), wanted
     while True:
         candidates = blend.best(count)
         ids = _resolved(reading, candidates)

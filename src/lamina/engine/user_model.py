@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lamina.engine.details import Details
 from lamina.engine.drafting import drafted, kept
 from lamina.errors import Denied
 from lamina.model import Layer, Outcome, Receipt, Role
@@ -46,6 +47,12 @@ class UserModel:
                 receipt = self.mind.propose(value, key, CONFIDENCE["auto"], "proposed:user_model")
             receipts.append(receipt)
         return receipts
+
+    def agreed(self, value: str, details: Details) -> Receipt:
+        """Keep what the person agreed to as their own word; what is under `user.` in the store only."""
+        key = details["key"]
+        in_file = not key.startswith("user.") or any(one.key == key and one.file for one in self.mind.keyed())
+        return kept(self.mind, drafted(self.mind, value, details, place="" if in_file else f"key:{key}"))
 
     def _set(self, key: str, value: str, *, in_file: bool) -> Receipt:
         person = self.mind.scope.role in (Role.USER, Role.ADMIN)

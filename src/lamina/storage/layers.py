@@ -29,6 +29,11 @@ class LayerRows:
         """Episodes of anybody whose time is up, oldest first."""
         return [from_row(row) for row in self._tx.all("episodes_over", now=micros(now), limit=limit)]
 
+    def procedure_slots(self, shelf: int, most: int) -> list[int] | None:
+        """Where the procedures of a shelf stand in its index; None where there are more than so many."""
+        rows = self._tx.all("procedure_slots", shelf=shelf, limit=most + 1)
+        return None if len(rows) > most else [slot for (slot,) in rows]
+
     def note(self, reads: Mapping[str, tuple[int, datetime]], renewed: timedelta) -> None:
         """Count what was found: how often and when last; an episode lives at least `renewed` from then."""
         self._tx.many("note_access", [

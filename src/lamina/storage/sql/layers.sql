@@ -11,6 +11,11 @@ SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND layer = 'procedural' AND state = 'active' AND trust = 'trusted'
    AND (expires_at IS NULL OR expires_at > :now) AND {{reached}} ORDER BY tick DESC LIMIT :limit;
 
+-- name: procedure_slots
+-- Where the procedures of a shelf stand in its index: few places among many.
+SELECT slot FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND layer = 'procedural' AND state = 'active' LIMIT :limit;
+
 -- name: episodes_over
 -- Episodes of anybody whose time is up, oldest first.
 SELECT {{memory_columns}} FROM memory
