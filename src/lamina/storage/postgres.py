@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import selectors
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from importlib import resources
 from typing import Any, TypeVar
@@ -137,13 +137,17 @@ class PostgresDatabase:
 
     @contextmanager
     def alone(self, name: str) -> Iterator[Callable[[], bool]]:
-        # A session's lock on a connection of its own: the server frees it when that connection ends.
+        # A session's lock on a connection of its own: the server frees it when its holder dies.
         with _explained(), psycopg.connect(self.url, autocommit=True, application_name="lamina-job") as held:
             lock = f"lamina-job:{len(self.tenant)}:{self.tenant}:{name}"
             row = held.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", (lock,)).fetchone()
             if row is None or not row[0]:
                 raise job_running(name)
-            yield lambda: _answers(held)
+            try:
+                yield lambda: _answers(held)
+            finally:  # the end of a connection is noticed later, and the next run would find it busy
+                with suppress(psycopg.OperationalError):
+                    held.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", (lock,))
 
     def close(self) -> None:
         self._pool.close()
