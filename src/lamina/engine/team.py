@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Unpack
 
 from lamina.engine.delta import delta_of
@@ -14,20 +15,20 @@ if TYPE_CHECKING:
     from lamina.engine.engine import Engine
 
 
-class Team:
+class Team(ABC):
     """Part of `Mind`."""
 
     engine: Engine
     scope: Scope
 
     @property
+    @abstractmethod
     def in_session(self) -> Scope:
         """The scope with the session it is in, named or not."""
-        raise NotImplementedError
 
+    @abstractmethod
     def allowed(self, query: Query) -> Query:
         """The query within what the policy lets this caller read."""
-        raise NotImplementedError
 
     def changes(self, since: str = "") -> Delta:
         """What changed in the caller's memory since a cursor, and the cursor to ask with next time.
