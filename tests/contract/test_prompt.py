@@ -88,11 +88,18 @@ def test_procedures_are_kept_from_agents_that_only_talk(workspace: Place) -> Non
 def test_what_waits_and_what_changed_are_in_the_block(engine: Engine) -> None:
     ana = engine.scope()
     ana.remember("Mali lives in Osaka")
+    seen = ana.changes().cursor
     ana.propose("formal", "response.style", 0.8)
     ana.remember("Mali plays go")
-    text = ana.context("Mali", since=1).text
+    gone = ana.remember("Mali hates chess").ids[0]
+    ana.forget(gone)
+    engine.scope(agent="t", role="tool").remember("Mali is a zebra")
+    text = ana.context("Mali", changes_since=seen).text
     assert re.search(r"<pending>\n- response.style: formal\n</pending>", text)
-    assert re.search(r"<changes>\n- created: Mali plays go\n- created: formal\n</changes>", text)
+    told = text.partition("<changes>")[2]
+    assert "Mali plays go" in told
+    assert "chess" not in text
+    assert "zebra" not in text
     assert "<changes>" not in ana.context("Mali").text
 
 

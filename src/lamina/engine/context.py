@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from lamina.engine.modes import by_modes
 from lamina.model import Context, Layer
-from lamina.storage.logs import Changes
 from lamina_language.user_model import PREFERENCES
 from lamina_search.prompt import Group, Item, block, episodes_group, procedures_group, user_model_group
 
@@ -16,12 +15,12 @@ if TYPE_CHECKING:
 
 #: How many hits a context considers; the budget decides how many it shows.
 HITS = 20
-_PROCEDURES, _EPISODES, _CHANGES, _PENDING = 3, 3, 10, 10
+_PROCEDURES, _EPISODES, _PENDING = 3, 3, 10
 _KNOWLEDGE = [layer for layer in Layer if layer is not Layer.PROCEDURAL]
 
 
 def context_of(
-    mind: Mind, task: str, budget: int, form: str, since: int | None = None, cursor: str | None = None
+    mind: Mind, task: str, budget: int, form: str, cursor: str | None = None
 ) -> Context:
     """The block for a prompt; nothing that a tool or a document said is in it.
 
@@ -50,22 +49,9 @@ def context_of(
             episodes_group(happened),
             Group("knowledge", tuple(Item(hit.text) for hit in found.hits if hit.id not in shown)),
             Group("pending", tuple(Item(f"{one.key}: {one.text}") for one in mind.pending()[:_PENDING])),
-            Group("changes", told or _changes(mind, since)),
+            Group("changes", told),
         ],
         budget,
         form,
     )
     return replace(made, delta=delta)
-
-
-def _changes(mind: Mind, since: int | None) -> tuple[Item, ...]:
-    """What this conversation changed after a revision, newest first, in the words it has now."""
-    if since is None:
-        return ()
-    rows = mind.engine.database.read(lambda tx: Changes(tx).since(mind.scope.thread, since, 1000))
-    latest = {one.memory_id: one for one in rows}
-    known = {one.id: one for one in mind.loaded(list(latest))}
-    newest = sorted(latest.values(), key=lambda one: -one.revision)[:_CHANGES]
-    return tuple(
-        Item(f"{one.event}: {known[one.memory_id].text}") for one in newest if one.memory_id in known
-    )

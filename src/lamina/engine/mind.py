@@ -282,16 +282,16 @@ class Mind(Team):
         return self.engine.guardrails.prohibits(well_formed(what, "name", 200))
 
     def context(
-        self, task: str, *, budget_tokens: int = 2000, form: str = "xml", since: int | None = None,
+        self, task: str, *, budget_tokens: int = 2000, form: str = "xml",
         changes_since: str | None = None,
     ) -> Context:  # fmt: skip
         """The block an agent puts in its prompt: the user, how things are done, what happened, what is known.
 
-        Nothing that a tool or a document said is in it. With `since`, a revision, or
+        Nothing that a tool or a document said is in it. With
         `changes_since`, a cursor, also what changed after it.
         """
         whole_number(budget_tokens, "budget_tokens", 0, 2**31)
-        return context_of(self, task, budget_tokens, form, since, changes_since)
+        return context_of(self, task, budget_tokens, form, changes_since)
 
     def turn(self, message: str) -> AgentTurn:
         """One step of an agent's loop, as a context: see `AgentTurn`."""
