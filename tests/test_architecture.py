@@ -41,6 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("engine",),
     ("lamina_documents",),
     ("lamina_formats",),
+    ("lamina_services",),
     ("lamina_jobs",),
     ("surfaces", "integrations"),
     ("app",),
@@ -58,6 +59,7 @@ LIBRARIES = {
     "lamina_files": 1_500,
     "lamina_documents": 800,
     "lamina_formats": 2_000,
+    "lamina_services": 2_500,
     "lamina_jobs": 3_000,
 }
 
