@@ -40,6 +40,7 @@ from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.remote import Endpoint, RemoteEncoder
 from lamina_search.encoders.static import StaticEncoder
 from lamina_search.encoders.tended import Tended
+from lamina_services.linking import Linking
 
 #: How long a question waits for an encoder elsewhere; then words alone answer it.
 _QUESTION_S = 2.0
@@ -146,6 +147,7 @@ def _assembled(
                 _rules(config.rules),
                 timedelta(minutes=config.session_minutes),
                 categories=read_categories(config.categories),
+                linker=Linking(config.link_min, config.link_k) if config.link_k else None,
                 encoder=embedder if isinstance(embedder, StaticEncoder) else None,  # others may be slow
             ),
             config=config,

@@ -23,6 +23,7 @@ from lamina.model import (
     contract_kind,
 )
 from lamina.storage.memories import Memories
+from lamina.storage.relations import Relations
 from lamina.trace import events
 from lamina.views.acknowledge import acknowledgement
 from lamina_policy.gates import BORDER_CODES, border, out_of_reach, policy_tags, privacy
@@ -113,6 +114,7 @@ def store(
         _retire(ledger, old, memory, outcome.rule)
     slot = ledger.index(shelf.number, memory)
     ledger.memories.add(memory, shelf=shelf.number, slot=slot, identity=identity)
+    ledger.relate(shelf.number, slot, memory)
     standing_of = {"rule": outcome.rule, "authority": memory.authority.value}
     ledger.record(HistoryOp.ADD, memory, old.text if old else None, {**decision, **standing_of})
     return memory
@@ -286,6 +288,8 @@ def put_aside(ledger: Ledger, memory: Memory, state: State) -> Memory:
     _check_home(ledger, memory)
     shelf, slot, identity = ledger.memories.place(memory.id)
     ledger.unindex(shelf, slot, memory)
+    if memory.superseded_by is not None:
+        Relations(ledger.transaction).move(memory.id, memory.superseded_by)
     changed = replace(
         memory, state=state, retired_tick=ledger.tick(memory.shelf), updated_at=ledger.now
     )
@@ -364,7 +368,10 @@ def reword(
     shelf, slot, _ = ledger.memories.place(old.id)
     ledger.unindex(shelf, slot, old)
     changed = replace(new, updated_at=ledger.now)
-    saved = _saved(ledger, changed, ledger.index(shelf, changed), identity)
+    fresh = ledger.index(shelf, changed)
+    saved = _saved(ledger, changed, fresh, identity)
+    Relations(ledger.transaction).reworded(saved.id)
+    ledger.relate(shelf, fresh, saved)
     ledger.record(HistoryOp.UPDATE, saved, old.text, dict(decision))
     ledger.wrote(saved)
     return saved
