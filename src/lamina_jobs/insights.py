@@ -55,7 +55,7 @@ def insights(task: Task) -> None:
         try:
             proposed = _proposed(task, material)
         except LaminaError as error:
-            task.notes.append(f"The language model was of no help ({error.code}); the rest is for the next run.")
+            task.notes.append(f"The language model failed ({error.code}); the rest waits for the next run.")
             break
         asked += 1
         _kept(task, mind, proposed)

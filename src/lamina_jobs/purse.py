@@ -1,4 +1,4 @@
-"""What a tenant's jobs may spend on a language model in a day; kept in the store, so that no restart refills it."""
+"""What a tenant's jobs may spend on a language model in a day; in the store, so no restart refills it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class DayPurse:
                 raise Unavailable(
                     "The language model was asked as much today as the settings allow.",
                     code="writer_day_limit",
-                    hint="It is asked again tomorrow; `writer_daily_calls` and `writer_daily_tokens` say how much.",
+                    hint="It is asked again tomorrow; see `writer_daily_calls` and `writer_daily_tokens`.",
                 )
             _put(transaction, self._day(), calls + 1, tokens)
 

@@ -25,7 +25,7 @@ CATEGORY = "relationship_dynamic"
 MOST_ACTIVITIES, MOST_STATEMENTS, MOST_CHARS, MOST_INSIGHTS = 5, 3, 1_000, 3
 _LINE = 400  #: characters of one activity or statement
 _CONFIDENCE = 0.5
-_NEAR = 8  #: memories that an insight is held against
+_HELD_AGAINST = 300  #: the newest statements, with which an insight must not clash
 
 #: The material as JSON into what a model answers: a list of `{"summary", "tags", "importance"}`.
 Ask = Callable[[str], Sequence[Mapping[str, Any]]]
@@ -45,12 +45,10 @@ def material_of(mind: Mind, said: Iterable[str], since: datetime) -> str:
     `said` is their recent conversation, oldest first. Nothing that a tool or a document said, that a job
     made, or that holds a secret is in it.
     """
-    now, shelf = mind.engine.now(), mind.scope.shelf(Space.USER) or ""
-    stated = mind.engine.database.read(lambda tx: statements(tx, shelf, now, 50))
-    fresh = [one for _, one in stated if one.updated_at > since and _usable(one)][:MOST_STATEMENTS]
+    fresh = [one for one in _stated(mind) if one.updated_at >= since and _usable(one)][:MOST_STATEMENTS]
     happened = newest(mind, Layer.EPISODIC, MOST_ACTIVITIES, (Space.USER,))
     lately = _last(said, MOST_CHARS)
-    if not fresh and not lately and not any(one.created_at > since for one in happened):
+    if not fresh and not lately and not any(one.created_at >= since for one in happened):
         return ""
     shown = {
         "activities": [one.text[:_LINE] for one in happened if _usable(one)],
@@ -61,7 +59,7 @@ def material_of(mind: Mind, said: Iterable[str], since: datetime) -> str:
 
 
 def keep(mind: Mind, proposed: Sequence[Mapping[str, Any]], reason: str) -> Made:
-    """Store what passes the writing rules, the gates, and what its person has said; the rest is named by code."""
+    """Store what passes the writing rules and the gates and does not clash; the rest is named by a code."""
     ids: list[str] = []
     refused: list[str] = []
     for one in proposed[:MOST_INSIGHTS]:
@@ -87,16 +85,20 @@ def keep(mind: Mind, proposed: Sequence[Mapping[str, Any]], reason: str) -> Made
 
 
 def _objection(mind: Mind, text: str) -> str:
-    """Why an insight is not worth keeping beside what is known: it says the same, or the person said otherwise."""
-    hits = mind.recall(text, k=_NEAR, spaces=[Space.USER], trusted_only=True).hits
-    near = mind.loaded([hit.id for hit in hits])
-    found = compared(mind.engine.embedder, text, [one.text for one in near])
-    for memory, comparison in zip(near, found, strict=True):
+    """Why an insight cannot stand beside what is known: it is known, or its person said otherwise."""
+    known = _stated(mind)
+    found = compared(mind.engine.embedder, text, [one.text for one in known])
+    for memory, comparison in zip(known, found, strict=True):
         if comparison.relation is Relation.SAME:
             return "known"
         if comparison.conflicts and memory.authority is not Authority.AI_INFERRED:
             return "said_otherwise"
     return ""
+
+
+def _stated(mind: Mind) -> list[Memory]:
+    now, shelf = mind.engine.now(), mind.scope.shelf(Space.USER) or ""
+    return [one for _, one in mind.engine.database.read(lambda tx: statements(tx, shelf, now, _HELD_AGAINST))]
 
 
 def _usable(memory: Memory) -> bool:

@@ -42,15 +42,18 @@ class Marks:
 
 
 def minds_of(engine: Engine) -> list[Mind]:
-    """Everybody who has a shelf in this tenant, in the order of names, as a job acts for them."""
-    rows = engine.database.read(lambda tx: tx.all("user_shelves"))
-    users = [unquoted(str(name).partition(":")[2]) for name, _ in rows]
-    tenant = engine.config.tenant
+    """Everybody this tenant holds something of, in the order of names, as a job acts for them."""
+
+    def work(transaction: Transaction) -> set[str]:
+        shelves = {unquoted(str(name).partition(":")[2]) for (name,) in transaction.all("user_shelves")}
+        return shelves | {str(name) for (name,) in transaction.all("session_users")}
+
+    users, tenant = sorted(engine.database.read(work)), engine.config.tenant
     return [Mind(engine, Scope(tenant=tenant, user=user, role=Role.SYSTEM, via="job")) for user in users]
 
 
 def statements(transaction: Transaction, shelf: str, now: datetime, limit: int) -> list[tuple[int, Memory]]:
-    """Slot and memory of what is stated on a shelf, what changed last first; not what a tool or a file says."""
+    """Slot and memory of what is stated on a shelf, last changed first; nothing of a tool or a file."""
     known = Lexicon(transaction).shelf(shelf)
     if known is None:
         return []

@@ -13,8 +13,10 @@ ON CONFLICT (tenant, job, owner, subject) DO UPDATE SET at = excluded.at, note =
 DELETE FROM job_mark WHERE tenant = :tenant AND job = :job AND at < :before;
 
 -- name: user_shelves
--- Everybody of the tenant who has a shelf, by its name.
-SELECT name, number FROM shelf WHERE tenant = :tenant AND name >= 'user:' AND name < 'user;' ORDER BY name;
+SELECT name FROM shelf WHERE tenant = :tenant AND name >= 'user:' AND name < 'user;';
+
+-- name: session_users
+SELECT DISTINCT user_name FROM session WHERE tenant = :tenant;
 
 -- name: statements_on
 -- What is stated on a shelf without a key, a place of its own or a file: all that can say a thing twice. Newest first.
