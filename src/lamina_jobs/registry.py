@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lamina.engine.fading import expire_episodes, refresh_decay
+from lamina.engine.fading import expire_episodes, refresh_decay, soften
 from lamina_jobs import micro_sync, wrap_up
 from lamina_jobs.compound import compound
 from lamina_jobs.job import Job, Task
@@ -25,6 +25,8 @@ def _decay(task: Task) -> None:
 def _lifecycle(task: Task) -> None:
     if count := expire_episodes(task.engine):
         task.changes.append(f"{count} episodes reduced to a line")
+    if count := soften(task.engine, task.check):
+        task.changes.append(f"{count} unused memories put aside")
 
 
 def _index(task: Task) -> None:
@@ -56,7 +58,7 @@ _ALL: tuple[Job, ...] = (
         timeout_s=600, writes_store=True,
     ),
     Job(
-        name="lifecycle", summary="Reduce episodes past their time to one line.", work=_lifecycle,
+        name="lifecycle", summary="Put aside what nobody uses, and reduce old episodes to a line.", work=_lifecycle,
         schedule=TIMES["lifecycle"], timeout_s=600, writes_store=True,
     ),
     Job(
