@@ -58,8 +58,8 @@ _ALL: tuple[Job, ...] = (
         timeout_s=600, writes_store=True,
     ),
     Job(
-        name="lifecycle", summary="Put aside what nobody uses, and reduce old episodes to a line.", work=_lifecycle,
-        schedule=TIMES["lifecycle"], timeout_s=600, writes_store=True,
+        name="lifecycle", summary="Put aside what nobody uses; reduce old episodes to a line.",
+        work=_lifecycle, schedule=TIMES["lifecycle"], timeout_s=600, writes_store=True,
     ),
     Job(
         name="index", summary="Index the files that changed.", work=_index, schedule=TIMES["index"],
