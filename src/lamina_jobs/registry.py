@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lamina.engine.fading import expire_episodes, refresh_decay
+from lamina.engine.fading import expire_episodes, refresh_decay, soften
 from lamina_jobs import micro_sync, wrap_up
 from lamina_jobs.compound import compound
 from lamina_jobs.insights import insights
@@ -26,6 +26,8 @@ def _decay(task: Task) -> None:
 def _lifecycle(task: Task) -> None:
     if count := expire_episodes(task.engine):
         task.changes.append(f"{count} episodes reduced to a line")
+    if count := soften(task.engine, task.check):
+        task.changes.append(f"{count} unused memories put aside")
 
 
 def _index(task: Task) -> None:
@@ -57,8 +59,8 @@ _ALL: tuple[Job, ...] = (
         timeout_s=600, writes_store=True,
     ),
     Job(
-        name="lifecycle", summary="Reduce episodes past their time to one line.", work=_lifecycle,
-        schedule=TIMES["lifecycle"], timeout_s=600, writes_store=True,
+        name="lifecycle", summary="Put aside what nobody uses; reduce old episodes to a line.",
+        work=_lifecycle, schedule=TIMES["lifecycle"], timeout_s=600, writes_store=True,
     ),
     Job(
         name="index", summary="Index the files that changed.", work=_index, schedule=TIMES["index"],
