@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Unpack
 
+from lamina.engine.commit import commit_pin
 from lamina.engine.delta import delta_of
 from lamina.engine.query import Asked, Queried, queried
 from lamina.engine.tally import Stats, stats_of
-from lamina.model import Delta, Query, Scope
+from lamina.model import Delta, Query, Receipt, Scope
 from lamina.storage.database import Transaction
+from lamina_text.normal import well_formed
 
 if TYPE_CHECKING:
     from lamina.engine.engine import Engine
@@ -56,3 +58,17 @@ class Team(ABC):
         self.engine.count_now()
         now = self.engine.now()
         return self.engine.database.read(lambda tx: stats_of(tx, self.scope, now, by, days))
+
+    def pin(self, memory_id: str, *, reason: str = "") -> Receipt:
+        """Keep a memory through every clean-up: it neither fades nor is put aside unused."""
+        return self._pinned(memory_id, True, reason)
+
+    def unpin(self, memory_id: str, *, reason: str = "") -> Receipt:
+        """Let a memory age again like any other."""
+        return self._pinned(memory_id, False, reason)
+
+    def _pinned(self, memory_id: str, pinned: bool, reason: str) -> Receipt:
+        well_formed(memory_id, "memory id", 4000)
+        why = well_formed(reason, "reason", 1000) if reason else None
+        self.engine.sync()
+        return self.engine.act(self.scope, lambda ledger: commit_pin(ledger, memory_id, pinned, why))
