@@ -68,7 +68,9 @@ class Load:
             self.acknowledged.append(("memory", step))
 
 
-@pytest.mark.parametrize("restarts", [2, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "restarts", [2, pytest.param(50, marks=[pytest.mark.slow, pytest.mark.timeout(1200)])]
+)
 def test_restarts_of_the_database_under_load_lose_nothing_and_double_nothing(
     own_postgres: OwnServer, restarts: int
 ) -> None:

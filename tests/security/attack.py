@@ -1,4 +1,4 @@
-"""Attempts: every route, tool and verb there is, called with what is other people's, made up from its schema."""
+"""Attempts: every route, tool and verb there is, called as its schema says with what is other people's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import Any
@@ -31,18 +31,23 @@ _READING_POSTS = ("/v1/recall", "/memory/query", "/v1/context", "/v1/memories/{i
 _CHOICES: dict[str, tuple[str, ...]] = {
     "space": tuple(Space), "spaces": tuple(Space), "to": tuple(Space), "layer": tuple(Layer),
     "layers": tuple(Layer), "kind": tuple(Kind), "kinds": tuple(Kind), "returns": ("bullets", "full"),
-    "return": ("bullets", "full"), "form": ("xml", "markdown"), "by": ("hour", "day"), "role": ("user", "assistant"),
-    "corpus": ("all", "memory", "sessions"), "resolution": ("warn", "ask", "supersede", "keep"), "ttl": ("7d",),
-    "outcome": ("success", "failure"), "source": ("explicit", "correction"), "origin": ("human", "mother"),
-    "citations": ("auto", "on", "off"), "mode": ("hybrid",), "type": ("all",), "fingerprint": ("0" * 32,),
+    "return": ("bullets", "full"), "form": ("xml", "markdown"), "by": ("hour", "day"), "ttl": ("7d",),
+    "role": ("user", "assistant"), "corpus": ("all", "memory", "sessions"),
+    "resolution": ("warn", "ask", "supersede", "keep"), "outcome": ("success", "failure"),
+    "source": ("explicit", "correction"), "origin": ("human", "mother"),
+    "citations": ("auto", "on", "off"), "mode": ("hybrid",), "type": ("all",), "fingerprint": ("0" * 24,),
 }  # fmt: skip
 _ID = re.compile(r"(?:user|session):(?P<owner>ana|bob|eve)(?:,[\w-]+)?:[a-z_]+:\d+")
 _MOMENTS = ("2025-01-01", "2026-02-03T04:05:06Z", "2030-12-31")
-_TRAVERSAL = ("../globex/memory/2026-01-01.md", "..%2f..%2fetc/passwd", "/etc/passwd", "memory/../../globex/PROFILE.md",
-              "file:///etc/passwd", "PROFILE.md", ".lamina/lamina.db")  # fmt: skip
+_TOPICS = ("tasks", "knowledge", "profile", "tone", "procedural")
+_NAMES = ("ana", "bob", "globex", "stylist", "planner", "p-ana", "../x")
+_TRAVERSAL = (
+    "../globex/memory/2026-01-01.md", "..%2f..%2fetc/passwd", "/etc/passwd", "memory/../../globex/PROFILE.md",
+    "file:///etc/passwd", "PROFILE.md", ".lamina/lamina.db",
+)  # fmt: skip
 SPOOFED = (
-    "X-User", "X-User-Id", "X-Lamina-User", "X-Lamina-Agent", "X-Lamina-Tenant", "X-Tenant", "X-Forwarded-User",
-    "X-Remote-User", "X-Lamina-Role", "X-Original-URL", "X-Forwarded-For", "Forwarded", "X-Lamina-Project",
+    "X-User", "X-User-Id", "X-Lamina-User", "X-Lamina-Agent", "X-Lamina-Tenant", "X-Tenant", "X-Lamina-Role",
+    "X-Forwarded-User", "X-Remote-User", "X-Original-URL", "X-Forwarded-For", "Forwarded", "X-Lamina-Project",
 )  # fmt: skip
 
 
@@ -53,7 +58,6 @@ class Thief:
     world: World
     pick: random.Random
     stealing: bool = False  #: whether what is asked may hold words that only the victim said
-    unknown: set[str] = field(default_factory=set)
 
     def stolen(self) -> str:
         return self.pick.choice([mark.text for mark in self.world.marks if not mark.named])
@@ -64,9 +68,11 @@ class Thief:
 
     def an_id(self) -> str:
         world, pick = self.world, self.pick
-        owner, layer = pick.choice(("ana", "bob", "eve", "*")), pick.choice(("semantic", "profile", "episodic", "procedural"))
-        guessed = f"user:{owner}:{layer}:{pick.randint(1, 30)}"
-        return pick.choice((pick.choice(world.ids), guessed, f"project:p-{owner}:semantic:1", f"document:{pick.choice(world.paths)}:1"))
+        owner, layer = pick.choice(("ana", "bob", "eve")), pick.choice(("semantic", "profile", "procedural"))
+        guessed = f"user:{owner}:{layer}:{pick.randint(1, 12)}"
+        passage = f"document:{pick.choice(world.paths)}:1"
+        others = (f"project:p-{owner}:semantic:1", passage, f"user:*:{layer}:1")
+        return pick.choice((pick.choice(world.ids), pick.choice(world.ids), guessed, pick.choice(others)))
 
     def cursor(self) -> str:
         stolen = self.pick.choice(self.world.cursors)
@@ -80,10 +86,10 @@ class Thief:
             (("cursor", "changes_since"), self.cursor),
             (("expires", "until", "valid_", "as_of", "before", "after"), lambda: pick.choice(_MOMENTS)),
             (("since",), lambda: pick.choice((*_MOMENTS, self.cursor()))),
-            (("session", "run", "thread"), lambda: pick.choice((*world.sessions, *world.threads, "main", "../x"))),
+            (("session", "run", "thread"), lambda: pick.choice((*world.sessions, *world.threads, "main"))),
             (("key",), lambda: pick.choice((*world.keys, "city.guess", "response.tone", "idem-1"))),
-            (("categor", "topic", "tag", "concept"), lambda: pick.choice((*world.categories, "tasks", "knowledge", "profile", "tone"))),
-            (("agent", "user", "actor", "owner", "group", "project", "name"), lambda: pick.choice(("ana", "bob", "globex", "stylist", "planner", "p-ana"))),
+            (("categor", "topic", "tag", "concept"), lambda: pick.choice((*world.categories, *_TOPICS))),
+            (("agent", "user", "actor", "owner", "group", "project", "name"), lambda: pick.choice(_NAMES)),
             (("path", "file", "cwd"), lambda: pick.choice((*world.paths, *_TRAVERSAL))),
             (("id",), self.an_id),
         ]  # fmt: skip
@@ -98,8 +104,8 @@ class Thief:
         pick = self.pick
         given = {
             "user_id": pick.choice(("ana", "bob", "*")), "agent_id": pick.choice(("stylist", "planner")),
-            "run_id": pick.choice(self.world.sessions), "actor_id": pick.choice(("user:ana", "agent:stylist")),
-            "role": "user", "pinned": False, "importance_min": 1, "tenant": "globex",
+            "actor_id": pick.choice(("user:ana", "agent:planner")), "role": "user",
+            "run_id": pick.choice(self.world.sessions), "pinned": False, "tenant": "globex",
         }  # fmt: skip
         return {name: given[name] for name in pick.sample(sorted(given), k=pick.randint(0, 2))}
 
@@ -116,7 +122,7 @@ class Thief:
             return self.value(name, self.pick.choice(real), {**defs})
         match schema.get("type"):
             case "integer":
-                low, high = schema.get("minimum", 1), schema.get("maximum", 40)
+                low, high = int(schema.get("minimum", 1)), int(schema.get("maximum", 40))
                 return self.pick.randint(low, min(high, low + 40))
             case "number":
                 return round(self.pick.random(), 3)
@@ -127,12 +133,14 @@ class Thief:
                 return [self.value(name, inner, defs) for _ in range(self.pick.randint(1, 2))]
             case "object":
                 return self.record(name, schema, defs)
+            case None if name in ("partial", "updates"):
+                return self.record(name, schema, defs)
             case _:
                 return self.string(name)
 
     def record(self, name: str, schema: Mapping[str, Any], defs: Mapping[str, Any]) -> dict[str, Any]:
-        fields = schema.get("properties")
-        if not fields:
+        fields = schema.get("properties", {})
+        if not fields and schema.get("additionalProperties") is not False:
             return self.filters() if "filter" in name else {"notes": [self.question()]}
         needed = set(schema.get("required", ()))
         return {
@@ -164,7 +172,9 @@ class Route:
 
     def request(self, thief: Thief) -> dict[str, Any]:
         thief.stealing, pick = self.reads, thief.pick
-        path, query, headers = self.path, {}, {}
+        path = self.path
+        query: dict[str, Any] = {}
+        headers: dict[str, str] = {}
         for one in self.operation.get("parameters", ()):
             name, where = one["name"], one["in"]
             if where == "path":
@@ -176,7 +186,7 @@ class Route:
                     query[name] = value
                 else:
                     headers[name] = quote(str(value), safe=" ,:/-_.@")
-        body = None
+        body = {} if self.method in ("post", "patch", "put") else None
         content = self.operation.get("requestBody", {}).get("content", {}).get("application/json")
         if content is not None:
             body = thief.value("body", content["schema"], self.schemas)

@@ -43,8 +43,9 @@ _PHRASES = (
 )
 #: What everybody may ask: words that are in everybody's memories, and that give nothing away.
 QUESTIONS = (
-    "where is the lantern?", "green bridge", "ตะเกียงอยู่ที่ไหน", "สะพานสีเขียว", "燈籠在哪裡", "灯笼在绿色的桥下面吗",
-    "what do you know about the lantern under the bridge", "*", "%", "' OR '1'='1", "tenant:globex", "user:bob",
+    "where is the lantern?", "green bridge", "what do you know about the lantern under the bridge",
+    "ตะเกียงอยู่ที่ไหน", "สะพานสีเขียว", "燈籠在哪裡", "灯笼在绿色的桥下面吗",
+    "*", "%", "' OR '1'='1", "tenant:globex", "user:bob",
 )  # fmt: skip
 
 
