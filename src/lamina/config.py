@@ -66,6 +66,8 @@ class Config:
     writer: str = _knob("none", "`none`, or a model's `openai:URL` or `anthropic:URL`.", machine=True)
     writer_model: str = _knob("", "The model to ask for at a writer's URL.", machine=True)
     writer_key: str = _knob("OPENAI_API_KEY", "The environment variable with that URL's key.", machine=True)
+    writer_daily_calls: int = _knob(200, "Most requests to the model a day, all jobs.", machine=True, least=0)
+    writer_daily_tokens: int = _knob(400_000, "Most tokens of the model a day.", machine=True, least=0)
     jobs: bool = _knob(False, "Whether `serve` runs the jobs that are due, too.", machine=True)
     timezone: str = _knob("UTC", "The time zone of days and of the jobs' times, such as Asia/Bangkok.")
     schedule: str = _knob("", "Other times for jobs: `micro-sync 9:00; index every 10m; decay off`.")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from lamina.engine.fading import expire_episodes, refresh_decay, soften
 from lamina_jobs import micro_sync, wrap_up
 from lamina_jobs.compound import compound
+from lamina_jobs.insights import insights
 from lamina_jobs.job import Job, Task
 from lamina_jobs.schedule import parse_schedules
 from lamina_services.purging import purge_due
@@ -14,7 +15,7 @@ from lamina_services.purging import purge_due
 #: In the time zone of the settings; the setting `schedule` has the last word.
 TIMES = parse_schedules(
     "micro-sync 10:00 13:00 16:00 19:00 22:00; daily-wrap-up 03:10; weekly-compound sun 04:30;"
-    "decay every 6h; lifecycle every 6h; index every 5m"
+    "decay every 6h; lifecycle every 6h; index every 5m; insights every 6h"
 )
 
 
@@ -67,6 +68,10 @@ _ALL: tuple[Job, ...] = (
     Job(
         name="index", summary="Index the files that changed.", work=_index, schedule=TIMES["index"],
         timeout_s=240, writes_store=True, needs_files=True, excludes=("weekly-compound",),
+    ),
+    Job(
+        name="insights", summary="Make out, with a language model, how a person works; once a day each.",
+        work=insights, schedule=TIMES["insights"], timeout_s=300, writes_store=True,
     ),
 )  # fmt: skip
 

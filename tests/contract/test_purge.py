@@ -209,9 +209,9 @@ def _row(record: object) -> dict[str, object]:
 
 def _behind_our_back(place: Place, statement: str) -> None:
     if place.url is None:
-        connection = apsw.Connection(str(place.databases()[0]))
-        connection.execute(statement)
-        connection.close()
+        store = apsw.Connection(str(place.databases()[0]))
+        store.execute(statement)
+        store.close()
         return
     with psycopg.connect(place.url) as connection:
         connection.execute("SELECT set_config('lamina.tenant', 'default', true)")
