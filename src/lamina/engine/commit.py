@@ -119,7 +119,9 @@ def store(
 
 
 def _merged(memory: Memory, loser: Memory) -> Memory:
-    """A winner is at least as important as what it took the place of."""
+    """A winner is at least as important as what it took the place of, and pinned where that was."""
+    if loser.pinned:
+        memory = replace(memory, pinned=True, expires_tick=None)
     if loser.importance <= memory.importance:
         return memory
     reasons = [*memory.meta.get("importance_reason", ()), "conflict_merge"]
@@ -414,6 +416,23 @@ def commit_forget(ledger: Ledger, memory_id: str, undo_days: int, reason: str | 
     ledger.record(HistoryOp.DELETE, gone, old.text, {"code": "forgotten", "reason": reason})
     ledger.trace(gone.shelf, events.deleted(ledger.scope, gone, "forgotten", ledger.snapshot))
     return done("forgotten", gone, acknowledgement("forgotten", old.text, f"{purge_at:%Y-%m-%d}"))
+
+
+def commit_pin(ledger: Ledger, memory_id: str, pinned: bool, reason: str | None) -> Receipt:
+    """Keep a memory through every clean-up, or no longer; its words and its line in a file stay."""
+    old = readable(ledger, memory_id, State.ACTIVE)
+    if objection := forbidden(ledger, old, reason):
+        return _refused(ledger, _again(ledger, old), old, objection)
+    told = "pinned" if pinned else "unpinned"
+    if old.pinned is pinned:
+        return replace(_done("same", old, acknowledgement(told, old.text)), decision=Outcome.UNCHANGED)
+    rule = ledger.book.policy.retention_of(old.space, contract_kind(old.layer), old.kind)
+    fades = None if pinned else rule.expires_tick(ledger.tick(old.shelf))
+    _, slot, identity = ledger.memories.place(old.id)
+    changed = replace(old, pinned=pinned, expires_tick=fades, updated_at=ledger.now)
+    saved = _saved(ledger, changed, slot, identity)
+    ledger.record(HistoryOp.UPDATE, saved, old.text, {"code": told, "reason": reason})
+    return _done(told, saved, acknowledgement(told, old.text))
 
 
 def commit_restore(ledger: Ledger, memory_id: str, reason: str | None = None) -> Receipt:

@@ -10,7 +10,7 @@ from lamina.engine.findings import at_slots, named, source_of
 from lamina.engine.findings import loaded as things
 from lamina.engine.meaning import likeness, reach
 from lamina.errors import InvalidInput
-from lamina.model import Hit, Layer, Memory, Phase, Query, Recollection, Space, Trust
+from lamina.model import Authority, Hit, Kind, Layer, Memory, Phase, Query, Recollection, Space, Trust
 from lamina.runtime import monotonic
 from lamina.storage.database import Transaction
 from lamina.storage.layers import LayerRows
@@ -237,6 +237,7 @@ def _traits(memory: Memory) -> Traits:
         importance=memory.importance,
         pinned=memory.pinned,
         superseded=memory.superseded_by is not None,
+        insight=memory.kind is Kind.INSIGHT and memory.authority is Authority.AI_INFERRED,
     )
 
 

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
+from lamina.engine.commit import commit_pin
 from lamina.engine.delta import delta_of
 from lamina.engine.merging import commit_merge, commit_unmerge
 from lamina.engine.query import Asked, Queried, queried
@@ -79,3 +80,17 @@ class Team(ABC):
         self.engine.count_now()
         now = self.engine.now()
         return self.engine.database.read(lambda tx: stats_of(tx, self.scope, now, by, days))
+
+    def pin(self, memory_id: str, *, reason: str = "") -> Receipt:
+        """Keep a memory through every clean-up: it neither fades nor is put aside unused."""
+        return self._pinned(memory_id, True, reason)
+
+    def unpin(self, memory_id: str, *, reason: str = "") -> Receipt:
+        """Let a memory age again like any other."""
+        return self._pinned(memory_id, False, reason)
+
+    def _pinned(self, memory_id: str, pinned: bool, reason: str) -> Receipt:
+        well_formed(memory_id, "memory id", 4000)
+        why = well_formed(reason, "reason", 1000) if reason else None
+        self.engine.sync()
+        return self.engine.act(self.scope, lambda ledger: commit_pin(ledger, memory_id, pinned, why))
