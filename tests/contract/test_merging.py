@@ -175,7 +175,8 @@ def test_a_merge_is_not_undone_once_it_changed_or_its_sources_are_gone(place: Pl
 
 def test_several_merge_at_once_and_secrets_in_a_reason_stop_it(engine: Engine) -> None:
     ana = engine.scope()
-    texts = ("Deploys need two approvals", "Each deploy needs two approvals", "Deploys need two approvals now")
+    first, second = "Deploys need two approvals", "Each deploy needs two approvals"
+    texts = (first, second, f"{first} now")
     ids = [ana.remember(text).ids[0] for text in texts]
     denied = ana.merge(ids, reason="my password is hunter2-Blue42")
     assert denied.code == "privacy_deny_sensitive"

@@ -422,17 +422,17 @@ def commit_pin(ledger: Ledger, memory_id: str, pinned: bool, reason: str | None)
     """Keep a memory through every clean-up, or no longer; its words and its line in a file stay."""
     old = readable(ledger, memory_id, State.ACTIVE)
     if objection := forbidden(ledger, old, reason):
-        return _refused(ledger, _again(ledger, old), old, objection)
+        return refused(ledger, again(ledger, old), old, objection)
     told = "pinned" if pinned else "unpinned"
     if old.pinned is pinned:
-        return replace(_done("same", old, acknowledgement(told, old.text)), decision=Outcome.UNCHANGED)
+        return replace(done("same", old, acknowledgement(told, old.text)), decision=Outcome.UNCHANGED)
     rule = ledger.book.policy.retention_of(old.space, contract_kind(old.layer), old.kind)
     fades = None if pinned else rule.expires_tick(ledger.tick(old.shelf))
     _, slot, identity = ledger.memories.place(old.id)
     changed = replace(old, pinned=pinned, expires_tick=fades, updated_at=ledger.now)
     saved = _saved(ledger, changed, slot, identity)
     ledger.record(HistoryOp.UPDATE, saved, old.text, {"code": told, "reason": reason})
-    return _done(told, saved, acknowledgement(told, old.text))
+    return done(told, saved, acknowledgement(told, old.text))
 
 
 def commit_restore(ledger: Ledger, memory_id: str, reason: str | None = None) -> Receipt:
