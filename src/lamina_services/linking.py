@@ -13,7 +13,7 @@ from lamina.engine.ledger import Ledger
 from lamina.engine.meaning import meant, meant_by
 from lamina.model import Memory
 from lamina.storage.lexicon import Lexicon
-from lamina.storage.relations import Found, Relations
+from lamina.storage.memories import micros
 from lamina.storage.vectors import Vectors
 from lamina_search.compare import text_similarity
 from lamina_search.lexical import ranked
@@ -45,22 +45,29 @@ class Linking:
         It is the same for many in one transaction and for each in its own. A caller with an allowlist links
         within it.
         """
-        name, relations = next(iter(new.values())).shelf, Relations(ledger.seen)
+        name, seen = next(iter(new.values())).shelf, ledger.seen
         near, close = (
             self._by_meaning(ledger, shelf, new, vectors) if vectors else self._by_words(ledger, name, new)
         )
-        beside = relations.neighbours(shelf, sorted({slot for found in near.values() for slot, _ in found}))
-        edges: list[Found] = []
+        slots = sorted({slot for found in near.values() for slot, _ in found})
+        rows = seen.all("neighbours_at", shelf=shelf, slots=slots) if slots else []
+        beside = {slot: (memory_id, meant(key, text)) for slot, memory_id, key, text in rows}
+        edges: list[dict[str, object]] = []
         for slot, memory in sorted(new.items()):
             text = meant_by(memory)
             scored = [
-                (close(text, meant(*beside[at][1:]), score), beside[at][0])
+                (close(text, beside[at][1], score), beside[at][0])
                 for at, score in near.get(slot, ())
                 if at in beside
             ]
             kept = sorted((one for one in scored if one[0] >= self.least), key=lambda one: (-one[0], one[1]))
-            edges += [(memory.id, other, strength) for strength, other in kept[: self.most]]
-        relations.add(name, edges, ledger.now)
+            edges += [
+                {"from_id": memory.id, "to_id": other, "strength": strength, "at": micros(ledger.now)}
+                for strength, other in kept[: self.most]
+            ]
+        if edges:
+            seen.many("add_relation", edges)
+            seen.run("note_linked", name=name)
 
     def _by_meaning(
         self, ledger: Ledger, shelf: int, new: Mapping[int, Memory], vectors: Mapping[int, Vector]

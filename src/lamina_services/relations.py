@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from lamina.engine.commit import readable
 from lamina.engine.details import fraction, whole_number
 from lamina.engine.ledger import Ledger
 from lamina.engine.mind import Mind
 from lamina.errors import Denied, InvalidInput, NotFound
-from lamina.model import HistoryOp, Memory, Query, Relation, State, Trust
-from lamina.storage.database import Transaction
-from lamina.storage.memories import Memories
-from lamina.storage.relations import RELATED
+from lamina.model import HistoryOp, Memory, Query, State, Trust
+from lamina.storage.database import Row, Transaction
+from lamina.storage.memories import Memories, micros, moment
 from lamina.storage.relations import Relations as Edges
 from lamina_language.secrets.privacy import check_name
 from lamina_text.normal import well_formed
@@ -22,9 +22,24 @@ from lamina_text.normal import well_formed
 Work = Callable[[Ledger, Sequence[Memory]], None]
 
 _TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+RELATED = "related_to"
+#: Of the edges at one memory, so many of the strongest are looked at.
+_EDGES = 64
 #: How many memories one look at the neighbourhood of another comes to at most.
 _MOST = 500
 _PAGE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """An edge: two memories belong together, as somebody said or as was found when one was written."""
+
+    from_id: str
+    to_id: str
+    type: str
+    strength: float  #: 0 to 1
+    explicit: bool
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +75,17 @@ class Relations:
             raise InvalidInput("A memory is not linked to itself.", code="relation_invalid")
 
         def work(ledger: Ledger, ends: Sequence[Memory]) -> None:
-            Edges(ledger.transaction).put(edge, sorted({one.shelf for one in ends}))
+            at = micros(edge.created_at)
+            ledger.transaction.run(
+                "put_relation", from_id=from_id, to_id=to_id, type=edge.type, strength=edge.strength, at=at
+            )
+            for shelf in {one.shelf for one in ends}:
+                ledger.transaction.run("note_linked", name=shelf)
 
         self._change(edge, "linked", work)
         return edge
 
-    def unlink(self, from_id: str, to_id: str, type: str = RELATED) -> None:
+    def unlink(self, from_id: str, to_id: str, type: str = RELATED) -> Relation:
         """Take an edge away, said or found, whichever way round it is; NotFound where there is none."""
         edge = Relation(
             from_id=from_id, to_id=to_id, type=checked_type(type), strength=0.0, explicit=True,
@@ -73,10 +93,12 @@ class Relations:
         )  # fmt: skip
 
         def work(ledger: Ledger, _: Sequence[Memory]) -> None:
-            if not Edges(ledger.transaction).remove(from_id, to_id, edge.type):
+            names = {"from_id": from_id, "to_id": to_id, "type": edge.type}
+            if ledger.transaction.one("drop_relation", **names) is None:
                 raise NotFound("These two are not linked so.", hint="`lamina relations ID` shows its edges.")
 
         self._change(edge, "unlinked", work)
+        return edge
 
     def _change(self, edge: Relation, code: str, work: Work) -> None:
         mind = self.mind
@@ -108,7 +130,7 @@ class Relations:
             first = readable(Ledger(tx, engine.book, self.mind.scope, engine.now()), memory_id, State.ACTIVE)
             known, edges, border = {first.id: first}, dict[tuple[str, str, str], Relation](), [first.id]
             for _ in range(steps):
-                found = [edge for _, edge in Edges(tx).touching(border)]
+                found = [_relation(row[1:]) for row in Edges(tx).touching(border, _EDGES)]
                 fresh = self._seen(tx, {end for one in found for end in _ends(one)} - known.keys())
                 border = sorted(fresh)[: _MOST - len(known)]
                 known |= {one: fresh[one] for one in border}
@@ -123,7 +145,8 @@ class Relations:
         engine.sync()
 
         def work(tx: Transaction) -> Graph:
-            edges = [edge for name in names for edge in Edges(tx).on(name)]
+            rows = [tx.all("relations_between", first=f"{name}:", beyond=f"{name};") for name in names]
+            edges = [_relation(row) for some in rows for row in some]
             known = self._seen(tx, {end for one in edges for end in _ends(one)})
             edges = [one for one in edges if known.keys() >= set(_ends(one))]
             ends = {end for one in edges for end in _ends(one)}
@@ -159,6 +182,12 @@ def _objection(ledger: Ledger, memory: Memory) -> Denied | None:
             f"This caller does not write to the {memory.space} space.", code="write_space_disallowed"
         )
     return None
+
+
+def _relation(row: Row) -> Relation:
+    names = ("from_id", "to_id", "type", "strength")
+    told = dict(zip(names, row, strict=False))
+    return Relation(**told, explicit=bool(row[4]), created_at=moment(row[5]))
 
 
 def _ends(edge: Relation) -> tuple[str, str]:

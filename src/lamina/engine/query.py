@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from lamina.engine.closeness import closeness
 from lamina.engine.details import fraction, query_of, whole_number
 from lamina.engine.recall import Answer, checked_query, recall
-from lamina.engine.related import related_to
 from lamina.errors import Denied, InvalidInput
 from lamina.model import Filters, Memory, Query, Related, Role, Scope, plain
 from lamina.storage.database import Transaction
+from lamina.storage.relations import Relations
 from lamina_policy.categories import Categories
 from lamina_text.normal import well_formed
 from lamina_text.tokens import count_tokens
@@ -98,12 +98,10 @@ def queried(mind: Team, question: str, **asked: Unpack[Asked]) -> Queried:
 def _beside(transaction: Transaction, answer: Answer, made: Queried, now: datetime, budget: int) -> Queried:
     """The answer with what is linked to it, within what is left of its budget."""
     ids = [one.id for one in made.bullets]
-    found = related_to(transaction, answer.query, ids, now, budget - made.tokens)
-    bullets = (
-        replace(one, related=tuple(each for each in found if each.of == one.id)) for one in made.bullets
-    )
+    found = Relations(transaction).beside(answer.query, ids, now, budget - made.tokens)
+    linked = [replace(one, related=tuple(r for r in found if r.to == one.id)) for one in made.bullets]
     tokens = made.tokens + sum(count_tokens(one.text) for one in found)
-    return replace(made, bullets=tuple(bullets), tokens=tokens)
+    return replace(made, bullets=tuple(linked), tokens=tokens)
 
 
 def asked_query(scope: Scope, question: str, asked: Asked, categories: Categories) -> Query:

@@ -13,11 +13,10 @@ from lamina.model.read import (
     Query,
     Recollection,
     Related,
-    Relation,
     Source,
     Value,
 )
-from lamina.model.scope import Authority, Role, Scope, Space, Trust, checked_name, quoted
+from lamina.model.scope import Authority, Role, Scope, Space, Trust, checked_name, quoted, unquoted
 from lamina.model.write import (
     Admit,
     Decision,
@@ -35,7 +34,7 @@ from lamina.model.write import (
 __all__ = [
     "Admit", "Authority", "Changed", "Context", "Decision", "Delta", "Deny", "Draft", "Effective",
     "Explanation", "Filters", "Heard", "HistoryEntry", "HistoryOp", "Hit", "Kind", "Layer", "Memory",
-    "Outcome", "Phase", "Provenance", "Query", "Receipt", "Recollection", "Related", "Relation", "Role",
+    "Outcome", "Phase", "Provenance", "Query", "Receipt", "Recollection", "Related", "Role",
     "Scope", "Source", "Space", "State", "Trust", "Value", "Verdict", "canonical", "checked_name",
-    "contract_kind", "iso", "plain", "quoted", "topic_of",
+    "contract_kind", "iso", "plain", "quoted", "topic_of", "unquoted",
 ]

@@ -25,8 +25,8 @@ DELETE FROM relation
 -- What was found for words that a memory no longer has.
 DELETE FROM relation WHERE tenant = :tenant AND explicit = 0 AND (from_id = :id OR to_id = :id);
 
--- name: move_relations
--- What somebody said of a memory holds for the one that took its place.
+-- name: hand_on_relations
+-- What somebody said of a memory holds for the one that took its place; its own edges wait with it.
 INSERT INTO relation (tenant, from_id, to_id, type, strength, explicit, created_at)
 SELECT tenant, CASE WHEN from_id = :old THEN CAST(:new AS TEXT) ELSE from_id END,
        CASE WHEN to_id = :old THEN CAST(:new AS TEXT) ELSE to_id END, type, strength, 1, created_at

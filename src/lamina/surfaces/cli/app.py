@@ -22,7 +22,9 @@ from lamina.surfaces.cli import (
     imports,
     jobs,
     layers,
+    lifecycle,
     memories,
+    relations,
     team,
     upkeep,
 )
@@ -37,8 +39,8 @@ class LaminaGroup(LazyGroup):
     """Every command there is."""
 
     parts = (
-        begin, memories, core, team, documents, governance, imports, decisions, jobs, layers, upkeep, access,
-        demo,
+        begin, memories, core, team, relations, documents, governance, imports, decisions, jobs, layers,
+        lifecycle, upkeep, access, demo,
     )  # fmt: skip
     known = Commands(part.commands for part in parts)
 
