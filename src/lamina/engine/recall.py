@@ -33,7 +33,7 @@ from lamina_text.tokens import count_tokens
 MAX_K = 1000
 MAX_QUERY_CHARS = 20_000
 #: What has this much of the best score matches well.
-GOOD = 0.8
+GOOD = 0.9
 _FEW = 5000  #: procedures, or memories of a category: on a shelf, up to so many are looked up by their place
 
 

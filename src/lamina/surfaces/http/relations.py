@@ -62,8 +62,7 @@ def link(body: Link, mind: Writer) -> JSONResponse:
     return JSONResponse(plain(Relations(mind).link(body.from_id, body.to_id, body.type, body.strength)), 201)
 
 
-@router.delete("/v1/relations", status_code=204)
-def unlink(asked: Annotated[Ends, Query()], mind: Writer) -> Response:
+@router.delete("/v1/relations", response_model=Relation)
+def unlink(asked: Annotated[Ends, Query()], mind: Writer) -> JSONResponse:
     """Take an edge away, whichever way round it is."""
-    Relations(mind).unlink(asked.from_id, asked.to_id, asked.type)
-    return Response(status_code=204)
+    return JSONResponse(plain(Relations(mind).unlink(asked.from_id, asked.to_id, asked.type)))
