@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lamina.engine.fading import expire_episodes, refresh_decay
+from lamina.engine.pending import lapse_guesses
 from lamina_jobs import micro_sync, wrap_up
 from lamina_jobs.compound import compound
 from lamina_jobs.job import Job, Task
@@ -25,6 +26,8 @@ def _decay(task: Task) -> None:
 def _lifecycle(task: Task) -> None:
     if count := expire_episodes(task.engine):
         task.changes.append(f"{count} episodes reduced to a line")
+    if count := lapse_guesses(task.engine):
+        task.changes.append(f"{count} guesses that nobody decided")
 
 
 def _index(task: Task) -> None:

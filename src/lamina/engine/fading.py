@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lamina.engine.commit import reword
 from lamina.engine.learnings import take_in
 from lamina.engine.ledger import Ledger
+from lamina.engine.pending import lapse_guesses
 from lamina.errors import LaminaError
 from lamina.model import Memory, Role, Scope
 from lamina.storage.book import Properties
@@ -142,4 +143,5 @@ def catch_up(engine: Engine) -> None:
     last = engine.database.read(lambda tx: Properties(tx).get(_REFRESHED))
     if last is None or engine.now() - moment(int(last)) >= EVERY:
         expire_episodes(engine)
+        lapse_guesses(engine)
         refresh_decay(engine)

@@ -9,7 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 from lamina.engine.allowance import commit_allow, load_allowed
-from lamina.engine.commit import commit_denial, readable
+from lamina.engine.commit import readable
+from lamina.engine.consent import Consent
 from lamina.engine.context import context_of
 from lamina.engine.converse import converse
 from lamina.engine.details import (
@@ -27,19 +28,16 @@ from lamina.engine.journal import last_events, one_event, reading_events
 from lamina.engine.known_then import moment_of, recall_then
 from lamina.engine.layers import Layers
 from lamina.engine.ledger import Ledger
-from lamina.engine.pending import check_person, conclude, stage
 from lamina.engine.phase import begin, difference, listed
 from lamina.engine.recall import checked_query
 from lamina.engine.request import Request, Verb
 from lamina.engine.resolve import resolved
 from lamina.engine.search import SearchOptions, covering, planned, reach, read_lines, searched
-from lamina.engine.shelves import keyed_on, lapsed_on, lapsing_on, latest_on, pending_on, said_on
-from lamina.engine.team import Team
+from lamina.engine.shelves import keyed_on, lapsed_on, lapsing_on, latest_on, said_on
 from lamina.engine.turn import AgentTurn
 from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.model import (
     Context,
-    Deny,
     Draft,
     Effective,
     Explanation,
@@ -47,7 +45,6 @@ from lamina.model import (
     HistoryEntry,
     Layer,
     Memory,
-    Outcome,
     Phase,
     Query,
     Receipt,
@@ -84,7 +81,7 @@ _OWN_PAST = (Role.USER, Role.ADMIN, Role.SYSTEM)
 _KNOWN = (State.ACTIVE, State.PENDING, State.SUPERSEDED, State.ARCHIVED, State.SOFT_DELETED, State.EXPIRED)
 
 
-class Mind(Team):
+class Mind(Consent):
     """What a caller may do. Everything happens within its scope; nothing outside it exists here."""
 
     def __init__(self, engine: Engine, scope: Scope) -> None:
@@ -317,60 +314,6 @@ class Mind(Team):
         """What was said lately in this session, latest last."""
         name = self.in_session.shelf(Space.SESSION) or ""
         return self.engine.database.read(lambda tx: said_on(tx, name))[-count:]
-
-    def propose(self, value: str, key: str, confidence: float, reason: str = "") -> Receipt:
-        """Put a guess about the person before them; it counts for nothing until they confirm it."""
-        details: Details = {"key": key, "confidence": confidence, "reason": reason or None}  # type: ignore[typeddict-item]
-        config, now = self.engine.config, self.engine.now()
-        draft = draft_of(self.scope, value, details, now, config.max_text_chars, self.engine.book.rules)
-        decision = self.engine.judge(draft)
-        guess = (draft.confidence, draft.reason or "proposed")
-
-        def work(ledger: Ledger) -> Receipt:
-            if isinstance(decision, Deny):
-                return commit_denial(ledger, draft, decision)
-            return stage(ledger, draft.key or "", draft.text, guess, config.pending_days)
-
-        return self.engine.act(self.scope, work)
-
-    def pending(self) -> list[Memory]:
-        """The guesses that wait for the person's word, oldest first."""
-        now, name = self.engine.now(), self.scope.shelf(Space.USER) or ""
-        return self.engine.database.read(lambda tx: pending_on(tx, name, now))
-
-    def confirm(self, key: str | None = None, *, reason: str = "") -> list[Receipt]:
-        """Keep what was guessed, under its key; without a key, the newest guess. Only the person can."""
-        memory = self._guess(key)
-        if memory.layer is not Layer.USER_MODEL:
-            receipt = self.layers.settle(memory)
-            self.engine.act(self.scope, lambda ledger: conclude(ledger, memory, receipt.ids[0]))
-            return [receipt]
-        details: Details = {
-            "key": memory.key or "", "kind": memory.kind, "priority": max(70, memory.priority),
-            "reason": reason or "confirmed",
-        }  # fmt: skip
-        receipt = self.layers.user_model.agreed(memory.text, details)
-        if receipt.decision is not Outcome.DENIED:
-            self.engine.act(self.scope, lambda ledger: conclude(ledger, memory, receipt.ids[0]))
-            told = receipt.acknowledgement
-            receipt = Receipt(
-                decision=Outcome.ADMITTED, code="confirmed", ids=receipt.ids, acknowledgement=told
-            )
-        return [receipt]
-
-    def reject(self, key: str | None = None) -> list[Receipt]:
-        """Drop what was guessed; without a key, the newest guess. Only the person can."""
-        memory = self._guess(key)
-        self.engine.act(self.scope, lambda ledger: conclude(ledger, memory, None))
-        return [Receipt(decision=Outcome.ADMITTED, code="rejected", ids=(memory.id,))]
-
-    def _guess(self, key: str | None) -> Memory:
-        check_person(self.scope)
-        wanted = None if key is None else canonical_key(key)
-        found = [one for one in self.pending() if wanted in (None, one.key)]
-        if not found:
-            raise NotFound("Nothing like that waits for a word.", hint="`lamina pending` lists what does.")
-        return found[-1]
 
     def compact(self, space: str = "session") -> int:
         """Put aside what is past its time in one of the caller's spaces, lines in files too; how many."""
