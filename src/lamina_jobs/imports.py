@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from lamina.engine.details import draft_of
@@ -23,7 +22,7 @@ from lamina_formats.turn import Fact, File, Held, Place, Skipped, Speaker, Turn
 from lamina_language.secrets.privacy import check_name, redacted
 from lamina_language.understand.events import importance
 from lamina_search.decay import EPISODE_LIFE, EPISODE_RENEWED
-from lamina_services.importing import bring_in, is_export
+from lamina_services.importing import bring_in, sorted_out
 from lamina_text.normal import well_formed
 
 _BATCH = 250
@@ -84,11 +83,8 @@ def import_files(
     on from where it was left. A dry run says what would happen and writes nothing. Raises NotFound or
     InvalidInput for a path or format that cannot be used; then nothing happened.
     """
-    wanted, own, others = Wanted(**options), list[Path](), list[PathName]()
-    for path in paths:
-        folder = Path(path).expanduser()
-        ours = wanted.format == "lamina" or (wanted.format == "auto" and is_export(folder))
-        (own if ours else others).append(folder)
+    wanted = Wanted(**options)
+    own, others = sorted_out(paths, wanted.format)
     found = [file for path in others for file in find(path, wanted.format)]
     sizes = [file.size for file in found]
     importing = _Import(mind, wanted, Report(dry_run=wanted.dry_run))
@@ -108,7 +104,7 @@ class _Import:
     report: Report
     seen: set[str] = field(default_factory=set)  #: keys a dry run would have brought in by now
 
-    def export(self, folder: Path, progress: Progress | None) -> None:
+    def export(self, folder: PathName, progress: Progress | None) -> None:
         """An export of Lamina's own; see `bring_in`."""
         came = bring_in(self.mind, folder, progress, dry_run=self.wanted.dry_run, since=self.wanted.since)
         report = self.report

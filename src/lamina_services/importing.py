@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
@@ -42,6 +42,7 @@ from lamina.storage.lexicon import Lexicon
 from lamina.storage.logs import next_number
 from lamina.storage.memories import Memories
 from lamina_files.files import explained
+from lamina_formats.detect import PathName
 from lamina_language.secrets.privacy import find_secrets
 from lamina_services.exporting import FORMAT, MANIFEST, MEMORIES, VERSION
 from lamina_services.purging import check_owner
@@ -100,7 +101,16 @@ class _Coming:
         return hashlib.sha256(told.encode()).hexdigest()[:40]
 
 
-def is_export(folder: Path) -> bool:
+def sorted_out(paths: Iterable[PathName], wanted: str) -> tuple[list[PathName], list[PathName]]:
+    """Those of the paths that are exports of ours, or were called that, and the others."""
+    own, others = list[PathName](), list[PathName]()
+    for path in paths:
+        ours = wanted == "lamina" or (wanted == "auto" and _is_export(Path(path).expanduser()))
+        (own if ours else others).append(path)
+    return own, others
+
+
+def _is_export(folder: Path) -> bool:
     """Whether a folder says of itself that it is one of our exports."""
     try:
         with (folder / MANIFEST).open("rb") as file:
@@ -142,7 +152,7 @@ def _damaged(what: str) -> InvalidInput:
 
 
 def bring_in(
-    mind: Mind, folder: Path, progress: Progress | None = None, *, dry_run: bool = False,
+    mind: Mind, where: PathName, progress: Progress | None = None, *, dry_run: bool = False,
     since: datetime | None = None,
 ) -> Arrived:  # fmt: skip
     """Bring in the memories of an export as the caller's own, in whatever state they are.
@@ -152,7 +162,7 @@ def bring_in(
     (`export_damaged`) where a byte is not as it was exported; then nothing happened.
     """
     check_owner(mind)
-    checked(folder)
+    checked(folder := Path(where).expanduser())
     mind.engine.sync()
     report, size = Arrived(), (folder / MEMORIES).stat().st_size
     with (folder / MEMORIES).open("rb") as file:
