@@ -37,6 +37,7 @@ from lamina_policy.categories import Categories, load_categories
 from lamina_policy.consent import Fields, load_fields
 from lamina_policy.loading import PRESETS, load_policy, preset
 from lamina_policy.rules import Policy
+from lamina_search.bands import merging
 from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.remote import Endpoint, RemoteEncoder
 from lamina_search.encoders.static import StaticEncoder
@@ -138,6 +139,7 @@ def _assembled(
     sealer = Sealer(load_key(key_file))
     embedder = open_embedder(config, environment)
     anchor = Anchor(home / "anchors" / f"{quoted(store_id(database))}.anchor", sealer)
+    encoder = embedder if isinstance(embedder, StaticEncoder) else None  # others may be slow
     return Engine(
         Parts(
             database=database,
@@ -149,7 +151,8 @@ def _assembled(
                 timedelta(days=config.pending_days),
                 categories=read_categories(config.categories),
                 fields=read_fields(config.consent_fields),
-                encoder=embedder if isinstance(embedder, StaticEncoder) else None,  # others may be slow
+                merging=merging(config, None if encoder is None else encoder.embedder_id),
+                encoder=encoder,
             ),
             config=config,
             runtime=Runtime(clock=clock or SystemClock()),
@@ -175,10 +178,7 @@ def read_policy(named: str) -> Policy:
 
 def read_fields(named: str) -> Fields:
     """What needs a person's consent, with what a file of their own says of it."""
-    if not named:
-        return load_fields()
-    path = Path(named).expanduser()
-    return load_fields(_text_of(path, "consent_fields"), str(path))
+    return load_fields(_text_of(Path(named).expanduser(), "consent_fields") if named else "", named)
 
 
 def read_categories(named: str) -> Categories:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -39,6 +39,7 @@ class JobReport:
     until: datetime  #: the end of the stretch it took care of
     changes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    figures: Mapping[str, int] = field(default_factory=dict)
     diff: str = ""  #: of a dry run: what would change in the files
     cost: Cost = field(default_factory=Cost)
     code: str = ""  #: of what went wrong
@@ -85,6 +86,7 @@ class Task:
     agreed: bool = False  #: whether a person agreed to what needs their word
     changes: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    figures: dict[str, int] = field(default_factory=dict)  #: what it counts, by name
 
     def check(self) -> None:
         """Stop here when the time is up."""

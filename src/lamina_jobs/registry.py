@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lamina.engine.fading import expire_episodes, refresh_decay
-from lamina.engine.pending import lapse_guesses
+from lamina.engine.fading import expire_episodes, refresh_decay, soften
 from lamina_jobs import micro_sync, wrap_up
 from lamina_jobs.compound import compound
+from lamina_jobs.insights import insights
 from lamina_jobs.job import Job, Task
 from lamina_jobs.schedule import parse_schedules
+from lamina_services.consent import lapse_guesses
+from lamina_services.purging import purge_due
 
 #: In the time zone of the settings; the setting `schedule` has the last word.
 TIMES = parse_schedules(
     "micro-sync 10:00 13:00 16:00 19:00 22:00; daily-wrap-up 03:10; weekly-compound sun 04:30;"
-    "decay every 6h; lifecycle every 6h; index every 5m"
+    "decay every 6h; lifecycle every 6h; index every 5m; insights every 6h"
 )
 
 
@@ -28,6 +30,10 @@ def _lifecycle(task: Task) -> None:
         task.changes.append(f"{count} episodes reduced to a line")
     if count := lapse_guesses(task.engine):
         task.changes.append(f"{count} guesses that nobody decided")
+    if count := soften(task.engine, task.check):
+        task.changes.append(f"{count} unused memories put aside")
+    if count := purge_due(task.engine, task.check):
+        task.changes.append(f"{count} memories purged")
 
 
 def _index(task: Task) -> None:
@@ -59,12 +65,16 @@ _ALL: tuple[Job, ...] = (
         timeout_s=600, writes_store=True,
     ),
     Job(
-        name="lifecycle", summary="Reduce episodes past their time to one line.", work=_lifecycle,
-        schedule=TIMES["lifecycle"], timeout_s=600, writes_store=True,
+        name="lifecycle", summary="Put aside what nobody uses, and purge what is due.",
+        work=_lifecycle, schedule=TIMES["lifecycle"], timeout_s=600, writes_store=True,
     ),
     Job(
         name="index", summary="Index the files that changed.", work=_index, schedule=TIMES["index"],
         timeout_s=240, writes_store=True, needs_files=True, excludes=("weekly-compound",),
+    ),
+    Job(
+        name="insights", summary="Make out, with a language model, how a person works; once a day each.",
+        work=insights, schedule=TIMES["insights"], timeout_s=300, writes_store=True,
     ),
 )  # fmt: skip
 

@@ -15,6 +15,7 @@ from lamina_files.grant import granted
 from lamina_files.locks import JOB_LOCK_DIR, locked
 from lamina_jobs.desk import Desk
 from lamina_jobs.job import Deadline, Job, JobReport, JobStatus, Task
+from lamina_jobs.purse import DayPurse
 from lamina_jobs.registry import JOBS
 from lamina_jobs.runs import Run, Runs
 from lamina_jobs.schedule import Schedule, parse_schedules, zone_of
@@ -243,7 +244,7 @@ def _task(
         until=slot.until,
         zone=zone_of(engine.config.timezone),
         files=Desk(engine.root, check, dry_run=asked.dry_run, wait_s=engine.config.lock_timeout_s),
-        writer=None if asked.writer is None else Budgeted(asked.writer),
+        writer=None if asked.writer is None else Budgeted(asked.writer, purse=DayPurse(engine)),
         deadline=deadline,
         agreed=asked.agreed,
     )
@@ -253,7 +254,8 @@ def _report(job: Job, slot: _Slot, task: Task) -> JobReport:
     changes = (*task.files.changes, *task.changes)
     return JobReport(
         job=job.name, status=JobStatus.DONE if changes else JobStatus.UNCHANGED, slot_at=slot.at,
-        until=slot.until, changes=changes, notes=tuple(task.notes), cost=task.cost,
+        until=slot.until, changes=changes, notes=tuple(task.notes), figures=task.figures,
+        cost=task.cost,
     )  # fmt: skip
 
 
@@ -267,6 +269,7 @@ def _failed(engine: Engine, run: Run, job: Job, code: str, why: str, task: Task)
         until=run.until,
         changes=(*task.files.changes, *task.changes),
         notes=(*task.notes, why),
+        figures=task.figures,
         cost=task.cost,
         code=code,
         attempts=run.attempts,
@@ -281,4 +284,7 @@ def _failed(engine: Engine, run: Run, job: Job, code: str, why: str, task: Task)
 def _plain(report: JobReport) -> dict[str, Any]:
     """What a row keeps of a report: the counts of what changed, not what it says."""
     count = len(report.changes)
-    return {"status": report.status.value, "changes": count, "cost": report.cost, "notes": report.notes}
+    return {
+        "status": report.status.value, "changes": count, "cost": report.cost, "notes": report.notes,
+        "figures": report.figures,
+    }  # fmt: skip

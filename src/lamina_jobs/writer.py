@@ -69,15 +69,28 @@ class Writer(Protocol):
     def write(self, asking: Asking) -> Written: ...
 
 
+class Purse(Protocol):
+    """What may be spent in a longer time than a run."""
+
+    def take(self) -> None:
+        """Count one request; raises Unavailable when there is nothing left to spend."""
+        ...
+
+    def pay(self, cost: Cost) -> None:
+        """Count what a request cost."""
+        ...
+
+
 @dataclass(slots=True)
 class Budgeted:
     """A Writer whose answers fit their form or are refused, and whose cost is added up.
 
-    It stops at `max_calls`, so that no job runs up a bill.
+    It stops at `max_calls`, and where its purse is empty, so that no job runs up a bill.
     """
 
     writer: Writer
     max_calls: int = 40
+    purse: Purse | None = None
     cost: Cost = field(default_factory=Cost)
 
     def write(self, asking: Asking) -> Written:
@@ -86,8 +99,12 @@ class Budgeted:
                 f"The language model was asked {self.max_calls} times in this run, which is the limit.",
                 code="writer_limit",
             )
+        if self.purse is not None:
+            self.purse.take()
         written = self.writer.write(asking)
         self.cost = self.cost.plus(written.cost)
+        if self.purse is not None:
+            self.purse.pay(written.cost)
         if problem := misfit(written.value, asking.schema):
             message = f"The language model's answer has another form: {problem}."
             raise Unavailable(message, code="writer_misfit")

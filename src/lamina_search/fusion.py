@@ -24,6 +24,8 @@ PERIOD, LATEST = 0.2, 0.1
 #: A question seldom answers one, and an answer to "when" says when.
 ASKING, DATED = 0.95, 1.1
 PINNED, IMPORTANCE = 1.02, 0.005
+#: What was only made out about a person comes behind what was said.
+INSIGHT = 0.6
 #: How much of the boosts below counts outside the form of the documents.
 MILD = 0.1
 _MIDDLING = 3
@@ -42,6 +44,7 @@ class Traits:
     importance: int = _MIDDLING
     pinned: bool = False
     superseded: bool = False
+    insight: bool = False  #: nobody said it: a model made it out
     relation: float = 0.0
 
 
@@ -80,9 +83,11 @@ def reciprocal(found: Sequence[Fused], traits: Mapping[str, Traits], manner: Man
     """Scores as the documents define them: for each retriever, boost · 1/(K + rank) · decay is added."""
     for one in found:
         trait = traits[one.id]
-        weight = boost(trait.layer, manner) * trait.decay
+        insight = INSIGHT if trait.insight else 1.0
+        weight = boost(trait.layer, manner) * trait.decay * insight
         one.score = round(sum(weight / (K + rank) for rank in one.ranks.values()), 6)
         one.adjustments = {"*layer": boost(trait.layer, manner), "*decay": trait.decay}
+        one.adjustments |= {"*insight": insight} if trait.insight else {}
 
 
 def adjust(one: Fused, trait: Traits, question: Question, added: Mapping[str, float], plain: bool) -> None:
@@ -95,6 +100,7 @@ def adjust(one: Fused, trait: Traits, question: Question, added: Mapping[str, fl
         "importance": 1.0 + IMPORTANCE * (trait.importance - _MIDDLING),
         "pinned": PINNED if trait.pinned else 1.0,
         "superseded": SUPERSEDED if trait.superseded else 1.0,
+        "insight": INSIGHT if trait.insight else 1.0,
         "period": 1.0 + PERIOD * timing.period.nearness(trait.at) if timing.period else 1.0,
         "asking": ASKING if _ASKS.search(trait.text) else 1.0,
         "dated": DATED if timing.when and says_when(trait.text) else 1.0,

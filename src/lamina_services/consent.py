@@ -6,10 +6,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from lamina.engine.drafting import drafted
+from lamina.engine.engine import Engine
+from lamina.engine.ledger import Ledger
 from lamina.engine.mind import Mind
+from lamina.engine.pending import close
 from lamina.errors import InvalidInput
-from lamina.model import Hold, Memory, Receipt, Role
+from lamina.model import Hold, Memory, Receipt, Role, Space, State
+from lamina.storage.database import Transaction
+from lamina.storage.lexicon import Lexicon
+from lamina.storage.memories import from_row, micros
 from lamina_policy.consent import Channel, standing_of
+
+#: How many proposals are shown, or closed in one transaction.
+_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +42,17 @@ class Proposal:
 
 def proposals(mind: Mind, *, decided: bool = False) -> list[Proposal]:
     """What waits for the person's word, oldest first; with `decided`, also what was decided lately."""
-    return [proposal_of(mind, one) for one in mind.pending(decided=decided)]
+    name = mind.scope.shelf(Space.USER) or ""
+    found = mind.engine.database.read(lambda tx: _all_on(tx, name)) if decided else mind.pending()
+    return [proposal_of(mind, one) for one in found]
+
+
+def _all_on(transaction: Transaction, name: str) -> list[Memory]:
+    """The latest proposals on a shelf, whatever became of them, oldest of them first."""
+    if (known := Lexicon(transaction).shelf(name)) is None:
+        return []
+    rows = transaction.all("guesses_on", shelf=known[0], guesses="%:%:pending:%", limit=_AT_ONCE)
+    return [from_row(row) for row in reversed(rows)]
 
 
 def proposal_of(mind: Mind, memory: Memory) -> Proposal:
@@ -72,3 +91,24 @@ def answered(mind: Mind, key: str, *, agreed: bool) -> Receipt:
     person = mind.engine.scope(user=scope.user, session=scope.session, role=Role.USER, via=scope.via)
     decide = person.confirm if agreed else person.reject
     return decide(key, channel=Channel.ELICITATION)[0]
+
+
+def lapse_guesses(engine: Engine) -> int:
+    """Close what nobody decided in time, as expired; how many."""
+    system = engine.scope(role=Role.SYSTEM, via="job").scope
+
+    def work(ledger: Ledger) -> int:
+        over = _overdue(ledger.transaction, ledger.now)
+        for one in over:
+            close(ledger, one, State.EXPIRED, {"code": "expired"}, "expire_pending")
+        return len(over)
+
+    total = 0
+    while engine.database.read(lambda tx: _overdue(tx, engine.now())):
+        total += engine.act(system, work)
+    return total
+
+
+def _overdue(transaction: Transaction, now: datetime) -> list[Memory]:
+    """Proposals of anybody that nobody decided in time."""
+    return [from_row(row) for row in transaction.all("overdue_guesses", now=micros(now), limit=_AT_ONCE)]

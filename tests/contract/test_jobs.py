@@ -14,12 +14,14 @@ import lamina
 from lamina.engine.engine import Engine
 from lamina.errors import Denied, InvalidInput, NotFound, Unavailable
 from lamina.runtime import monotonic
+from lamina.testing import ScriptedWriter
 from lamina_files.files import read_file, replace_file
 from lamina_files.grant import matches
 from lamina_jobs.job import Job, JobStatus, Task
 from lamina_jobs.registry import JOBS
 from lamina_jobs.run import MOST_ATTEMPTS, Asked, due_jobs, list_jobs, run_job
 from lamina_jobs.schedule import Schedule, parse_schedules
+from lamina_jobs.writer import Asking
 
 from .conftest import Place
 
@@ -298,3 +300,20 @@ def test_the_rows_of_a_job_that_runs_often_do_not_pile_up(place: Place) -> None:
         place.clock.at += timedelta(seconds=300)
         run_job(engine, "x", engine.now(), BY_CLOCK, jobs)
     assert len(place.tables()["job_run"]) == 100
+
+
+def test_what_a_day_may_cost_is_counted_over_restarts_and_is_free_again_tomorrow(place: Place) -> None:
+    asking = Asking(prompt="summary-1", material="", schema={"type": "boolean"})
+    jobs = a_job(lambda task: task.writer and task.writer.write(asking))
+
+    def codes(engine: Engine, times: int) -> list[str]:
+        asked = Asked(writer=ScriptedWriter([True] * times))
+        return [run_job(engine, "x", engine.now(), asked, jobs).code for _ in range(times)]
+
+    first = codes(place.open(writer_daily_calls=3), 2)
+    place.close()
+    engine = place.open(writer_daily_calls=3)
+    assert first + codes(engine, 2) == ["", "", "", "writer_day_limit"]
+    place.clock.advance(days=1)
+    assert codes(engine, 1) == [""]
+    assert codes(place.open(writer_daily_tokens=1), 1) == ["writer_day_limit"]

@@ -16,6 +16,7 @@ from lamina.engine.access import create_token
 from lamina.engine.engine import Engine
 from lamina.surfaces.mcp.identity import Starter
 from lamina.surfaces.mcp.server import build_server
+from lamina_services.consent import proposals
 from tests.e2e.test_mcp import LEGACY, MODERN, VERSION, served
 
 Answer = Callable[[str], ElicitResult]
@@ -66,7 +67,7 @@ def cancels(_: str) -> ElicitResult:
 
 def last_step(engine: Engine) -> dict[str, Any]:
     ana = engine.scope(user="ana")
-    return ana.history(ana.pending(decided=True)[-1].id)[-1].decision
+    return ana.history(proposals(ana, decided=True)[-1].id)[-1].decision
 
 
 @pytest.mark.parametrize("mode", [LEGACY, MODERN])

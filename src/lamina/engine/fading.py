@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from lamina.engine.commit import reword
+from lamina.engine.commit import put_aside, reword
 from lamina.engine.learnings import take_in
-from lamina.engine.ledger import Ledger
-from lamina.engine.pending import lapse_guesses
+from lamina.engine.ledger import LEARNINGS, Ledger
 from lamina.errors import LaminaError
-from lamina.model import Memory, Role, Scope
+from lamina.model import HistoryOp, Memory, Role, Scope, State
 from lamina.storage.book import Properties
 from lamina.storage.database import Transaction
 from lamina.storage.layers import LayerRows
-from lamina.storage.memories import micros, moment
+from lamina.storage.memories import from_row, micros, moment
+from lamina.trace import events
 from lamina_search.decay import EPISODE_RENEWED, decay
 from lamina_text.accounts import episode_of
 
@@ -97,24 +97,55 @@ def expire_episodes(engine: Engine) -> int:
 
     Its full text leaves the row and every index; what was sealed of it in the history stays provable there.
     """
-    apply_reads(engine)
-    system = Scope(tenant=engine.config.tenant, user=engine.config.owner, role=Role.SYSTEM, via="job")
-    total = 0
-    while True:
+    def work(ledger: Ledger) -> int:
+        over = LayerRows(ledger.transaction).over(ledger.now, _AT_ONCE)
+        for old in over:
+            _archive(ledger, old)
+        return len(over)
 
-        def work(ledger: Ledger) -> int:
-            over = LayerRows(ledger.transaction).over(ledger.now, _AT_ONCE)
-            for old in over:
-                _archive(ledger, old)
-            return len(over)
-
-        count = engine.act(system, work)
-        total += count
-        if count < _AT_ONCE:
-            break
+    total = _in_batches(engine, work)
     if total:
         _log.info("episodes: %d archived as one line", total)
     return total
+
+
+def soften(engine: Engine, check: Callable[[], None] = lambda: None) -> int:
+    """Put aside what matters little and nobody has found, changed or pinned for long (IS-7); how many.
+
+    It can be restored until `purge_at`, and every caller hears of it once. What lives in a file of the person
+    stays: they put it there. `check` is called before each batch.
+    """
+    config = engine.config
+
+    def work(ledger: Ledger) -> int:
+        check()
+        rows = ledger.transaction.all(
+            "unused_memories", before=micros(ledger.now - timedelta(days=config.soften_days)),
+            below=config.soften_below, learnt=f"{LEARNINGS}%", limit=_AT_ONCE,
+        )  # fmt: skip
+        for old in map(from_row, rows):
+            purge_at = ledger.now + timedelta(days=config.purge_days)
+            gone = put_aside(ledger, replace(old, purge_at=purge_at), State.SOFT_DELETED)
+            ledger.record(HistoryOp.TTL, gone, old.text, {"code": "unused"})
+            ledger.trace(gone.shelf, events.deleted(ledger.scope, gone, "unused", ledger.snapshot))
+        return len(rows)
+
+    return _in_batches(engine, work)
+
+
+def keeper(engine: Engine) -> Scope:
+    """Who does what nobody asked for."""
+    return Scope(tenant=engine.config.tenant, user=engine.config.owner, role=Role.SYSTEM, via="job")
+
+
+def _in_batches(engine: Engine, work: Callable[[Ledger], int]) -> int:
+    """Work on so many at a time, so that other writers get their turn, until there is nothing more."""
+    apply_reads(engine)
+    total = count = _AT_ONCE
+    while count == _AT_ONCE:
+        count = engine.act(keeper(engine), work)
+        total += count
+    return total - _AT_ONCE
 
 
 def _archive(ledger: Ledger, old: Memory) -> None:
@@ -143,5 +174,4 @@ def catch_up(engine: Engine) -> None:
     last = engine.database.read(lambda tx: Properties(tx).get(_REFRESHED))
     if last is None or engine.now() - moment(int(last)) >= EVERY:
         expire_episodes(engine)
-        lapse_guesses(engine)
         refresh_decay(engine)

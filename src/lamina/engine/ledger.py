@@ -46,6 +46,7 @@ from lamina_policy.categories import Categories
 from lamina_policy.consent import Fields, load_fields
 from lamina_policy.gates import Law
 from lamina_policy.rules import Policy
+from lamina_search.bands import Merging
 from lamina_search.encoders.port import Embedder
 from lamina_text.analyse import terms
 
@@ -86,6 +87,7 @@ class Book:
     allowed: dict[str, frozenset[str]] = field(default_factory=dict)  #: user to fingerprints of no secrets
     categories: Categories = field(default_factory=Categories)
     fields: Fields = field(default_factory=load_fields)  #: what needs a person's consent
+    merging: Merging = field(default_factory=Merging)
     encoder: Embedder | None = None  #: gives what is written its vector at once; None, and it waits for one
 
     def law(self, scope: Scope) -> Law:
@@ -135,6 +137,7 @@ class Ledger:
     head: tuple[int, str] = (0, "")
     unlearnt: dict[int, dict[int, str]] = field(default_factory=dict)  #: shelf, slot, what has no vector yet
     filed: bool = False  #: whether a file of something learnt has to follow
+    closeness: dict[str, float] = field(default_factory=dict)  #: of what was merged into a memory, by its id
     _told: list[tuple[str, dict[str, Any]]] | None = None  #: the events, once they are kept
 
     @property
@@ -233,6 +236,14 @@ class Ledger:
     def record_act(self, op: str, subject: str, reason: str) -> None:
         """An administrative act, such as making a token."""
         record = self._sealed(op, subject, reason, (None, None, None), (None, None))
+        self.lines.append((record.run_id, audit_line(record, None, None, reason)))
+
+    def record_end(self, op: str, memory_id: str, reason: str, number: int | None = None) -> None:
+        """What lets the words of a memory be missing: all of it, or of one step what it says was before.
+
+        With `erase`, `memory_id` is the beginning of the ids of everything that a person had.
+        """
+        record = self._sealed(op, memory_id, reason, (memory_id, number, None), (None, None))
         self.lines.append((record.run_id, audit_line(record, None, None, reason)))
 
     def wrote(self, memory: Memory) -> None:

@@ -9,8 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 from lamina.engine.allowance import commit_allow, load_allowed
-from lamina.engine.commit import readable
-from lamina.engine.consent import Consent
+from lamina.engine.commit import commit_denial, readable
 from lamina.engine.context import context_of
 from lamina.engine.converse import converse
 from lamina.engine.details import (
@@ -28,16 +27,19 @@ from lamina.engine.journal import last_events, one_event, reading_events
 from lamina.engine.known_then import moment_of, recall_then
 from lamina.engine.layers import Layers
 from lamina.engine.ledger import Ledger
+from lamina.engine.pending import Guess, check_person, conclude, stage, unnamed
 from lamina.engine.phase import begin, difference, listed
 from lamina.engine.recall import checked_query
 from lamina.engine.request import Request, Verb
 from lamina.engine.resolve import resolved
 from lamina.engine.search import SearchOptions, covering, planned, reach, read_lines, searched
-from lamina.engine.shelves import keyed_on, lapsed_on, lapsing_on, latest_on, said_on
+from lamina.engine.shelves import keyed_on, lapsed_on, lapsing_on, latest_on, pending_on, said_on
+from lamina.engine.team import Team
 from lamina.engine.turn import AgentTurn
 from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.model import (
     Context,
+    Deny,
     Draft,
     Effective,
     Explanation,
@@ -45,6 +47,7 @@ from lamina.model import (
     HistoryEntry,
     Layer,
     Memory,
+    Outcome,
     Phase,
     Query,
     Receipt,
@@ -81,7 +84,7 @@ _OWN_PAST = (Role.USER, Role.ADMIN, Role.SYSTEM)
 _KNOWN = (State.ACTIVE, State.PENDING, State.SUPERSEDED, State.ARCHIVED, State.SOFT_DELETED, State.EXPIRED)
 
 
-class Mind(Consent):
+class Mind(Team):
     """What a caller may do. Everything happens within its scope; nothing outside it exists here."""
 
     def __init__(self, engine: Engine, scope: Scope) -> None:
@@ -250,9 +253,9 @@ class Mind(Consent):
         return moment_of(self, revision)
 
     def loaded(self, ids: Sequence[str]) -> list[Memory]:
-        """The memories behind some hits, in their order."""
-        found = self.engine.database.read(lambda tx: Memories(tx).load(ids))
-        return [found[one] for one in ids if one in found]
+        """The memories behind some hits, in their order; an id of somebody else's is behind none."""
+        found, own = self.engine.database.read(lambda tx: Memories(tx).load(ids)), self.in_session.shelves()
+        return [found[one] for one in ids if one in found and found[one].shelf in own]
 
     def resolve(self, keys: Iterable[str] = ()) -> dict[str, Effective]:
         """The values in force for these keys, or for all there are, with what each hides."""
@@ -314,6 +317,64 @@ class Mind(Consent):
         """What was said lately in this session, latest last."""
         name = self.in_session.shelf(Space.SESSION) or ""
         return self.engine.database.read(lambda tx: said_on(tx, name))[-count:]
+
+    def propose(
+        self, value: str, key: str, confidence: float, reason: str = "", *, importance: int = 0
+    ) -> Receipt:
+        """Put a guess about the person before them.
+
+        It counts for nothing until they confirm it; but a benign one (`response.tone`, `goal.…`) holds by
+        itself once a second turn says the same, or as an insight of importance 3 that is 0.8 sure.
+        """
+        details: Details = {"key": key, "confidence": confidence, "reason": reason or None}  # type: ignore[typeddict-item]
+        now, limit = self.engine.now(), self.engine.config.max_text_chars
+        draft = draft_of(self.scope, value, details, now, limit, self.engine.book.rules)
+        decision = self.engine.judge(draft)
+        guess = Guess(
+            key=draft.key or "", value=draft.text, confidence=draft.confidence,
+            reason=draft.reason or "proposed", importance=importance,
+        )  # fmt: skip
+
+        if isinstance(decision, Deny):
+            return self.engine.act(self.scope, lambda ledger: commit_denial(ledger, draft, decision))
+        return self.engine.act(self.scope, lambda ledger: stage(ledger, guess))
+
+    def pending(self) -> list[Memory]:
+        """The guesses that wait for the person's word, oldest first."""
+        now, name = self.engine.now(), self.scope.shelf(Space.USER) or ""
+        return self.engine.database.read(lambda tx: pending_on(tx, name, now))
+
+    def confirm(self, key: str | None = None, *, reason: str = "", channel: str = "") -> list[Receipt]:
+        """Keep what was guessed, under its key; without a key, the newest guess. Only the person can.
+
+        `channel` is by what way they said so, this caller's door unless given. In a chat, what is sensitive
+        needs its key: a bare yes raises Denied.
+        """
+        memory, by = self._guess(key), channel or self.scope.via
+        if not self.engine.book.fields.may_agree(memory.key, by, named=key is not None):
+            raise unnamed(memory)
+        if memory.layer is not Layer.USER_MODEL:
+            receipt = self.layers.settle(memory)
+        else:
+            receipt = self.layers.user_model.agreed(memory, reason or "confirmed")
+            if receipt.decision is Outcome.DENIED:
+                return [receipt]
+        self.engine.act(self.scope, lambda ledger: conclude(ledger, memory, receipt.ids[0], by))
+        return [receipt]
+
+    def reject(self, key: str | None = None, *, channel: str = "") -> list[Receipt]:
+        """Drop what was guessed; without a key, the newest guess. Only the person can."""
+        memory, by = self._guess(key), channel or self.scope.via
+        self.engine.act(self.scope, lambda ledger: conclude(ledger, memory, None, by))
+        return [Receipt(decision=Outcome.ADMITTED, code="rejected", ids=(memory.id,))]
+
+    def _guess(self, key: str | None) -> Memory:
+        check_person(self.scope)
+        wanted = None if key is None else canonical_key(key)
+        found = [one for one in self.pending() if wanted in (None, one.key)]
+        if not found:
+            raise NotFound("Nothing like that waits for a word.", hint="`lamina pending` lists what does.")
+        return found[-1]
 
     def compact(self, space: str = "session") -> int:
         """Put aside what is past its time in one of the caller's spaces, lines in files too; how many."""

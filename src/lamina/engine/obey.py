@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lamina.engine.consent import unnamed
+from lamina.engine.pending import unnamed
 from lamina.errors import LaminaError, NotFound, Unavailable
 from lamina.model import Hit, Memory, Outcome, Receipt, Space
 from lamina.views.acknowledge import acknowledge, refusal

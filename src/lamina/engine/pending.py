@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lamina.engine.commit import commit_remember, identity_of, standing
 from lamina.engine.ledger import Ledger
@@ -23,17 +23,12 @@ from lamina.model import (
     Scope,
     Space,
     State,
-)
-from lamina.storage.memories import Memories
+)  # fmt: skip
 from lamina.views.acknowledge import acknowledgement
 from lamina_policy.consent import Channel
 
-if TYPE_CHECKING:
-    from lamina.engine.engine import Engine
-
 _PERSONS = (Role.USER, Role.ADMIN)
 _PRIORITY = 45
-_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,14 +56,12 @@ def stage(ledger: Ledger, guess: Guess) -> Receipt:
         memory = old if turn in old.meta.get("signals", ()) else _signalled(ledger, old, signals, guess)
     else:
         if old is not None:
-            _close(ledger, old, State.SUPERSEDED, {"code": "replaced"})
+            close(ledger, old, State.SUPERSEDED, {"code": "replaced"})
         signals = [turn]
         memory = _proposed(ledger, name, guess, signals)
-    if ledger.book.fields.suffices(guess.key, signals, guess.importance, guess.confidence):
-        applied = _applied(ledger, memory, guess)
-        if applied is not None:
-            return applied
-    return Receipt(decision=Outcome.HELD, code="pending", ids=(memory.id,))
+    enough = ledger.book.fields.suffices(guess.key, signals, guess.importance, guess.confidence)
+    applied = _applied(ledger, memory, guess) if enough else None
+    return applied or Receipt(decision=Outcome.HELD, code="pending", ids=(memory.id,))
 
 
 def held(ledger: Ledger, draft: Draft) -> Receipt:
@@ -78,11 +71,9 @@ def held(ledger: Ledger, draft: Draft) -> Receipt:
     known = standing(ledger, shelf.number, f"key:{key}")
     if known is not None and known.text == draft.text:
         return Receipt(decision=Outcome.UNCHANGED, code="same", ids=(known.id,), revision=known.revision)
-    reason = draft.reason or "proposed:agent"
+    reason, told = draft.reason or "proposed:agent", acknowledgement("held", draft.text, key)
     guess = Guess(key=key, value=draft.text, confidence=draft.confidence, reason=reason)
-    why = f"`{key}` is the person's to decide; it waits for their word and is not in force."
-    said = acknowledgement("held", draft.text, key)
-    return replace(stage(ledger, guess), acknowledgement=said, warnings=(why,))
+    return replace(stage(ledger, guess), acknowledgement=told, warnings=(told,))
 
 
 def _turn(ledger: Ledger) -> str:
@@ -94,35 +85,17 @@ def _turn(ledger: Ledger) -> str:
 def _proposed(ledger: Ledger, name: str, guess: Guess, signals: list[str]) -> Memory:
     scope, shelf = ledger.scope, ledger.shelf(name)
     memory_id, tick = ledger.numbered(name, "pending")
+    source = Provenance(
+        actor=scope.actor, role=scope.role, via=scope.via, trust=scope.trust, agent=scope.agent,
+        session_id=scope.session, run_id=scope.run_id, reason=guess.reason,
+    )  # fmt: skip
     memory = Memory(
-        id=memory_id,
-        space=Space.USER,
-        owner=name.partition(":")[2],
-        layer=guess.layer,
-        kind=guess.kind,
-        text=guess.value,
-        key=guess.key,
-        authority=Authority.AI_INFERRED,
-        priority=_PRIORITY,
-        confidence=guess.confidence,
-        state=State.PENDING,
-        tick=tick,
-        phase=shelf.phase.id,
-        created_at=ledger.now,
-        updated_at=ledger.now,
-        expires_at=ledger.now + ledger.book.patience,
-        provenance=Provenance(
-            actor=scope.actor,
-            role=scope.role,
-            via=scope.via,
-            trust=scope.trust,
-            agent=scope.agent,
-            session_id=scope.session,
-            run_id=scope.run_id,
-            reason=guess.reason,
-        ),
-        meta={**guess.meta, "signals": signals},
-    )
+        id=memory_id, space=Space.USER, owner=name.partition(":")[2], layer=guess.layer, kind=guess.kind,
+        text=guess.value, key=guess.key, authority=Authority.AI_INFERRED, priority=_PRIORITY,
+        confidence=guess.confidence, state=State.PENDING, tick=tick, phase=shelf.phase.id,
+        created_at=ledger.now, updated_at=ledger.now, expires_at=ledger.now + ledger.book.patience,
+        provenance=source, meta={**guess.meta, "signals": signals},
+    )  # fmt: skip
     identity = identity_of(guess.key, guess.kind, guess.value)
     ledger.memories.add(memory, shelf=shelf.number, slot=None, identity=identity)
     ledger.record(HistoryOp.ADD, memory, None, {"code": "staged", "reason": guess.reason}, "stage_inferred")
@@ -147,15 +120,9 @@ def _applied(ledger: Ledger, memory: Memory, guess: Guess) -> Receipt | None:
         return None
     draft = Draft(
         scope=replace(ledger.scope, role=Role.AGENT, agent=ledger.scope.agent or "lamina"),
-        text=memory.text,
-        layer=memory.layer,
-        kind=memory.kind,
-        key=memory.key,
-        priority=_PRIORITY,
-        confidence=memory.confidence,
-        place=place,
-        reason=guess.reason,
-    )
+        text=memory.text, layer=memory.layer, kind=memory.kind, key=memory.key, priority=_PRIORITY,
+        confidence=memory.confidence, place=place, reason=guess.reason,
+    )  # fmt: skip
     receipt = commit_remember(ledger, draft, ("consent",))
     conclude(ledger, memory, receipt.ids[0], Channel.SIGNALS)
     return Receipt(decision=receipt.decision, code="corroborated", ids=receipt.ids, revision=receipt.revision)
@@ -171,34 +138,27 @@ def check_person(scope: Scope) -> None:
         )
 
 
+def unnamed(memory: Memory) -> Denied:
+    """Why a bare yes does not do."""
+    return Denied(
+        f"`{memory.key}` is personal: only a yes that names it is consent.",
+        code="consent_unnamed",
+        hint=f"Say `confirm memory {memory.key}`, or use `lamina pending confirm {memory.key}`.",
+    )
+
+
 def conclude(ledger: Ledger, memory: Memory, kept: str | None, channel: str) -> None:
     """It is decided: `kept` is the memory that stands for the guess now, None for a rejection."""
     if kept is None:
-        _close(ledger, memory, State.SOFT_DELETED, {"code": "rejected", "channel": channel}, "reject_pending")
+        close(ledger, memory, State.SOFT_DELETED, {"code": "rejected", "channel": channel}, "reject_pending")
     else:
         told = {"code": "confirmed", "channel": channel}
-        _close(ledger, replace(memory, superseded_by=kept), State.SUPERSEDED, told, "promote_pending")
+        close(ledger, replace(memory, superseded_by=kept), State.SUPERSEDED, told, "promote_pending")
 
 
-def _close(ledger: Ledger, memory: Memory, state: State, decision: dict[str, Any], audit: str = "") -> None:
+def close(ledger: Ledger, memory: Memory, state: State, decision: dict[str, Any], audit: str = "") -> None:
     identity = identity_of(memory.key, memory.kind, memory.text)
     changed = replace(memory, state=state, retired_tick=memory.tick, updated_at=ledger.now)
     saved = ledger.memories.update(changed, slot=None, identity=identity) or changed
     op = HistoryOp.TTL if state is State.EXPIRED else HistoryOp.DELETE
     ledger.record(op, saved, memory.text, decision, audit)
-
-
-def lapse_guesses(engine: Engine) -> int:
-    """Close what nobody decided in time; how many."""
-    system = Scope(tenant=engine.config.tenant, user=engine.config.owner, role=Role.SYSTEM, via="job")
-
-    def work(ledger: Ledger) -> int:
-        over = ledger.memories.overdue(ledger.now, _AT_ONCE)
-        for one in over:
-            _close(ledger, one, State.EXPIRED, {"code": "expired"}, "expire_pending")
-        return len(over)
-
-    total = 0
-    while engine.database.read(lambda tx: Memories(tx).overdue(engine.now(), 1)):
-        total += engine.act(system, work)
-    return total

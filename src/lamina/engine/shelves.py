@@ -50,12 +50,10 @@ def turns_on(transaction: Transaction, name: str) -> list[Memory]:
     return [turn for turn in turns if turn.provenance.role is Role.USER]
 
 
-def guesses_on(transaction: Transaction, name: str, now: datetime | None) -> list[Memory]:
-    """The guesses on a shelf that wait for their person's word, oldest first; without a time, all."""
-    memories, numbers = Memories(transaction), _numbers(transaction, [name])
-    if now is None:
-        return [memory for number in numbers for memory in memories.guesses(number)]
-    return [memory for number in numbers for memory in memories.pending(number, now)]
+def pending_on(transaction: Transaction, name: str, now: datetime) -> list[Memory]:
+    """The guesses on a shelf that wait for their person's word, oldest first."""
+    memories = Memories(transaction)
+    return [memory for number in _numbers(transaction, [name]) for memory in memories.pending(number, now)]
 
 
 def lapsed_on(transaction: Transaction, name: str, now: datetime) -> list[str]:

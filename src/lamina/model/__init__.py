@@ -15,7 +15,7 @@ from lamina.model.read import (
     Source,
     Value,
 )
-from lamina.model.scope import Authority, Role, Scope, Space, Trust, checked_name, quoted
+from lamina.model.scope import Authority, Role, Scope, Space, Trust, checked_name, quoted, unquoted
 from lamina.model.write import (
     Admit,
     Decision,
@@ -36,5 +36,5 @@ __all__ = [
     "Explanation", "Filters", "Heard", "HistoryEntry", "HistoryOp", "Hit", "Hold", "Kind", "Layer", "Memory",
     "Outcome", "Phase", "Provenance", "Query", "Receipt", "Recollection", "Role", "Scope", "Source",
     "Space", "State", "Trust", "Value", "Verdict", "canonical", "checked_name", "contract_kind", "iso",
-    "plain", "quoted", "topic_of",
+    "plain", "quoted", "topic_of", "unquoted",
 ]

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from urllib.parse import unquote
 
 from lamina.errors import InvalidInput
 
@@ -81,6 +82,11 @@ def quoted(name: str) -> str:
     return "".join(
         c if c in _PLAIN and name.strip(".") else "".join(f"~{b:02X}" for b in c.encode()) for c in name
     )
+
+
+def unquoted(name: str) -> str:
+    """The name that `quoted` was given."""
+    return unquote(name.replace("~", "%"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

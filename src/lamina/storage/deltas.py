@@ -7,7 +7,10 @@ from datetime import datetime
 
 from lamina.model import Memory
 from lamina.storage.database import Transaction
-from lamina.storage.memories import GUESSES, from_row, micros, moment
+from lamina.storage.memories import from_row, micros, moment
+
+#: The ids of guesses, which wait in a list of their own.
+_GUESSES = "%:%:pending:%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class Deltas:
 
     def after(self, shelf: str, number: int, limit: int) -> list[ShelfChange]:
         """The newest changes above a number, oldest of them first."""
-        rows = self._tx.all("changes_on", shelf=shelf, after=number, limit=limit, guesses=GUESSES)
+        rows = self._tx.all("changes_on", shelf=shelf, after=number, limit=limit, guesses=_GUESSES)
         return [ShelfChange(one, moment(at), event, memory) for one, at, event, memory in reversed(rows)]
 
     def last(self, shelf: str) -> int:

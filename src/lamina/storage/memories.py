@@ -28,9 +28,6 @@ from lamina.storage.database import Row, Transaction
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-#: The ids of guesses, which wait in a list of their own.
-GUESSES = "%:%:pending:%"
-_GUESSES_SHOWN = 200
 
 
 def to_micros(at: datetime | None) -> int | None:
@@ -109,15 +106,6 @@ class Memories:
         """What waits for its person's word, oldest first."""
         return [from_row(row) for row in self._tx.all("pending_on", shelf=shelf, now=micros(now))]
 
-    def guesses(self, shelf: int) -> list[Memory]:
-        """The latest guesses on a shelf, decided or not, oldest of them first."""
-        rows = self._tx.all("guesses_on", shelf=shelf, guesses=GUESSES, limit=_GUESSES_SHOWN)
-        return [from_row(row) for row in reversed(rows)]
-
-    def overdue(self, now: datetime, limit: int) -> list[Memory]:
-        """Guesses of anybody that nobody decided in time."""
-        return [from_row(row) for row in self._tx.all("overdue_guesses", now=micros(now), limit=limit)]
-
     def newest(self, shelf: int) -> Memory | None:
         """The last lasting memory that was put on a shelf."""
         row = self._tx.one("newest_on", shelf=shelf)
@@ -177,7 +165,7 @@ class Memories:
 _MUTABLE = (
     "text", "state", "updated_at", "expires_at", "purge_at", "superseded_by", "priority", "ttl", "pinned",
     "kind", "authority", "provenance", "phase", "expires_tick", "retired_tick", "meta", "confidence",
-    "valid_from", "valid_until",
+    "valid_from", "valid_until", "importance", "tags", "created_at",
 )
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any
-from urllib.parse import unquote
 
 from langgraph.store.base import (
     BaseStore,
@@ -28,7 +27,7 @@ from lamina.engine.details import chosen, draft_of
 from lamina.engine.mind import Mind
 from lamina.engine.request import Request, Verb
 from lamina.errors import Conflict, Denied, InvalidInput, LaminaError, NotFound
-from lamina.model import Deny, Draft, Memory, Outcome, Receipt, Space, quoted
+from lamina.model import Deny, Draft, Memory, Outcome, Receipt, Space, quoted, unquoted
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.memories import Memories
@@ -202,11 +201,7 @@ def _place(namespace: tuple[str, ...], key: str) -> str:
 
 def _names(place: str) -> tuple[tuple[str, ...], str]:
     labels, _, key = place.removeprefix(_ITEM).partition(":")
-    return tuple(_unquoted(label) for label in labels.split("/")), _unquoted(key)
-
-
-def _unquoted(name: str) -> str:
-    return unquote(name.replace("~", "%")) if "~" in name else name
+    return tuple(map(unquoted, labels.split("/"))), unquoted(key)
 
 
 def _text(value: Mapping[str, Any]) -> str:

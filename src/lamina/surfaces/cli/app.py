@@ -22,6 +22,7 @@ from lamina.surfaces.cli import (
     imports,
     jobs,
     layers,
+    lifecycle,
     memories,
     team,
     upkeep,
@@ -37,8 +38,8 @@ class LaminaGroup(LazyGroup):
     """Every command there is."""
 
     parts = (
-        begin, memories, core, team, documents, governance, imports, decisions, jobs, layers, upkeep, access,
-        demo,
+        begin, memories, core, team, documents, governance, imports, decisions, jobs, layers, lifecycle,
+        upkeep, access, demo,
     )  # fmt: skip
     known = Commands(part.commands for part in parts)
 

@@ -147,7 +147,7 @@ def _etag(revision: int | None) -> dict[str, str]:
     return {} if revision is None else {"ETag": f'"{revision}"'}
 
 
-def _answered(receipt: Receipt, *, created: bool = False) -> JSONResponse:
+def answered(receipt: Receipt, *, created: bool = False) -> JSONResponse:
     """A receipt as a response; a denial is a problem with the denial's own code."""
     if receipt.decision is Outcome.DENIED:
         why, hint = [*receipt.warnings, "", ""][:2]
@@ -179,7 +179,7 @@ def remember(
     details = body.model_dump(exclude={"text"}, exclude_none=True)
     if idempotency_key is not None:
         details["idempotency_key"] = idempotency_key
-    return _answered(mind.remember(body.text, **cast(Details, details)), created=True)
+    return answered(mind.remember(body.text, **cast(Details, details)), created=True)
 
 
 @router.get("/v1/memories/{id}", response_model=Memory, responses=says(404))
@@ -197,7 +197,7 @@ def revise(memory_id: Id, body: Revise, mind: Writer, if_match: IfMatch = None) 
     if expect is None:
         expect = bound
     try:
-        return _answered(mind.revise(memory_id, body.text, expect=expect, reason=body.reason or ""))
+        return answered(mind.revise(memory_id, body.text, expect=expect, reason=body.reason or ""))
     except Conflict as error:
         if bound is not None and body.expect is None and error.code == "revision_mismatch":
             raise _stale() from error
@@ -208,13 +208,13 @@ def revise(memory_id: Id, body: Revise, mind: Writer, if_match: IfMatch = None) 
 def forget(memory_id: Id, mind: Writer, if_match: IfMatch = None) -> JSONResponse:
     """Take a memory out of every answer; it can be restored within the undo window."""
     _precondition(mind, memory_id, if_match)
-    return _answered(mind.forget(memory_id))
+    return answered(mind.forget(memory_id))
 
 
 @router.post("/v1/memories/{id}/restore", response_model=ReceiptBody, responses=says(404, 409))
 def restore(memory_id: Id, mind: Writer, body: Nothing | None = None) -> JSONResponse:  # noqa: ARG001
     """Bring a forgotten memory back as it was."""
-    return _answered(mind.restore(memory_id))
+    return answered(mind.restore(memory_id))
 
 
 @router.get("/v1/memories/{id}/history", response_model=HistoryBody, responses=says(404))
@@ -258,7 +258,7 @@ def context(body: Ask, mind: Reader) -> JSONResponse:
 @router.post("/v1/memories/{id}/promote", response_model=ReceiptBody, responses=says(404, 409))
 def promote(memory_id: Id, body: Promote, mind: Writer) -> JSONResponse:
     """Move a memory to a wider space, where the policy has a way for it."""
-    return _answered(mind.promote(memory_id, body.to, reason=body.reason or ""))
+    return answered(mind.promote(memory_id, body.to, reason=body.reason or ""))
 
 
 @router.get("/v1/phases", response_model=PhasesBody)
