@@ -8,7 +8,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -198,6 +198,48 @@ def append_lines(
                 _settle(folder)
 
 
+def overwrite_lines(root: Path, name: str, change: Callable[[bytes], bytes], *, dry: bool = False) -> None:
+    """Changes lines of a log where they stand, for words that must be gone from the disk too.
+
+    `change` gets each line and returns one of the same length. Appenders wait meanwhile. Raises as
+    `read_file`; a crash leaves whole lines but for the one being written, and the same call again ends it.
+    """
+    check_write(name)
+    *folders, leaf = _steps(name)
+    with _explained(name), _folder(root, folders) as folder:
+        if folder is None or (fd := _opened(folder, leaf, name, os.O_RDWR)) is None:
+            return
+        with os.fdopen(fd, "rb") as file:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            at = 0
+            for raw in file:
+                line = raw.removesuffix(b"\n")
+                if (new := change(line)) != line and not dry:
+                    if len(new) != len(line):
+                        raise InvalidInput("A log line cannot grow or shrink.", code="line_invalid")
+                    os.pwrite(fd, new, at)
+                at += len(raw)
+            _settle(fd)
+
+
+def drop_versions(root: Path, name: str, gone: Callable[[bytes], bool], *, dry: bool = False) -> int:
+    """Removes those kept versions of a file that `gone` names by what they say; how many there were."""
+    count = 0
+    with _explained(name), _folder(root, _steps(f"{HISTORY_DIR}/{flat_name(name)}")) as folder:
+        for number in [] if folder is None else _versions(folder):
+            fd = _opened(folder or 0, f"{number:06}", name, os.O_RDONLY)
+            if fd is None:
+                continue
+            with _closing(fd):
+                found = gone(_content(fd, name))
+            count += found
+            if found and not dry:
+                os.unlink(f"{number:06}", dir_fd=folder)
+        if folder is not None:
+            _settle(folder)
+    return count
+
+
 def files_in(root: Path, folder: str) -> list[str]:
     """The paths of the plain files directly in a folder below `root`, sorted; none where there is none."""
     with _explained(folder), _folder(root, _steps(folder)) as found:
@@ -231,19 +273,6 @@ def sweep(root: Path, *, now: datetime, older_than: timedelta = timedelta(hours=
                     if stat.S_ISREG(found.st_mode) and found.st_mtime < deadline:
                         os.unlink(name, dir_fd=folder)
                         removed += 1
-    return removed
-
-
-def clear_history(root: Path, name: str) -> int:
-    """Removes every kept version of a file, for when its content must be gone for good; says how many."""
-    check_write(name)
-    removed = 0
-    with _explained(name), _folder(root, _steps(f"{HISTORY_DIR}/{flat_name(name)}")) as folder:
-        if folder is not None:
-            for number in _versions(folder):
-                os.unlink(f"{number:06}", dir_fd=folder)
-                removed += 1
-            _settle(folder)
     return removed
 
 

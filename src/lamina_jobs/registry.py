@@ -10,6 +10,7 @@ from lamina_jobs.compound import compound
 from lamina_jobs.insights import insights
 from lamina_jobs.job import Job, Task
 from lamina_jobs.schedule import parse_schedules
+from lamina_services.purging import purge_due
 
 #: In the time zone of the settings; the setting `schedule` has the last word.
 TIMES = parse_schedules(
@@ -28,6 +29,8 @@ def _lifecycle(task: Task) -> None:
         task.changes.append(f"{count} episodes reduced to a line")
     if count := soften(task.engine, task.check):
         task.changes.append(f"{count} unused memories put aside")
+    if count := purge_due(task.engine, task.check):
+        task.changes.append(f"{count} memories purged")
 
 
 def _index(task: Task) -> None:
@@ -59,7 +62,7 @@ _ALL: tuple[Job, ...] = (
         timeout_s=600, writes_store=True,
     ),
     Job(
-        name="lifecycle", summary="Put aside what nobody uses; reduce old episodes to a line.",
+        name="lifecycle", summary="Put aside what nobody uses, and purge what is due.",
         work=_lifecycle, schedule=TIMES["lifecycle"], timeout_s=600, writes_store=True,
     ),
     Job(

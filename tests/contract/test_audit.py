@@ -196,7 +196,7 @@ def test_a_start_during_a_write_makes_no_alarm(workspace: Place) -> None:
         scope, writing.now(), lambda ledger: ledger.record_act("note", "x", "its line comes next")
     )
     workspace.open()
-    writing._mirror.follow([ledger])  # the second half of what `act` does
+    writing.mirror.follow([ledger])  # the second half of what `act` does
 
     assert workspace.open().verify_audit().findings == ()
 

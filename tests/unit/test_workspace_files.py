@@ -17,7 +17,7 @@ import pytest
 from lamina.errors import Conflict, Damaged, InvalidInput
 from lamina_files import files
 from lamina_files.exchange import exchange, place
-from lamina_files.files import append_line, clear_history, read_file, replace_file, stamp, sweep
+from lamina_files.files import append_line, drop_versions, read_file, replace_file, stamp, sweep
 from lamina_files.layout import DATABASE, PROFILE, STATE_DIR, create_workspace, find_workspace
 from lamina_text.entries import Entry, EntryFile
 
@@ -81,7 +81,7 @@ def test_what_is_not_there_is_none(root: Path) -> None:
 def test_a_name_that_leaves_the_root_is_refused(root: Path, secret: Path, name: str) -> None:
     for act in (
         lambda: read_file(root, name), lambda: stamp(root, name), lambda: append_line(root, name, b"x"),
-        lambda: replace_file(root, name, b"x", None), lambda: clear_history(root, name),
+        lambda: replace_file(root, name, b"x", None), lambda: drop_versions(root, name, lambda _: True),
     ):
         with pytest.raises(InvalidInput) as refused:
             act()
@@ -280,8 +280,8 @@ def test_the_last_twenty_versions_are_kept_privately(root: Path) -> None:
     assert [path.read_bytes() for path in versions] == [b"%d" % number for number in range(4, 24)]
     assert {mode(path) for path in versions} == {0o600}
     assert mode(root / ".lamina") == mode(history) == 0o700
-    assert clear_history(root, "notes/a.md") == 20
-    assert clear_history(root, "notes/a.md") == 0
+    assert drop_versions(root, "notes/a.md", lambda _: True) == 20
+    assert drop_versions(root, "notes/a.md", lambda _: True) == 0
     assert read_file(root, "notes/a.md") == b"24"
 
 

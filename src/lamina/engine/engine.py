@@ -134,7 +134,7 @@ class Engine:
         self._learnings = None if parts.root is None else Learnings(parts.root, parts.database)
         self._config_folder = parts.home
         self._guardrails = Guardrails()
-        self._mirror = Mirror(parts.root, parts.database, parts.book.sealer, parts.anchor)
+        self.mirror = Mirror(parts.root, parts.database, parts.book.sealer, parts.anchor)
         self.library: Library | None = None
         self._open_library = parts.library
         self._homes: tuple[FileHome, ...] = ()
@@ -314,7 +314,7 @@ class Engine:
 
     def _follow(self, ledgers: Sequence[Ledger]) -> None:
         """After a commit: the audit's files, and those of what was learnt."""
-        self._mirror.follow(ledgers)
+        self.mirror.follow(ledgers)
         if self._learnings is not None and any(ledger.filed for ledger in ledgers):
             self._learnings.follow()
 
@@ -398,7 +398,7 @@ class Engine:
     def verify_audit(self) -> AuditReport:
         """Check every record of the chain, its anchor and its files."""
         inside = self.root is not None and self.database.url.startswith(f"sqlite:///{self.root}/")
-        return self._mirror.verify(complete=inside)
+        return self.mirror.verify(complete=inside)
 
     def rebuild(self) -> int:
         """Make everything derived anew, from the rows and files; returns how many memories were indexed."""
@@ -407,7 +407,7 @@ class Engine:
         if self.library is not None:
             self.library.index(self.now(), full=True)
         self.indexed()
-        self._mirror.catch_up(all_records=True)
+        self.mirror.catch_up(all_records=True)
         return count
 
     def indexed(self) -> None:
@@ -510,7 +510,7 @@ class Engine:
 
         system = Scope(tenant=self.config.tenant, user=self.config.owner, role=Role.SYSTEM)
         self.write(system, self.now(), work)
-        self._mirror.catch_up()
+        self.mirror.catch_up()
         if self.book.encoder is not None:
             self.embed_missing()
         if self._learnings is not None:

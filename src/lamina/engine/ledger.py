@@ -231,6 +231,14 @@ class Ledger:
         record = self._sealed(op, subject, reason, (None, None, None), (None, None))
         self.lines.append((record.run_id, audit_line(record, None, None, reason)))
 
+    def record_end(self, op: str, memory_id: str, reason: str, number: int | None = None) -> None:
+        """What lets the words of a memory be missing: all of it, or of one step what it says was before.
+
+        With `erase`, `memory_id` is the beginning of the ids of everything that a person had.
+        """
+        record = self._sealed(op, memory_id, reason, (memory_id, number, None), (None, None))
+        self.lines.append((record.run_id, audit_line(record, None, None, reason)))
+
     def wrote(self, memory: Memory) -> None:
         """A memory that the event of this change names as written."""
         self.written.append(memory)

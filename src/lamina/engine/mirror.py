@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,11 +16,11 @@ from lamina.errors import Damaged, LaminaError
 from lamina.model import quoted
 from lamina.model.audit import AuditRecord, AuditReport, Finding
 from lamina.storage.book import Properties
-from lamina.storage.database import Database, Transaction
+from lamina.storage.database import Database, Row, Transaction
 from lamina.storage.logs import AuditLog
 from lamina.trace.chain import Sealer, audit_line, check_chain
 from lamina.trace.keys import Anchor
-from lamina_files.files import append_lines, read_lines, read_tail
+from lamina_files.files import append_lines, overwrite_lines, read_lines, read_tail
 
 _MARK = ',"mark":"'
 #: What makes a line the one it is; inside a value the quotes would be escaped.
@@ -44,6 +44,30 @@ class _Seen:
             self.last = record.seq
             self.by_run[record.run_id].add(record.seq)
             yield record
+
+
+class _Ends:
+    """Which words may be missing, by the sealed records that say so; only a later record counts."""
+
+    def __init__(self, records: Iterable[Row]) -> None:
+        self._whole: dict[str, int] = {}
+        self._steps: dict[tuple[str, int], int] = {}
+        self._begun: list[tuple[str, int]] = []
+        for seq, op, memory_id, number in records:
+            if op == "erase":
+                self._begun.append((memory_id, seq))
+            elif number is None:
+                self._whole[memory_id] = seq
+            else:
+                self._steps[memory_id, number] = seq
+
+    def missing(self, seq: int, memory_id: str, number: int | None) -> str:
+        """`all` or `old` where a step of a memory must have lost those words; else nothing."""
+        if self._whole.get(memory_id, 0) > seq:
+            return "all"
+        if any(end > seq and memory_id.startswith(start) for start, end in self._begun):
+            return "all"
+        return "old" if number is not None and self._steps.get((memory_id, number), 0) > seq else ""
 
 
 class Mirror:
@@ -134,7 +158,10 @@ class Mirror:
     def _check_words(self, transaction: Transaction) -> Iterator[Finding]:
         """What the memories and their history say must be what was sealed."""
         audit, seal = AuditLog(transaction), self._sealer.fingerprint
-        for seq, old_hash, new_hash, old, new in audit.words():
+        ends = _Ends(audit.ends())
+        for seq, memory_id, number, old_hash, new_hash, old, new in audit.words():
+            if missing := ends.missing(seq, memory_id, number):
+                old_hash, new_hash = None, None if missing == "all" else new_hash
             if (seal(old), seal(new)) != (old_hash, new_hash):
                 yield Finding(what="edited", seq=seq, detail="the history has other words than were sealed")
         for memory_id in audit.unfounded():
@@ -182,6 +209,40 @@ class Mirror:
                 found.add(seq)
             for seq in sorted(number for number in numbers - found if number <= mirrored):
                 yield Finding(what="mirror_missing", seq=seq, detail=f"its line is not in {name}")
+
+    def scrub(self, run_id: str, gone: Mapping[int, str], *, dry: bool = False) -> int:
+        """Take words out of lines of a run's file, by their numbers: the `old` ones, or `all`.
+
+        They are overwritten where they stand. Returns how many lines had any; with `dry` nothing is changed.
+        """
+        count = 0
+
+        def without(raw: bytes) -> bytes:
+            nonlocal count
+            try:
+                line = json.loads(raw)
+            except ValueError:
+                return raw  # not ours; `verify` says so
+            which = gone.get(line.get("seq", -1)) if isinstance(line, dict) else None
+            rest = {"new": None, "reason": ""} if which == "all" else {}
+            if which is None or {**line, "old": None, **rest} == line:
+                return raw
+            count += 1
+            return self._padded({**line, "old": None, **rest}, raw)
+
+        if self._root is not None:
+            overwrite_lines(self._root, _file(run_id), without, dry=dry)
+        return count
+
+    def _padded(self, line: dict[str, Any], raw: bytes) -> bytes:
+        """A line sealed anew, as long as it was: blanks between the last value and the seal."""
+        del line["mark"]
+        text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))[:-1]
+        room = len(raw) - len(text.encode()) - len(f'{_MARK}{self._sealer.mark("")}"}}')
+        if room < 0 and line["reason"]:  # a word of one letter is shorter than `null`
+            return self._padded({**line, "reason": "", "mark": ""}, raw)
+        text += " " * room
+        return f"{text}{_MARK}{self._sealer.mark(text + '}')}\"}}".encode()
 
     def _write(self, lines: Iterable[_Line]) -> None:
         if self._root is None:

@@ -75,6 +75,13 @@ class Database(Protocol):
         """What the database itself finds wrong with its own structures; empty when all is well."""
         ...
 
+    def scour(self, words: Sequence[str] = ()) -> int | None:
+        """See to it that what was deleted is not in the store's own files either.
+
+        Returns how many of the words are still in there; None where we cannot look.
+        """
+        ...
+
     def alone(self, name: str) -> AbstractContextManager[Callable[[], bool]]:
         """One process at a time, on one machine or many, is inside for this tenant and name.
 
@@ -99,6 +106,7 @@ class ReachedDatabase:
         self.size_bytes = whole.size_bytes
         self.check = whole.check
         self.alone = whole.alone
+        self.scour = whole.scour
         self.close = whole.close
         self._whole = whole
         self._reach = reach

@@ -167,11 +167,15 @@ class AuditLog:
             seq = rows[-1][0]
 
     def words(self, page: int = 1000) -> Iterator[Row]:
-        """Number, hash of the old words, hash of the new, and the words as they stand in the history now."""
+        """Number, memory, step, the hashes of its old and new words, and both as the history has them now."""
         seq = -(2**62)
         while rows := self._tx.all("words_after", after=seq, limit=page):
             yield from rows
             seq = rows[-1][0]
+
+    def ends(self) -> list[Row]:
+        """Number, act, memory and step of every record that lets words be missing."""
+        return self._tx.all("audit_ends")
 
     def unfounded(self) -> list[str]:
         """Ids of memories that say something else than what was recorded of them, or were never recorded."""

@@ -135,6 +135,13 @@ class PostgresDatabase:
             ).fetchall()
         return [f"the index {name} is not valid" for (name,) in rows]
 
+    def scour(self, words: Sequence[str] = ()) -> int | None:  # noqa: ARG002 its files are the server's
+        """Let the server give up the rows that nobody can see any more; its log and backups are its own."""
+        with _explained(), psycopg.connect(self.url, autocommit=True, application_name="lamina-scour") as own:
+            own.execute("SET search_path = lamina")
+            own.execute("VACUUM memory, history, event, idempotency, entry, job_run")
+        return None
+
     @contextmanager
     def alone(self, name: str) -> Iterator[Callable[[], bool]]:
         # A session's lock on a connection of its own: the server frees it when its holder dies.

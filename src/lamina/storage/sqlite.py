@@ -163,6 +163,32 @@ class SqliteDatabase:
             self._give_back(connection)
         return [str(row[0]) for row in rows if row[0] != "ok"]
 
+    def scour(self, words: Sequence[str] = ()) -> int | None:
+        """Fold the log in. Deleted bytes are overwritten by then, but for what a split page may have kept."""
+        with _explained(self._path):
+            connection = self._connect()
+            try:
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                if left := self._holding(words):
+                    connection.execute("VACUUM")
+                    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                    left = self._holding(words)
+            finally:
+                connection.close()
+        return left
+
+    def _holding(self, words: Sequence[str]) -> int:
+        """How many of the words the files of the store hold."""
+        sought, found = {word.encode() for word in words}, set[bytes]()
+        longest = max(map(len, sought), default=0)
+        for path in (self._path, Path(f"{self._path}-wal")):
+            with suppress(FileNotFoundError), path.open("rb") as file:
+                end = b""
+                while sought and (chunk := file.read(1 << 22)):
+                    found |= {word for word in sought if word in end + chunk}
+                    end = (end + chunk)[-longest:]
+        return len(found)
+
     @contextmanager
     def alone(self, name: str) -> Iterator[Callable[[], bool]]:
         lock = FileLock(

@@ -280,9 +280,10 @@ SELECT old_text, new_text, decision FROM history
 
 -- name: words_after
 -- The words behind each record, as they stand in the history now.
-SELECT a.seq, a.old_hash, a.new_hash, h.old_text, h.new_text FROM audit a
+SELECT a.seq, a.memory_id, a.number, a.old_hash, a.new_hash, h.old_text, h.new_text FROM audit a
   LEFT JOIN history h ON h.tenant = a.tenant AND h.memory_id = a.memory_id AND h.number = a.number
- WHERE a.tenant = :tenant AND a.seq > :after AND a.memory_id IS NOT NULL ORDER BY a.seq LIMIT :limit;
+ WHERE a.tenant = :tenant AND a.seq > :after AND a.memory_id IS NOT NULL
+   AND a.op NOT IN ('purge', 'purge_receipt', 'erase') ORDER BY a.seq LIMIT :limit;
 
 -- name: memories_unlike_history
 -- Active memories that do not say what was last recorded of them.

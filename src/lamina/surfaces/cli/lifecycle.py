@@ -1,12 +1,23 @@
-"""The commands about how a memory ends: pin, unpin."""
+"""The commands about how a memory ends: pin, unpin, purge, export."""
 
 from __future__ import annotations
 
-import typer
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from lamina.surfaces.cli.call import call_of
+import typer
+from typer import Argument, Option
+
+from lamina.errors import InvalidInput
+from lamina.model import iso, quoted
+from lamina.surfaces.cli.call import Call, call_of
 from lamina.surfaces.cli.commands import Commands
-from lamina.surfaces.cli.memories import MemoryId, Reason
+from lamina.surfaces.cli.exits import Failure
+from lamina.surfaces.cli.memories import MemoryId, Reason, Yes
+
+if TYPE_CHECKING:
+    from lamina_services.purging import PurgeReceipt
 
 commands = Commands()
 
@@ -27,3 +38,64 @@ def unpin(ctx: typer.Context, memory_id: MemoryId, reason: Reason = None) -> int
     with call.mind() as mind:
         receipt = mind.unpin(memory_id, reason=reason or "")
     return call.receipt(receipt)
+
+
+@commands.add("purge")
+def purge(
+    ctx: typer.Context,
+    memory_id: Annotated[
+        str | None, Argument(metavar="ID", help="The memory; without one, all that is due.")
+    ] = None,
+    now: Annotated[bool, Option("--now", help="Also what could still be restored.")] = False,
+    exports: Annotated[bool, Option("--exports", help="Remove known exports that hold it, too.")] = False,
+    verify: Annotated[bool, Option("--verify", help="Purge nothing; look for what was purged.")] = False,
+    yes: Yes = False,
+) -> int:
+    """Take a memory out of every place for good, and prove it."""
+    call = call_of(ctx)
+    if verify:
+        if memory_id is None:
+            raise InvalidInput("--verify needs the id of what was purged.", code="id_missing")
+        with call.mind() as mind:
+            return _purged(call, (call.doors.verify_purge(mind, memory_id),))
+    what = repr(memory_id) if memory_id else f"everything that {'was forgotten' if now else 'is due'}"
+    if not call.confirmed(f"Purge {what}? Nothing can bring it back.", yes):
+        return call.declined()
+    with call.mind() as mind:
+        receipts = call.doors.purge(mind, memory_id or "", now=now, exports=exports)
+    return _purged(call, receipts)
+
+
+def _purged(call: Call, receipts: tuple[PurgeReceipt, ...]) -> int:
+    if not receipts and not call.out.json:
+        call.out.note("Nothing is due.")
+    left = [one.memory_id for one in receipts if not one.clean]
+    lines = [line for one in receipts for line in _receipt(call, one)]
+    message = f"Something of {', '.join(left)} was found."
+    failure = Failure(code="purge_incomplete", message=message, hint="Purge it again.") if left else None
+    return call.answer({"receipts": receipts}, lines, failure)
+
+
+def _receipt(call: Call, one: PurgeReceipt) -> Iterator[str]:
+    yield call.out.style(f"{one.memory_id}  purged {iso(one.at)} by {one.actor}", "bold")
+    yield from call.out.table([(f"  {place}", f"{count} left") for place, count in one.found.items()])
+    if one.same_words:
+        yield f"  The same words stand in {', '.join(one.same_words)}; purge those too if they are to go."
+    for folder in one.exports:
+        yield f"  An export has it: {call.out.text(folder)} (--exports removes it)"
+
+
+@commands.add("export")
+def export(
+    ctx: typer.Context,
+    to: Annotated[
+        Path | None, Option("--to", metavar="DIR", help="A new or empty folder; one beside you by default.")
+    ] = None,
+) -> int:
+    """Everything known about you, as files to read and keep."""
+    call = call_of(ctx)
+    with call.mind() as mind:
+        name = f"lamina-export-{quoted(mind.scope.user)}-{mind.engine.now():%Y-%m-%d}"
+        made = call.doors.export(mind, to or Path(name))
+    rows = [(name.replace("_", " "), str(count)) for name, count in sorted(made.counts.items())]
+    return call.answer(made, [made.folder, *call.out.table(rows)])

@@ -1,14 +1,29 @@
-"""The routes about how a memory ends: pins."""
+"""The routes about how a memory ends: pins, purge, export."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-from starlette.responses import JSONResponse
+from typing import Annotated
 
-from lamina.surfaces.http.models import Nothing, ReceiptBody
-from lamina.surfaces.http.routes import Id, Writer, answered, says
+from fastapi import APIRouter, Depends
+from pydantic import Field
+from starlette.responses import JSONResponse, StreamingResponse
+
+from lamina.engine.mind import Mind
+from lamina.model import plain
+from lamina.model.token import Right
+from lamina.surfaces.http.models import Body, Nothing, ReceiptBody
+from lamina.surfaces.http.routes import Id, Reader, Writer, answered, may, says
+from lamina_services.exporting import lines_of
+from lamina_services.purging import PurgeReceipt, purge, verify_purge
 
 router = APIRouter(responses=says(401, 403, 422))
+Person = Annotated[Mind, Depends(may(Right.CONSENT))]
+
+
+class Purge(Body):
+    """How to purge."""
+
+    now: bool = Field(False, description="Also where it could still be restored.")
 
 
 @router.post("/v1/memories/{id}/pin", response_model=ReceiptBody, responses=says(404))
@@ -21,3 +36,25 @@ def pin(memory_id: Id, mind: Writer, body: Nothing | None = None) -> JSONRespons
 def unpin(memory_id: Id, mind: Writer, body: Nothing | None = None) -> JSONResponse:  # noqa: ARG001
     """Let a memory age again like any other."""
     return answered(mind.unpin(memory_id))
+
+
+@router.post("/v1/memories/{id}/purge", response_model=list[PurgeReceipt], responses=says(404, 409))
+def purge_memory(memory_id: Id, mind: Person, body: Purge) -> JSONResponse:
+    """Take a memory out of every place for good; needs the right `consent` and the person's own role."""
+    return JSONResponse(plain(purge(mind, memory_id, now=body.now)))
+
+
+@router.get("/v1/memories/{id}/purge", response_model=PurgeReceipt, responses=says(404))
+def check_purge(memory_id: Id, mind: Person) -> JSONResponse:
+    """Look at every place again for a memory that was purged."""
+    return JSONResponse(plain(verify_purge(mind, memory_id)))
+
+
+@router.get(
+    "/v1/export",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"application/x-ndjson": {}}, "description": "A JSON object a line"}},
+)
+def export(mind: Reader) -> StreamingResponse:
+    """Everything that is known about the caller's user, an object a line; the last one seals the others."""
+    return StreamingResponse(lines_of(mind), media_type="application/x-ndjson")

@@ -1,0 +1,219 @@
+"""What is purged is nowhere any more, the receipt has looked, and the audit still holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+import psycopg
+import pytest
+
+from lamina import Conflict, Denied, NotFound, State
+from lamina.app import run_job
+from lamina_services.exporting import export
+from lamina_services.purging import purge, verify_purge
+
+if TYPE_CHECKING:
+    from conftest import Place
+    from lamina.engine.engine import Engine
+    from lamina.engine.mind import Mind
+    from lamina.testing import ManualClock
+
+WORDS = {
+    "en": "The combination of the old safe is written under the oak drawer",
+    "th": "กุญแจตู้เซฟเก่าซ่อนอยู่ใต้ลิ้นชักไม้โอ๊ค",
+    "zh-Hans": "旧保险箱的钥匙藏在橡木抽屉底下",
+    "zh-Hant": "舊保險箱的鑰匙藏在橡木抽屜底下",
+}
+
+
+def holding(place: Place, text: str) -> list[str]:
+    """Where the bytes of a text still are: rows of tables, files of the store, the workspace, the home."""
+    rows = [name for name, lines in place.tables().items() if any(text in line for line in lines)]
+    return rows + [path.name for path, data in place.files().items() if text.encode() in data]
+
+
+@pytest.mark.parametrize("language", WORDS)
+def test_no_byte_of_a_purged_memory_is_left_anywhere(place: Place, language: str) -> None:
+    engine, text = place.open(trace_recalls=True), WORDS[language]
+    mind = engine.scope(run="r1")
+    one = mind.remember(text, idempotency_key="k", reason="because").ids[0]
+    mind.recall(text)
+    mind.revise(one, f"{text} 2")
+    others = [mind.remember(f"note {number} about gardens").ids[0] for number in range(40)]
+    assert holding(place, text)
+
+    (receipt,) = purge(mind, one, now=True)
+
+    assert receipt.clean, receipt
+    assert set(receipt.found) >= {"rows", "history", "index", "vectors", "trace", "responses", "files"}
+    assert holding(place, text) == []
+    assert engine.verify_audit().findings == ()
+    assert verify_purge(mind, one).found.items() <= receipt.found.items()
+    with pytest.raises(NotFound):
+        mind.get(one)
+    assert {mind.get(other).state for other in others} == {State.ACTIVE}
+    sealed = [(record.op, record.memory_id) for record in place.audit() if record.op.startswith("purge")]
+    assert sealed == [("purge", one), ("purge_receipt", one)]
+
+
+def test_an_entry_of_a_file_goes_with_its_earlier_values_and_all_kept_versions(workspace: Place) -> None:
+    engine = workspace.open()
+    mind = engine.scope()
+    mind.remember("ปลาทูทอดกับน้ำพริก", key="food.favourite")
+    last = mind.remember("khao soi with pickled greens", key="food.favourite").ids[0]
+    mind.remember("friendly and short", key="response.tone")
+
+    receipts = purge(mind, last, now=True)
+
+    assert [one.clean for one in receipts] == [True, True], receipts
+    for text in ("ปลาทูทอดกับน้ำพริก", "khao soi with pickled greens"):
+        assert holding(workspace, text) == []
+    assert "friendly and short" in workspace.profile.read_text("utf-8")
+    assert engine.verify_audit().findings == ()
+
+
+def test_what_repeats_an_earlier_value_loses_that_and_keeps_its_own(ana: Mind, place: Place) -> None:
+    old = ana.remember(WORDS["en"], key="safe.place", space="project").ids[0]
+    new = ana.remember("It is in the bank now", key="safe.place", space="project").ids[0]
+
+    (receipt,) = purge(ana, old, now=True)
+
+    assert receipt.clean
+    assert holding(place, WORDS["en"]) == []
+    assert [step.new_text for step in ana.history(new)] == ["It is in the bank now"]
+    assert ana.engine.verify_audit().findings == ()
+
+
+def test_the_job_purges_what_can_no_longer_be_restored(engine: Engine, ana: Mind, clock: ManualClock) -> None:
+    gone, back = (ana.remember(f"{WORDS['en']} {number}").ids[0] for number in range(2))
+    bo = engine.scope(user="bo").remember(WORDS["th"], importance=1).ids[0]
+    ana.forget(gone)
+    ana.forget(back)
+    assert run_job(engine, "lifecycle").changes == ()
+    with pytest.raises(Conflict, match="can be restored"):
+        purge(ana, gone)
+    ana.restore(back)
+    clock.advance(days=61)
+
+    report = run_job(engine, "lifecycle")
+
+    assert report.changes == ("1 unused memories put aside", "1 memories purged")
+    assert ana.get(back).state is State.ACTIVE
+    with pytest.raises(NotFound):
+        ana.get(gone)
+    assert verify_purge(ana, gone).clean
+    clock.advance(days=31)
+    assert run_job(engine, "lifecycle").changes == ("1 memories purged",)
+    assert engine.status().memories == {"active": 1}
+    assert verify_purge(engine.scope(user="bo"), bo).clean
+    with pytest.raises(NotFound):
+        verify_purge(ana, bo)
+    assert engine.verify_audit().findings == ()
+
+
+def test_only_the_person_purges_and_only_their_own(engine: Engine, ana: Mind) -> None:
+    one = ana.remember(WORDS["en"]).ids[0]
+    with pytest.raises(Denied):
+        purge(engine.scope(agent="planner"), one, now=True)
+    with pytest.raises(NotFound):
+        purge(engine.scope(user="bo"), one, now=True)
+    with pytest.raises(NotFound):
+        verify_purge(ana, one)
+    assert ana.get(one).state is State.ACTIVE
+
+
+def test_a_crash_after_the_deletion_is_finished_by_the_next_purge(workspace: Place) -> None:
+    engine = workspace.open()
+    mind = engine.scope(run="r1")
+    one = mind.remember(WORDS["en"]).ids[0]
+    scrub, engine.mirror.scrub = engine.mirror.scrub, _crash  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        purge(mind, one, now=True)
+    engine.mirror.scrub = scrub  # type: ignore[method-assign]
+    assert engine.status().pending_operations == 1
+    assert engine.verify_audit().findings == ()
+
+    assert run_job(engine, "lifecycle").changes == ("1 memories purged",)
+    assert holding(workspace, WORDS["en"]) == []
+    assert verify_purge(mind, one).clean
+
+
+def _crash(*_: object, **__: object) -> int:
+    raise KeyboardInterrupt
+
+
+def test_words_that_stand_elsewhere_are_named(engine: Engine, ana: Mind, tmp_path: Path) -> None:
+    one = ana.remember(WORDS["zh-Hans"]).ids[0]
+    twin = engine.scope(session="s1").remember(WORDS["zh-Hans"], space="session").ids[0]
+    made = export(ana, tmp_path / "out")
+
+    (receipt,) = purge(ana, one, now=True)
+    assert (receipt.clean, receipt.same_words, receipt.exports) == (True, (twin,), (made.folder,))
+
+    two = ana.remember(WORDS["th"]).ids[0]
+    export(ana, tmp_path / "more")
+    (receipt,) = purge(ana, two, now=True, exports=True)
+    assert receipt.exports == ()
+    assert [path.name for path in tmp_path.iterdir() if path.name in ("out", "more")] == ["out"]
+
+
+@pytest.mark.parametrize("purged_before", [False, True], ids=["never purged", "another was purged"])
+def test_words_that_vanish_without_a_sealed_purge_are_tampering(place: Place, purged_before: bool) -> None:
+    engine = place.open()
+    mind = engine.scope()
+    one, other = (mind.remember(f"{WORDS['en']} {number}").ids[0] for number in range(2))
+    mind.forget(one)
+    if purged_before:
+        purge(mind, other, now=True)
+    assert engine.verify_audit().findings == ()
+
+    _behind_our_back(place, f"UPDATE history SET old_text = NULL, new_text = NULL WHERE memory_id = '{one}'")
+
+    assert {finding.what for finding in engine.verify_audit().findings} == {"edited"}
+
+
+def test_a_purge_record_that_is_forged_or_repeated_lets_nothing_vanish(place: Place) -> None:
+    engine = place.open()
+    mind = engine.scope()
+    one, other = (mind.remember(f"{WORDS['en']} {number}").ids[0] for number in range(2))
+    purge(mind, other, now=True)
+    last = place.audit()[-1]
+    forged = replace(last, seq=last.seq + 1, op="purge", memory_id=one, prev=last.hash)
+    _behind_our_back(place, f"DELETE FROM history WHERE memory_id = '{one}'")
+    _behind_our_back(place, f"DELETE FROM memory WHERE id = '{one}'")
+    engine.database.write(lambda tx: tx.run("add_audit", **_row(forged)))
+
+    assert "edited" in {finding.what for finding in engine.verify_audit().findings}
+
+
+def test_a_purged_memory_cannot_come_back_behind_our_back(place: Place) -> None:
+    engine = place.open()
+    one = engine.scope().remember(WORDS["en"]).ids[0]
+    purge(engine.scope(), one, now=True)
+    _behind_our_back(
+        place,
+        "INSERT INTO history (tenant, memory_id, number, revision, op, at, actor, via, new_text, decision)"
+        f" VALUES ('default', '{one}', 1, 1, 'ADD', 0, 'user:ana', 'python', '{WORDS['en']}', '{{}}')",
+    )
+
+    assert {finding.what for finding in engine.verify_audit().findings} == {"edited"}
+
+
+def _row(record: object) -> dict[str, object]:
+    row = {name: getattr(record, name) for name in record.__dataclass_fields__}  # type: ignore[attr-defined]
+    return {**row, "at": 0}
+
+
+def _behind_our_back(place: Place, statement: str) -> None:
+    if place.url is None:
+        store = apsw.Connection(str(place.databases()[0]))
+        store.execute(statement)
+        store.close()
+        return
+    with psycopg.connect(place.url) as connection:
+        connection.execute("SELECT set_config('lamina.tenant', 'default', true)")
+        connection.execute("SET search_path = lamina")
+        connection.execute(statement.encode())
