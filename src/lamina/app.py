@@ -36,6 +36,7 @@ from lamina_language.understand.rulebook import Rulebook, rulebook
 from lamina_policy.categories import Categories, load_categories
 from lamina_policy.loading import PRESETS, load_policy, preset
 from lamina_policy.rules import Policy
+from lamina_search.bands import merging
 from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.remote import Endpoint, RemoteEncoder
 from lamina_search.encoders.static import StaticEncoder
@@ -137,6 +138,7 @@ def _assembled(
     sealer = Sealer(load_key(key_file))
     embedder = open_embedder(config, environment)
     anchor = Anchor(home / "anchors" / f"{quoted(store_id(database))}.anchor", sealer)
+    encoder = embedder if isinstance(embedder, StaticEncoder) else None  # others may be slow
     return Engine(
         Parts(
             database=database,
@@ -146,7 +148,8 @@ def _assembled(
                 _rules(config.rules),
                 timedelta(minutes=config.session_minutes),
                 categories=read_categories(config.categories),
-                encoder=embedder if isinstance(embedder, StaticEncoder) else None,  # others may be slow
+                merging=merging(config, None if encoder is None else encoder.embedder_id),
+                encoder=encoder,
             ),
             config=config,
             runtime=Runtime(clock=clock or SystemClock()),

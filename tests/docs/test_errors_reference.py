@@ -127,7 +127,7 @@ def test_the_page_has_every_denial() -> None:
 
 
 def test_the_page_has_every_other_code_of_a_receipt() -> None:
-    assert first_column("Other codes of receipts") == codes_of("Receipt") | codes_of("_done", 0)
+    assert first_column("Other codes of receipts") == codes_of("Receipt") | codes_of("done", 0)
 
 
 def test_the_page_has_every_refusal_of_a_promotion() -> None:

@@ -67,7 +67,7 @@ def commit_remember(ledger: Ledger, draft: Draft, passed: tuple[str, ...]) -> Re
             return restated(ledger, existing, shelf)
         case Lose():
             _lost(ledger, new, outcome, identity)
-            return _refused(ledger, draft, outcome.existing, _outweighed(ledger, outcome))
+            return refused(ledger, draft, outcome.existing, _outweighed(ledger, outcome))
         case New() | Supersede():
             _border(ledger, draft, "allowed", shelf.name)
             decision = {"code": "allowed", "gates": list(passed), "reason": draft.reason}
@@ -288,9 +288,7 @@ def put_aside(ledger: Ledger, memory: Memory, state: State) -> Memory:
     _check_home(ledger, memory)
     shelf, slot, identity = ledger.memories.place(memory.id)
     ledger.unindex(shelf, slot, memory)
-    changed = replace(
-        memory, state=state, retired_tick=ledger.tick(memory.shelf), updated_at=ledger.now
-    )
+    changed = replace(memory, state=state, retired_tick=ledger.tick(memory.shelf), updated_at=ledger.now)
     return _saved(ledger, changed, None, identity)
 
 
@@ -337,7 +335,7 @@ def commit_revise(
             hint="Read it again and decide anew.",
         )
     if objection := forbidden(ledger, old):
-        return _refused(ledger, draft, old, objection)
+        return refused(ledger, draft, old, objection)
     _check_home(ledger, old)
     if text == old.text:
         return Receipt(
@@ -351,23 +349,28 @@ def commit_revise(
     identity = kept if _placed(kept) else identity_of(old.key, old.kind, text)
     twin = None if identity == kept else standing(ledger, shelf, identity)
     if twin is not None and not draft.scope.sees(twin.topic):
-        return _refused(ledger, draft, old, out_of_reach())
+        return refused(ledger, draft, old, out_of_reach())
     if twin is not None:
         raise Conflict(f"{twin.id} says that already.", code="duplicate", hint="Forget one of the two.")
     decision = {"code": "allowed", "gates": list(passed), "reason": draft.reason}
     saved = reword(ledger, old, replace(old, text=text), identity, decision)
-    return _done("allowed", saved, acknowledgement("revised", text))
+    return done("allowed", saved, acknowledgement("revised", text))
 
 
 def reword(
-    ledger: Ledger, old: Memory, new: Memory, identity: str, decision: Mapping[str, object]
+    ledger: Ledger,
+    old: Memory,
+    new: Memory,
+    identity: str,
+    decision: Mapping[str, object],
+    op: HistoryOp = HistoryOp.UPDATE,
 ) -> Memory:
     """Other words for a memory, in the index too; the earlier ones go to the history."""
     shelf, slot, _ = ledger.memories.place(old.id)
     ledger.unindex(shelf, slot, old)
     changed = replace(new, updated_at=ledger.now)
     saved = _saved(ledger, changed, ledger.index(shelf, changed), identity)
-    ledger.record(HistoryOp.UPDATE, saved, old.text, dict(decision))
+    ledger.record(op, saved, old.text, dict(decision))
     ledger.wrote(saved)
     return saved
 
@@ -383,65 +386,77 @@ def annotate(
 
 
 def commit_succession(
-    ledger: Ledger, old_id: str, draft: Draft, passed: tuple[str, ...], until: datetime | None
+    ledger: Ledger,
+    old_id: str,
+    draft: Draft,
+    passed: tuple[str, ...],
+    until: datetime | None,
+    noted: Mapping[str, object] | None = None,
 ) -> Receipt:
     """Store an admitted draft in the place of another statement, which held until then."""
     old = readable(ledger, old_id, State.ACTIVE)
     if objection := forbidden(ledger, old):
-        return _refused(ledger, draft, old, objection)
+        return refused(ledger, draft, old, objection)
     new = _built(ledger, draft, ledger.shelf(shelf_of(draft)))
     ended = replace(old, valid_until=until or ledger.now)
-    decision = {"code": "superseded", "gates": list(passed), "reason": draft.reason}
+    decision = {"code": "superseded", "gates": list(passed), "reason": draft.reason, **(noted or {})}
     identity = draft.place or identity_of(draft.key, draft.kind, draft.text)
     memory = store(ledger, new, identity, Supersede(ended, "recency"), decision)
     ledger.wrote(memory)
-    return _done("superseded", memory, acknowledgement("superseded", draft.text))
+    return done("superseded", memory, acknowledgement("superseded", draft.text))
 
 
 def commit_forget(ledger: Ledger, memory_id: str, undo_days: int, reason: str | None) -> Receipt:
     """Out of every answer at once; restorable until `purge_at`."""
     old = readable(ledger, memory_id, State.ACTIVE)
     if objection := forbidden(ledger, old, reason):
-        return _refused(ledger, _again(ledger, old), old, objection)
+        return refused(ledger, again(ledger, old), old, objection)
     purge_at = ledger.now + timedelta(days=undo_days)
     gone = put_aside(ledger, replace(old, purge_at=purge_at), State.SOFT_DELETED)
     ledger.record(HistoryOp.DELETE, gone, old.text, {"code": "forgotten", "reason": reason})
     ledger.trace(gone.shelf, events.deleted(ledger.scope, gone, "forgotten", ledger.snapshot))
-    return _done("forgotten", gone, acknowledgement("forgotten", old.text, f"{purge_at:%Y-%m-%d}"))
+    return done("forgotten", gone, acknowledgement("forgotten", old.text, f"{purge_at:%Y-%m-%d}"))
 
 
 def commit_pin(ledger: Ledger, memory_id: str, pinned: bool, reason: str | None) -> Receipt:
     """Keep a memory through every clean-up, or no longer; its words and its line in a file stay."""
     old = readable(ledger, memory_id, State.ACTIVE)
     if objection := forbidden(ledger, old, reason):
-        return _refused(ledger, _again(ledger, old), old, objection)
+        return refused(ledger, again(ledger, old), old, objection)
     told = "pinned" if pinned else "unpinned"
     if old.pinned is pinned:
-        return replace(_done("same", old, acknowledgement(told, old.text)), decision=Outcome.UNCHANGED)
+        return replace(done("same", old, acknowledgement(told, old.text)), decision=Outcome.UNCHANGED)
     rule = ledger.book.policy.retention_of(old.space, contract_kind(old.layer), old.kind)
     fades = None if pinned else rule.expires_tick(ledger.tick(old.shelf))
     _, slot, identity = ledger.memories.place(old.id)
     changed = replace(old, pinned=pinned, expires_tick=fades, updated_at=ledger.now)
     saved = _saved(ledger, changed, slot, identity)
     ledger.record(HistoryOp.UPDATE, saved, old.text, {"code": told, "reason": reason})
-    return _done(told, saved, acknowledgement(told, old.text))
+    return done(told, saved, acknowledgement(told, old.text))
 
 
 def commit_restore(ledger: Ledger, memory_id: str, reason: str | None = None) -> Receipt:
     """Back as it was, unless something else has taken its place."""
     old = readable(ledger, memory_id, State.SOFT_DELETED)
     if objection := forbidden(ledger, old, f"{old.text}\n{reason or ''}"):
-        return _refused(ledger, _again(ledger, old), old, objection)
+        return refused(ledger, again(ledger, old), old, objection)
     _check_home(ledger, old)
     if old.purge_at is not None and old.purge_at <= ledger.now:
         raise NotFound(f"{memory_id} could be restored until {old.purge_at:%Y-%m-%d}.", code="undo_expired")
     shelf, _, identity = ledger.memories.place(old.id)
     successor = standing(ledger, shelf, identity)
     if successor is not None and not ledger.scope.sees(successor.topic):
-        return _refused(ledger, _again(ledger, old), old, out_of_reach())
-    if successor is not None:
+        return refused(ledger, again(ledger, old), old, out_of_reach())
+    saved = revive(ledger, old, {"code": "restored", "reason": reason})
+    return done("restored", saved, acknowledgement("restored", old.text))
+
+
+def revive(ledger: Ledger, old: Memory, decision: Mapping[str, object]) -> Memory:
+    """Back among the active ones, in the place it had; a Conflict where something else has taken it."""
+    shelf, _, identity = ledger.memories.place(old.id)
+    if (successor := standing(ledger, shelf, identity)) is not None:
         raise Conflict(
-            f"{successor.id} has taken the place of {memory_id}.",
+            f"{successor.id} has taken the place of {old.id}.",
             code="superseded",
             hint="Forget that one first.",
         )
@@ -449,21 +464,22 @@ def commit_restore(ledger: Ledger, memory_id: str, reason: str | None = None) ->
         old,
         state=State.ACTIVE,
         purge_at=None,
+        superseded_by=None,
         retired_tick=None,
         expires_tick=_renewed(ledger, old),
         updated_at=ledger.now,
     )
     saved = _saved(ledger, back, ledger.index(shelf, back), identity)
-    ledger.record(HistoryOp.RESTORE, saved, None, {"code": "restored", "reason": reason})
+    ledger.record(HistoryOp.RESTORE, saved, None, dict(decision))
     ledger.wrote(saved)
-    return _done("restored", saved, acknowledgement("restored", old.text))
+    return saved
 
 
 def forbidden(ledger: Ledger, memory: Memory, said: str | None = None) -> Deny | None:
     """Why this caller may not touch this memory: the same rules as for saying something new."""
     scope, law = ledger.scope, ledger.book.law(ledger.scope)
-    again = replace(_again(ledger, memory), key=None, text=said or "", layer=Layer.SEMANTIC)
-    if (objection := border(again, law)) or (objection := privacy(again, law)):
+    said_anew = replace(again(ledger, memory), key=None, text=said or "", layer=Layer.SEMANTIC)
+    if (objection := border(said_anew, law)) or (objection := privacy(said_anew, law)):
         return objection
     if scope.trust is Trust.UNTRUSTED and memory.provenance.trust is Trust.TRUSTED:
         return Deny(
@@ -492,7 +508,7 @@ def _outweighed(ledger: Ledger, lost: Lose) -> Deny:
     )
 
 
-def _again(ledger: Ledger, memory: Memory) -> Draft:
+def again(ledger: Ledger, memory: Memory) -> Draft:
     """A memory as this caller would have to say it."""
     return Draft(
         scope=ledger.scope,
@@ -505,11 +521,11 @@ def _again(ledger: Ledger, memory: Memory) -> Draft:
     )
 
 
-def _refused(ledger: Ledger, draft: Draft, memory: Memory, objection: Deny) -> Receipt:
+def refused(ledger: Ledger, draft: Draft, memory: Memory, objection: Deny) -> Receipt:
     return replace(commit_denial(ledger, draft, objection), ids=(memory.id,))
 
 
-def _done(code: str, memory: Memory, said: str) -> Receipt:
+def done(code: str, memory: Memory, said: str) -> Receipt:
     return Receipt(
         decision=Outcome.ADMITTED,
         code=code,

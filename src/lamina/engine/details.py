@@ -36,6 +36,7 @@ class Details(TypedDict, total=False):
     ttl: str
     reason: str
     reference: str
+    merge: bool
     idempotency_key: str
 
 
@@ -133,7 +134,15 @@ def draft_of(
         ttl=check_ttl(parse_ttl(str(given.get("ttl", "none")), now)[0], space),
         reason=_short(given.get("reason"), "reason"),
         reference=_short(given.get("reference"), "reference"),
+        merge=_merge(given.get("merge"), key),
     )
+
+
+def _merge(value: Any, key: str | None) -> bool | None:
+    if value and key:
+        hint = "A key has one value, and a new one takes its place by itself."
+        raise InvalidInput("What has a key is not merged.", code="merge_unfit", hint=hint)
+    return None if value is None else bool(value)
 
 
 def check_ttl(ttl: str, space: Space) -> str:

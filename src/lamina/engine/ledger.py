@@ -45,6 +45,7 @@ from lamina_language.understand.rulebook import Rulebook
 from lamina_policy.categories import Categories
 from lamina_policy.gates import Law
 from lamina_policy.rules import Policy
+from lamina_search.bands import Merging
 from lamina_search.encoders.port import Embedder
 from lamina_text.analyse import terms
 
@@ -83,6 +84,7 @@ class Book:
     session_timeout: timedelta = timedelta(minutes=30)
     allowed: dict[str, frozenset[str]] = field(default_factory=dict)  #: user to fingerprints of no secrets
     categories: Categories = field(default_factory=Categories)
+    merging: Merging = field(default_factory=Merging)
     encoder: Embedder | None = None  #: gives what is written its vector at once; None, and it waits for one
 
     def law(self, scope: Scope) -> Law:
@@ -131,6 +133,7 @@ class Ledger:
     head: tuple[int, str] = (0, "")
     unlearnt: dict[int, dict[int, str]] = field(default_factory=dict)  #: shelf, slot, what has no vector yet
     filed: bool = False  #: whether a file of something learnt has to follow
+    closeness: dict[str, float] = field(default_factory=dict)  #: of what was merged into a memory, by its id
     _told: list[tuple[str, dict[str, Any]]] | None = None  #: the events, once they are kept
 
     @property

@@ -12,11 +12,11 @@ from lamina.engine.commit import (
     commit_denial,
     commit_expire,
     commit_forget,
-    commit_remember,
     commit_restore,
     commit_revise,
 )
 from lamina.engine.ledger import Ledger
+from lamina.engine.merging import remember_merging
 from lamina.engine.promote import commit_promote
 from lamina.errors import Conflict
 from lamina.model import (
@@ -153,7 +153,7 @@ def _performed(ledger: Ledger, request: Request) -> Receipt:
         case Request(draft=Draft() as draft, decision=Deny() as objection):
             return commit_denial(ledger, draft, objection)
         case Request(verb=Verb.REMEMBER, draft=Draft() as draft, decision=Admit(passed)):
-            return commit_remember(ledger, draft, passed)
+            return remember_merging(ledger, draft, passed)
         case Request(verb=Verb.REVISE, draft=Draft() as draft, decision=Admit(passed)):
             return commit_revise(ledger, request.memory_id, draft, passed, request.expect)
         case Request(verb=Verb.FORGET):

@@ -54,7 +54,8 @@ class Tally:
         self.written = self.written or bool(ledger.done)
         for op, memory in ledger.done:
             node = "worker" if ledger.scope.via == "job" else _node(memory)
-            told = {"memory_id": memory.id, "category": memory.topic}
+            sim = ledger.closeness.get(memory.id)
+            told = {"memory_id": memory.id, "category": memory.topic, "sim": sim}
             self.note(ledger.scope, ledger.now, node, _OP[op], **told)
 
     def store(self, transaction: Transaction) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from lamina.engine.commit import commit_pin
 from lamina.engine.delta import delta_of
+from lamina.engine.merging import commit_merge, commit_unmerge
 from lamina.engine.query import Asked, Queried, queried
 from lamina.engine.tally import Stats, stats_of
 from lamina.model import Delta, Query, Receipt, Scope
@@ -52,6 +54,26 @@ class Team(ABC):
         best = max((one.score for one in found.bullets), default=None)
         self.engine.tally.note(self.in_session, self.engine.now(), "hotpath", "query", sim=best)
         return found
+
+    def merge(self, ids: Sequence[str], *, reason: str = "") -> Receipt:
+        """Make one memory of several that say the same: code `merged`, and the id of the one that stays.
+
+        DENIED with `values_differ` where they give different values, with `not_alike` where they are about
+        different things. Raises NotFound for what the caller does not see, InvalidInput `merge_unfit` for
+        what has a key, a file or an end of its own.
+        """
+        why = well_formed(reason, "reason", 1000) if reason else None
+        self.engine.sync()
+        return self.engine.act(self.scope, lambda ledger: commit_merge(ledger, ids, why))
+
+    def unmerge(self, memory_id: str, *, reason: str = "") -> Receipt:
+        """Undo a merge, or an update by a newer value: the ids of what is active again, as it was.
+
+        A Conflict where the memory has changed since (`merge_changed`) or what it was made of is gone.
+        """
+        why = well_formed(reason, "reason", 1000) if reason else None
+        self.engine.sync()
+        return self.engine.act(self.scope, lambda ledger: commit_unmerge(ledger, memory_id, why))
 
     def stats(self, *, by: str = "day", days: int = 7) -> Stats:
         """What was done in the caller's memory lately, counted; and what there is, by category and state."""

@@ -39,6 +39,7 @@ class Draft:
     file: str | None = None  #: the file that a learning is written to as well
     valid_from: datetime | None = None  #: since when it holds, where that is not now
     valid_until: datetime | None = None
+    merge: bool | None = None  #: whether it may become one with what says the same; None: as the settings say
     low_signal: bool = False  #: nobody asked for it and it says nothing
     meta: dict[str, Any] = field(default_factory=dict)  #: what the engine itself adds, never the caller
 

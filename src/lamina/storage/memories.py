@@ -165,7 +165,7 @@ class Memories:
 _MUTABLE = (
     "text", "state", "updated_at", "expires_at", "purge_at", "superseded_by", "priority", "ttl", "pinned",
     "kind", "authority", "provenance", "phase", "expires_tick", "retired_tick", "meta", "confidence",
-    "valid_from", "valid_until",
+    "valid_from", "valid_until", "importance", "tags", "created_at",
 )
 
 

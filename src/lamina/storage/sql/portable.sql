@@ -223,7 +223,8 @@ UPDATE memory SET
   updated_at = :updated_at, expires_at = :expires_at, purge_at = :purge_at, superseded_by = :superseded_by,
   priority = :priority, ttl = :ttl, pinned = :pinned, kind = :kind, authority = :authority, provenance = :provenance,
   phase = :phase, expires_tick = :expires_tick, retired_tick = :retired_tick, meta = :meta,
-  confidence = :confidence, valid_from = :valid_from, valid_until = :valid_until
+  confidence = :confidence, valid_from = :valid_from, valid_until = :valid_until, importance = :importance, tags = :tags,
+  created_at = :created_at
  WHERE tenant = :tenant AND id = :id AND revision = :expected
 RETURNING revision;
 
