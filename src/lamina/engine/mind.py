@@ -253,9 +253,9 @@ class Mind(Team):
         return moment_of(self, revision)
 
     def loaded(self, ids: Sequence[str]) -> list[Memory]:
-        """The memories behind some hits, in their order."""
-        found = self.engine.database.read(lambda tx: Memories(tx).load(ids))
-        return [found[one] for one in ids if one in found]
+        """The memories behind some hits, in their order; an id of somebody else's is behind none."""
+        found, own = self.engine.database.read(lambda tx: Memories(tx).load(ids)), self.in_session.shelves()
+        return [found[one] for one in ids if one in found and found[one].shelf in own]
 
     def resolve(self, keys: Iterable[str] = ()) -> dict[str, Effective]:
         """The values in force for these keys, or for all there are, with what each hides."""

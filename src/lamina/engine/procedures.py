@@ -100,7 +100,7 @@ class Procedures:
     def _twin(self, draft: Draft) -> Memory | None:
         """The procedure for the same task, if there is one on the same shelf."""
         name = draft.scope.shelf(draft.space)
-        known = [one for one in self._all() if one.shelf == name]
+        known = [one for one in self._all() if one.shelf == name and "trigger" in one.meta]
         triggers = [str(one.meta["trigger"]) for one in known]
         found = compared(self.mind.engine.embedder, str(draft.meta["trigger"]), triggers)
         alike = [(one.similarity, memory) for one, memory in zip(found, known, strict=True) if same_task(one)]
