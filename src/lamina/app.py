@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -285,7 +285,8 @@ def serve_http(engine: Engine, announce: Callable[[str], None], environment: Map
     """Serve the HTTP API until interrupted; `announce` gets the lines a person should read."""
     server = load_part("lamina.surfaces.http.server")
     hints = load_part("lamina_documents.hints").hints if find_spec("watchfiles") else None
-    server.serve(engine, local_token(engine, home_folder(environment)), announce, hints)
+    writer = partial(open_writer, engine.config, environment)
+    server.serve(engine, local_token(engine, home_folder(environment)), announce, hints, writer)
 
 
 def serve_mcp(mind: Mind, engine: Engine, *, http: bool, tools: str) -> None:

@@ -210,7 +210,7 @@ class World:
         at: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
         for step in range(2):
             made = empty_checkpoint()
-            made["id"] = f"{thread}-{step}"
+            made["id"], made["ts"] = f"{thread}-{step}", "2026-01-01T00:00:00Z"
             text = self._phrase(tenant, user, None, step)
             made["channel_values"] = {"log": [text] * 9, "n": step}
             made["channel_versions"] = {"log": str(step + 1), "n": str(step + 1)}
