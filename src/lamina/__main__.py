@@ -49,6 +49,7 @@ def _doors() -> Doors:
         import_files=_late("lamina_jobs.imports", "import_files"),
         purge=_late("lamina_services.purging", "purge"),
         verify_purge=_late("lamina_services.purging", "verify_purge"),
+        erase=_late("lamina_services.erasing", "erase"),
         export=_late("lamina_services.exporting", "export"),
         show_bar=_late("lamina.surfaces.cli.bar", "shown"),
         serve_http=_serve_http,
