@@ -33,6 +33,7 @@ from lamina_jobs.writer import Writer
 from lamina_language.secrets.privacy import check_name
 from lamina_language.understand.rulebook import Rulebook, rulebook
 from lamina_policy.categories import Categories, load_categories
+from lamina_policy.consent import Fields, load_fields
 from lamina_policy.loading import PRESETS, load_policy, preset
 from lamina_policy.rules import Policy
 from lamina_search.bands import merging
@@ -147,7 +148,9 @@ def _assembled(
                 read_policy(config.policy),
                 _rules(config.rules),
                 timedelta(minutes=config.session_minutes),
+                timedelta(days=config.pending_days),
                 categories=read_categories(config.categories),
+                fields=read_fields(config.consent_fields),
                 merging=merging(config, None if encoder is None else encoder.embedder_id),
                 encoder=encoder,
             ),
@@ -171,6 +174,11 @@ def read_policy(named: str) -> Policy:
     if path.suffix not in (".toml", ".yaml", ".yml"):
         return preset(named)  # which says what there is
     return load_policy(_text_of(path, "policy"), str(path))
+
+
+def read_fields(named: str) -> Fields:
+    """What needs a person's consent, with what a file of their own says of it."""
+    return load_fields(_text_of(Path(named).expanduser(), "consent_fields") if named else "", named)
 
 
 def read_categories(named: str) -> Categories:

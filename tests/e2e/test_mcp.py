@@ -443,20 +443,20 @@ def test_no_argument_says_who_is_asking(here: Here) -> None:
 
 def test_an_agent_cannot_override_what_the_user_said(stdio: Stdio) -> None:
     async def user(client: Client) -> str:
-        receipt = await done(client, "memory_remember", text="English", key="response.language")
+        receipt = await done(client, "memory_remember", text="English", key="response.format")
         return str(receipt["ids"][0])
 
     memory_id = stdio.talk(user, agent="-")
 
     async def agent(client: Client) -> None:
         for receipt in (
-            await done(client, "memory_remember", text="Thai", key="response.language"),
+            await done(client, "memory_remember", text="Thai", key="response.format"),
             await done(client, "memory_revise", memory_id=memory_id, text="Thai"),
         ):
             assert (receipt["decision"], receipt["code"]) == ("denied", "conflict_authority")
             assert receipt["ids"] == [memory_id]
             assert "Let the user say it." in receipt["warnings"]
-        assert await found(client, "response.language") == ["English"]
+        assert await found(client, "response.format") == ["English"]
 
     stdio.talk(agent)
 
@@ -525,11 +525,11 @@ class Http:
         return anyio.run(conversation)
 
     @contextlib.asynccontextmanager
-    async def connected(self, token: str, mode: str = MODERN) -> AsyncIterator[Client]:
+    async def connected(self, token: str, mode: str = MODERN, **more: Any) -> AsyncIterator[Client]:
         headers = {"Authorization": f"Bearer {token}"}
         async with (
             httpx2.AsyncClient(headers=headers) as http_client,
-            Client(streamable_http_client(self.url, http_client=http_client), mode=mode) as client,
+            Client(streamable_http_client(self.url, http_client=http_client), mode=mode, **more) as client,
         ):
             assert client.protocol_version == VERSION[mode]
             yield client
