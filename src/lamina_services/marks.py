@@ -52,10 +52,10 @@ def minds_of(engine: Engine) -> list[Mind]:
     return [Mind(engine, Scope(tenant=tenant, user=user, role=Role.SYSTEM, via="job")) for user in users]
 
 
-def statements(transaction: Transaction, shelf: str, now: datetime, limit: int) -> list[tuple[int, Memory]]:
-    """Slot and memory of what is stated on a shelf, last changed first; nothing of a tool or a file."""
+def statements(transaction: Transaction, shelf: str, now: datetime, limit: int) -> list[Memory]:
+    """What is stated on a shelf, last changed first; nothing of a tool or a file."""
     known = Lexicon(transaction).shelf(shelf)
     if known is None:
         return []
     rows = transaction.all("statements_on", shelf=known[0], now=micros(now), limit=limit)
-    return [(row[0], from_row(row[1:])) for row in rows]
+    return [from_row(row) for row in rows]

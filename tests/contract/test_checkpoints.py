@@ -7,7 +7,6 @@ import dataclasses
 import json
 import subprocess
 import sys
-import threading
 from collections.abc import AsyncGenerator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
@@ -563,49 +562,6 @@ def test_a_checkpoint_that_was_acknowledged_survives_the_death_of_its_process(ur
             step = one.metadata["step"]
             assert one.checkpoint["channel_values"] == {"log": list(range(step)), "n": step}
         assert saver.heads()[0].checkpoint_id == max(kept)
-
-
-@pytest.mark.slow
-def test_a_server_that_drops_everybody_fifty_times_loses_and_doubles_nothing(postgres_database: str) -> None:
-    """What a restart of the server does to its clients, without stopping the server of the other tests."""
-    over = threading.Event()
-    acknowledged: list[str] = []
-
-    def conversation(number: int) -> None:
-        at = thread(f"t{number}")
-        for step in count():
-            if over.is_set():
-                return
-            made = state({"log": [f"{number}.{step}"] * 50, "n": step})
-            while True:  # as a client does that is told to try again
-                try:
-                    at = saver.put(at, made, {"step": step}, made["channel_versions"])
-                    saver.put_writes(at, [("log", step)], "task")
-                    break
-                except Unavailable:
-                    continue
-            acknowledged.append(made["id"])
-
-    with CheckpointSaver.from_url(postgres_database) as saver, ThreadPoolExecutor(4) as pool:
-        working = [pool.submit(conversation, number) for number in range(4)]
-        with psycopg.connect(postgres_database, autocommit=True) as server:
-            for round_ in range(50):
-                while len(acknowledged) < 3 * (round_ + 1) and not any(one.done() for one in working):
-                    over.wait(0.01)
-                server.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                    " WHERE application_name = 'lamina' AND datname = current_database()"
-                )
-        over.set()
-        for one in working:
-            one.result()
-
-        kept = list(saver.list(None))
-        assert sorted(one.checkpoint["id"] for one in kept) == sorted(acknowledged)
-        assert all(len(one.pending_writes or ()) == 1 for one in kept)
-        for number in range(4):
-            steps = [one.metadata["step"] for one in saver.list(thread(f"t{number}"))]
-            assert steps == list(range(len(steps) - 1, -1, -1))
 
 
 def test_an_engine_and_a_saver_share_a_store(url: str) -> None:

@@ -186,3 +186,13 @@ def test_an_agent_of_one_user_does_not_reach_another(engine: Engine) -> None:
     engine.scope(user="ana", agent="planner").remember("canary of ana")
 
     assert not engine.scope(user="bob", agent="planner").recall("canary").hits
+
+
+def test_the_memory_behind_somebody_elses_id_is_not_loaded(engine: Engine) -> None:
+    hers = engine.scope(user="ana").remember("Ana likes tea").ids
+    his = engine.scope(user="bob").remember("Bob likes milk").ids
+    session = engine.scope(user="ana", session="s1").remember("for now", space="session").ids
+
+    assert [one.text for one in engine.scope(user="bob", session="s1").loaded([*hers, *his, *session])] == [
+        "Bob likes milk"
+    ]

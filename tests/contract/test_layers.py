@@ -334,3 +334,8 @@ def test_only_the_person_resets_what_the_person_said(engine: Engine) -> None:
     engine.scope().layers.user_model.update({"timezone": "Asia/Taipei"})
     with pytest.raises(Denied):
         engine.scope(agent="planner").layers.user_model.reset()
+
+
+def test_a_procedure_that_was_remembered_as_it_is_does_not_keep_another_from_being_learnt(ana: Mind) -> None:
+    ana.remember("1. Pull. 2. Build the wheel.", layer="procedural", kind="procedure")
+    assert ana.layers.procedures.learn("deploy the site", ["pull", "restart"]).decision == "admitted"

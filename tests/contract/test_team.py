@@ -287,6 +287,23 @@ def test_memory_query_gives_bullets_or_all_within_a_budget_and_a_threshold(engin
     assert full.metadata["importance"] == ana.get(full.id).importance
 
 
+def test_memory_query_finds_a_rare_category_among_many(place: Place, tmp_path: Path) -> None:
+    """However little it fits the question; what was forgotten or is out of reach is not met that way."""
+    engine = team(place, tmp_path)
+    ana = engine.scope(user="ana")
+    ana.remember_many({"text": f"the harbour of town {n}", "category": "knowledge"} for n in range(300))
+    kept = [ana.remember(f"a harbour trip {n}", category="goals").ids[0] for n in range(3)]
+    ana.forget(kept[0])
+
+    def ids(mind: Mind, *categories: str) -> set[str]:
+        found = mind.query("the harbour of town", categories=list(categories), top_k=64, budget_tokens=9999)
+        return {one.id for one in found.bullets}
+
+    assert ids(ana, "goals") == ids(engine.scope(user="ana", agent="planner")) == set(kept[1:])
+    assert len(ids(ana, "goals", "knowledge")) == 64
+    assert ids(engine.scope(user="ana", agent="stylist")) == set()
+
+
 def test_memory_query_refuses_by_name_and_widens_nothing(place: Place, tmp_path: Path) -> None:
     engine = team(place, tmp_path)
     engine.scope(user="ana").remember("Ana likes a dry tone", category="tone")

@@ -422,9 +422,9 @@ def test_headers_queries_and_texts_do_not_change_who_is_asking(door: Door) -> No
 
 
 def test_an_agent_cannot_overrule_its_user(door: Door, ana: httpx.Client) -> None:
-    where = f"/v1/memories/{remembered(ana, 'Thai', key='response.language')}"
+    where = f"/v1/memories/{remembered(ana, 'Thai', key='response.format')}"
     with door.client(user="ana", agent="planner") as agent:
-        body = {"text": "English", "key": "response.language"}
+        body = {"text": "English", "key": "response.format"}
         problem(agent.post("/v1/memories", json=body), 403, "conflict_authority")
         problem(agent.patch(where, json={"text": "English"}), 403, "conflict_authority")
     assert ana.get(where).json()["text"] == "Thai"

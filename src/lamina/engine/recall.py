@@ -31,7 +31,7 @@ from lamina_text.tokens import count_tokens
 
 MAX_K = 1000
 MAX_QUERY_CHARS = 20_000
-_FEW = 2000  #: procedures of a shelf that are looked up by their place rather than met on the way
+_FEW = 5000  #: procedures, or memories of a category: on a shelf, up to so many are looked up by their place
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +108,16 @@ def _resolved(reading: Reading, candidates: Sequence[Candidate]) -> dict[tuple[i
 
 
 def _narrowed(reading: Reading, blend: Blend) -> Blend:
-    """What is asked of procedures alone looks at them alone: among thousands they are hard to meet."""
-    if tuple(reading.query.layers) != (Layer.PROCEDURAL,):
+    """What is asked of procedures or of a few categories looks at these alone: among thousands a rare one is
+    hard to meet."""
+    query, rows = reading.query, LayerRows(reading.transaction)
+    topics = query.categories or query.scope.reach or ()
+    if tuple(query.layers) == (Layer.PROCEDURAL,):
+        slots = {one.number: rows.procedure_slots(one.number, _FEW) for one in reading.shelves}
+    elif topics and not query.documents:
+        slots = {one.number: rows.topic_slots(one.number, topics, _FEW) for one in reading.shelves}
+    else:
         return blend
-    rows = LayerRows(reading.transaction)
-    slots = {one.number: rows.procedure_slots(one.number, _FEW) for one in reading.shelves}
     known = {number: few for number, few in slots.items() if few is not None}
     return blend.among(known) if len(known) == len(slots) else blend
 

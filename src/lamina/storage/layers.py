@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -33,6 +33,16 @@ class LayerRows:
         """Where the procedures of a shelf stand in its index; None where there are more than so many."""
         rows = self._tx.all("procedure_slots", shelf=shelf, limit=most + 1)
         return None if len(rows) > most else [slot for (slot,) in rows]
+
+    def topic_slots(self, shelf: int, topics: Sequence[str], most: int) -> list[int] | None:
+        """The same of the memories of some categories."""
+        found: list[int] = []
+        for topic in topics:
+            rows = self._tx.all("topic_slots", shelf=shelf, category=topic, limit=most + 1 - len(found))
+            found += [slot for (slot,) in rows]
+            if len(found) > most:
+                return None
+        return found
 
     def note(self, reads: Mapping[str, tuple[int, datetime]], renewed: timedelta) -> None:
         """Count what was found: how often and when last; an episode lives at least `renewed` from then."""

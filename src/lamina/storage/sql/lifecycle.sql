@@ -131,3 +131,9 @@ SELECT name, started_at, last_at, ended_at FROM session WHERE tenant = :tenant A
 
 -- name: drop_property
 DELETE FROM property WHERE tenant = :tenant AND name = :name;
+
+-- name: raise_number
+-- A counter is never behind a number that is taken.
+INSERT INTO counter (tenant, name, value) VALUES (:tenant, :name, :value)
+ON CONFLICT (tenant, name) DO UPDATE
+   SET value = CASE WHEN counter.value < excluded.value THEN excluded.value ELSE counter.value END;

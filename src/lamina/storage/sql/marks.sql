@@ -20,7 +20,7 @@ SELECT DISTINCT user_name FROM session WHERE tenant = :tenant;
 
 -- name: statements_on
 -- What is stated on a shelf without a key, a place of its own or a file: all that can say a thing twice. Newest first.
-SELECT slot, {{memory_columns}} FROM memory
+SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND layer = 'semantic' AND key IS NULL AND file IS NULL
    AND trust = 'trusted' AND (expires_at IS NULL OR expires_at > :now) AND identity NOT LIKE 'item:%'
    AND identity NOT LIKE 'heard:%' AND identity NOT LIKE 'summary:%' AND identity NOT LIKE 'turn:%' AND {{reached}}

@@ -19,6 +19,11 @@ SELECT {{memory_columns}} FROM memory m
    AND (m.expires_at IS NULL OR m.expires_at > :now) AND m.trust = 'trusted' AND {{reached}}
  ORDER BY m.importance DESC, m.updated_at DESC, m.id LIMIT :limit;
 
+-- name: topic_slots
+-- Where the memories of a category stand in their shelf's index; the index `memory_topics` has it all.
+SELECT slot FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND {{topic}} = :category AND {{reached}} LIMIT :limit;
+
 -- name: add_operational
 INSERT INTO operational (tenant, number, at, user_name, thread, node, op, status, memory_id, category, sim)
 VALUES (

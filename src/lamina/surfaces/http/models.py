@@ -212,6 +212,10 @@ class PendingItem(BaseModel):
     confidence: float
     source: str
     updated_at: datetime
+    care: str
+    signals: int
+    proposed_by: str
+    expires_at: datetime | None
 
 
 class PendingBody(BaseModel):

@@ -8,11 +8,11 @@ from pydantic import Field
 
 from lamina.model.token import Right
 from lamina.surfaces.mcp import shapes
-from lamina.surfaces.mcp.lifecycle import LifecycleTools
+from lamina.surfaces.mcp.jobs import JobTools
 from lamina.surfaces.mcp.traits import MemoryId, Reason, Session, tool
 
 
-class MergingTools(LifecycleTools):
+class MergingTools(JobTools):
     """Part of `Tools`."""
 
     __slots__ = ()
