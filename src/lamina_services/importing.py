@@ -37,7 +37,6 @@ from lamina.model import (
     contract_kind,
     quoted,
 )
-from lamina.storage.imports import Imports
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.logs import next_number
 from lamina.storage.memories import Memories
@@ -45,6 +44,7 @@ from lamina_files.files import explained
 from lamina_formats.detect import PathName
 from lamina_language.secrets.privacy import find_secrets
 from lamina_services.exporting import FORMAT, MANIFEST, MEMORIES, VERSION
+from lamina_services.import_rows import Imports
 from lamina_services.purging import check_owner
 from lamina_text.ttl import parse_time
 

@@ -26,12 +26,12 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, Tool
 
 import lamina
-from lamina.engine.access import create_token, revoke_token
 from lamina.engine.engine import Engine
 from lamina.surfaces.binding import check_binding, host_headers
 from lamina.surfaces.mcp.identity import Starter
 from lamina.surfaces.mcp.server import build_server, serve
 from lamina.testing import ManualClock
+from lamina_services.access import create_token, revoke_token
 
 LEGACY, MODERN = "legacy", "auto"  #: how the client connects, and what it must come to
 VERSION = {LEGACY: "2025-11-25", MODERN: "2026-07-28"}
