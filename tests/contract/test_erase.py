@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lamina import Denied
-from lamina.engine.access import authenticate, create_token
 from lamina.errors import Unauthenticated
 from lamina.integrations.langgraph import CheckpointSaver
+from lamina_services.access import authenticate, create_token
 from lamina_services.erasing import STAYS, TABLES, erase
 from lamina_services.exporting import export
 from tests.contract.test_exchange import lived
