@@ -6,14 +6,13 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
 from lamina.config import Config, Loaded, home_folder, load_config
-from lamina.engine.access import authenticate, create_token
 from lamina.engine.engine import Engine, Parts, store_id
 from lamina.engine.ledger import Book
 from lamina.engine.mind import Mind
@@ -34,6 +33,7 @@ from lamina_jobs.writer import Writer
 from lamina_language.secrets.privacy import check_name
 from lamina_language.understand.rulebook import Rulebook, rulebook
 from lamina_policy.categories import Categories, load_categories
+from lamina_policy.consent import Fields, load_fields
 from lamina_policy.loading import PRESETS, load_policy, preset
 from lamina_policy.rules import Policy
 from lamina_search.bands import merging
@@ -41,6 +41,7 @@ from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.remote import Endpoint, RemoteEncoder
 from lamina_search.encoders.static import StaticEncoder
 from lamina_search.encoders.tended import Tended
+from lamina_services.access import authenticate, create_token
 from lamina_services.linking import Linking
 
 #: How long a question waits for an encoder elsewhere; then words alone answer it.
@@ -148,8 +149,10 @@ def _assembled(
                 read_policy(config.policy),
                 _rules(config.rules),
                 timedelta(minutes=config.session_minutes),
+                timedelta(days=config.pending_days),
                 categories=read_categories(config.categories),
                 linker=Linking(config.link_min, config.link_k) if config.link_k else None,
+                fields=read_fields(config.consent_fields),
                 merging=merging(config, None if encoder is None else encoder.embedder_id),
                 encoder=encoder,
             ),
@@ -173,6 +176,11 @@ def read_policy(named: str) -> Policy:
     if path.suffix not in (".toml", ".yaml", ".yml"):
         return preset(named)  # which says what there is
     return load_policy(_text_of(path, "policy"), str(path))
+
+
+def read_fields(named: str) -> Fields:
+    """What needs a person's consent, with what a file of their own says of it."""
+    return load_fields(_text_of(Path(named).expanduser(), "consent_fields") if named else "", named)
 
 
 def read_categories(named: str) -> Categories:
@@ -279,7 +287,8 @@ def serve_http(engine: Engine, announce: Callable[[str], None], environment: Map
     """Serve the HTTP API until interrupted; `announce` gets the lines a person should read."""
     server = load_part("lamina.surfaces.http.server")
     hints = load_part("lamina_documents.hints").hints if find_spec("watchfiles") else None
-    server.serve(engine, local_token(engine, home_folder(environment)), announce, hints)
+    writer = partial(open_writer, engine.config, environment)
+    server.serve(engine, local_token(engine, home_folder(environment)), announce, hints, writer)
 
 
 def serve_mcp(mind: Mind, engine: Engine, *, http: bool, tools: str) -> None:

@@ -30,8 +30,9 @@ READERS: dict[str, Reader] = {
     "memory-server": memories.read_server,
     "oracle": oracle.read,
 }
-#: What people may ask for; the two forms of OpenClaw are told apart by the file.
-FORMATS = ("auto", *(name for name in READERS if name != "openclaw-sqlite"))
+#: What people may ask for; our own exports are read elsewhere. The two forms of OpenClaw are told apart by
+#: the file.
+FORMATS = ("auto", "lamina", *(name for name in READERS if name != "openclaw-sqlite"))
 #: Read from where they were left off; the others as a whole when they have changed.
 RESUMABLE = frozenset({"openclaw", "claude-code", "codex", "jsonl"})
 #: Others may write to them without their size saying so.

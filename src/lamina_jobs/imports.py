@@ -15,13 +15,14 @@ from lamina.engine.mind import Mind
 from lamina.engine.request import Request, Verb
 from lamina.errors import ConfigError, Denied, InvalidInput
 from lamina.model import Deny, Draft, Kind, Layer, Outcome, Role, Scope, checked_name
-from lamina.storage.imports import Imports, Position
 from lamina.storage.layers import LayerRows
 from lamina_formats.detect import ALWAYS_READ, READERS, RESUMABLE, PathName, find
 from lamina_formats.turn import Fact, File, Held, Place, Skipped, Speaker, Turn
 from lamina_language.secrets.privacy import check_name, redacted
 from lamina_language.understand.events import importance
 from lamina_search.decay import EPISODE_LIFE, EPISODE_RENEWED
+from lamina_services.import_rows import Imports, Position
+from lamina_services.importing import bring_in, sorted_out
 from lamina_text.normal import well_formed
 
 _BATCH = 250
@@ -83,9 +84,12 @@ def import_files(
     InvalidInput for a path or format that cannot be used; then nothing happened.
     """
     wanted = Wanted(**options)
-    found = [file for path in paths for file in find(path, wanted.format)]
+    own, others = sorted_out(paths, wanted.format)
+    found = [file for path in others for file in find(path, wanted.format)]
     sizes = [file.size for file in found]
     importing = _Import(mind, wanted, Report(dry_run=wanted.dry_run))
+    for folder in own:
+        importing.export(folder, progress)
     for number, file in enumerate(found):
         for at in importing.file(replace(file, tool_output=wanted.tool_output)):
             if progress is not None:
@@ -99,6 +103,17 @@ class _Import:
     wanted: Wanted
     report: Report
     seen: set[str] = field(default_factory=set)  #: keys a dry run would have brought in by now
+
+    def export(self, folder: PathName, progress: Progress | None) -> None:
+        """An export of Lamina's own; see `bring_in`."""
+        came = bring_in(self.mind, folder, progress, dry_run=self.wanted.dry_run, since=self.wanted.since)
+        report = self.report
+        report.files["lamina"] += 1
+        report.read += came.read
+        report.new += came.new
+        report.known += came.known
+        report.refused.update(came.refused)
+        report.problems += [Skipped(reason=told, path=str(folder)) for told in came.differences]
 
     def file(self, file: File) -> Iterator[int]:
         """Read one file from where it was left, a batch at a time; after each, how far it has come."""

@@ -7,15 +7,17 @@ from collections.abc import Mapping
 from lamina.engine.fading import expire_episodes, refresh_decay, soften
 from lamina_jobs import micro_sync, wrap_up
 from lamina_jobs.compound import compound
+from lamina_jobs.consolidate import consolidation
 from lamina_jobs.insights import insights
 from lamina_jobs.job import Job, Task
 from lamina_jobs.schedule import parse_schedules
+from lamina_services.consent import lapse_guesses
 from lamina_services.purging import purge_due
 
 #: In the time zone of the settings; the setting `schedule` has the last word.
 TIMES = parse_schedules(
     "micro-sync 10:00 13:00 16:00 19:00 22:00; daily-wrap-up 03:10; weekly-compound sun 04:30;"
-    "decay every 6h; lifecycle every 6h; index every 5m; insights every 6h"
+    "decay every 6h; lifecycle every 6h; index every 5m; consolidate 03:40; insights every 6h"
 )
 
 
@@ -27,6 +29,8 @@ def _decay(task: Task) -> None:
 def _lifecycle(task: Task) -> None:
     if count := expire_episodes(task.engine):
         task.changes.append(f"{count} episodes reduced to a line")
+    if count := lapse_guesses(task.engine):
+        task.changes.append(f"{count} guesses that nobody decided")
     if count := soften(task.engine, task.check):
         task.changes.append(f"{count} unused memories put aside")
     if count := purge_due(task.engine, task.check):
@@ -68,6 +72,10 @@ _ALL: tuple[Job, ...] = (
     Job(
         name="index", summary="Index the files that changed.", work=_index, schedule=TIMES["index"],
         timeout_s=240, writes_store=True, needs_files=True, excludes=("weekly-compound",),
+    ),
+    Job(
+        name="consolidate", summary="Make one memory of those that say the same, within a day's limits.",
+        work=consolidation, schedule=TIMES["consolidate"], timeout_s=600, writes_store=True,
     ),
     Job(
         name="insights", summary="Make out, with a language model, how a person works; once a day each.",

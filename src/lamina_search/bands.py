@@ -132,10 +132,10 @@ def banded(text: str, near: Iterable[Near], bands: Bands, now: datetime) -> Merg
 
 def _signs(text: str, memory: Memory, now: datetime) -> bool:
     """What a merge in the lowest band needs: something recent, and a word or number in common."""
-    return now - memory.updated_at <= RECENT and _in_common(text, memory.text)
+    return now - memory.updated_at <= RECENT and in_common(text, memory.text)
 
 
-def _in_common(one: str, other: str) -> bool:
+def in_common(one: str, other: str) -> bool:
     """A word, or a number that is the same or next to the other's."""
     if any(
         len(word) >= _SHORTEST or not word.isascii()

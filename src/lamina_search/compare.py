@@ -29,6 +29,7 @@ _TURNED = 0.52
 #: From this likeness on an encoder's word is taken where the words themselves say little.
 _LIKE = 0.8
 _LONGEST = 2_000  #: characters that are looked at
+_LITTLE, _MEANING = "little in common", "the same meaning"
 
 _THAI, _HAN = "\u0e01-\u0e3a\u0e40-\u0e4e", "\u3400-\u9fff\uf900-\ufaff"
 _UNIT = re.compile(rf"¤\d+|\d+(?:[.,:/-]\d+)*%?|[a-z][a-z0-9]*(?:['’][a-z]+)?|[{_HAN}]|[{_THAI}]|[^\W_]")
@@ -59,6 +60,14 @@ class Comparison:
         """Whether both cannot be true at once, as far as words tell."""
         return self.relation in (Relation.CHANGED, Relation.CONTRADICTION)
 
+    @property
+    def undecided(self) -> bool:
+        """Whether they may say one thing in other words, which words cannot tell.
+
+        An encoder's word alone is not enough to make one of two: to it one name is as good as another.
+        """
+        return self.why in (_LITTLE, _MEANING)
+
 
 def same_task(found: Comparison) -> bool:
     """Whether two triggers are one: alike above 0.85, and nothing that differs names another thing."""
@@ -88,18 +97,26 @@ def compare(one: str, other: str, likeness: float | None = None) -> Comparison:
     if (mine.turns + theirs.turns + parts.antonyms) % 2:
         if max(parts.overlap, likeness or 0.0) >= _TURNED and not parts.other_subject:
             return verdict(Relation.CONTRADICTION, "one denies what the other says")
-        return verdict(Relation.UNRELATED, "little in common")
+        return verdict(Relation.UNRELATED, "one denies something")
     if parts.numbers and about_same and not parts.other_subject:
         return verdict(Relation.CHANGED, "another number")
     if parts.replaced and parts.overlap >= _CHANGED:
         if parts.other_subject:
             return verdict(Relation.UNRELATED, "about something else")
+        if all(map(_among_several, (one, other))):
+            return verdict(Relation.UNRELATED, "both may be true")
         return verdict(Relation.CHANGED, "another value")
     if parts.overlap >= _CHANGED and not parts.replaced:
         return verdict(Relation.SAME, "one says more" if parts.added else "the same words")
     if likeness is not None and likeness >= _LIKE and not parts.numbers:
-        return verdict(Relation.SAME, "the same meaning")
-    return verdict(Relation.UNRELATED, "little in common")
+        return verdict(Relation.SAME, _MEANING)
+    return verdict(Relation.UNRELATED, "other numbers" if parts.numbers else _LITTLE)
+
+
+def _among_several(text: str) -> bool:
+    """Whether a statement names one of several things: who likes tea may like coffee, too."""
+    rules = _rules()
+    return bool(rules.several.search(rules.favourites.sub(" ", folded(text[:_LONGEST]))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +165,8 @@ def _aligned(one: _Reading, other: _Reading) -> _Aligned:
 
 def _moved(one: Sequence[str], other: Sequence[str]) -> tuple[list[str], list[str]]:
     """What is left when words that only stand elsewhere are taken away; parts of words do not move."""
+    if one == other:  # a phrase that stands elsewhere, whole
+        return [], []
     shared = {unit for unit in set(one) & set(other) if not _UNSPACED.match(unit)}
     return [u for u in one if u not in shared], [u for u in other if u not in shared]
 
@@ -190,6 +209,8 @@ class _Rules:
     harmless: re.Pattern[str]
     fillers: re.Pattern[str]
     synonyms: re.Pattern[str]
+    several: re.Pattern[str]
+    favourites: re.Pattern[str]
     poles: re.Pattern[str]
     stands_for: dict[str, str]
     sides: dict[str, tuple[int, int]]  #: a word to its group of opposites and the side it is on
@@ -211,6 +232,8 @@ def _rules() -> _Rules:
         harmless=_any_of(data["harmless"]),
         fillers=_any_of(data["fillers"]),
         synonyms=_any_of(stands_for),
+        several=_any_of(data["several"]),
+        favourites=_any_of(data["favourites"]),
         poles=_any_of(sides),
         stands_for=stands_for,
         sides=sides,

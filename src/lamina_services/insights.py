@@ -98,7 +98,7 @@ def _objection(mind: Mind, text: str) -> str:
 
 def _stated(mind: Mind) -> list[Memory]:
     now, shelf = mind.engine.now(), mind.scope.shelf(Space.USER) or ""
-    return [one for _, one in mind.engine.database.read(lambda tx: statements(tx, shelf, now, _HELD_AGAINST))]
+    return mind.engine.database.read(lambda tx: statements(tx, shelf, now, _HELD_AGAINST))
 
 
 def _usable(memory: Memory) -> bool:

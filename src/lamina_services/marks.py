@@ -36,6 +36,11 @@ class Marks:
             "put_job_mark", job=self._job, owner=self._owner, subject=subject, at=micros(at), note=note
         )
 
+    def owners(self, subject: str) -> dict[str, datetime]:
+        """When each user's mark on a subject was made."""
+        rows = self._tx.all("owners_marked", job=self._job, subject=subject)
+        return {owner: moment(at) for owner, at in rows}
+
     def drop(self, before: datetime) -> None:
         """Those of everybody that this job made before then go."""
         self._tx.run("drop_job_marks", job=self._job, before=micros(before))
@@ -52,10 +57,10 @@ def minds_of(engine: Engine) -> list[Mind]:
     return [Mind(engine, Scope(tenant=tenant, user=user, role=Role.SYSTEM, via="job")) for user in users]
 
 
-def statements(transaction: Transaction, shelf: str, now: datetime, limit: int) -> list[tuple[int, Memory]]:
-    """Slot and memory of what is stated on a shelf, last changed first; nothing of a tool or a file."""
+def statements(transaction: Transaction, shelf: str, now: datetime, limit: int) -> list[Memory]:
+    """What is stated on a shelf, last changed first; nothing of a tool or a file."""
     known = Lexicon(transaction).shelf(shelf)
     if known is None:
         return []
     rows = transaction.all("statements_on", shelf=known[0], now=micros(now), limit=limit)
-    return [(row[0], from_row(row[1:])) for row in rows]
+    return [from_row(row) for row in rows]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,8 @@ def test_one_at_a_time_and_many_at_once_come_to_the_same_edges_on_both_databases
     together.remember_many({"text": text} for text in texts)
     found = [row for row in rows(place.engines[-1]) if str(row[0]).startswith("user:one:")]
     others = [row for row in rows(place.engines[-1]) if str(row[0]).startswith("user:two:")]
-    assert found and json.dumps(found).replace("user:one:", "user:two:") == json.dumps(others)
+    assert found
+    assert json.dumps(found).replace("user:one:", "user:two:") == json.dumps(others)
     other = Place(variant="sqlite", folder=tmp_path / "other", url=None, home=place.home)
     said(other.open().scope(user="one"), *texts)
     assert rows(other.engines[-1]) == found
@@ -138,8 +140,9 @@ def test_a_forgotten_memory_has_no_edges_until_it_is_restored_and_none_after_a_p
 def test_a_link_is_audited_and_in_the_history_with_who_said_it(ana: Mind, place: Place) -> None:
     first, second = said(ana, "Deploy on Fridays", "Ana likes tea")
     made = Relations(ana).link(first, second, "caused_by", 0.4)
+    now = place.clock.now()
     assert made == Relation(
-        from_id=first, to_id=second, type="caused_by", strength=0.4, explicit=True, created_at=place.clock.now()
+        from_id=first, to_id=second, type="caused_by", strength=0.4, explicit=True, created_at=now
     )
     Relations(ana).link(first, second, "caused_by", 0.9)
     assert [edge.strength for edge in Relations(ana).graph().edges] == [0.9]
@@ -250,7 +253,7 @@ def test_what_a_tool_said_is_beside_no_context_even_where_it_is_linked(engine: E
 
 def test_what_is_further_away_is_found_by_more_steps(ana: Mind) -> None:
     ids = said(ana, "Ana likes tea", "Deploy on Fridays", "The cat is Tom", "The bus is late")
-    for one, other in zip(ids, ids[1:], strict=False):
+    for one, other in pairwise(ids):
         Relations(ana).link(one, other, "next")
     assert [len(Relations(ana).of(ids[0], depth).edges) for depth in (1, 2, 3, 5)] == [1, 2, 3, 3]
     assert {one.id for one in Relations(ana).of(ids[0], 2).nodes} == set(ids[:3])

@@ -10,10 +10,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 import lamina
-from lamina.engine.access import create_token
 from lamina.engine.engine import Engine
 from lamina.model.token import Right
 from lamina.surfaces.http.app import create_app
+from lamina_services.access import create_token
 
 POLICY = "- key:policy.allow.tools | value:read_file\n"
 Caller = Callable[..., httpx.Client]
@@ -75,3 +75,15 @@ def test_a_policy_is_reloaded_with_the_admin_right_alone(
     assert answer.json() == {"status": "reloaded", "policy_entry_count": 1}
     assert not engine.scope().may_use("rm_rf")
     assert "read_file" not in answer.text
+
+
+def test_jobs_are_listed_for_whoever_reads_and_run_for_an_administrator_alone(client: Caller) -> None:
+    reader, admin = client("read", "write", "consent", agent="planner"), client("read", "admin")
+    items = reader.get("/v1/jobs").json()["items"]
+    assert {"insights", "decay"} <= {one["job"] for one in items}
+    assert reader.post("/v1/jobs/decay/run", json={}).status_code == 403
+    report = admin.post("/v1/jobs/insights/run", json={})
+    assert (report.status_code, report.json()["status"]) == (200, "unchanged")
+    assert "needs a language model" in report.json()["notes"][0]
+    assert admin.post("/v1/jobs/nothing/run", json={}).json()["code"] == "job_unknown"
+    assert admin.post("/v1/jobs/decay/run", json={"dry_run": True}).json()["code"] == "no_dry_run"

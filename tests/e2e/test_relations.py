@@ -65,16 +65,16 @@ def test_mcp_links_and_shows(engine: Engine) -> None:
 
     async def talk() -> list[Any]:
         async with Client(server) as client:
-            link = await client.call_tool("memory_link", {"memory_id": TEA, "other_id": BUS, "type": "delays"})
+            ends = {"memory_id": TEA, "other_id": BUS, "type": "delays"}
+            link = await client.call_tool("memory_link", ends)
             shown = await client.call_tool("memory_relations", {"memory_id": TEA})
             recalled = await client.call_tool("memory_recall", {"question": "green tea", "k": 1})
-            gone = await client.call_tool(
-                "memory_unlink", {"memory_id": TEA, "other_id": BUS, "type": "delays"}
-            )
+            gone = await client.call_tool("memory_unlink", ends)
             return [one.structured_content for one in (link, shown, recalled, gone)]
 
     link, shown, recalled, gone = anyio.run(talk)
-    assert link["explicit"] and gone["type"] == "delays"
+    assert link["explicit"]
+    assert gone["type"] == "delays"
     assert [edge["to_id"] for edge in shown["edges"]] == [BUS]
     assert [one["id"] for one in recalled["related"]] == [BUS]
 
@@ -91,7 +91,8 @@ def test_the_command_line_links_shows_and_exports(
     assert said("relations") == ""
     assert said("relations", "link", TEA, BUS, "--type", "delays") == f"{TEA} delays {BUS}\n"
     shown = f"{TEA}  Ana likes green tea\n  delays 1.00, said: {BUS}  รถเมล์มาสาย\n"
-    assert said("relations") == said("relations", BUS) == said("relations", "show", TEA, "--depth", "2") == shown
+    for words in ([], [BUS], ["show", TEA, "--depth", "2"]):
+        assert said("relations", *words) == shown
     assert said("recall", "green tea", "-k", "1").splitlines()[-1] == f"~ รถเมล์มาสาย  {BUS}  delays {TEA}"
     assert said("relations", "export", "--format", "dot").startswith("digraph memories {\n")
     assert [one["id"] for one in json.loads(said("relations", "export"))["nodes"]] == [TEA, BUS]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
 import random
 import re
 import types
@@ -12,12 +14,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 
+import lamina_services
 from lamina.engine.mind import Mind
 from lamina.model import Kind, Layer, Space
 from tests.security.world import QUESTIONS, Caller, Mark, World
@@ -25,7 +30,8 @@ from tests.security.world import QUESTIONS, Caller, Mark, World
 #: Verbs that store nothing: only these are asked in stolen words, which would else become the thief's own.
 READING = {
     "recall", "search", "query", "context", "resolve", "get", "history", "explain", "trace", "changes",
-    "stats", "why_not", "loaded", "read_document", "find", "phases", "keyed", "pending", "turns", "latest",
+    "stats", "why_not", "loaded", "parts_of", "lines_of", "export",
+    "read_document", "find", "phases", "keyed", "pending", "turns", "latest",
 }  # fmt: skip
 _READING_POSTS = ("/v1/recall", "/memory/query", "/v1/context", "/v1/memories/{id}/why-not")
 _CHOICES: dict[str, tuple[str, ...]] = {
@@ -211,16 +217,20 @@ def routes(document: Mapping[str, Any]) -> list[Route]:
 
 @dataclass(frozen=True)
 class Verb:
-    """A public method of a mind or of an object that it gives, such as `layers.episodes.find`."""
+    """A public method of a mind or of an object that it gives, such as `layers.episodes.find`; or a service,
+    which is a function over a mind."""
 
     path: tuple[str, ...]
     function: Callable[..., Any]
+    service: bool = False
 
     @property
     def name(self) -> str:
         return ".".join(self.path)
 
     def on(self, mind: Mind) -> Callable[..., Any]:
+        if self.service:
+            return partial(self.function, mind)
         found: Any = mind
         for part in self.path:
             found = getattr(found, part)
@@ -246,6 +256,16 @@ def verbs(cls: type = Mind, above: tuple[str, ...] = ()) -> Iterable[Verb]:
                 yield from verbs(given, (*above, name))
         elif inspect.isfunction(member) and not any(_made_by_the_engine(one) for one in _parameters(member)):
             yield Verb((*above, name), member)
+
+
+def services() -> Iterable[Verb]:
+    """Every public function over a mind in the services."""
+    for one in pkgutil.iter_modules(lamina_services.__path__):
+        module = importlib.import_module(f"lamina_services.{one.name}")
+        for name, member in inspect.getmembers(module, inspect.isfunction):
+            first = next(iter(_hints(member).values()), None)
+            if not name.startswith("_") and member.__module__ == module.__name__ and first is Mind:
+                yield Verb((module.__name__, name), member, service=True)
 
 
 def _made_by_the_engine(parameter: tuple[str, Any, bool]) -> bool:
@@ -276,6 +296,8 @@ def _parameters(function: Callable[..., Any]) -> Iterable[tuple[str, Any, bool]]
 def _argument(thief: Thief, name: str, annotation: Any) -> Any:
     if name == "items":
         return [{"text": thief.question(), "category": thief.string("category")}]
+    if annotation is Path:
+        return thief.world.folder / "taken" / f"{thief.pick.getrandbits(40):010x}"
     if annotation is datetime or datetime in typing.get_args(annotation):
         return datetime.fromisoformat("2026-02-03T04:05:06+00:00")
     if typing.get_origin(annotation) is types.UnionType or annotation is not str:

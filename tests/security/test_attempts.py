@@ -29,7 +29,6 @@ from mcp import Client
 from psycopg import sql
 from starlette.testclient import TestClient
 
-from lamina.engine.access import create_token
 from lamina.errors import LaminaError
 from lamina.integrations.langgraph import CheckpointSaver, Store
 from lamina.model import plain
@@ -37,7 +36,8 @@ from lamina.surfaces.http.app import create_app, document
 from lamina.surfaces.http.guard import Limits
 from lamina.surfaces.mcp.identity import Starter
 from lamina.surfaces.mcp.server import build_server
-from tests.security.attack import Route, Thief, Verb, foreign_ids, leaked, routes, verbs
+from lamina_services.access import create_token
+from tests.security.attack import Route, Thief, Verb, foreign_ids, leaked, routes, services, verbs
 from tests.security.world import CALLERS, Caller, World
 
 BACKENDS = ("sqlite", "postgres")
@@ -79,6 +79,7 @@ class Attack:
     found: list[tuple[str, Caller, list[str]]] = field(default_factory=list)
     broken: list[tuple[str, str]] = field(default_factory=list)
     taught: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    answers: list[tuple[str, str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.pick = random.Random(self.seed)
@@ -86,6 +87,7 @@ class Attack:
 
     def judge(self, what: str, caller: Caller, sent: Any, answer: str) -> None:
         asked = unquote(sent if isinstance(sent, str) else json.dumps(sent, ensure_ascii=False, default=str))
+        self.answers.append((what, asked, answer))
         known = self.taught.setdefault((caller.tenant, caller.user), set())
         known |= {mark.text for mark in self.world.marks if mark.named and mark.text in asked}
         known |= foreign_ids(caller, asked)
@@ -145,7 +147,7 @@ class Attack:
         }
         for tool in (await clients[self.callers[0]].list_tools()).tools:
             made.append((tool.name, self._over_mcp(clients, tool)))
-        made += [(verb.name, self._in_python(verb)) for verb in verbs()]
+        made += [(verb.name, self._in_python(verb)) for verb in (*verbs(), *services())]
         made += [("checkpoints", self._at_checkpoints), ("store", self._at_the_store)]
         return made
 
@@ -197,7 +199,10 @@ class Attack:
                         self.understood[verb.name] += 1
                     return f"{error!r} {error} {error.hint} {error.message}"
                 except Exception as error:  # noqa: BLE001 whatever it is, it is looked at
-                    self.broken.append((verb.name, f"{error!r} {arguments}"))
+                    if verb.service:  # it is called by a job with what the job has checked
+                        self.understood[verb.name] += 1
+                    else:
+                        self.broken.append((verb.name, f"{error!r} {arguments}"))
                     return repr(error)
 
             answer = await anyio.to_thread.run_sync(call)
@@ -212,7 +217,7 @@ class Attack:
         place: dict[str, Any] = {"thread_id": thread, "checkpoint_ns": self.pick.choice(("", "x"))}
         if self.pick.random() < 0.5:
             place["checkpoint_id"] = f"{thread}-{self.pick.randint(0, 2)}"
-        made = empty_checkpoint()
+        made = {**empty_checkpoint(), "id": f"{self.pick.getrandbits(60):015x}", "ts": "2026-01-01T00:00:00Z"}
         config: Any = {"configurable": place}
         acts: list[Any] = [
             lambda: saver.get_tuple(config), lambda: list(saver.list(config)), lambda: list(saver.list(None)),
@@ -246,12 +251,28 @@ def answered(act: Any) -> str:
 
 
 def shown(result: Any) -> str:
-    """Everything that a caller could read off a result."""
+    """Everything that a caller could read off a result, in files that it names too."""
+    if isinstance(result, Iterator):
+        result = list(result)
+    if (folder := getattr(result, "folder", None)) is not None:
+        return repr(result) + "".join(path.read_text("utf-8") for path in Path(folder).iterdir())
     try:
         told = json.dumps(plain(result), ensure_ascii=False, default=str)
     except TypeError:
         told = ""
     return told + repr(result)
+
+
+#: What differs from run to run, whoever keeps what. An event's number counts the events of its tenant;
+#: `memory_status`, for administrators and whoever started the process, counts everybody's memories.
+_OTHERWISE = re.compile(
+    r"lam_[\w-]+|urn:lamina:request:[\w-]+|['\"]?x-request-id['\"]?: ['\"][^'\"]*|\"request_id\":\"[^\"]*"
+    r"|\W(?:cursor|seq)\W+[\w-]+|0x[0-9a-f]+|/[\w/-]*test_what_others[\w/-]*"
+)
+
+
+def comparable(text: str) -> str:
+    return _OTHERWISE.sub("…", text)
 
 
 # --- what must be as it was
@@ -338,6 +359,7 @@ def test_the_applications_filter_alone_gives_no_foreign_byte_away(world: World, 
 
 @in_number
 def test_row_level_security_alone_gives_no_byte_of_another_tenant_away(world: World, number: int) -> None:
+    """And without it as well the same attempts do: an attack that could not succeed would prove nothing."""
     assert without_filter(world) > 200
     before, attack = victims(world), Attack(world, seed=2, only_tenants=True)
     attack.run(number)
@@ -346,15 +368,29 @@ def test_row_level_security_alone_gives_no_byte_of_another_tenant_away(world: Wo
     assert victims(world)["other"] == before["other"]
     assert sum(attack.tried.values()) == number
 
-
-def test_with_both_nets_away_the_attempts_find_what_they_look_for(world: World) -> None:
-    """An attack that could not succeed would prove nothing."""
     without_row_security(world)
-    without_filter(world)
-    attack = Attack(world, seed=2, only_tenants=True)
     attack.run(200)
-
     assert len({what for what, _, _ in attack.found}) >= 3
+
+
+@pytest.mark.parametrize("number", [160, pytest.param(3000, marks=pytest.mark.slow)])
+def test_what_others_keep_changes_no_answer_and_no_count(tmp_path: Path, number: int) -> None:
+    """The same attempts on two worlds that differ only in how much the victims have are answered alike."""
+    answers = []
+    for more in (0, 25):
+        folder = tmp_path / f"{more}"
+        folder.mkdir()
+        world = World(folder, f"sqlite:///{folder}/m.db").build()
+        for tenant, user in (("acme", "ana"), ("globex", "ana"), ("globex", "bob")):
+            mind = world.engines[tenant].scope(user=user)
+            mind.remember_many({"text": f"The lantern, ตะเกียง, 灯笼: number {n}"} for n in range(more))
+        attack = Attack(world, seed=4, callers=(Caller("acme", "bob"), Caller("acme", "eve")))
+        attack.run(number)
+        world.close()
+        answers.append([tuple(map(comparable, one)) for one in attack.answers if one[0] != "memory_status"])
+
+    fewer, more_of_others = answers
+    assert [one for one, other in zip(fewer, more_of_others, strict=True) if one != other] == []
 
 
 @pytest.mark.parametrize("world", ["sqlite"], indirect=True)

@@ -11,12 +11,12 @@ from typing import Any
 from langgraph.checkpoint.base import empty_checkpoint
 
 import lamina
-from lamina.engine.access import create_token
 from lamina.engine.engine import Engine
 from lamina.engine.mind import Mind
 from lamina.integrations.langgraph import CheckpointSaver, Store
 from lamina.storage.memories import Memories
 from lamina.testing import ManualClock
+from lamina_services.access import create_token
 
 TENANTS = ("acme", "globex")
 USERS = ("ana", "bob")
@@ -210,7 +210,7 @@ class World:
         at: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
         for step in range(2):
             made = empty_checkpoint()
-            made["id"] = f"{thread}-{step}"
+            made["id"], made["ts"] = f"{thread}-{step}", "2026-01-01T00:00:00Z"
             text = self._phrase(tenant, user, None, step)
             made["channel_values"] = {"log": [text] * 9, "n": step}
             made["channel_versions"] = {"log": str(step + 1), "n": str(step + 1)}

@@ -9,7 +9,7 @@ from typing import Any
 
 from lamina.engine import commit
 from lamina.engine.alike import compared
-from lamina.engine.ledger import Ledger
+from lamina.engine.ledger import Book, Ledger
 from lamina.engine.recall import Means, recall
 from lamina.errors import Conflict, InvalidInput
 from lamina.model import (
@@ -74,7 +74,7 @@ def _met(ledger: Ledger, draft: Draft) -> Merge | Update | None:
         scope=draft.scope, text=draft.text[:_LONGEST], k=_NEAR, spaces=(draft.space,), layers=(draft.layer,),
         categories=(topic_of(draft.category, draft.layer),),
     )  # fmt: skip
-    encoder = _encoder(ledger)
+    encoder = encoder_for(ledger.book)
     answer = recall(ledger.seen, query, ledger.now, Means(embedder=encoder))
     known = [answer.memories[hit.id] for hit in answer.found.hits]
     known = [one for one in known if _fit(ledger, one) and one.provenance.trust is draft.scope.trust]
@@ -83,9 +83,9 @@ def _met(ledger: Ledger, draft: Draft) -> Merge | Update | None:
     return banded(draft.text, near, rules.bands_for(draft.layer), ledger.now)
 
 
-def _encoder(ledger: Ledger) -> Embedder | None:
+def encoder_for(book: Book) -> Embedder | None:
     """The encoder whose closeness has been measured; another's word says nothing on our scale."""
-    encoder = ledger.book.encoder
+    encoder = book.encoder
     return encoder if encoder is not None and measured(encoder.embedder_id) != "words" else None
 
 
@@ -96,8 +96,13 @@ def _fit(ledger: Ledger, memory: Memory) -> bool:
     return plain and memory.expires_at is None and ledger.memories.place(memory.id)[2] == words
 
 
-def commit_merge(ledger: Ledger, ids: Sequence[str], reason: str | None) -> Receipt:
-    """Make one of several memories that say the same; see `Mind.merge`."""
+def commit_merge(
+    ledger: Ledger, ids: Sequence[str], reason: str | None, *, judged: bool = False
+) -> Receipt:
+    """Make one of several memories that say the same; see `Mind.merge`.
+
+    `judged`: somebody who reads found that they do. Then other words are no objection; other values are.
+    """
     wanted = list(dict.fromkeys(ids))
     if isinstance(ids, str) or not 2 <= len(wanted) <= MOST:
         raise InvalidInput(f"A merge takes 2 to {MOST} different ids.", code="merge_unfit")
@@ -113,8 +118,8 @@ def commit_merge(ledger: Ledger, ids: Sequence[str], reason: str | None) -> Rece
         raise InvalidInput("These do not belong together.", code="merge_unfit", hint=hint)
     closest = 1.0
     for one, other in combinations(sources, 2):
-        found = compared(_encoder(ledger), one.text, [other.text])[0]
-        if objection := differing(one.id, other.id, found):
+        found = compared(encoder_for(ledger.book), one.text, [other.text])[0]
+        if (found.conflicts or not judged) and (objection := differing(one.id, other.id, found)):
             return commit.refused(ledger, commit.again(ledger, one), one, objection)
         closest = min(closest, found.closeness)
     return _united(ledger, sources, {"closeness": closest}, reason)

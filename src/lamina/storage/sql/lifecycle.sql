@@ -27,6 +27,11 @@ SELECT id FROM memory
 -- fragment: of_person
 (space = 'user' AND owner = :owner OR space = 'session' AND (owner = :owner OR owner >= :first AND owner < :beyond))
 
+-- name: taken_over
+-- What a memory took the place of, or was made of.
+SELECT {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND superseded_by = :id AND state = 'superseded' AND {{reached}} ORDER BY id;
+
 -- name: purge_memory
 DELETE FROM memory WHERE tenant = :tenant AND id = :id;
 
@@ -131,3 +136,9 @@ SELECT name, started_at, last_at, ended_at FROM session WHERE tenant = :tenant A
 
 -- name: drop_property
 DELETE FROM property WHERE tenant = :tenant AND name = :name;
+
+-- name: raise_number
+-- A counter is never behind a number that is taken.
+INSERT INTO counter (tenant, name, value) VALUES (:tenant, :name, :value)
+ON CONFLICT (tenant, name) DO UPDATE
+   SET value = CASE WHEN counter.value < excluded.value THEN excluded.value ELSE counter.value END;

@@ -30,8 +30,8 @@ def import_(
         str,
         Option(
             "--format",
-            help="auto, openclaw, claude-code, codex, jsonl, gemini, chatgpt, claude, mem0, memory-server "
-            "or oracle.",
+            help="auto, lamina, openclaw, claude-code, codex, jsonl, gemini, chatgpt, claude, mem0, "
+            "memory-server or oracle.",
         ),
     ] = "auto",
     dry_run: Annotated[bool, Option("--dry-run", help="Say what would happen, and write nothing.")] = False,

@@ -12,8 +12,11 @@ from fastapi.routing import APIRoute
 from lamina.engine.engine import Engine
 from lamina.surfaces.http import problems
 from lamina.surfaces.http.guard import OPEN_PATHS, Guard, Limits
+from lamina.surfaces.http.jobs import OpenWriter, no_writer
+from lamina.surfaces.http.jobs import router as jobs
 from lamina.surfaces.http.layers import router as layers
 from lamina.surfaces.http.lifecycle import router as lifecycle
+from lamina.surfaces.http.merging import router as merging
 from lamina.surfaces.http.models import ProblemBody
 from lamina.surfaces.http.relations import router as relations
 from lamina.surfaces.http.routes import VERSION, health, router
@@ -27,10 +30,20 @@ _ABOUT = (
 )
 
 
-def create_app(engine: Engine, *, allowed_hosts: Iterable[str] = (), limits: Limits | None = None) -> FastAPI:
-    """The API over an open memory; it answers to loopback names and to `allowed_hosts`, and to no other."""
+def create_app(
+    engine: Engine,
+    *,
+    allowed_hosts: Iterable[str] = (),
+    limits: Limits | None = None,
+    open_writer: OpenWriter = no_writer,
+) -> FastAPI:
+    """The API over an open memory; it answers to loopback names and to `allowed_hosts`, and to no other.
+
+    `open_writer` gives a job the language model it may ask.
+    """
     app = _bare_app()
     app.state.engine = engine
+    app.state.open_writer = open_writer
     app.add_middleware(Guard, engine=engine, allowed_hosts=tuple(allowed_hosts), limits=limits or Limits())
     return app
 
@@ -54,7 +67,9 @@ def _bare_app() -> FastAPI:
     app.include_router(runs)
     app.include_router(team)
     app.include_router(relations)
+    app.include_router(merging)
     app.include_router(lifecycle)
+    app.include_router(jobs)
     app.include_router(search)
     app.include_router(layers)
     app.include_router(health)

@@ -22,6 +22,7 @@ from lamina.errors import ConfigError, LaminaError, Unavailable
 from lamina.runtime import monotonic
 from lamina.surfaces.binding import check_binding, further_hosts
 from lamina.surfaces.http.app import create_app
+from lamina.surfaces.http.jobs import OpenWriter, no_writer
 from lamina_documents.pace import Pace
 from lamina_jobs.clockwork import jobs_beside
 from lamina_search.settings import SearchSettings
@@ -49,7 +50,11 @@ Hints = Callable[[Path, Callable[[], None]], AbstractContextManager[None]]
 
 
 def serve(
-    engine: Engine, token_file: Path, announce: Callable[[str], None], hints: Hints | None = None
+    engine: Engine,
+    token_file: Path,
+    announce: Callable[[str], None],
+    hints: Hints | None = None,
+    open_writer: OpenWriter = no_writer,
 ) -> None:
     """Serve the API on the configured host and port until SIGINT or SIGTERM; then finish what is under way.
 
@@ -59,7 +64,8 @@ def serve(
     check_binding(engine)
     with listener_on(engine.config.host, engine.config.port) as listener:
         address, port = listener.getsockname()[:2]
-        app = create_app(engine, allowed_hosts=[engine.config.host, *further_hosts(engine)])
+        hosts = [engine.config.host, *further_hosts(engine)]
+        app = create_app(engine, allowed_hosts=hosts, open_writer=open_writer)
         server = server_for(app, _LOGGING)
         with _stopped_by_signals(server), _watching(engine, hints), jobs_beside(engine, _LOG.warning):
             for line in _welcome(address, port, token_file):

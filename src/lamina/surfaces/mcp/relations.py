@@ -8,14 +8,14 @@ from pydantic import Field
 
 from lamina.model.token import Right
 from lamina.surfaces.mcp import shapes
-from lamina.surfaces.mcp.lifecycle import LifecycleTools
+from lamina.surfaces.mcp.merging import MergingTools
 from lamina.surfaces.mcp.traits import MemoryId, Session, tool
 from lamina_services.relations import RELATED, Relations
 
 OfType = Annotated[str, Field(description="How they belong together, such as caused_by.")]
 
 
-class RelationTools(LifecycleTools):
+class RelationTools(MergingTools):
     """Part of `Tools`."""
 
     __slots__ = ()
