@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from lamina.config import Config, Loaded, home_folder, load_config
-from lamina.engine.access import authenticate, create_token
 from lamina.engine.engine import Engine, Parts, store_id
 from lamina.engine.ledger import Book
 from lamina.engine.mind import Mind
@@ -42,6 +41,7 @@ from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.remote import Endpoint, RemoteEncoder
 from lamina_search.encoders.static import StaticEncoder
 from lamina_search.encoders.tended import Tended
+from lamina_services.access import authenticate, create_token
 
 #: How long a question waits for an encoder elsewhere; then words alone answer it.
 _QUESTION_S = 2.0

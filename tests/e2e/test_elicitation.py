@@ -12,10 +12,10 @@ from mcp import Client
 from mcp_types import ElicitRequestParams, ElicitResult
 
 import lamina
-from lamina.engine.access import create_token
 from lamina.engine.engine import Engine
 from lamina.surfaces.mcp.identity import Starter
 from lamina.surfaces.mcp.server import build_server
+from lamina_services.access import create_token
 from lamina_services.consent import proposals
 from tests.e2e.test_mcp import LEGACY, MODERN, VERSION, served
 

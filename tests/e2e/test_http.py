@@ -28,13 +28,13 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 import lamina
 from lamina.app import local_token
-from lamina.engine.access import create_token, revoke_token
 from lamina.engine.engine import Engine
 from lamina.errors import ConfigError, Unavailable
 from lamina.surfaces.http.app import create_app, document
 from lamina.surfaces.http.guard import Failures, Limits
 from lamina.surfaces.http.server import listener_on, serve, server_for
 from lamina.testing import ManualClock
+from lamina_services.access import create_token, revoke_token
 
 ROOT = Path(__file__).parents[2]
 PROBLEM = {"type", "title", "status", "detail", "instance", "code", "request_id", "hint", "errors"}

@@ -26,12 +26,12 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, Tool
 
 import lamina
-from lamina.engine.access import create_token, revoke_token
 from lamina.engine.engine import Engine
 from lamina.surfaces.binding import check_binding, host_headers
 from lamina.surfaces.mcp.identity import Starter
 from lamina.surfaces.mcp.server import build_server, serve
 from lamina.testing import ManualClock
+from lamina_services.access import create_token, revoke_token
 
 LEGACY, MODERN = "legacy", "auto"  #: how the client connects, and what it must come to
 VERSION = {LEGACY: "2025-11-25", MODERN: "2026-07-28"}
@@ -41,7 +41,8 @@ CORE = [
 ]  # fmt: skip
 MORE = [
     "memory_query", "memory_changes", "memory_stats", "memory_pin", "memory_unpin", "memory_jobs",
-    "memory_lines", "memory_resolve", "memory_compact", "memory_get", "memory_history", "memory_restore",
+    "memory_merge", "memory_unmerge", "memory_lines", "memory_resolve", "memory_compact", "memory_get",
+    "memory_history", "memory_restore",
     "memory_hear", "memory_promote", "memory_trace", "memory_status", "oracle_user_model",
     "oracle_user_model_update", "oracle_procedural_search", "oracle_procedural_learn",
     "oracle_procedural_usage",
@@ -55,7 +56,8 @@ READING = [
     "oracle_search",
 ]  # fmt: skip
 ONCE = {
-    "memory_forget", "memory_hear", "memory_promote", "oracle_procedural_usage", "oracle_episodic_record",
+    "memory_forget", "memory_hear", "memory_merge", "memory_unmerge", "memory_promote",
+    "oracle_procedural_usage", "oracle_episodic_record",
 }  # fmt: skip
 SECRET = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"  # in two parts, for other people's scanners
 

@@ -21,7 +21,7 @@ from lamina.model.token import Right
 from lamina.surfaces.mcp import shapes
 from lamina.surfaces.mcp.consent import CALLER, Asked, decided
 from lamina.surfaces.mcp.identity import Caller
-from lamina.surfaces.mcp.jobs import JobTools
+from lamina.surfaces.mcp.merging import MergingTools
 from lamina.surfaces.mcp.traits import TRAITS, MemoryId, Reason, Session, Trait, moment, tool
 from lamina_language.secrets.privacy import redacted
 from lamina_search.results import Corpus
@@ -36,7 +36,7 @@ _SHOWN_PROBLEMS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Tools(JobTools):
+class Tools(MergingTools):
     """The tools of one server; each runs on a worker thread, because the engine blocks."""
 
     @tool("Recall", core=True, reads=True)
@@ -98,6 +98,9 @@ class Tools(JobTools):
             str, Field(description="How long it holds: none, 30m, 8h, 7d, 2w, or an ISO date.")
         ] = "none",
         reason: Reason = "",
+        merge: Annotated[
+            bool | None, Field(description="Make it one with a memory that says the same.")
+        ] = None,
         session: Session = "",
         idempotency_key: Annotated[
             str, Field(description="The same key with the same request is carried out once.")
@@ -124,6 +127,7 @@ class Tools(JobTools):
             "tags": tags,
             "importance": importance,
             "ttl": ttl,
+            "merge": merge,
             "reason": reason or None,
             "idempotency_key": idempotency_key or None,
         }
