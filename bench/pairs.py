@@ -1,8 +1,9 @@
 """How well contradictions and procedures to merge are told apart: `python -m bench.pairs`.
 
-Reads tests/data/pairs.tsv and prints precision and recall of the two decisions Lamina takes by itself: to
-warn of a contradiction (FL-10) and to merge two procedures (FL-3), with the encoder of this installation and
-with words alone, on the half that the word lists were made with and on the half that was held out.
+Reads tests/data/pairs.tsv and prints precision and recall of the decisions Lamina takes by itself: to warn of
+a contradiction (FL-10), to merge two procedures (FL-3), to make one memory of two and to let a newer value
+take an older one's place, with the encoder of this installation and with words alone, on the half that the
+word lists were made with and on the half that was held out.
 """
 
 from __future__ import annotations
@@ -10,9 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from lamina.config import Config
 from lamina.engine.alike import compared
+from lamina.model import Authority, Kind, Layer, Memory, Provenance, Role, Space
+from lamina_search.bands import Merge, Near, Update, banded, merging
 from lamina_search.compare import Comparison, same_task
 from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.static import StaticEncoder
@@ -61,23 +66,43 @@ def score(decided: Iterable[tuple[bool, bool]]) -> Score:
 
 
 def decisions(embedder: Embedder | None, held_out: bool) -> dict[str, Score]:
-    """Both decisions over one half of the pairs."""
+    """Each decision over one half of the pairs."""
     chosen = [
         (pair, compared(embedder, pair.one, [pair.other])[0]) for pair in pairs() if pair.held_out is held_out
     ]
-    conflict: Callable[[Comparison], bool] = lambda found: found.conflicts  # noqa: E731 a name for a column
-    rules = {
-        "contradiction": ("fact", conflict, ("changed", "contradiction")),
-        "merge": ("trigger", same_task, ("same",)),
+    rules: dict[str, tuple[str, Callable[[Pair, Comparison], bool], tuple[str, ...]]] = {
+        "contradiction": ("fact", lambda _, found: found.conflicts, ("changed", "contradiction")),
+        "merge": ("trigger", lambda _, found: same_task(found), ("same",)),
+        "memories": ("fact", lambda pair, found: isinstance(met(pair, found, embedder), Merge), ("same",)),
+        "update": (
+            "fact",
+            lambda pair, found: isinstance(met(pair, found, embedder), Update),
+            ("changed", "contradiction"),
+        ),
     }
     return {
-        name: score((taken(found), pair.label in labels) for pair, found in chosen if pair.kind == kind)
+        name: score((taken(pair, found), pair.label in labels) for pair, found in chosen if pair.kind == kind)
         for name, (kind, taken, labels) in rules.items()
     }
 
 
+def met(pair: Pair, found: Comparison, embedder: Embedder | None) -> Merge | Update | None:
+    """What becomes of the second statement of a pair where the first is known since a month."""
+    bands = merging(Config(), embedder and embedder.embedder_id).bands
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    told = Provenance(actor="ana", role=Role.USER, via="bench")
+    known = Memory(
+        id="user:ana:semantic:1", space=Space.USER, owner="ana", layer=Layer.SEMANTIC, kind=Kind.FACT,
+        text=pair.one, authority=Authority.USER_ASSERTED, provenance=told,
+        created_at=now - timedelta(days=30), updated_at=now - timedelta(days=30),
+    )  # fmt: skip
+    return banded(pair.other, [Near(known, found)], bands, now)
+
+
 def main() -> None:
-    print(f"{len(pairs())} pairs; operating point: closeness > 0.85 to merge, conflicting values to warn")
+    bands = merging(Config(), None).bands
+    point = f"auto {bands.auto}, check {bands.check}, fallback {bands.fallback}; 0.85 for procedures"
+    print(f"{len(pairs())} pairs; operating point: {point}")
     for called, embedder in (("static encoder", StaticEncoder()), ("words alone", None)):
         for half in (False, True):
             for name, one in decisions(embedder, half).items():

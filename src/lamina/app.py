@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from lamina.config import Config, Loaded, home_folder, load_config
-from lamina.engine.access import authenticate, create_token
 from lamina.engine.engine import Engine, Parts, store_id
 from lamina.engine.ledger import Book
 from lamina.engine.mind import Mind
@@ -34,6 +33,7 @@ from lamina_jobs.writer import Writer
 from lamina_language.secrets.privacy import check_name
 from lamina_language.understand.rulebook import Rulebook, rulebook
 from lamina_policy.categories import Categories, load_categories
+from lamina_policy.consent import Fields, load_fields
 from lamina_policy.loading import PRESETS, load_policy, preset
 from lamina_policy.rules import Policy
 from lamina_search.bands import merging
@@ -41,6 +41,7 @@ from lamina_search.encoders.port import Embedder
 from lamina_search.encoders.remote import Endpoint, RemoteEncoder
 from lamina_search.encoders.static import StaticEncoder
 from lamina_search.encoders.tended import Tended
+from lamina_services.access import authenticate, create_token
 
 #: How long a question waits for an encoder elsewhere; then words alone answer it.
 _QUESTION_S = 2.0
@@ -147,7 +148,9 @@ def _assembled(
                 read_policy(config.policy),
                 _rules(config.rules),
                 timedelta(minutes=config.session_minutes),
+                timedelta(days=config.pending_days),
                 categories=read_categories(config.categories),
+                fields=read_fields(config.consent_fields),
                 merging=merging(config, None if encoder is None else encoder.embedder_id),
                 encoder=encoder,
             ),
@@ -171,6 +174,11 @@ def read_policy(named: str) -> Policy:
     if path.suffix not in (".toml", ".yaml", ".yml"):
         return preset(named)  # which says what there is
     return load_policy(_text_of(path, "policy"), str(path))
+
+
+def read_fields(named: str) -> Fields:
+    """What needs a person's consent, with what a file of their own says of it."""
+    return load_fields(_text_of(Path(named).expanduser(), "consent_fields") if named else "", named)
 
 
 def read_categories(named: str) -> Categories:

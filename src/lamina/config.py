@@ -52,6 +52,8 @@ class Config:
     policy: str = _knob("normal", "The policy: a preset's name, or a TOML or YAML file.", machine=True)
     rules: str = _knob("", "A TOML file with further rules of understanding.", machine=True)
     categories: str = _knob("", "A YAML or TOML file: categories, and each agent's allowlist.", machine=True)
+    consent_fields: str = _knob("", "A TOML file: what of a person needs their consent.", machine=True)
+    consent_elicitation: bool = _knob(True, "Whether an MCP client's form is a person's word.", machine=True)
     trace_recalls: bool = _knob(False, "Whether each recall is kept in the trace, which makes it a write.")
     telemetry_content: bool = _knob(False, "Whether OpenTelemetry spans carry what was said.", machine=True)
     write_mode: str = _knob("full", "Which writes /api takes: full, selected or none.", machine=True)

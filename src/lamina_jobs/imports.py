@@ -15,13 +15,13 @@ from lamina.engine.mind import Mind
 from lamina.engine.request import Request, Verb
 from lamina.errors import ConfigError, Denied, InvalidInput
 from lamina.model import Deny, Draft, Kind, Layer, Outcome, Role, Scope, checked_name
-from lamina.storage.imports import Imports, Position
 from lamina.storage.layers import LayerRows
 from lamina_formats.detect import ALWAYS_READ, READERS, RESUMABLE, PathName, find
 from lamina_formats.turn import Fact, File, Held, Place, Skipped, Speaker, Turn
 from lamina_language.secrets.privacy import check_name, redacted
 from lamina_language.understand.events import importance
 from lamina_search.decay import EPISODE_LIFE, EPISODE_RENEWED
+from lamina_services.import_rows import Imports, Position
 from lamina_services.importing import bring_in, sorted_out
 from lamina_text.normal import well_formed
 

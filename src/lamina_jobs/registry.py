@@ -11,6 +11,7 @@ from lamina_jobs.consolidate import consolidation
 from lamina_jobs.insights import insights
 from lamina_jobs.job import Job, Task
 from lamina_jobs.schedule import parse_schedules
+from lamina_services.consent import lapse_guesses
 from lamina_services.purging import purge_due
 
 #: In the time zone of the settings; the setting `schedule` has the last word.
@@ -28,6 +29,8 @@ def _decay(task: Task) -> None:
 def _lifecycle(task: Task) -> None:
     if count := expire_episodes(task.engine):
         task.changes.append(f"{count} episodes reduced to a line")
+    if count := lapse_guesses(task.engine):
+        task.changes.append(f"{count} guesses that nobody decided")
     if count := soften(task.engine, task.check):
         task.changes.append(f"{count} unused memories put aside")
     if count := purge_due(task.engine, task.check):

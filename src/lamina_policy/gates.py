@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from lamina.model import Admit, Decision, Deny, Draft, Kind, Layer, Trust, contract_kind, topic_of
+from lamina.model import (
+    Admit,
+    Decision,
+    Deny,
+    Draft,
+    Hold,
+    Kind,
+    Layer,
+    Space,
+    Trust,
+    contract_kind,
+    topic_of,
+)  # fmt: skip
 from lamina_language.secrets.privacy import Allowed, find_secrets
+from lamina_policy.consent import Fields
 from lamina_policy.rules import Policy, WritePolicy
 from lamina_text.normal import folded
 
@@ -18,6 +31,7 @@ class Law:
     policy: Policy
     allowed: Allowed | None = None
     categories: frozenset[str] = frozenset()  #: empty where any will do
+    fields: Fields = field(default_factory=Fields)
 
 
 Gate = Callable[[Draft, Law], Deny | None]
@@ -168,11 +182,13 @@ BORDER_CODES = frozenset({"write_space_disallowed", "category_unknown", "categor
 
 
 def decide(draft: Draft, law: Law) -> Decision:
-    """First objection wins; without one, the draft is admitted with the gates it passed."""
+    """First objection wins; without one, the draft is admitted, or held for a person's consent."""
     for gate in GATES:
         if (objection := gate(draft, law)) is not None:
             return objection
-    return Admit(tuple(gate.__name__ for gate in GATES))
+    passed = tuple(gate.__name__ for gate in GATES)
+    personal = draft.space in (Space.USER, Space.SESSION)
+    return Hold(passed) if personal and law.fields.asks(draft.scope, draft.key) else Admit(passed)
 
 
 def policy_tags(policy: Policy) -> list[str]:

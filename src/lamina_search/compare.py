@@ -103,12 +103,20 @@ def compare(one: str, other: str, likeness: float | None = None) -> Comparison:
     if parts.replaced and parts.overlap >= _CHANGED:
         if parts.other_subject:
             return verdict(Relation.UNRELATED, "about something else")
+        if all(map(_among_several, (one, other))):
+            return verdict(Relation.UNRELATED, "both may be true")
         return verdict(Relation.CHANGED, "another value")
     if parts.overlap >= _CHANGED and not parts.replaced:
         return verdict(Relation.SAME, "one says more" if parts.added else "the same words")
     if likeness is not None and likeness >= _LIKE and not parts.numbers:
         return verdict(Relation.SAME, _MEANING)
     return verdict(Relation.UNRELATED, "other numbers" if parts.numbers else _LITTLE)
+
+
+def _among_several(text: str) -> bool:
+    """Whether a statement names one of several things: who likes tea may like coffee, too."""
+    rules = _rules()
+    return bool(rules.several.search(rules.favourites.sub(" ", folded(text[:_LONGEST]))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +165,8 @@ def _aligned(one: _Reading, other: _Reading) -> _Aligned:
 
 def _moved(one: Sequence[str], other: Sequence[str]) -> tuple[list[str], list[str]]:
     """What is left when words that only stand elsewhere are taken away; parts of words do not move."""
+    if one == other:  # a phrase that stands elsewhere, whole
+        return [], []
     shared = {unit for unit in set(one) & set(other) if not _UNSPACED.match(unit)}
     return [u for u in one if u not in shared], [u for u in other if u not in shared]
 
@@ -199,6 +209,8 @@ class _Rules:
     harmless: re.Pattern[str]
     fillers: re.Pattern[str]
     synonyms: re.Pattern[str]
+    several: re.Pattern[str]
+    favourites: re.Pattern[str]
     poles: re.Pattern[str]
     stands_for: dict[str, str]
     sides: dict[str, tuple[int, int]]  #: a word to its group of opposites and the side it is on
@@ -220,6 +232,8 @@ def _rules() -> _Rules:
         harmless=_any_of(data["harmless"]),
         fillers=_any_of(data["fillers"]),
         synonyms=_any_of(stands_for),
+        several=_any_of(data["several"]),
+        favourites=_any_of(data["favourites"]),
         poles=_any_of(sides),
         stands_for=stands_for,
         sides=sides,

@@ -300,6 +300,10 @@ def test_pairs_are_told_apart_as_well_as_we_say() -> None:
         assert held_out["contradiction"].recall >= 0.95
         assert held_out["merge"].precision >= 0.95
         assert held_out["merge"].recall >= 0.9
+        assert held_out["memories"].precision >= 0.98
+        assert held_out["memories"].recall >= 0.75
+        assert held_out["update"].precision >= 0.88
+        assert held_out["update"].recall >= 0.95
 
 
 def test_a_rebuilt_index_keeps_every_layer(workspace: Place, ana: Mind) -> None:

@@ -14,9 +14,9 @@ import pytest
 from psycopg import sql
 
 import lamina
-from lamina.engine.access import create_token
 from lamina.engine.engine import Engine
 from lamina.testing import ManualClock
+from lamina_services.access import create_token
 
 TENANTS = ("acme", "globex")
 

@@ -14,10 +14,10 @@ import apsw
 import pytest
 
 import lamina
-from lamina.engine.access import create_token
 from lamina.engine.engine import Engine
 from lamina.model.audit import Finding
 from lamina.testing import ManualClock
+from lamina_services.access import create_token
 
 SEED = 20261116
 ROUNDS = 200

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lamina import InvalidInput, NotFound, Role, Unauthenticated
-from lamina.engine.access import authenticate, create_token, list_tokens, revoke_token
 from lamina.model.token import Right
+from lamina_services.access import authenticate, create_token, list_tokens, revoke_token
 
 if TYPE_CHECKING:
     from conftest import Place

@@ -10,10 +10,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 import lamina
-from lamina.engine.access import create_token
 from lamina.engine.engine import Engine
 from lamina.model.token import Right
 from lamina.surfaces.http.app import create_app
+from lamina_services.access import create_token
 
 POLICY = "- key:policy.allow.tools | value:read_file\n"
 Caller = Callable[..., httpx.Client]

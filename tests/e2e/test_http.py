@@ -28,13 +28,13 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 import lamina
 from lamina.app import local_token
-from lamina.engine.access import create_token, revoke_token
 from lamina.engine.engine import Engine
 from lamina.errors import ConfigError, Unavailable
 from lamina.surfaces.http.app import create_app, document
 from lamina.surfaces.http.guard import Failures, Limits
 from lamina.surfaces.http.server import listener_on, serve, server_for
 from lamina.testing import ManualClock
+from lamina_services.access import create_token, revoke_token
 
 ROOT = Path(__file__).parents[2]
 PROBLEM = {"type", "title", "status", "detail", "instance", "code", "request_id", "hint", "errors"}
@@ -422,9 +422,9 @@ def test_headers_queries_and_texts_do_not_change_who_is_asking(door: Door) -> No
 
 
 def test_an_agent_cannot_overrule_its_user(door: Door, ana: httpx.Client) -> None:
-    where = f"/v1/memories/{remembered(ana, 'Thai', key='response.language')}"
+    where = f"/v1/memories/{remembered(ana, 'Thai', key='response.format')}"
     with door.client(user="ana", agent="planner") as agent:
-        body = {"text": "English", "key": "response.language"}
+        body = {"text": "English", "key": "response.format"}
         problem(agent.post("/v1/memories", json=body), 403, "conflict_authority")
         problem(agent.patch(where, json={"text": "English"}), 403, "conflict_authority")
     assert ana.get(where).json()["text"] == "Thai"

@@ -10,11 +10,11 @@ import httpx
 import pytest
 
 import lamina
-from lamina.engine.access import create_token
 from lamina.engine.engine import Engine
 from lamina.surfaces.http.app import create_app
 from lamina.surfaces.http.server import listener_on, server_for
 from lamina.testing import ManualClock
+from lamina_services.access import create_token
 
 
 def served(engine: Engine, **token: str) -> Iterator[httpx.Client]:

@@ -26,12 +26,12 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, Tool
 
 import lamina
-from lamina.engine.access import create_token, revoke_token
 from lamina.engine.engine import Engine
 from lamina.surfaces.binding import check_binding, host_headers
 from lamina.surfaces.mcp.identity import Starter
 from lamina.surfaces.mcp.server import build_server, serve
 from lamina.testing import ManualClock
+from lamina_services.access import create_token, revoke_token
 
 LEGACY, MODERN = "legacy", "auto"  #: how the client connects, and what it must come to
 VERSION = {LEGACY: "2025-11-25", MODERN: "2026-07-28"}
@@ -41,7 +41,8 @@ CORE = [
 ]  # fmt: skip
 MORE = [
     "memory_query", "memory_changes", "memory_stats", "memory_pin", "memory_unpin", "memory_jobs",
-    "memory_lines", "memory_resolve", "memory_compact", "memory_get", "memory_history", "memory_restore",
+    "memory_merge", "memory_unmerge", "memory_lines", "memory_resolve", "memory_compact", "memory_get",
+    "memory_history", "memory_restore",
     "memory_hear", "memory_promote", "memory_trace", "memory_status", "oracle_user_model",
     "oracle_user_model_update", "oracle_procedural_search", "oracle_procedural_learn",
     "oracle_procedural_usage",
@@ -55,7 +56,8 @@ READING = [
     "oracle_search",
 ]  # fmt: skip
 ONCE = {
-    "memory_forget", "memory_hear", "memory_promote", "oracle_procedural_usage", "oracle_episodic_record",
+    "memory_forget", "memory_hear", "memory_merge", "memory_unmerge", "memory_promote",
+    "oracle_procedural_usage", "oracle_episodic_record",
 }  # fmt: skip
 SECRET = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"  # in two parts, for other people's scanners
 
@@ -443,20 +445,20 @@ def test_no_argument_says_who_is_asking(here: Here) -> None:
 
 def test_an_agent_cannot_override_what_the_user_said(stdio: Stdio) -> None:
     async def user(client: Client) -> str:
-        receipt = await done(client, "memory_remember", text="English", key="response.language")
+        receipt = await done(client, "memory_remember", text="English", key="response.format")
         return str(receipt["ids"][0])
 
     memory_id = stdio.talk(user, agent="-")
 
     async def agent(client: Client) -> None:
         for receipt in (
-            await done(client, "memory_remember", text="Thai", key="response.language"),
+            await done(client, "memory_remember", text="Thai", key="response.format"),
             await done(client, "memory_revise", memory_id=memory_id, text="Thai"),
         ):
             assert (receipt["decision"], receipt["code"]) == ("denied", "conflict_authority")
             assert receipt["ids"] == [memory_id]
             assert "Let the user say it." in receipt["warnings"]
-        assert await found(client, "response.language") == ["English"]
+        assert await found(client, "response.format") == ["English"]
 
     stdio.talk(agent)
 
@@ -525,11 +527,11 @@ class Http:
         return anyio.run(conversation)
 
     @contextlib.asynccontextmanager
-    async def connected(self, token: str, mode: str = MODERN) -> AsyncIterator[Client]:
+    async def connected(self, token: str, mode: str = MODERN, **more: Any) -> AsyncIterator[Client]:
         headers = {"Authorization": f"Bearer {token}"}
         async with (
             httpx2.AsyncClient(headers=headers) as http_client,
-            Client(streamable_http_client(self.url, http_client=http_client), mode=mode) as client,
+            Client(streamable_http_client(self.url, http_client=http_client), mode=mode, **more) as client,
         ):
             assert client.protocol_version == VERSION[mode]
             yield client

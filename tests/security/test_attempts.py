@@ -29,7 +29,6 @@ from mcp import Client
 from psycopg import sql
 from starlette.testclient import TestClient
 
-from lamina.engine.access import create_token
 from lamina.engine.engine import Engine
 from lamina.engine.mind import Mind
 from lamina.errors import InvalidInput, LaminaError
@@ -40,6 +39,7 @@ from lamina.surfaces.http.app import create_app, document
 from lamina.surfaces.http.guard import Limits
 from lamina.surfaces.mcp.identity import Starter
 from lamina.surfaces.mcp.server import build_server
+from lamina_services.access import create_token
 from tests.security.attack import Route, Thief, Verb, foreign_ids, leaked, routes, services, verbs
 from tests.security.world import CALLERS, Caller, World
 

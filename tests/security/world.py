@@ -11,12 +11,12 @@ from typing import Any
 from langgraph.checkpoint.base import empty_checkpoint
 
 import lamina
-from lamina.engine.access import create_token
 from lamina.engine.engine import Engine
 from lamina.engine.mind import Mind
 from lamina.integrations.langgraph import CheckpointSaver, Store
 from lamina.storage.memories import Memories
 from lamina.testing import ManualClock
+from lamina_services.access import create_token
 
 TENANTS = ("acme", "globex")
 USERS = ("ana", "bob")

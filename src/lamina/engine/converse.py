@@ -14,6 +14,7 @@ from lamina_language.layering import correction_in, expertise_in
 from lamina_language.understand.command import Action, Command
 from lamina_language.understand.commands import commands
 from lamina_language.understand.infer import EARLIER, infer
+from lamina_policy.consent import Care
 from lamina_text.normal import Language
 
 if TYPE_CHECKING:
@@ -97,7 +98,8 @@ def _with_guesses(mind: Mind, text: str, heard: Heard) -> Heard:
     for one in guesses:
         if one.key not in values or values[one.key].value != one.value:
             receipt = mind.propose(one.value, one.key, one.confidence, f"inferred:{one.reason}")
-            said = acknowledge("pending", *voice(mind, text), key=one.key, value=one.value)
+            how = "pending_named" if engine.book.fields.care(one.key) is Care.SENSITIVE else "pending"
+            said = acknowledge(how, *voice(mind, text), key=one.key, value=one.value)
             staged.append(replace(receipt, acknowledgement=said))
     told = [one.acknowledgement for one in staged if one.decision is Outcome.HELD]
     return replace(

@@ -33,7 +33,7 @@ from lamina.engine.search import Library
 from lamina.engine.settle import settle
 from lamina.engine.tally import Tally
 from lamina.errors import LaminaError
-from lamina.model import Decision, Draft, Heard, Receipt, Role, Scope, Space, canonical, quoted
+from lamina.model import Decision, Draft, Heard, Hold, Receipt, Role, Scope, Space, canonical, quoted
 from lamina.model.audit import AuditReport
 from lamina.runtime import Runtime, random_token
 from lamina.storage.book import Operations, Properties
@@ -528,6 +528,8 @@ class Engine:
         """The file that a request changes, if it changes one."""
         if not self._homes or (request.verb is Verb.REMEMBER and request.draft is None):
             return None
+        if isinstance(request.decision, Hold):
+            return None  # it waits in the store
         if request.verb is Verb.REMEMBER and request.draft is not None:
             draft = request.draft
             return self._holder(draft.scope, draft.space, None if draft.place else draft.key)

@@ -12,11 +12,13 @@ from typing import Any
 
 from lamina.engine.commit import commit_denial, commit_remember
 from lamina.engine.ledger import Ledger
+from lamina.engine.pending import held
 from lamina.engine.promote import deny_promotion
 from lamina.model import (
     Admit,
     Decision,
     Draft,
+    Hold,
     Kind,
     Layer,
     Outcome,
@@ -139,6 +141,8 @@ def commit_turn(ledger: Ledger, turn: Turn, decisions: Sequence[Decision]) -> li
             draft = replace(draft, source_turn_ids=tried[0][1].ids)
         if isinstance(decision, Admit):
             tried.append((draft, commit_remember(ledger, draft, decision.passed)))
+        elif isinstance(decision, Hold):
+            tried.append((draft, held(ledger, draft)))
         else:
             audited = decision.code.startswith("privacy_")
             tried.append((draft, commit_denial(ledger, draft, decision, audited=audited)))

@@ -14,7 +14,7 @@ from lamina.engine.details import chosen, time_of
 from lamina.engine.drafting import drafted, kept
 from lamina.engine.episodes import Episodes
 from lamina.engine.learnings import free_name
-from lamina.engine.pending import stage
+from lamina.engine.pending import Guess, stage
 from lamina.engine.procedures import Procedures
 from lamina.engine.user_model import UserModel
 from lamina.errors import InvalidInput
@@ -193,12 +193,12 @@ class Layers:
 
     def _asked(self, draft: Draft, warning: Warned) -> Receipt:
         """The new statement waits for the person; until then what was known stands."""
-        days, key = self.mind.engine.config.pending_days, f"learning.{warning.id.rpartition(':')[2]}"
-        meta = {**draft.meta, "tags": list(draft.tags), "replaces": warning.id}
-        form, guess = (Layer.SEMANTIC, draft.kind, meta), (draft.confidence, f"contradicts {warning.id}")
-        return self.mind.engine.act(
-            self.mind.scope, lambda led: stage(led, key, draft.text, guess, days, form)
-        )
+        guess = Guess(
+            key=f"learning.{warning.id.rpartition(':')[2]}", value=draft.text, confidence=draft.confidence,
+            reason=f"contradicts {warning.id}", layer=Layer.SEMANTIC, kind=draft.kind,
+            meta={**draft.meta, "tags": list(draft.tags), "replaces": warning.id},
+        )  # fmt: skip
+        return self.mind.engine.act(self.mind.scope, lambda ledger: stage(ledger, guess))
 
     def settle(self, memory: Memory) -> Receipt:
         """The person agreed to a procedure or a statement that waited."""

@@ -43,6 +43,7 @@ from lamina.trace.chain import Sealer, audit_line
 from lamina_language.secrets.privacy import Allowed
 from lamina_language.understand.rulebook import Rulebook
 from lamina_policy.categories import Categories
+from lamina_policy.consent import Fields, load_fields
 from lamina_policy.gates import Law
 from lamina_policy.rules import Policy
 from lamina_search.bands import Merging
@@ -82,15 +83,18 @@ class Book:
     policy: Policy
     rules: Rulebook
     session_timeout: timedelta = timedelta(minutes=30)
+    patience: timedelta = timedelta(days=7)  #: how long a guess waits for its person
     allowed: dict[str, frozenset[str]] = field(default_factory=dict)  #: user to fingerprints of no secrets
     categories: Categories = field(default_factory=Categories)
+    fields: Fields = field(default_factory=load_fields)  #: what needs a person's consent
     merging: Merging = field(default_factory=Merging)
     encoder: Embedder | None = None  #: gives what is written its vector at once; None, and it waits for one
 
     def law(self, scope: Scope) -> Law:
         """What this caller's drafts are judged by."""
         marks = self.allowed.get(quoted(scope.user), frozenset())
-        return Law(self.policy, Allowed(self._allowing_key, marks), frozenset(self.categories.known))
+        allowed, known = Allowed(self._allowing_key, marks), frozenset(self.categories.known)
+        return Law(self.policy, allowed, known, self.fields)
 
     @cached_property
     def _allowing_key(self) -> bytes:
@@ -217,7 +221,7 @@ class Ledger:
             changed = (memory.id, memory.shelf)
             Changes(self.transaction).add(self.scope.thread, event, changed, micros(self.now))
         self.done.append((op, memory))
-        reason = str(decision.get("code", ""))
+        reason = ":".join(str(decision[one]) for one in ("code", "channel") if one in decision)
         subject = (memory.id, number, memory.key)
         scope = _FILE_SCOPE.get(memory.file or "", memory.shelf)
         record = self._sealed(audit or _AUDIT_OP[op], scope, reason, subject, (old, new))

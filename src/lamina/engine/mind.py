@@ -27,7 +27,7 @@ from lamina.engine.journal import last_events, one_event, reading_events
 from lamina.engine.known_then import moment_of, recall_then
 from lamina.engine.layers import Layers
 from lamina.engine.ledger import Ledger
-from lamina.engine.pending import check_person, conclude, stage
+from lamina.engine.pending import Guess, check_person, conclude, stage, unnamed
 from lamina.engine.phase import begin, difference, listed
 from lamina.engine.recall import checked_query
 from lamina.engine.request import Request, Verb
@@ -318,50 +318,54 @@ class Mind(Team):
         name = self.in_session.shelf(Space.SESSION) or ""
         return self.engine.database.read(lambda tx: said_on(tx, name))[-count:]
 
-    def propose(self, value: str, key: str, confidence: float, reason: str = "") -> Receipt:
-        """Put a guess about the person before them; it counts for nothing until they confirm it."""
+    def propose(
+        self, value: str, key: str, confidence: float, reason: str = "", *, importance: int = 0
+    ) -> Receipt:
+        """Put a guess about the person before them.
+
+        It counts for nothing until they confirm it; but a benign one (`response.tone`, `goal.…`) holds by
+        itself once a second turn says the same, or as an insight of importance 3 that is 0.8 sure.
+        """
         details: Details = {"key": key, "confidence": confidence, "reason": reason or None}  # type: ignore[typeddict-item]
-        config, now = self.engine.config, self.engine.now()
-        draft = draft_of(self.scope, value, details, now, config.max_text_chars, self.engine.book.rules)
+        now, limit = self.engine.now(), self.engine.config.max_text_chars
+        draft = draft_of(self.scope, value, details, now, limit, self.engine.book.rules)
         decision = self.engine.judge(draft)
-        guess = (draft.confidence, draft.reason or "proposed")
+        guess = Guess(
+            key=draft.key or "", value=draft.text, confidence=draft.confidence,
+            reason=draft.reason or "proposed", importance=importance,
+        )  # fmt: skip
 
-        def work(ledger: Ledger) -> Receipt:
-            if isinstance(decision, Deny):
-                return commit_denial(ledger, draft, decision)
-            return stage(ledger, draft.key or "", draft.text, guess, config.pending_days)
-
-        return self.engine.act(self.scope, work)
+        if isinstance(decision, Deny):
+            return self.engine.act(self.scope, lambda ledger: commit_denial(ledger, draft, decision))
+        return self.engine.act(self.scope, lambda ledger: stage(ledger, guess))
 
     def pending(self) -> list[Memory]:
         """The guesses that wait for the person's word, oldest first."""
         now, name = self.engine.now(), self.scope.shelf(Space.USER) or ""
         return self.engine.database.read(lambda tx: pending_on(tx, name, now))
 
-    def confirm(self, key: str | None = None, *, reason: str = "") -> list[Receipt]:
-        """Keep what was guessed, under its key; without a key, the newest guess. Only the person can."""
-        memory = self._guess(key)
+    def confirm(self, key: str | None = None, *, reason: str = "", channel: str = "") -> list[Receipt]:
+        """Keep what was guessed, under its key; without a key, the newest guess. Only the person can.
+
+        `channel` is by what way they said so, this caller's door unless given. In a chat, what is sensitive
+        needs its key: a bare yes raises Denied.
+        """
+        memory, by = self._guess(key), channel or self.scope.via
+        if not self.engine.book.fields.may_agree(memory.key, by, named=key is not None):
+            raise unnamed(memory)
         if memory.layer is not Layer.USER_MODEL:
             receipt = self.layers.settle(memory)
-            self.engine.act(self.scope, lambda ledger: conclude(ledger, memory, receipt.ids[0]))
-            return [receipt]
-        details: Details = {
-            "key": memory.key or "", "kind": memory.kind, "priority": max(70, memory.priority),
-            "reason": reason or "confirmed",
-        }  # fmt: skip
-        receipt = self.layers.user_model.agreed(memory.text, details)
-        if receipt.decision is not Outcome.DENIED:
-            self.engine.act(self.scope, lambda ledger: conclude(ledger, memory, receipt.ids[0]))
-            told = receipt.acknowledgement
-            receipt = Receipt(
-                decision=Outcome.ADMITTED, code="confirmed", ids=receipt.ids, acknowledgement=told
-            )
+        else:
+            receipt = self.layers.user_model.agreed(memory, reason or "confirmed")
+            if receipt.decision is Outcome.DENIED:
+                return [receipt]
+        self.engine.act(self.scope, lambda ledger: conclude(ledger, memory, receipt.ids[0], by))
         return [receipt]
 
-    def reject(self, key: str | None = None) -> list[Receipt]:
+    def reject(self, key: str | None = None, *, channel: str = "") -> list[Receipt]:
         """Drop what was guessed; without a key, the newest guess. Only the person can."""
-        memory = self._guess(key)
-        self.engine.act(self.scope, lambda ledger: conclude(ledger, memory, None))
+        memory, by = self._guess(key), channel or self.scope.via
+        self.engine.act(self.scope, lambda ledger: conclude(ledger, memory, None, by))
         return [Receipt(decision=Outcome.ADMITTED, code="rejected", ids=(memory.id,))]
 
     def _guess(self, key: str | None) -> Memory:

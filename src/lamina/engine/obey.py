@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lamina.engine.pending import unnamed
 from lamina.errors import LaminaError, NotFound, Unavailable
 from lamina.model import Hit, Memory, Outcome, Receipt, Space
 from lamina.views.acknowledge import acknowledge, refusal
 from lamina_language.understand.command import Action, Command, Target
 from lamina_language.understand.commands import note_key
+from lamina_policy.consent import Channel
 from lamina_text.normal import Language, folded
 from lamina_text.ttl import SESSION_END
 
@@ -30,10 +32,11 @@ def obey(mind: Mind, command: Command, said: tuple[Language, str]) -> list[Recei
         Action.SET: _remember,
         Action.CORRECT: _correct,
         Action.FORGET: _forget,
-        Action.CONFIRM: lambda mind, one: _decide(mind, one, mind.confirm),
-        Action.REJECT: lambda mind, one: _decide(mind, one, mind.reject),
+        Action.CONFIRM: _decide,
+        Action.REJECT: _decide,
         Action.WITHHOLD: lambda *_: [Receipt(decision=Outcome.UNCHANGED, code="withheld")],
     }
+    command = _meant(mind, command)
     try:
         receipts = carry[command.action](mind, command)
     except Unavailable:
@@ -80,17 +83,38 @@ def _remember(mind: Mind, command: Command) -> list[Receipt]:
     return [receipt]
 
 
-def _decide(
-    mind: Mind, command: Command, verb: Callable[[str | None], list[Receipt]]
-) -> list[Receipt]:
+def _meant(mind: Mind, command: Command) -> Command:
+    """`Yes, remember my name` is a word about what was guessed of it, and no note that says "my name"."""
+    field = mind.engine.book.fields.said(command.text) if command.action is Action.REMEMBER else ""
+    waiting = [one.key for one in mind.pending() if _field(mind, one.key) == field] if field else []
+    return replace(command, action=Action.CONFIRM, target=Target.KEY, key=waiting[-1]) if waiting else command
+
+
+def _decide(mind: Mind, command: Command) -> list[Receipt]:
     """The person's word about what was guessed: one by its key, all of them, or the newest."""
+    verb = mind.confirm if command.action is Action.CONFIRM else mind.reject
     if command.target is Target.EVERYTHING:
-        return [receipt for one in mind.pending() for receipt in verb(one.key)]
+        return [receipt for one in mind.pending() for receipt in _each(mind, command, one)]
     if command.target is Target.LATEST:
-        return verb(None)
+        return verb(None, channel=Channel.CHAT)
     wanted = folded(command.key or command.text)
     found = [one for one in mind.pending() if wanted in folded(f"{one.key}\n{one.text}")]
-    return verb(found[-1].key if found else command.key or "nothing")
+    found = found or [one for one in mind.pending() if _field(mind, one.key) == _field(mind, command.key)]
+    return verb(found[-1].key if found else command.key or "nothing", channel=Channel.CHAT)
+
+
+def _each(mind: Mind, command: Command, guess: Memory) -> list[Receipt]:
+    """One of all: a yes to everything names nothing."""
+    if command.action is Action.REJECT:
+        return mind.reject(guess.key, channel=Channel.CHAT)
+    if mind.engine.book.fields.may_agree(guess.key, Channel.CHAT, named=False):
+        return mind.confirm(guess.key, channel=Channel.CHAT)
+    error = unnamed(guess)
+    return [Receipt(decision=Outcome.DENIED, code=error.code, warnings=(error.message, error.hint))]
+
+
+def _field(mind: Mind, key: str | None) -> str:
+    return mind.engine.book.fields.name_of(key)
 
 
 def _correct(mind: Mind, command: Command) -> list[Receipt]:

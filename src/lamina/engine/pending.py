@@ -1,16 +1,17 @@
-"""Guesses about a person wait for that person's word: staged, listed, confirmed or rejected."""
+"""Guesses about a person wait for that person's word: staged, counted, and approved, denied or expired."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import timedelta
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lamina.engine.commit import identity_of
+from lamina.engine.commit import commit_remember, identity_of, standing
 from lamina.engine.ledger import Ledger
+from lamina.engine.shelves import turns_on
 from lamina.errors import Denied
 from lamina.model import (
     Authority,
+    Draft,
     HistoryOp,
     Kind,
     Layer,
@@ -22,62 +23,109 @@ from lamina.model import (
     Scope,
     Space,
     State,
-)
+)  # fmt: skip
+from lamina.views.acknowledge import acknowledgement
+from lamina_policy.consent import Channel
 
 _PERSONS = (Role.USER, Role.ADMIN)
+_PRIORITY = 45
 
 
-#: What a guess would be if it were confirmed: a layer, a kind, and particulars.
-Form = tuple[Layer, Kind, dict[str, Any]]
-_PREFERENCE: Form = (Layer.USER_MODEL, Kind.PREFERENCE, {})
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guess:
+    """What somebody might want kept, how sure that is, and what it would be if it were kept."""
+
+    key: str
+    value: str
+    confidence: float
+    reason: str  #: the rule or the agent it comes from
+    importance: int = 0  #: of the insight it comes from, 0 for none
+    layer: Layer = Layer.USER_MODEL
+    kind: Kind = Kind.PREFERENCE
+    meta: dict[str, Any] = field(default_factory=dict)
 
 
-def stage(
-    ledger: Ledger, key: str, value: str, guess: tuple[float, str], days: int, form: Form = _PREFERENCE
-) -> Receipt:
-    """Put a guess before its person; `guess` is how sure it is, and the rule or agent it comes from."""
-    (confidence, reason), (layer, kind, meta) = guess, form
+def stage(ledger: Ledger, guess: Guess) -> Receipt:
+    """Put a guess before its person; a benign one holds by itself once other turns say the same."""
     name = ledger.scope.shelf(Space.USER) or ""
-    shelf = ledger.shelf(name)
-    for old in ledger.memories.pending(shelf.number, ledger.now):
-        if old.key == key:
-            if old.text == value:
-                return Receipt(decision=Outcome.HELD, code="pending", ids=(old.id,))
-            _close(ledger, old, State.SUPERSEDED, "replaced")
+    waiting = ledger.memories.pending(ledger.shelf(name).number, ledger.now)
+    old = next((one for one in waiting if one.key == guess.key), None)
+    turn = _turn(ledger)
+    if old is not None and old.text == guess.value:
+        signals = list(dict.fromkeys([*old.meta.get("signals", ()), turn]))
+        memory = old if turn in old.meta.get("signals", ()) else _signalled(ledger, old, signals, guess)
+    else:
+        if old is not None:
+            close(ledger, old, State.SUPERSEDED, {"code": "replaced"})
+        signals = [turn]
+        memory = _proposed(ledger, name, guess, signals)
+    enough = ledger.book.fields.suffices(guess.key, signals, guess.importance, guess.confidence)
+    applied = _applied(ledger, memory, guess) if enough else None
+    return applied or Receipt(decision=Outcome.HELD, code="pending", ids=(memory.id,))
+
+
+def held(ledger: Ledger, draft: Draft) -> Receipt:
+    """What an agent wants set of its person waits for them, unless it is so already."""
+    shelf = ledger.shelf(ledger.scope.shelf(Space.USER) or "")
+    key = draft.key or ""
+    known = standing(ledger, shelf.number, f"key:{key}")
+    if known is not None and known.text == draft.text:
+        return Receipt(decision=Outcome.UNCHANGED, code="same", ids=(known.id,), revision=known.revision)
+    reason, told = draft.reason or "proposed:agent", acknowledgement("held", draft.text, key)
+    guess = Guess(key=key, value=draft.text, confidence=draft.confidence, reason=reason)
+    return replace(stage(ledger, guess), acknowledgement=told, warnings=(told,))
+
+
+def _turn(ledger: Ledger) -> str:
+    """The person's turn that this happens in; without one, the whole run counts as one turn."""
+    turns = turns_on(ledger.transaction, ledger.scope.shelf(Space.SESSION) or "")
+    return turns[-1].id if turns else f"run:{ledger.scope.run_id}"
+
+
+def _proposed(ledger: Ledger, name: str, guess: Guess, signals: list[str]) -> Memory:
+    scope, shelf = ledger.scope, ledger.shelf(name)
     memory_id, tick = ledger.numbered(name, "pending")
+    source = Provenance(
+        actor=scope.actor, role=scope.role, via=scope.via, trust=scope.trust, agent=scope.agent,
+        session_id=scope.session, run_id=scope.run_id, reason=guess.reason,
+    )  # fmt: skip
     memory = Memory(
-        id=memory_id,
-        space=Space.USER,
-        owner=name.partition(":")[2],
-        layer=layer,
-        kind=kind,
-        text=value,
-        key=key,
-        authority=Authority.AI_INFERRED,
-        priority=45,
-        confidence=confidence,
-        state=State.PENDING,
-        tick=tick,
-        phase=shelf.phase.id,
-        created_at=ledger.now,
-        updated_at=ledger.now,
-        expires_at=ledger.now + timedelta(days=days),
-        provenance=Provenance(
-            actor=ledger.scope.actor,
-            role=ledger.scope.role,
-            via=ledger.scope.via,
-            trust=ledger.scope.trust,
-            agent=ledger.scope.agent,
-            session_id=ledger.scope.session,
-            run_id=ledger.scope.run_id,
-            reason=reason,
-        ),
-        meta=meta,
-    )
-    identity = identity_of(key, memory.kind, value)
+        id=memory_id, space=Space.USER, owner=name.partition(":")[2], layer=guess.layer, kind=guess.kind,
+        text=guess.value, key=guess.key, authority=Authority.AI_INFERRED, priority=_PRIORITY,
+        confidence=guess.confidence, state=State.PENDING, tick=tick, phase=shelf.phase.id,
+        created_at=ledger.now, updated_at=ledger.now, expires_at=ledger.now + ledger.book.patience,
+        provenance=source, meta={**guess.meta, "signals": signals},
+    )  # fmt: skip
+    identity = identity_of(guess.key, guess.kind, guess.value)
     ledger.memories.add(memory, shelf=shelf.number, slot=None, identity=identity)
-    ledger.record(HistoryOp.ADD, memory, None, {"code": "staged", "reason": reason}, "stage_inferred")
-    return Receipt(decision=Outcome.HELD, code="pending", ids=(memory.id,))
+    ledger.record(HistoryOp.ADD, memory, None, {"code": "staged", "reason": guess.reason}, "stage_inferred")
+    return memory
+
+
+def _signalled(ledger: Ledger, old: Memory, signals: list[str], guess: Guess) -> Memory:
+    """Another turn says the same."""
+    sure = max(old.confidence, guess.confidence)
+    new = replace(old, meta={**old.meta, "signals": signals}, confidence=sure, updated_at=ledger.now)
+    saved = ledger.memories.update(new, slot=None, identity=identity_of(old.key, old.kind, old.text)) or new
+    told = {"code": "signal", "signals": len(signals), "reason": guess.reason}
+    ledger.record(HistoryOp.UPDATE, saved, old.text, told, "signal_inferred")
+    return saved
+
+
+def _applied(ledger: Ledger, memory: Memory, guess: Guess) -> Receipt | None:
+    """A benign guess becomes a value, inferred and in no file; None where somebody's word stands."""
+    shelf, place = ledger.shelf(memory.shelf), f"key:{memory.key}"
+    known = standing(ledger, shelf.number, place)
+    if known is not None and (known.file or known.authority is not Authority.AI_INFERRED):
+        return None
+    draft = Draft(
+        scope=replace(ledger.scope, role=Role.AGENT, agent=ledger.scope.agent or "lamina"),
+        text=memory.text, layer=memory.layer, kind=memory.kind, key=memory.key, priority=_PRIORITY,
+        confidence=memory.confidence, place=place, reason=guess.reason,
+    )  # fmt: skip
+    receipt = commit_remember(ledger, draft, ("consent",))
+    conclude(ledger, memory, receipt.ids[0], Channel.SIGNALS)
+    return Receipt(decision=receipt.decision, code="corroborated", ids=receipt.ids, revision=receipt.revision)
 
 
 def check_person(scope: Scope) -> None:
@@ -90,16 +138,27 @@ def check_person(scope: Scope) -> None:
         )
 
 
-def conclude(ledger: Ledger, memory: Memory, kept: str | None) -> None:
-    """The person has spoken: `kept` is the memory that stands for it now, None for a rejection."""
+def unnamed(memory: Memory) -> Denied:
+    """Why a bare yes does not do."""
+    return Denied(
+        f"`{memory.key}` is personal: only a yes that names it is consent.",
+        code="consent_unnamed",
+        hint=f"Say `confirm memory {memory.key}`, or use `lamina pending confirm {memory.key}`.",
+    )
+
+
+def conclude(ledger: Ledger, memory: Memory, kept: str | None, channel: str) -> None:
+    """It is decided: `kept` is the memory that stands for the guess now, None for a rejection."""
     if kept is None:
-        _close(ledger, memory, State.SOFT_DELETED, "rejected", "reject_pending")
+        close(ledger, memory, State.SOFT_DELETED, {"code": "rejected", "channel": channel}, "reject_pending")
     else:
-        _close(ledger, replace(memory, superseded_by=kept), State.SUPERSEDED, "confirmed", "promote_pending")
+        told = {"code": "confirmed", "channel": channel}
+        close(ledger, replace(memory, superseded_by=kept), State.SUPERSEDED, told, "promote_pending")
 
 
-def _close(ledger: Ledger, memory: Memory, state: State, code: str, audit: str = "") -> None:
+def close(ledger: Ledger, memory: Memory, state: State, decision: dict[str, Any], audit: str = "") -> None:
     identity = identity_of(memory.key, memory.kind, memory.text)
     changed = replace(memory, state=state, retired_tick=memory.tick, updated_at=ledger.now)
     saved = ledger.memories.update(changed, slot=None, identity=identity) or changed
-    ledger.record(HistoryOp.DELETE, saved, memory.text, {"code": code}, audit)
+    op = HistoryOp.TTL if state is State.EXPIRED else HistoryOp.DELETE
+    ledger.record(op, saved, memory.text, decision, audit)

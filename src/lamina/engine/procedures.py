@@ -11,7 +11,7 @@ from lamina.engine.commit import annotate, forbidden, readable, reword
 from lamina.engine.details import chosen
 from lamina.engine.drafting import drafted, kept, newest
 from lamina.engine.ledger import Ledger
-from lamina.engine.pending import stage
+from lamina.engine.pending import Guess, stage
 from lamina.errors import InvalidInput
 from lamina.model import Deny, Draft, Kind, Layer, Memory, Outcome, Receipt, Space, State, iso
 from lamina_language.layering import CONFIDENCE
@@ -58,11 +58,11 @@ class Procedures:
         engine, decision = self.mind.engine, self.mind.engine.judge(draft)
         if isinstance(decision, Deny):
             return Receipt(decision=Outcome.DENIED, code=decision.code)
-        key = f"procedure.{draft.place.partition(':')[2]}"
-        guess = (draft.confidence, reason)
-        form = (Layer.PROCEDURAL, Kind.PROCEDURE, dict(draft.meta))
-        days = engine.config.pending_days
-        return engine.act(self.mind.scope, lambda ledger: stage(ledger, key, draft.text, guess, days, form))
+        guess = Guess(
+            key=f"procedure.{draft.place.partition(':')[2]}", value=draft.text, confidence=draft.confidence,
+            reason=reason, layer=Layer.PROCEDURAL, kind=Kind.PROCEDURE, meta=dict(draft.meta),
+        )  # fmt: skip
+        return engine.act(self.mind.scope, lambda ledger: stage(ledger, guess))
 
     def used(self, memory_id: str, outcome: str = "success") -> Procedure:
         """Note that a procedure was followed and how it went."""

@@ -17,6 +17,7 @@ from lamina.engine.commit import (
 )
 from lamina.engine.ledger import Ledger
 from lamina.engine.merging import remember_merging
+from lamina.engine.pending import held
 from lamina.engine.promote import commit_promote
 from lamina.errors import Conflict
 from lamina.model import (
@@ -24,6 +25,7 @@ from lamina.model import (
     Decision,
     Deny,
     Draft,
+    Hold,
     Kind,
     Layer,
     Outcome,
@@ -152,6 +154,8 @@ def _performed(ledger: Ledger, request: Request) -> Receipt:
     match request:
         case Request(draft=Draft() as draft, decision=Deny() as objection):
             return commit_denial(ledger, draft, objection)
+        case Request(draft=Draft() as draft, decision=Hold()):
+            return held(ledger, draft)
         case Request(verb=Verb.REMEMBER, draft=Draft() as draft, decision=Admit(passed)):
             return remember_merging(ledger, draft, passed)
         case Request(verb=Verb.REVISE, draft=Draft() as draft, decision=Admit(passed)):

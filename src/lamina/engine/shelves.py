@@ -37,21 +37,23 @@ def latest_on(transaction: Transaction, names: Sequence[str]) -> list[Memory]:
 
 def said_on(transaction: Transaction, name: str) -> list[str]:
     """What a user said in the window of a session, latest last."""
+    return [turn.text for turn in turns_on(transaction, name)]
+
+
+def turns_on(transaction: Transaction, name: str) -> list[Memory]:
+    """The turns of a user in the window of a session, latest last."""
     known = Lexicon(transaction).shelf(name)
     phase = Phases(transaction).get(*known) if known else None
     if known is None or phase is None:
         return []
     turns = Memories(transaction).turns(known[0], phase.id)
-    return [turn.text for turn in turns if turn.provenance.role is Role.USER]
+    return [turn for turn in turns if turn.provenance.role is Role.USER]
 
 
 def pending_on(transaction: Transaction, name: str, now: datetime) -> list[Memory]:
     """The guesses on a shelf that wait for their person's word, oldest first."""
-    return [
-        memory
-        for number in _numbers(transaction, [name])
-        for memory in Memories(transaction).pending(number, now)
-    ]
+    memories = Memories(transaction)
+    return [memory for number in _numbers(transaction, [name]) for memory in memories.pending(number, now)]
 
 
 def lapsed_on(transaction: Transaction, name: str, now: datetime) -> list[str]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lamina.engine.details import Details
 from lamina.engine.drafting import drafted, kept
 from lamina.errors import Denied
-from lamina.model import Layer, Outcome, Receipt, Role
+from lamina.model import Layer, Memory, Outcome, Receipt, Role
 from lamina_language.layering import CONFIDENCE
 from lamina_language.user_model import belongs, is_item, model_of, updates_of
 
@@ -48,11 +47,17 @@ class UserModel:
             receipts.append(receipt)
         return receipts
 
-    def agreed(self, value: str, details: Details) -> Receipt:
+    def agreed(self, guess: Memory, reason: str) -> Receipt:
         """Keep what the person agreed to as their own word; what is under `user.` in the store only."""
-        key = details["key"]
+        key = guess.key or ""
+        details = {"key": key, "kind": guess.kind, "priority": max(70, guess.priority), "reason": reason}
         in_file = not key.startswith("user.") or any(one.key == key and one.file for one in self.mind.keyed())
-        return kept(self.mind, drafted(self.mind, value, details, place="" if in_file else f"key:{key}"))
+        draft = drafted(self.mind, guess.text, details, place="" if in_file else f"key:{key}")
+        made = kept(self.mind, draft)
+        if made.decision is Outcome.DENIED:
+            return made
+        told = made.acknowledgement
+        return Receipt(decision=Outcome.ADMITTED, code="confirmed", ids=made.ids, acknowledgement=told)
 
     def _set(self, key: str, value: str, *, in_file: bool) -> Receipt:
         person = self.mind.scope.role in (Role.USER, Role.ADMIN)

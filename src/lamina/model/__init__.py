@@ -25,6 +25,7 @@ from lamina.model.write import (
     Heard,
     HistoryEntry,
     HistoryOp,
+    Hold,
     Outcome,
     Receipt,
     Verdict,
@@ -32,7 +33,7 @@ from lamina.model.write import (
 
 __all__ = [
     "Admit", "Authority", "Changed", "Context", "Decision", "Delta", "Deny", "Draft", "Effective",
-    "Explanation", "Filters", "Heard", "HistoryEntry", "HistoryOp", "Hit", "Kind", "Layer", "Memory",
+    "Explanation", "Filters", "Heard", "HistoryEntry", "HistoryOp", "Hit", "Hold", "Kind", "Layer", "Memory",
     "Outcome", "Phase", "Provenance", "Query", "Receipt", "Recollection", "Role", "Scope", "Source",
     "Space", "State", "Trust", "Value", "Verdict", "canonical", "checked_name", "contract_kind", "iso",
     "plain", "quoted", "topic_of", "unquoted",

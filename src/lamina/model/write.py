@@ -62,6 +62,14 @@ class Admit:
 
 
 @dataclass(frozen=True, slots=True)
+class Hold:
+    """No gate objected, but the person it is about has to consent first."""
+
+    passed: tuple[str, ...]
+    code: str = "consent_needed"
+
+
+@dataclass(frozen=True, slots=True)
 class Deny:
     """Refused, with a stable code; `evidence` never holds the refused text."""
 
@@ -71,7 +79,7 @@ class Deny:
     evidence: dict[str, Any] = field(default_factory=dict)
 
 
-Decision = Admit | Deny
+Decision = Admit | Hold | Deny
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

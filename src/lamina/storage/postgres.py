@@ -138,8 +138,8 @@ class PostgresDatabase:
     def scour(self, words: Sequence[str] = ()) -> int | None:  # noqa: ARG002 its files are the server's
         """Let the server give up the rows that nobody can see any more; its log and backups are its own."""
         with _explained(), psycopg.connect(self.url, autocommit=True, application_name="lamina-scour") as own:
-            own.execute("SET search_path = lamina")
-            own.execute("VACUUM memory, history, event, idempotency, entry, job_run")
+            rows = own.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'lamina'").fetchall()
+            own.execute(f"VACUUM {', '.join(f'lamina.{name}' for (name,) in rows)}".encode())
         return None
 
     @contextmanager

@@ -6,9 +6,9 @@ import ipaddress
 import socket
 from contextlib import suppress
 
-from lamina.engine.access import list_tokens
 from lamina.engine.engine import Engine
 from lamina.errors import ConfigError
+from lamina_services.access import list_tokens
 
 #: The label of the token that the owner's own machine makes for itself.
 LOCAL_LABEL = "local"

@@ -24,6 +24,7 @@ from lamina.surfaces.cli import (
     layers,
     lifecycle,
     memories,
+    merging,
     team,
     upkeep,
 )
@@ -38,8 +39,8 @@ class LaminaGroup(LazyGroup):
     """Every command there is."""
 
     parts = (
-        begin, memories, core, team, documents, governance, imports, decisions, jobs, layers, lifecycle,
-        upkeep, access, demo,
+        begin, memories, merging, core, team, documents, governance, imports, decisions, jobs, layers,
+        lifecycle, upkeep, access, demo,
     )  # fmt: skip
     known = Commands(part.commands for part in parts)
 

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from lamina.model import Memory, Receipt, iso, plain
+from lamina.model import Receipt, iso, plain
 from lamina.surfaces.cli.call import Call, call_of
 from lamina.surfaces.cli.commands import Commands
 from lamina.surfaces.cli.output import Output
+from lamina_services.consent import Proposal, proposals
 
 commands = Commands()
 
@@ -56,21 +57,26 @@ pending = commands.group("pending", "Guesses about you that wait for your word."
 
 
 @pending.command("list")
-def list_pending(ctx: typer.Context) -> int:
-    """What waits, oldest first."""
+def list_pending(
+    ctx: typer.Context,
+    decided: Annotated[bool, Option("--all", help="Also what was approved, denied or expired.")] = False,
+) -> int:
+    """What waits, oldest first: how it is treated, how many turns said it, and who proposed it."""
     call = call_of(ctx)
     with call.mind() as mind:
-        found = mind.pending()
+        found = proposals(mind, decided=decided)
     if not found and not call.out.json:
         call.out.note("Nothing waits.")
     return call.answer({"items": plain(found)}, _waiting(call.out, found))
 
 
-def _waiting(out: Output, found: list[Memory]) -> Iterator[str]:
+def _waiting(out: Output, found: list[Proposal]) -> Iterator[str]:
     for one in found:
-        until = iso(one.expires_at) if one.expires_at else "for good"
-        shown = f"{one.key} = {out.text(one.text)}"
-        yield f"{shown}  {out.style(f'{one.confidence:.0%} sure, waits until {until}', 'dim')}"
+        turns = f"{one.signals} turn{'' if one.signals == 1 else 's'}"
+        left = f"{one.days_left} day{'' if one.days_left == 1 else 's'} left"
+        when = left if one.status == "proposed" else one.status
+        told = f"{one.care}, {one.confidence:.0%} sure, {turns}, by {out.text(one.proposed_by)}, {when}"
+        yield f"{one.key} = {out.text(one.text)}  {out.style(told, 'dim')}"
 
 
 Key = Annotated[str | None, Argument(metavar="KEY", help="Which; else the newest.")]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lamina_jobs.job import JobReport
     from lamina_jobs.run import JobLine
     from lamina_policy.rules import Policy
+    from lamina_services.erasing import EraseReceipt
     from lamina_services.exporting import Exported
     from lamina_services.purging import PurgeReceipt
     from lamina_text.decisions import Decision
@@ -66,6 +67,7 @@ class Doors(NamedTuple):
     purge: Callable[..., tuple[PurgeReceipt, ...]]
     verify_purge: Callable[[Mind, str], PurgeReceipt]
     export: Callable[[Mind, Path], Exported]
+    erase: Callable[[Mind, str], EraseReceipt]
     show_bar: Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
     serve_http: Callable[[Engine, Callable[[str], None]], None]
     serve_mcp: Callable[[Mind, Engine, bool, str], None]

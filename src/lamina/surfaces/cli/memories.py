@@ -45,6 +45,9 @@ def remember(
     importance: Annotated[int | None, Option(help="1 to 5.")] = None,
     confidence: Annotated[float | None, Option(help="0 to 1.")] = None,
     pin: Annotated[bool, Option("--pin", help="Keep it through every clean-up.")] = False,
+    merge: Annotated[
+        bool | None, Option("--merge/--no-merge", help="Make it one with what says the same, or not.")
+    ] = None,
     reason: Reason = None,
     idempotency_key: Annotated[
         str | None, Option(help="The same key again gives the same receipt and no second memory.")
@@ -55,7 +58,7 @@ def remember(
     details = {
         "key": key, "kind": kind, "space": space, "layer": layer, "category": category, "tags": tag,
         "ttl": ttl, "priority": priority, "importance": importance, "confidence": confidence,
-        "pin": pin or None, "reason": reason, "idempotency_key": idempotency_key,
+        "pin": pin or None, "merge": merge, "reason": reason, "idempotency_key": idempotency_key,
     }  # fmt: skip
     words = text_or_stdin(text, "text")
     with call.mind() as mind:

@@ -16,6 +16,7 @@ from lamina.surfaces.http.jobs import OpenWriter, no_writer
 from lamina.surfaces.http.jobs import router as jobs
 from lamina.surfaces.http.layers import router as layers
 from lamina.surfaces.http.lifecycle import router as lifecycle
+from lamina.surfaces.http.merging import router as merging
 from lamina.surfaces.http.models import ProblemBody
 from lamina.surfaces.http.routes import VERSION, health, router
 from lamina.surfaces.http.runs import router as runs
@@ -64,6 +65,7 @@ def _bare_app() -> FastAPI:
     app.include_router(router)
     app.include_router(runs)
     app.include_router(team)
+    app.include_router(merging)
     app.include_router(lifecycle)
     app.include_router(jobs)
     app.include_router(search)

@@ -16,13 +16,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lamina.engine.access import authenticate
 from lamina.engine.engine import Engine
 from lamina.errors import LaminaError, Unauthenticated
 from lamina.model.token import Token
 from lamina.runtime import random_token
 from lamina.surfaces.http.problems import Problem, Refused, answer, log, logged, refused, unexpected
 from lamina_language.secrets.privacy import find_secrets
+from lamina_services.access import authenticate
 
 #: The only paths that answer without a token; they tell nothing about anybody's memory.
 OPEN_PATHS = frozenset({"/livez", "/readyz", "/health", "/api/health", "/openapi.json"})

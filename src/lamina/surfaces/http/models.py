@@ -65,6 +65,7 @@ class Remember(Body):
     ttl: str | None = Field(None, description="`none`, `session_end`, `90s`, `8h`, `7d`, or a date.")
     reason: str | None = None
     reference: str | None = None
+    merge: bool | None = Field(None, description="Whether it becomes one with what says the same.")
 
 
 class Revise(Body):
@@ -211,6 +212,10 @@ class PendingItem(BaseModel):
     confidence: float
     source: str
     updated_at: datetime
+    care: str
+    signals: int
+    proposed_by: str
+    expires_at: datetime | None
 
 
 class PendingBody(BaseModel):

@@ -13,6 +13,7 @@ from lamina.model import Memory, plain
 from lamina.model.token import Right
 from lamina.surfaces.http.models import Compact, Decide, DecidedBody, MetricsBody, PendingBody
 from lamina.surfaces.http.routes import Reader, Writer, engine_of, may, says
+from lamina_services.consent import proposal_of
 
 ALERT = 10  #: how many guesses may wait before somebody should look
 
@@ -28,7 +29,8 @@ def _of_run(mind: Mind, run_id: str) -> list[Memory]:
     return sorted(found, key=lambda one: one.key or "")
 
 
-def _item(memory: Memory) -> dict[str, Any]:
+def _item(mind: Mind, memory: Memory) -> dict[str, Any]:
+    told = proposal_of(mind, memory)
     return {
         "pending_key": f"memory.pending.{memory.key}",
         "target_key": memory.key,
@@ -37,6 +39,10 @@ def _item(memory: Memory) -> dict[str, Any]:
         "confidence": memory.confidence,
         "source": "user_inferred",
         "updated_at": plain(memory.updated_at),
+        "care": told.care,
+        "signals": told.signals,
+        "proposed_by": told.proposed_by,
+        "expires_at": plain(memory.expires_at),
     }
 
 
@@ -51,7 +57,7 @@ def _chosen(mind: Mind, run_id: str, key: str) -> Memory:
 @router.get("/runs/{run_id}/memory/pending", response_model=PendingBody)
 def pending(run_id: Run, mind: Reader) -> JSONResponse:
     """What was guessed in a run and waits for the person's word."""
-    return JSONResponse({"items": [_item(one) for one in _of_run(mind, run_id)]})
+    return JSONResponse({"items": [_item(mind, one) for one in _of_run(mind, run_id)]})
 
 
 @router.post("/runs/{run_id}/memory/confirm", response_model=DecidedBody, responses=says(404))
@@ -59,7 +65,7 @@ def confirm(run_id: Run, body: Decide, mind: Person) -> JSONResponse:
     """Keep what was guessed; the token needs the right `consent`, and its role must be the user's."""
     memory = _chosen(mind, run_id, body.key)
     mind.confirm(memory.key, reason=body.reason or "")
-    return JSONResponse({"status": "confirmed", "item": _item(memory)})
+    return JSONResponse({"status": "confirmed", "item": _item(mind, memory)})
 
 
 @router.post("/runs/{run_id}/memory/reject", response_model=DecidedBody, responses=says(404))
@@ -67,7 +73,7 @@ def reject(run_id: Run, body: Decide, mind: Person) -> JSONResponse:
     """Drop what was guessed; the token needs the right `consent`, and its role must be the user's."""
     memory = _chosen(mind, run_id, body.key)
     mind.reject(memory.key)
-    return JSONResponse({"status": "rejected", "item": _item(memory)})
+    return JSONResponse({"status": "rejected", "item": _item(mind, memory)})
 
 
 @router.get("/runs/{run_id}/memory/metrics", response_model=MetricsBody)

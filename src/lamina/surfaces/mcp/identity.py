@@ -9,11 +9,11 @@ import anyio.to_thread
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import AccessToken
 
-from lamina.engine.access import authenticate
 from lamina.engine.engine import Engine
 from lamina.engine.mind import Mind
 from lamina.errors import Denied, Unauthenticated
 from lamina.model.token import Right
+from lamina_services.access import authenticate
 
 DOOR = "mcp"
 

@@ -194,7 +194,10 @@ class Guess(Shape):
 
     key: str
     text: str
+    care: str = Field(description="`sensitive` needs consent; `benign` holds once two turns say it.")
+    signals: int = Field(description="How many turns said it.")
     confidence: float
+    proposed_by: str
     expires_at: datetime | None = None
 
 

@@ -19,11 +19,13 @@ from lamina.errors import InvalidInput, LaminaError
 from lamina.model import Kind, Layer, Space
 from lamina.model.token import Right
 from lamina.surfaces.mcp import shapes
+from lamina.surfaces.mcp.consent import CALLER, Asked, decided
 from lamina.surfaces.mcp.identity import Caller
-from lamina.surfaces.mcp.jobs import JobTools
+from lamina.surfaces.mcp.merging import MergingTools
 from lamina.surfaces.mcp.traits import TRAITS, MemoryId, Reason, Session, Trait, moment, tool
 from lamina_language.secrets.privacy import redacted
 from lamina_search.results import Corpus
+from lamina_services.consent import proposals
 
 #: What to do next in the words of this door, where the engine's hint speaks of the command line.
 _HINTS = {
@@ -34,7 +36,7 @@ _SHOWN_PROBLEMS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Tools(JobTools):
+class Tools(MergingTools):
     """The tools of one server; each runs on a worker thread, because the engine blocks."""
 
     @tool("Recall", core=True, reads=True)
@@ -96,10 +98,15 @@ class Tools(JobTools):
             str, Field(description="How long it holds: none, 30m, 8h, 7d, 2w, or an ISO date.")
         ] = "none",
         reason: Reason = "",
+        merge: Annotated[
+            bool | None, Field(description="Make it one with a memory that says the same.")
+        ] = None,
         session: Session = "",
         idempotency_key: Annotated[
             str, Field(description="The same key with the same request is carried out once.")
         ] = "",
+        *,
+        answer: Asked,
     ) -> shapes.Receipt:
         """Remember one thing for later conversations, exactly as it is said.
 
@@ -120,10 +127,11 @@ class Tools(JobTools):
             "tags": tags,
             "importance": importance,
             "ttl": ttl,
+            "merge": merge,
             "reason": reason or None,
             "idempotency_key": idempotency_key or None,
         }
-        return shapes.Receipt.of(mind.remember(text, **details))
+        return shapes.Receipt.of(decided(mind, key, mind.remember(text, **details), answer))
 
     @tool("Revise", core=True, destroys=True)
     def memory_revise(
@@ -189,7 +197,7 @@ class Tools(JobTools):
     @tool("Pending guesses", core=True, reads=True)
     def memory_pending(self, session: Session = "") -> shapes.Pending:
         """Guesses about the user that wait for the user's own word; ask the user, you cannot confirm them."""
-        found = self.caller.mind(Right.READ, session).pending()
+        found = proposals(self.caller.mind(Right.READ, session))
         return shapes.Pending(items=[shapes.Guess.of(one) for one in found])
 
     @tool("Search documents", core=True, reads=True)
@@ -322,6 +330,7 @@ class MemoryTool(Tool):
         self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
     ) -> Any:
         """As the SDK's, but a refused argument is not repeated and the engine's errors are expected ones."""
+        CALLER.set(self.fn.__self__.caller)  # type: ignore[attr-defined]  # every tool is a method of `Tools`
         try:
             return await super().run(arguments, context, convert_result)
         except ToolError as error:
