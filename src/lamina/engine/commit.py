@@ -445,6 +445,8 @@ def commit_pin(ledger: Ledger, memory_id: str, pinned: bool, reason: str | None)
 def commit_restore(ledger: Ledger, memory_id: str, reason: str | None = None) -> Receipt:
     """Back as it was, unless something else has taken its place."""
     old = readable(ledger, memory_id, State.SOFT_DELETED)
+    if memory_id.split(":")[-2] == "pending":  # what its person rejected never was a memory
+        raise NotFound(f"{memory_id} is a guess that was rejected.", hint="Say it anew.")
     if objection := forbidden(ledger, old, f"{old.text}\n{reason or ''}"):
         return refused(ledger, again(ledger, old), old, objection)
     _check_home(ledger, old)

@@ -216,7 +216,7 @@ def history(ctx: typer.Context, memory_id: MemoryId) -> int:
 
 def _step(out: Output, step: HistoryEntry) -> str:
     words = " -> ".join(out.text(text, "  ") for text in (step.old_text, step.new_text) if text is not None)
-    code = step.decision.get("code", "")
+    code = ":".join(str(step.decision[one]) for one in ("code", "channel") if one in step.decision)
     head = f"{iso(step.at)}  {step.op}  revision {step.revision}  {step.actor} ({step.via})  {code}"
     return f"{out.style(head, 'dim')}\n  {words}"
 
