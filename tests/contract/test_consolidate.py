@@ -29,6 +29,11 @@ DIFFERENT = [
     ("ห้องประชุมอยู่ชั้น 3", "ห้องประชุมอยู่ชั้น 5"),
     ("会议室在三楼", "会议室不在三楼"),
 ]
+LIMITED = [
+    ("Ana lives in Bangkok", "Ana used to live in Bangkok"),
+    ("อานาอยู่กรุงเทพ", "อานาเคยอยู่กรุงเทพ"),
+    ("安娜吃鱼", "安娜只在周五吃鱼"),
+]
 DOUBTFUL = ("Ana is allergic to peanuts, as a doctor found out long ago", "Peanuts make Ana ill")
 
 
@@ -83,6 +88,13 @@ def test_other_values_and_contradictions_are_never_merged_whatever_a_model_says(
     report = run(ana.engine, *[verdicts(*[True] * 8)] * 9)
     assert (known(ana), report.figures["merged"]) == (before, 0)
     assert report.figures["differing"] == len(DIFFERENT)
+
+
+def test_what_adds_a_limit_a_time_or_a_doubt_is_not_merged_by_the_rules(ana: Mind) -> None:
+    for pair in LIMITED:
+        say(ana, *pair)
+    report = run(ana.engine)
+    assert (report.figures["merged"], report.figures["left"]) == (0, len(LIMITED))
 
 
 def test_a_model_decides_what_only_may_be_the_same_and_is_asked_once_in_two_weeks(
