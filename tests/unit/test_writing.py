@@ -71,6 +71,7 @@ def test_a_pronoun_becomes_the_name_of_whom_it_certainly_means(
         ("用户养猫，因为它可爱", ""),
         ("他喜歡茶", ""),
         ("我们用 PostgreSQL", ""),
+        ("ผู้ใช้บอกว่า it works", ""),
     ],
 )
 def test_a_pronoun_that_may_mean_several_is_held_and_never_guessed(text: str, subject: str | None) -> None:
@@ -123,7 +124,9 @@ def test_nothing_to_read_is_rejected(text: str) -> None:
     assert checked(text, FACT) == Rejected("empty")
 
 
-@pytest.mark.parametrize("text", ["Does the user like tea?", "用户喜欢茶吗？"])
+@pytest.mark.parametrize(
+    "text", ["Does the user like tea?", "用户喜欢茶吗？", "Who knows? The user likes tea."]
+)
 def test_a_question_is_no_memory(text: str) -> None:
     assert checked(text, FACT) == Rejected("question")
 

@@ -12,6 +12,7 @@ from lamina.errors import InvalidInput
 from lamina.model import iso
 from lamina.surfaces.cli.call import Call, call_of, names
 from lamina.surfaces.cli.commands import Commands
+from lamina.surfaces.cli.memories import related_lines
 from lamina_services.writing import rates
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def query(
             returns=returns, budget_tokens=budget, threshold=threshold,
         )  # fmt: skip
     lines = [f"- {call.out.text(one.text, '  ')}  {call.out.style(one.id, 'dim')}" for one in found.bullets]
+    lines += related_lines(call.out, [each for one in found.bullets for each in one.related])
     return call.answer(found, lines)
 
 
