@@ -205,7 +205,7 @@ def _end(ledger: Ledger, memory: Memory, gone: dict[str, Memory]) -> set[str]:
     for number in echoes:
         transaction.run("scrub_step", id=heir, number=number)
         ledger.record_end("purge", heir or "", f"repeats {one}", number)
-    for name in ("purge_memory", "purge_history", "purge_entries", "purge_counts"):
+    for name in ("purge_memory", "purge_history", "purge_entries", "purge_counts", "drop_relations"):
         transaction.run(name, id=one)
     transaction.run("purge_responses", named=f'"{one}"')
     for text in words:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lamina_services.erasing import EraseReceipt
     from lamina_services.exporting import Exported
     from lamina_services.purging import PurgeReceipt
+    from lamina_services.relations import Graph, Relations
     from lamina_text.decisions import Decision
 
 
@@ -64,6 +65,8 @@ class Doors(NamedTuple):
     find_decision: Callable[[Engine, str], Kept]
     overrule_decision: Callable[[Mind, str, str, str], Decision]
     import_files: Callable[..., Report]
+    relations: Callable[[Mind], Relations]
+    export_graph: Callable[[Graph, str], str]
     purge: Callable[..., tuple[PurgeReceipt, ...]]
     verify_purge: Callable[[Mind, str], PurgeReceipt]
     export: Callable[[Mind, Path], Exported]
