@@ -18,7 +18,7 @@ class Happening:
     user: str
     thread: str
     node: str  #: hotpath, context, episodic or worker
-    op: str  #: classify, search, query, create, update, merge, link, delete, restore
+    op: str  #: classify, search, query, extract, create, update, merge, link, delete, restore
     status: str = "ok"  #: ok, error or skipped
     memory_id: str | None = None
     category: str | None = None
