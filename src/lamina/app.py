@@ -43,6 +43,7 @@ from lamina_search.encoders.static import StaticEncoder
 from lamina_search.encoders.tended import Tended
 from lamina_services.access import authenticate, create_token
 from lamina_services.facts import extract
+from lamina_services.linking import Linking
 
 #: How long a question waits for an encoder elsewhere; then words alone answer it.
 _QUESTION_S = 2.0
@@ -151,6 +152,7 @@ def _assembled(
                 timedelta(minutes=config.session_minutes),
                 timedelta(days=config.pending_days),
                 categories=read_categories(config.categories),
+                linker=Linking(config.link_min, config.link_k) if config.link_k else None,
                 fields=read_fields(config.consent_fields),
                 merging=merging(config, None if encoder is None else encoder.embedder_id),
                 encoder=encoder,

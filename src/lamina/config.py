@@ -34,6 +34,8 @@ class Config:
     recall_pool: int = _knob(64, "How many candidates each retriever brings to the fusion.", least=8)
     recall_fusion: str = _knob("sum", "How retrievers are put together: `sum` of scores, or `rrf` of ranks.")
     recall_decay: str = _knob("bounded", "How decay lowers a score: `bounded`, or `plain` multiplication.")
+    link_min: float = _knob(0.6, "How close two statements must be, 0 to 1, to be linked on write.", least=0)
+    link_k: int = _knob(5, "To how many others a new statement is linked at most; 0: to none.", least=0)
     max_text_chars: int = _knob(100_000, "The longest text that is remembered as one memory.", least=1)
     undo_days: int = _knob(30, "How long a forgotten memory can be restored.", least=0)
     soften_days: int = _knob(60, "After so many days unused, what matters little is put aside.", least=1)

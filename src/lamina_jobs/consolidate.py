@@ -6,9 +6,12 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
+from datetime import UTC, datetime
 from typing import Any
 
+from lamina.engine.engine import Engine
 from lamina.engine.fading import apply_reads
+from lamina.engine.mind import Mind
 from lamina.errors import LaminaError
 from lamina.model import quoted
 from lamina_jobs.job import Task
@@ -28,27 +31,43 @@ _SCHEMA: dict[str, Any] = {
     "properties": {"pairs": {"type": "array", "maxItems": 20, "items": _VERDICT}},
 }  # fmt: skip
 _MAX_TOKENS = 300
+_MARGIN_S = 60.0  #: nobody's turn begins with less time left
+_TURNS = "consolidate-turns"
 _COUNTS = tuple(one.name for one in fields(Consolidated) if one.name != "refused")
 
 
 def consolidation(task: Task) -> None:
-    """Everybody's turn, in the order of names; counts are in the report."""
+    """Everybody's turn, first whoever waits longest; counts are in the report.
+
+    Whoever is not reached in the time there is comes first in the next run.
+    """
     apply_reads(task.engine)
     now, ask = task.now, _asker(task)
     day = now.astimezone(task.zone).replace(hour=0, minute=0, second=0, microsecond=0)
     task.engine.database.write(lambda tx: Marks(tx, JOB).drop(now - REMEMBERED))
     task.figures.update(dict.fromkeys(_COUNTS, 0))
     refused: Counter[str] = Counter()
-    for mind in minds_of(task.engine):
+    waiting = _in_turn(task.engine)
+    while waiting and task.deadline.left_s() > _MARGIN_S:
+        mind = waiting.pop(0)
         told = consolidate(mind, day, ask, task.check)
         for name in _COUNTS:
             task.figures[name] += getattr(told, name)
         refused += told.refused
+        owner = quoted(mind.scope.user)
+        task.engine.database.write(lambda tx: Marks(tx, _TURNS, owner).put(JOB, now))  # noqa: B023 run at once
         if told.merged:
             counts = f"{told.merged} merged, duplicates {told.duplicates_before} → {told.duplicates_after}"
-            task.changes.append(f"{quoted(mind.scope.user)}: {counts}")
+            task.changes.append(f"{owner}: {counts}")
     task.notes += [f"{count} merges were refused ({code})." for code, count in sorted(refused.items())]
+    task.notes += [f"{len(waiting)} users wait for the next run: the time was up."] if waiting else []
     _say_what_is_left(task)
+
+
+def _in_turn(engine: Engine) -> list[Mind]:
+    last = engine.database.read(lambda tx: Marks(tx, _TURNS).owners(JOB))
+    never = datetime.min.replace(tzinfo=UTC)
+    return sorted(minds_of(engine), key=lambda mind: last.get(quoted(mind.scope.user), never))
 
 
 def _say_what_is_left(task: Task) -> None:

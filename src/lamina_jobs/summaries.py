@@ -7,13 +7,16 @@ import re
 from collections.abc import Sequence
 
 from lamina.errors import LaminaError
+from lamina.model import Kind
 from lamina_jobs.job import Task
 from lamina_jobs.writer import Asking
+from lamina_policy.writing import Pass, Repaired
+from lamina_services.writing import written
 from lamina_text.analyse import query_terms
 from lamina_text.decisions import Decision, plain_line
 from lamina_text.memory_page import SUMMARY_CHARS
 
-PROMPT = "summary-1"
+PROMPT = "summary-2"
 _BATCH = 20
 _MOST = 60  #: decisions that are worth asking about in one run; there is no room for more
 _NEW_WORDS = 0.34  #: how many of a summary's words may be the Writer's own
@@ -64,9 +67,12 @@ def summaries(task: Task, decisions: Sequence[Decision]) -> dict[str, str]:
             task.notes.append(f"The language model could not help ({error.code}); the rules' text is used.")
             return said
         for answer in answers:
-            number, summary = answer["number"], answer["summary"]
-            if 0 <= number < len(batch) and says_the_same(summary, batch[number]):
-                said[batch[number].id] = plain_line(summary)
+            number = answer["number"]
+            result = written(task.engine.scope(via="job"), answer["summary"], Kind.DECISION)
+            if not isinstance(result, Pass | Repaired) or not 0 <= number < len(batch):
+                continue
+            if says_the_same(result.text, batch[number]):
+                said[batch[number].id] = plain_line(result.text)
     return said
 
 

@@ -44,7 +44,7 @@ class Cost:
 class Asking:
     """One request: a prompt of ours, the material it is about, and the form of the answer."""
 
-    prompt: str  #: the name of a file in `prompts`, such as `summary-1`
+    prompt: str  #: the name of a file in `prompts`, such as `summary-2`
     material: str
     schema: Schema  #: JSON Schema: type, properties, required, items, enum, maxLength, maxItems
     max_tokens: int = 2_000

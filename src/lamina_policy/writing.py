@@ -22,6 +22,7 @@ LONGEST = 280  #: characters of a generated memory
 MOST_SENTENCES = 2
 #: What tells of something that happened; every other kind states what holds.
 _HAPPENED = (Kind.EPISODE, Kind.EXECUTION)
+_LANGUAGES: tuple[Language, ...] = ("en", "th", "zh-Hans")
 
 _BULLET = re.compile(r"\A(?:[-*•]|\d{1,2}[.)])\s+")
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "ʼ": "'"})
@@ -32,7 +33,7 @@ _END = re.compile(
     r"(?<!\b[A-Za-z])(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bSt)(?<!\bvs)(?<!\betc)(?<!\bNo)[.!?]+[\"')]*(?=\s|\Z)"
     r"|[。！？]+[」』”]*"
 )
-_ASKS = re.compile(r"[?？][\"'」』”)]*\Z")
+_ASKS = re.compile(r"[?？]+[\"'」』”)]*(?=\s|\Z)")
 _LOUD = re.compile(r"!+")
 _LOUD_WIDE = re.compile(r"！+")
 _CAPITAL = re.compile(r"\b[A-Z][\w'-]*")
@@ -92,21 +93,17 @@ def checked(
     """
     spoken = language or language_of(text)
     plain = _tidied(text, spoken)
-    if not _WORD.search(plain):
-        return Rejected("empty")
-    if _ASKS.search(plain):
-        return Rejected("question")
     what = [] if plain == text else ["normalised"]
     calm = _calmed(plain)
     what += [] if calm == plain else ["tone"]
-    if not _WORD.search(calm):
-        return Rejected("empty")
     happened = kind in _HAPPENED
     named = calm if happened else _in_third_person(calm, spoken, subject)
     what += [] if named == calm else ["pronoun"]
     short = _shortened(named, spoken)
-    if not short:
-        return Rejected("too_long")
+    if not _WORD.search(short):
+        return Rejected("too_long" if _WORD.search(named) else "empty")
+    if _ASKS.search(short):
+        return Rejected("question")
     what += [] if short == named else ["trimmed"]
     if why := _fault(short, spoken, happened=happened):
         return Held(short, why)
@@ -114,7 +111,7 @@ def checked(
 
 
 def _tidied(text: str, language: Language) -> str:
-    plain = unicodedata.normalize("NFC", INVISIBLE.sub("", text[: 20 * LONGEST]))
+    plain = unicodedata.normalize("NFC", INVISIBLE.sub("", text[: 4 * LONGEST]))
     plain = " ".join(_BULLET.sub("", plain.strip()).split())
     if language in ("en", "th"):
         plain = plain.translate(_QUOTES)
@@ -151,7 +148,7 @@ def _fault(text: str, language: Language, *, happened: bool) -> str:
         return "tone"
     if happened:
         return _not_over(said, language)
-    if left := pronouns(text, language):
+    if left := [one for name in _LANGUAGES for one in pronouns(text, name)]:  # a text may mix them
         return f"pronoun:{left[0].word.lower()}"
     if _says("self_contained", "openings", said):
         return "not_self_contained"

@@ -30,6 +30,7 @@ class Shelf:
     next_slot: int
     name: str = ""
     phase: int = 0
+    linked: int = 0  #: whether memories of it were ever linked
 
 
 Block = tuple[int, str, int, bytes]  #: shelf, term, block, entries

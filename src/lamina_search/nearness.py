@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -67,6 +67,9 @@ class _Chunk:
         return np.ascontiguousarray(_signs(self.vectors).T)
 
 
+Part = tuple[NDArray[np.int64], _Chunk]  #: slots and what stands in them
+
+
 @dataclass(frozen=True)
 class Vectors:
     """The vectors of a shelf as they were at a version; changing it makes another that shares the rest."""
@@ -118,6 +121,12 @@ class Vectors:
                 part[some] = _dots(rows[some], question) * scale[some] / length
         return out
 
+    def newest(self, first: int) -> Iterator[Part]:
+        """What stands in its slots, without most of what stands before a slot."""
+        for number, chunk in self.chunks.items():
+            if (number + 1) * _CHUNK > first:
+                yield np.arange(number * _CHUNK, number * _CHUNK + len(chunk.vectors)), chunk
+
     def _nearest(self, question: Small, count: int) -> dict[int, NDArray[np.bool_]]:
         """By chunk, which vectors are among at least so many whose signs differ least from the question's."""
         asked = _signs(question[None, :])[0]
@@ -145,14 +154,40 @@ def cosines(vectors: Small, question: Small) -> NDArray[np.float32]:
     return np.asarray(_dots(vectors, question) * _Chunk(vectors).scale / length, dtype=np.float32)
 
 
+def part(slots: Sequence[int], vectors: Small) -> Part:
+    """A few vectors, as those of a shelf are given."""
+    return np.array(slots, dtype=np.int64), _Chunk(vectors)
+
+
+def before(asked: Part, parts: Iterable[Part], least: float, most: int) -> dict[int, list[tuple[int, float]]]:
+    """For each slot asked for, those of the parts that stand before it and are at least so alike: slot and
+    cosine, the nearest first, at most so many."""
+    slots, new = asked
+    found: dict[int, list[tuple[int, float]]] = {slot: [] for slot in slots.tolist()}
+    for places, rows in parts:
+        alike = np.ascontiguousarray((_dots(rows.vectors, new.vectors.T) * rows.scale[:, None]).T)
+        alike *= new.scale[:, None]
+        if places[-1] >= slots[0]:
+            alike[places >= slots[:, None]] = -1.0
+        for line in np.flatnonzero(alike.max(axis=1) >= least).tolist():
+            scores = alike[line]
+            border = least if len(scores) <= most else max(least, np.partition(scores, -most)[-most])
+            near = np.flatnonzero(scores >= border)  # more than enough, where several are equally near
+            found[int(slots[line])] += zip(places[near].tolist(), scores[near].round(6).tolist(), strict=True)
+    return {slot: sorted(all_, key=lambda one: (-one[1], one[0]))[:most] for slot, all_ in found.items()}
+
+
 def _length(question: Small) -> float:
     wide = question.astype(np.int64)
     return float(np.sqrt(float((wide * wide).sum())))
 
 
 def _dots(vectors: Small, question: Small) -> NDArray[np.float64]:
-    """Whole numbers, summed in floating point where they stay exact, so that no order of summing shows."""
-    out = np.zeros(len(vectors))
+    """Whole numbers, summed in floating point where they stay exact, so that no order of summing shows.
+
+    Several questions stand in columns.
+    """
+    out = np.zeros((len(vectors), *question.shape[1:]))
     for start in range(0, len(question), _EXACT):
         asked = question[start : start + _EXACT].astype(np.float32)
         for first in range(0, len(vectors), _STRIDE):

@@ -6,7 +6,6 @@ there is one, a few pairs at a time and each pair once in two weeks. Different v
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,8 +18,10 @@ from lamina.engine.mind import Mind
 from lamina.errors import Conflict, InvalidInput, NotFound
 from lamina.model import Kind, Memory, Space, canonical, quoted
 from lamina.storage.database import Transaction
+from lamina.trace.chain import Sealer
 from lamina_search.bands import RECENT, TOP_K, Bands, in_common
 from lamina_search.compare import Comparison, Relation, compare
+from lamina_search.doubles import said_twice
 from lamina_search.encoders.port import Embedder
 from lamina_services.marks import Marks, statements
 from lamina_text.analyse import query_terms
@@ -46,16 +47,15 @@ class Pair:
     other: Memory
     found: Comparison
 
-    @property
-    def fingerprint(self) -> str:
-        """The same as long as both say what they say and are as close as they are."""
-        texts = [hashlib.sha256(memory.text.encode()).hexdigest() for memory in (self.one, self.other)]
-        said = [self.one.id, self.other.id, round(self.found.closeness, 2), texts]
-        return hashlib.sha256(canonical(said).encode()).hexdigest()[:32]
+    def fingerprint(self, sealer: Sealer) -> str:
+        """The same as long as both say what they say and are as close; keyed, so it tells nobody what."""
+        said = [[memory.id, memory.text] for memory in (self.one, self.other)]
+        return sealer.fingerprint(canonical([*said, round(self.found.closeness, 2)])) or ""
 
     def duplicate(self, bands: Bands) -> bool:
-        same = self.found.relation is Relation.SAME and not self.found.undecided
-        return same and self.found.closeness >= bands.check
+        """Whether it can be merged while nobody looks."""
+        same = self.found.relation is Relation.SAME and self.found.closeness >= bands.check
+        return same and said_twice(self.one.text, self.other.text)
 
     def doubtful(self, bands: Bands, now: datetime) -> bool:
         """Whether only more than words can tell: close enough, of late, and something in common."""
@@ -92,7 +92,7 @@ class _Round:
 
     def __init__(self, mind: Mind, day: datetime, check: Callable[[], None]) -> None:
         self._mind, self._check, self._now = mind, check, mind.engine.now()
-        self._owner = quoted(mind.scope.user)
+        self._owner, self._sealer = quoted(mind.scope.user), mind.engine.book.sealer
         self._bands = mind.engine.book.merging.bands
         since = self._now - REMEMBERED
         known = mind.engine.database.read(lambda tx: Marks(tx, JOB, self._owner).since(since))
@@ -112,7 +112,7 @@ class _Round:
         ]
         if ask is not None and self._ask(open_pairs, ask):
             pairs = self._pairs()
-        self.told.left = sum(pair.fingerprint not in self._judged for pair in open_pairs)
+        self.told.left = sum(not self._known(pair) for pair in open_pairs)
         self.told.duplicates_after = self._doubles(pairs)
         self.told.differing = sum(pair.found.conflicts for pair in pairs)
         return self.told
@@ -130,7 +130,7 @@ class _Round:
         count = 0
         for pair in pairs:
             ids = {pair.one.id, pair.other.id}
-            if gone & ids or not (judged or (self._room > 0 and pair.fingerprint not in self._judged)):
+            if gone & ids or not (judged or (self._room > 0 and not self._known(pair))):
                 continue
             self._check()
             code = self._merged(pair, judged)
@@ -145,7 +145,8 @@ class _Round:
         return count
 
     def _merged(self, pair: Pair, judged: bool) -> str:
-        engine, why = self._mind.engine, "judged" if judged else "consolidated"
+        engine = self._mind.engine
+        why = "a language model found them the same" if judged else "they say the same"
         ids = [pair.one.id, pair.other.id]
         try:
             return engine.act(
@@ -156,7 +157,7 @@ class _Round:
 
     def _ask(self, pairs: Sequence[Pair], ask: Ask) -> int:
         """Put pairs to a model and merge those that it finds the same; how many."""
-        fresh = [pair for pair in pairs if pair.fingerprint not in self._judged][: max(0, self._room)]
+        fresh = [pair for pair in pairs if not self._known(pair)][: max(0, self._room)]
         same: list[Pair] = []
         for start in range(0, len(fresh), _BATCH):
             batch = fresh[start : start + _BATCH]
@@ -171,8 +172,11 @@ class _Round:
             self._mark([pair for pair, answer in said if not answer], "different")
         return self._unite(same, judged=True)
 
+    def _known(self, pair: Pair) -> bool:
+        return pair.fingerprint(self._sealer) in self._judged
+
     def _mark(self, pairs: Sequence[Pair], note: str) -> None:
-        prints = [pair.fingerprint for pair in pairs]
+        prints = [pair.fingerprint(self._sealer) for pair in pairs]
         self._judged.update(prints)
 
         def work(transaction: Transaction) -> None:

@@ -38,7 +38,7 @@ from lamina.model import (
     quoted,
 )
 from lamina.storage.lexicon import Lexicon
-from lamina.storage.logs import next_number
+from lamina.storage.logs import AuditLog, next_number
 from lamina.storage.memories import Memories
 from lamina_files.files import explained
 from lamina_formats.detect import PathName
@@ -222,6 +222,7 @@ def _set(mind: Mind, one: _Coming, report: Arrived) -> bool:
 
 def _placed(ledger: Ledger, items: list[_Coming], report: Arrived) -> Iterator[str]:
     """Put memories on their shelves as they were; yields the marks of those that are there now."""
+    gone = _Gone(AuditLog(ledger.transaction).ends())
     for one in items:
         draft = one.draft
         ledger.scope = draft.scope
@@ -234,7 +235,7 @@ def _placed(ledger: Ledger, items: list[_Coming], report: Arrived) -> Iterator[s
             report.known += 1
             yield one.mark
             continue
-        memory = _memory(ledger, one, shelf.name)
+        memory = _memory(ledger, one, shelf.name, gone)
         slot = ledger.index(shelf.number, memory) if one.state is State.ACTIVE else None
         ledger.memories.add(memory, shelf=shelf.number, slot=slot, identity=one.place)
         decision = {"code": "imported", "from": one.old_id}
@@ -245,10 +246,26 @@ def _placed(ledger: Ledger, items: list[_Coming], report: Arrived) -> Iterator[s
         yield one.mark
 
 
-def _memory(ledger: Ledger, one: _Coming, shelf: str) -> Memory:
+class _Gone:
+    """Ids that were purged or erased: the audit knows them, and they are never given again."""
+
+    def __init__(self, ends: Iterable[tuple[Any, ...]]) -> None:
+        self._ids: set[str] = set()
+        self._starts: list[str] = []
+        for _, op, memory_id, number in ends:
+            if op == "erase":
+                self._starts.append(memory_id)
+            elif number is None:
+                self._ids.add(memory_id)
+
+    def __contains__(self, memory_id: str) -> bool:
+        return memory_id in self._ids or memory_id.startswith(tuple(self._starts))
+
+
+def _memory(ledger: Ledger, one: _Coming, shelf: str, gone: _Gone) -> Memory:
     draft, value, times = one.draft, one.value, one.times
     name, kind = f"{shelf}:{one.series}:{one.number}", contract_kind(draft.layer)
-    if ledger.memories.get(name) is None and one.series in (kind, "pending"):
+    if name not in gone and ledger.memories.get(name) is None and one.series in (kind, "pending"):
         tick = next_number(ledger.transaction, f"tick:{shelf}")
         ledger.transaction.run("raise_number", name=f"id:{shelf}:{one.series}", value=one.number)
     else:

@@ -16,9 +16,10 @@ from lamina.engine.drafting import drafted, kept, newest
 from lamina.engine.mind import Mind
 from lamina.model import Authority, Kind, Layer, Memory, Outcome, Role, Space
 from lamina_language.secrets.privacy import find_secrets
-from lamina_policy.writing import Pass, Repaired, checked
+from lamina_policy.writing import Pass, Repaired
 from lamina_search.compare import Relation
 from lamina_services.marks import statements
+from lamina_services.writing import written
 
 AGENT = "insights"  #: who says it, in provenance, history and audit
 CATEGORY = "relationship_dynamic"
@@ -63,10 +64,10 @@ def keep(mind: Mind, proposed: Sequence[Mapping[str, Any]], reason: str) -> Made
     ids: list[str] = []
     refused: list[str] = []
     for one in proposed[:MOST_INSIGHTS]:
-        written = checked(str(one["summary"]), Kind.INSIGHT)
-        if not isinstance(written, Pass | Repaired):
-            refused.append(written.why.partition(":")[0])
-        elif objection := _objection(mind, written.text):
+        result = written(mind, str(one["summary"]), Kind.INSIGHT)
+        if not isinstance(result, Pass | Repaired):
+            refused.append(result.why.partition(":")[0])
+        elif objection := _objection(mind, result.text):
             refused.append(objection)
         else:
             details = {
@@ -76,7 +77,7 @@ def keep(mind: Mind, proposed: Sequence[Mapping[str, Any]], reason: str) -> Made
             }  # fmt: skip
             # It speaks as an agent does, so that a person's word outranks it; its reach is the person's own.
             voice = replace(mind.scope, role=Role.AGENT, agent=AGENT)
-            receipt = kept(mind, drafted(mind, written.text, details, scope=voice))
+            receipt = kept(mind, drafted(mind, result.text, details, scope=voice))
             if receipt.decision is Outcome.ADMITTED:
                 ids.extend(receipt.ids)
             else:

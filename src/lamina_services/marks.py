@@ -36,6 +36,11 @@ class Marks:
             "put_job_mark", job=self._job, owner=self._owner, subject=subject, at=micros(at), note=note
         )
 
+    def owners(self, subject: str) -> dict[str, datetime]:
+        """When each user's mark on a subject was made."""
+        rows = self._tx.all("owners_marked", job=self._job, subject=subject)
+        return {owner: moment(at) for owner, at in rows}
+
     def drop(self, before: datetime) -> None:
         """Those of everybody that this job made before then go."""
         self._tx.run("drop_job_marks", job=self._job, before=micros(before))

@@ -25,7 +25,7 @@ from lamina.storage.book import Operation, Operations
 from lamina.storage.database import Transaction
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.logs import History
-from lamina.storage.memories import Memories, micros, moment
+from lamina.storage.memories import Memories, from_row, micros, moment
 from lamina_files.files import drop_versions, read_file
 from lamina_services.exporting import drop_exports, exports_with
 from lamina_text.entries import EntryFile
@@ -181,15 +181,16 @@ def _purged(
 
 
 def _line_of(ledger: Ledger, memory_id: str) -> Iterator[Memory]:
-    """A memory that is still put aside, and the earlier values that it took the place of."""
+    """A memory that is still put aside, and what it took the place of or was made of, however far back."""
     memory = ledger.memories.get(memory_id)
     if memory is None or memory.state is State.ACTIVE:
         return  # somebody restored it meanwhile
-    yield memory
-    while memory.supersedes and (memory := ledger.memories.get(memory.supersedes)):
-        if memory.state is not State.SUPERSEDED:
-            return
-        yield memory
+    shelf, _, _ = ledger.memories.place(memory_id)
+    waiting = [memory]
+    while waiting:
+        yield (one := waiting.pop())
+        rows = ledger.transaction.all("taken_over", shelf=shelf, id=one.id)
+        waiting += map(from_row, rows)
 
 
 def _end(ledger: Ledger, memory: Memory, gone: dict[str, Memory]) -> set[str]:
@@ -204,7 +205,7 @@ def _end(ledger: Ledger, memory: Memory, gone: dict[str, Memory]) -> set[str]:
     for number in echoes:
         transaction.run("scrub_step", id=heir, number=number)
         ledger.record_end("purge", heir or "", f"repeats {one}", number)
-    for name in ("purge_memory", "purge_history", "purge_entries", "purge_counts"):
+    for name in ("purge_memory", "purge_history", "purge_entries", "purge_counts", "drop_relations"):
         transaction.run(name, id=one)
     transaction.run("purge_responses", named=f'"{one}"')
     for text in words:

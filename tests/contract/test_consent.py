@@ -8,7 +8,7 @@ import pytest
 
 from lamina.engine.engine import Engine
 from lamina.engine.mind import Mind
-from lamina.errors import ConfigError, Denied
+from lamina.errors import ConfigError, Denied, NotFound
 from lamina.model import Authority, Outcome
 from lamina_policy.consent import Care, load_fields
 from lamina_services.consent import lapse_guesses, proposals
@@ -65,6 +65,10 @@ def test_no_other_way_leads_around_consent(planner: Mind, ana: Mind) -> None:
     planner.remember_many([{"text": "Bob", "key": "user.preferred_name"}])
     planner.propose("Bob", "name", 1.0, importance=5)
     planner.propose("Bob", "name", 1.0, importance=5)
+    for one in [*ana.pending()]:
+        ana.reject(one.key)
+        with pytest.raises(NotFound):
+            planner.restore(one.id)
     known = ana.layers.user_model.get()
     assert "name" not in known
     assert known["known"] == []
@@ -156,6 +160,13 @@ def test_a_contradicting_signal_starts_anew(ana: Mind) -> None:
         assert ana.propose(value, "response.tone", 0.9).decision is Outcome.HELD
     assert [one.status for one in proposals(ana, decided=True)] == ["replaced", "replaced", "proposed"]
     assert [one.signals for one in proposals(ana)] == [1]
+
+
+def test_an_agent_that_repeats_itself_without_a_turn_of_the_person_is_one_signal(engine: Engine) -> None:
+    for session in ("s1", "s2", "s3"):
+        agent = engine.scope(user="ana", agent="planner", session=session)
+        agent.hear("I prefer answers in a friendly tone")  # its own words are no turn of the person
+        assert agent.propose("friendly", "response.tone", 0.9).decision is Outcome.HELD
 
 
 def test_what_the_person_said_is_not_overruled_by_any_number_of_signals(ana: Mind) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ from lamina.engine.engine import Engine
 from lamina.engine.mind import Mind
 from lamina.errors import Unavailable
 from lamina.testing import ManualClock, ScriptedWriter
-from lamina_jobs.job import JobReport, JobStatus
+from lamina_jobs.consolidate import consolidation
+from lamina_jobs.job import Deadline, JobReport, JobStatus
+from lamina_jobs.registry import JOBS
 from lamina_jobs.run import Asked, run_job
 from lamina_services.consolidate import MOST_PAIRS, consolidate, pairs_of
 from lamina_services.marks import minds_of
@@ -26,7 +29,25 @@ DIFFERENT = [
     ("ห้องประชุมอยู่ชั้น 3", "ห้องประชุมอยู่ชั้น 5"),
     ("会议室在三楼", "会议室不在三楼"),
 ]
+LIMITED = [
+    ("Ana lives in Bangkok", "Ana used to live in Bangkok"),
+    ("อานาอยู่กรุงเทพ", "อานาเคยอยู่กรุงเทพ"),
+    ("安娜吃鱼", "安娜只在周五吃鱼"),
+]
 DOUBTFUL = ("Ana is allergic to peanuts, as a doctor found out long ago", "Peanuts make Ana ill")
+
+
+class Ends(Deadline):
+    """As much time as the list says each time it is asked."""
+
+    def __init__(self, *lefts: float) -> None:
+        self._lefts = iter(lefts)
+
+    def left_s(self) -> float:
+        return next(self._lefts)
+
+    def check(self) -> None:
+        """There is always time to finish what was begun."""
 
 
 def run(engine: Engine, *answers: Any) -> JobReport:
@@ -67,6 +88,13 @@ def test_other_values_and_contradictions_are_never_merged_whatever_a_model_says(
     report = run(ana.engine, *[verdicts(*[True] * 8)] * 9)
     assert (known(ana), report.figures["merged"]) == (before, 0)
     assert report.figures["differing"] == len(DIFFERENT)
+
+
+def test_what_adds_a_limit_a_time_or_a_doubt_is_not_merged_by_the_rules(ana: Mind) -> None:
+    for pair in LIMITED:
+        say(ana, *pair)
+    report = run(ana.engine)
+    assert (report.figures["merged"], report.figures["left"]) == (0, len(LIMITED))
 
 
 def test_a_model_decides_what_only_may_be_the_same_and_is_asked_once_in_two_weeks(
@@ -114,6 +142,20 @@ def test_a_run_that_is_cut_off_is_finished_by_the_next(ana: Mind) -> None:
         consolidate(mind, ana.engine.now(), None, check)
     assert len(known(ana)) == 2 * len(SAME) - 1
     assert run(ana.engine).figures["merged"] == len(SAME) - 1
+
+
+def test_who_was_not_reached_in_time_comes_first_in_the_next_run(engine: Engine, clock: ManualClock) -> None:
+    people = [engine.scope(user=name) for name in ("ana", "bo", "chai")]
+    for one in people:
+        say(one, *SAME[0])
+    ends = Ends(300.0, 30.0)
+    job = replace(JOBS["consolidate"], work=lambda task: consolidation(replace(task, deadline=ends)))
+    first = run_job(engine, "consolidate", engine.now(), jobs={"consolidate": job})
+    assert first.changes == ("ana: 1 merged, duplicates 1 → 0",)
+    assert "2 users wait for the next run" in first.notes[0]
+    say(people[0], *SAME[1])
+    clock.advance(days=1)
+    assert [line.partition(":")[0] for line in run(engine).changes] == ["bo", "chai", "ana"]
 
 
 def test_one_owner_s_words_are_never_beside_another_s_nor_a_tool_s_beside_a_person_s(engine: Engine) -> None:

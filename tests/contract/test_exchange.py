@@ -16,6 +16,7 @@ from lamina.testing import ManualClock
 from lamina_jobs.imports import import_files
 from lamina_services.exporting import export, lines_of
 from lamina_services.importing import bring_in
+from lamina_services.purging import purge
 
 if TYPE_CHECKING:
     from conftest import Place
@@ -207,3 +208,16 @@ def test_an_agent_exports_what_it_may_reach(place: Place, tmp_path: Path) -> Non
     assert [one["category"] for one in memories(tmp_path / "out")] == ["tasks"]
     assert "in love" not in (tmp_path / "out" / "history.jsonl").read_text("utf-8")
     assert engine.scope().get(memories(tmp_path / "out")[0]["id"]).state is State.ACTIVE
+
+
+def test_what_was_purged_comes_in_again_only_under_another_id(ana: Mind, tmp_path: Path) -> None:
+    one = ana.remember("安娜住在里斯本").ids[0]
+    export(ana, tmp_path / "out")
+    purge(ana, one, now=True)
+
+    bring_in(ana, tmp_path / "out")
+
+    (hit,) = ana.recall("里斯本").hits
+    assert (hit.text, hit.id == one) == ("安娜住在里斯本", False)
+    assert ana.get(hit.id).meta["imported_from"] == one
+    assert ana.engine.verify_audit().findings == ()

@@ -303,7 +303,7 @@ def test_the_rows_of_a_job_that_runs_often_do_not_pile_up(place: Place) -> None:
 
 
 def test_what_a_day_may_cost_is_counted_over_restarts_and_is_free_again_tomorrow(place: Place) -> None:
-    asking = Asking(prompt="summary-1", material="", schema={"type": "boolean"})
+    asking = Asking(prompt="summary-2", material="", schema={"type": "boolean"})
     jobs = a_job(lambda task: task.writer and task.writer.write(asking))
 
     def codes(engine: Engine, times: int) -> list[str]:

@@ -41,7 +41,8 @@ CORE = [
 ]  # fmt: skip
 MORE = [
     "memory_query", "memory_changes", "memory_stats", "memory_pin", "memory_unpin", "memory_jobs",
-    "memory_merge", "memory_unmerge", "memory_lines", "memory_resolve", "memory_compact", "memory_get",
+    "memory_merge", "memory_unmerge", "memory_relations", "memory_link", "memory_unlink",
+    "memory_lines", "memory_resolve", "memory_compact", "memory_get",
     "memory_history", "memory_restore",
     "memory_hear", "memory_promote", "memory_trace", "memory_status", "oracle_user_model",
     "oracle_user_model_update", "oracle_procedural_search", "oracle_procedural_learn",
@@ -50,7 +51,7 @@ MORE = [
 ]  # fmt: skip
 READING = [
     "memory_recall", "memory_explain", "memory_context", "memory_pending", "memory_search",
-    "memory_query", "memory_changes", "memory_stats", "memory_jobs",
+    "memory_query", "memory_changes", "memory_stats", "memory_jobs", "memory_relations",
     "memory_lines", "memory_resolve", "memory_get", "memory_history", "memory_trace",
     "memory_status", "oracle_user_model", "oracle_procedural_search", "oracle_episodic_search",
     "oracle_search",

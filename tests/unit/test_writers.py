@@ -25,7 +25,7 @@ SCHEMA = {
         "shades": {"type": "array", "maxItems": 2, "items": {"type": "integer"}},
     },
 }
-ASKING = Asking(prompt="summary-1", material="What colour?", schema=SCHEMA, max_tokens=77, timeout_s=5)
+ASKING = Asking(prompt="summary-2", material="What colour?", schema=SCHEMA, max_tokens=77, timeout_s=5)
 
 
 def openai_answer(value: dict[str, Any]) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def test_a_writer_asks_once_at_temperature_zero_within_its_limits(protocol: str,
     assert len(seen) == 1
     assert seen[0]["temperature"] == 0
     assert seen[0].get("max_tokens", seen[0].get("max_completion_tokens")) == 77
-    assert prompt_text("summary-1")[:40] in json.dumps(seen[0], ensure_ascii=False)
+    assert prompt_text("summary-2")[:40] in json.dumps(seen[0], ensure_ascii=False)
     assert (budgeted.cost.calls, budgeted.cost.input_tokens, budgeted.cost.output_tokens) == (1, 30, 7)
 
 

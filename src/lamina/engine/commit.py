@@ -23,6 +23,7 @@ from lamina.model import (
     contract_kind,
 )
 from lamina.storage.memories import Memories
+from lamina.storage.relations import Relations
 from lamina.trace import events
 from lamina.views.acknowledge import acknowledgement
 from lamina_policy.gates import BORDER_CODES, border, out_of_reach, policy_tags, privacy
@@ -113,6 +114,7 @@ def store(
         _retire(ledger, old, memory, outcome.rule)
     slot = ledger.index(shelf.number, memory)
     ledger.memories.add(memory, shelf=shelf.number, slot=slot, identity=identity)
+    ledger.relate(shelf.number, slot, memory)
     standing_of = {"rule": outcome.rule, "authority": memory.authority.value}
     ledger.record(HistoryOp.ADD, memory, old.text if old else None, {**decision, **standing_of})
     return memory
@@ -288,6 +290,8 @@ def put_aside(ledger: Ledger, memory: Memory, state: State) -> Memory:
     _check_home(ledger, memory)
     shelf, slot, identity = ledger.memories.place(memory.id)
     ledger.unindex(shelf, slot, memory)
+    if memory.superseded_by is not None:
+        Relations(ledger.transaction).hand_on(memory.id, memory.superseded_by)
     changed = replace(memory, state=state, retired_tick=ledger.tick(memory.shelf), updated_at=ledger.now)
     return _saved(ledger, changed, None, identity)
 
@@ -369,7 +373,10 @@ def reword(
     shelf, slot, _ = ledger.memories.place(old.id)
     ledger.unindex(shelf, slot, old)
     changed = replace(new, updated_at=ledger.now)
-    saved = _saved(ledger, changed, ledger.index(shelf, changed), identity)
+    fresh = ledger.index(shelf, changed)
+    saved = _saved(ledger, changed, fresh, identity)
+    Relations(ledger.transaction).reworded(saved.id)
+    ledger.relate(shelf, fresh, saved)
     ledger.record(op, saved, old.text, dict(decision))
     ledger.wrote(saved)
     return saved
@@ -438,6 +445,8 @@ def commit_pin(ledger: Ledger, memory_id: str, pinned: bool, reason: str | None)
 def commit_restore(ledger: Ledger, memory_id: str, reason: str | None = None) -> Receipt:
     """Back as it was, unless something else has taken its place."""
     old = readable(ledger, memory_id, State.SOFT_DELETED)
+    if memory_id.split(":")[-2] == "pending":  # what its person rejected never was a memory
+        raise NotFound(f"{memory_id} is a guess that was rejected.", hint="Say it anew.")
     if objection := forbidden(ledger, old, f"{old.text}\n{reason or ''}"):
         return refused(ledger, again(ledger, old), old, objection)
     _check_home(ledger, old)

@@ -25,7 +25,8 @@ def context_of(
     """The block for a prompt; nothing that a tool or a document said is in it.
 
     Procedures are in it for those who act: a person, or an agent of `procedure_agents` (IS-12). Cut first is
-    what stands last: what changed, what waits, what is known, what happened, how it is done, who it is for.
+    what stands last: what changed, what waits, what is linked, what is known, what happened, how it is done,
+    who it is for.
     """
     values, layers = mind.resolve(), mind.layers
     always, found = by_modes(mind, mind.recall(task, k=HITS, trusted_only=True, layers=_KNOWLEDGE))
@@ -48,6 +49,7 @@ def context_of(
             procedures_group(steps),
             episodes_group(happened),
             Group("knowledge", tuple(Item(hit.text) for hit in found.hits if hit.id not in shown)),
+            Group("related", tuple(Item(one.text) for one in found.related if one.id not in shown)),
             Group("pending", tuple(Item(f"{one.key}: {one.text}") for one in mind.pending()[:_PENDING])),
             Group("changes", told),
         ],

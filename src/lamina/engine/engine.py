@@ -234,7 +234,9 @@ class Engine:
             for request in requests:
                 ledger = Ledger(transaction, self.book, request.scope, request.at)
                 if done:
-                    ledger.head, ledger.unlearnt = done[-1][1].head, done[-1][1].unlearnt
+                    before = done[-1][1]
+                    ledger.head, ledger.unlearnt = before.head, before.unlearnt
+                    ledger.unlinked = before.unlinked
                 done.append((perform(ledger, request), ledger))
                 settle(ledger, last=request is requests[-1])
             return done

@@ -51,6 +51,8 @@ def _told(entry: HistoryEntry) -> str:
         parts.append(f"it was stored by the rule `{rule}`")
     if successor := decision.get("by"):
         parts.append(f"in favour of {successor}")
+    if channel := decision.get("channel"):
+        parts.append(f"that was decided through {channel}")
     if reason := decision.get("reason"):
         parts.append(f"the reason given was: {reason}")
     return f"{iso(entry.at)}: {'; '.join(parts)} ({decision.get('code', '')})."

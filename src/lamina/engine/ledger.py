@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from lamina.engine.meaning import learn, meant_by
+from lamina.engine.meaning import meant_by, vectors_of
 from lamina.model import (
     HistoryEntry,
     HistoryOp,
@@ -75,6 +76,10 @@ _CHANGE = {
 LEARNINGS, LEARNING = "memory/learnings/", "learning"
 
 
+#: Shelf, what is new on it by slot, and its vectors where it has any.
+Linker = Callable[["Ledger", int, Mapping[int, Memory], Mapping[int, Any]], None]
+
+
 @dataclass(frozen=True)
 class Book:
     """What every transaction of an engine shares."""
@@ -86,6 +91,7 @@ class Book:
     patience: timedelta = timedelta(days=7)  #: how long a guess waits for its person
     allowed: dict[str, frozenset[str]] = field(default_factory=dict)  #: user to fingerprints of no secrets
     categories: Categories = field(default_factory=Categories)
+    linker: Linker | None = None  #: links what is new to what it is close to; None links nothing
     fields: Fields = field(default_factory=load_fields)  #: what needs a person's consent
     merging: Merging = field(default_factory=Merging)
     encoder: Embedder | None = None  #: gives what is written its vector at once; None, and it waits for one
@@ -136,6 +142,7 @@ class Ledger:
     shelves: dict[str, Shelf] = field(default_factory=dict)  #: those whose clock this change moved
     head: tuple[int, str] = (0, "")
     unlearnt: dict[int, dict[int, str]] = field(default_factory=dict)  #: shelf, slot, what has no vector yet
+    unlinked: dict[int, dict[int, Memory]] = field(default_factory=dict)  #: the same, what has no edges yet
     filed: bool = False  #: whether a file of something learnt has to follow
     closeness: dict[str, float] = field(default_factory=dict)  #: of what was merged into a memory, by its id
     _told: list[tuple[str, dict[str, Any]]] | None = None  #: the events, once they are kept
@@ -287,18 +294,30 @@ class Ledger:
             self.unlearnt.setdefault(shelf, {})[slot] = meant_by(memory)
         return slot
 
+    def relate(self, shelf: int, slot: int, memory: Memory) -> None:
+        """What says something lasting is linked to what it is close to, at the end of the transaction."""
+        if memory.layer is Layer.SEMANTIC and self.book.linker is not None:
+            self.unlinked.setdefault(shelf, {})[slot] = memory
+
     def unindex(self, shelf: int, slot: int | None, memory: Memory) -> None:
         """Take a memory out of the index; `memory` is as it was indexed."""
         if slot is not None:
             self.lexicon.remove(shelf, slot, indexed_terms(memory))
+            self.unlinked.get(shelf, {}).pop(slot, None)
             if self.unlearnt.get(shelf, {}).pop(slot, None) is None:
                 Vectors(self.transaction).remove(shelf, slot)
 
     def learn(self) -> None:
-        """Give what was indexed its vectors, all at once."""
-        for shelf, texts in self.unlearnt.items():
-            learn(self.transaction, self.book.encoder, shelf, texts)
+        """Give what was indexed its vectors, all at once, and link what was said to what it is close to."""
+        encoder = self.book.encoder
+        for shelf in dict.fromkeys([*self.unlearnt, *self.unlinked]):
+            made = vectors_of(encoder, self.unlearnt.get(shelf, {}))
+            if self.book.linker is not None and (new := self.unlinked.get(shelf)):
+                self.book.linker(self, shelf, new, made)
+            if made and encoder is not None:
+                Vectors(self.transaction).add(encoder.embedder_id, shelf, made)
         self.unlearnt.clear()
+        self.unlinked.clear()
 
     def _sealed(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,15 +29,19 @@ def meant_by(memory: Memory) -> str:
     return meant(memory.key, memory.text)
 
 
+def vectors_of(encoder: Embedder | None, texts: Mapping[int, str]) -> dict[int, NDArray[np.float32]]:
+    """The texts' vectors by their slots; none without an encoder that works."""
+    if encoder is None or not texts:
+        return {}
+    with suppress(LaminaError):  # the words are stored all the same; `status` says what has no vector
+        return dict(zip(texts, encoder.embed(list(texts.values())), strict=True))
+    return {}
+
+
 def learn(transaction: Transaction, encoder: Embedder | None, shelf: int, texts: Mapping[int, str]) -> None:
     """Give texts of a shelf their vectors, by slot; without an encoder that works they wait for one."""
-    if encoder is None or not texts:
-        return
-    try:
-        name, made = encoder.embedder_id, encoder.embed(list(texts.values()))
-    except LaminaError:  # the words are stored all the same; `status` says what has no vector
-        return
-    Vectors(transaction).add(name, shelf, dict(zip(texts, made, strict=True)))
+    if encoder is not None and (made := vectors_of(encoder, texts)):
+        Vectors(transaction).add(encoder.embedder_id, shelf, made)
 
 
 def reach(embedder: Embedder | None, question: str) -> float:

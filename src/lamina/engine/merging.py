@@ -146,6 +146,7 @@ def _united(
     if mode == "recreate":
         slot = ledger.index(shelf.number, one)
         ledger.memories.add(one, shelf=shelf.number, slot=slot, identity=identity)
+        ledger.relate(shelf.number, slot, one)
         ledger.record(HistoryOp.MERGE, one, None, decision)
         ledger.wrote(one)
     else:

@@ -77,9 +77,9 @@ def held(ledger: Ledger, draft: Draft) -> Receipt:
 
 
 def _turn(ledger: Ledger) -> str:
-    """The person's turn that this happens in; without one, the whole run counts as one turn."""
+    """The person's turn that this happens in; all that is said outside of any turn counts as one."""
     turns = turns_on(ledger.transaction, ledger.scope.shelf(Space.SESSION) or "")
-    return turns[-1].id if turns else f"run:{ledger.scope.run_id}"
+    return turns[-1].id if turns else "no turn"
 
 
 def _proposed(ledger: Ledger, name: str, guess: Guess, signals: list[str]) -> Memory:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from lamina.engine.closeness import closeness
 from lamina.engine.details import fraction, query_of, whole_number
-from lamina.engine.recall import checked_query, recall
+from lamina.engine.recall import Answer, checked_query, recall
 from lamina.errors import Denied, InvalidInput
-from lamina.model import Filters, Memory, Query, Role, Scope, plain
+from lamina.model import Filters, Memory, Query, Related, Role, Scope, plain
 from lamina.storage.database import Transaction
+from lamina.storage.relations import Relations
 from lamina_policy.categories import Categories
 from lamina_text.normal import well_formed
 from lamina_text.tokens import count_tokens
@@ -55,6 +56,7 @@ class Bullet:
     text: str
     score: float
     metadata: dict[str, Any] | None = None
+    related: tuple[Related, ...] = ()  #: what it is linked to; at most two in a whole answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,17 +81,27 @@ def queried(mind: Team, question: str, **asked: Unpack[Asked]) -> Queried:
     engine.sync()
     now = engine.now()
 
-    def work(transaction: Transaction) -> list[tuple[Memory, float]]:
-        narrow = mind.allowed(query)
-        answer = recall(transaction, narrow, now, engine.means)
+    def work(transaction: Transaction) -> Queried:
+        answer = recall(transaction, mind.allowed(query), now, replace(engine.means, related=False))
         found = [answer.memories[hit.id] for hit in answer.found.hits]
         texts = [f"{one.key}: {one.text}" if one.key else one.text for one in found]
-        return list(zip(found, closeness(engine.embedder, question, texts), strict=True))
+        scores = closeness(engine.embedder, question, texts)
+        close = [one for one in zip(found, scores, strict=True) if one[1] >= least][:top_k]
+        made = _fitting([_bullet(memory, score, whole) for memory, score in close], budget)
+        return _beside(transaction, answer, made, now, budget) if answer.linked else made
 
-    close = [(memory, score) for memory, score in engine.database.read(work) if score >= least][:top_k]
-    made = _fitting([_bullet(memory, score, whole) for memory, score in close], budget)
+    made = engine.database.read(work)
     engine.reads.note([one.id for one in made.bullets], now)
     return made
+
+
+def _beside(transaction: Transaction, answer: Answer, made: Queried, now: datetime, budget: int) -> Queried:
+    """The answer with what is linked to it, within what is left of its budget."""
+    ids = [one.id for one in made.bullets]
+    found = Relations(transaction).beside(answer.query, ids, now, budget - made.tokens)
+    linked = [replace(one, related=tuple(r for r in found if r.to == one.id)) for one in made.bullets]
+    tokens = made.tokens + sum(count_tokens(one.text) for one in found)
+    return replace(made, bullets=tuple(linked), tokens=tokens)
 
 
 def asked_query(scope: Scope, question: str, asked: Asked, categories: Categories) -> Query:

@@ -17,6 +17,7 @@ from lamina.storage.layers import LayerRows
 from lamina.storage.lexicon import Lexicon
 from lamina.storage.memories import Memories
 from lamina.storage.phases import Phases
+from lamina.storage.relations import Relations
 from lamina_search.blend import Blend, Candidate, blended
 from lamina_search.encoders.port import Embedder
 from lamina_search.fusion import Fused, Traits, adjust, newest_first, ranks_by, reciprocal
@@ -31,6 +32,8 @@ from lamina_text.tokens import count_tokens
 
 MAX_K = 1000
 MAX_QUERY_CHARS = 20_000
+#: What has this much of the best score matches well.
+GOOD = 0.9
 _FEW = 5000  #: procedures, or memories of a category: on a shelf, up to so many are looked up by their place
 
 
@@ -43,6 +46,7 @@ class Means:
     fusion: str = "sum"  #: or `rrf`, the form of the documents
     plain_decay: bool = False
     reranker: Reranker | None = None
+    related: bool = True  #: whether what is linked to the hits is told beside them
     seconds: float = 4.0  #: when a reranker has to be done
     elapsed: Callable[[], float] = monotonic
 
@@ -57,6 +61,11 @@ class Reading:
     question: Question
     shelves: tuple[Shelf, ...]
     means: Means
+
+    @property
+    def linked(self) -> bool:
+        """Whether anything on these shelves was ever linked."""
+        return any(shelf.linked for shelf in self.shelves)
 
 
 def _exact(reading: Reading) -> list[str]:
@@ -158,6 +167,8 @@ class Answer:
     found: Recollection
     memories: dict[str, Memory]
     order: tuple[Fused, ...]  #: everything that was found, before the cut
+    query: Query  #: as it was read, with the phases it may see
+    linked: bool = False  #: whether there may be relations where it was looked
 
 
 def recall(transaction: Transaction, query: Query, now: datetime, means: Means) -> Answer:
@@ -169,8 +180,13 @@ def recall(transaction: Transaction, query: Query, now: datetime, means: Means) 
         order, memories = _ordered(reading)
     chosen = _chosen(query.text, order, memories)[: query.k]
     hits = [_hit(one, memories[one.id], reading.question.words) for one in chosen]
-    kept = packed(hits, query.budget_tokens)
-    return Answer(Recollection(hits=kept, left_out=len(hits) - len(kept)), memories, tuple(order))
+    kept, budget = packed(hits, query.budget_tokens), query.budget_tokens
+    found = Recollection(hits=kept, left_out=len(hits) - len(kept))
+    if reading.linked and means.related:
+        left = None if budget is None else budget - sum(hit.tokens for hit in kept)
+        beside = Relations(transaction).beside(reading.query, [hit.id for hit in kept], now, left)
+        found = replace(found, related=beside)
+    return Answer(found, memories, tuple(order), reading.query, reading.linked)
 
 
 def _reading(transaction: Transaction, query: Query, now: datetime, means: Means) -> Reading:
@@ -196,7 +212,8 @@ def _ordered(reading: Reading) -> tuple[list[Fused], dict[str, Memory]]:
     for name in ("exact", "lexical", "meaning", "conversation"):
         for memory_id, rank in ranks_by(head, name).items():
             next(one for one in head if one.id == memory_id).ranks[name] = rank
-    traits = {one.id: _traits(memories[one.id]) for one in head}
+    bonds = _bonds(reading, head)
+    traits = {one.id: _traits(memories[one.id], bonds.get(one.id, 0.0)) for one in head}
     if means.fusion == "rrf":
         reciprocal(head, traits, question.manner)
     else:
@@ -233,7 +250,21 @@ def _judge(reading: Reading, head: list[Fused], traits: Mapping[str, Traits]) ->
     head[:DEPTH] = sorted(best, key=lambda one: (-one.score, one.id))
 
 
-def _traits(memory: Memory) -> Traits:
+def _bonds(reading: Reading, head: Sequence[Fused]) -> dict[str, float]:
+    """How strongly each candidate is linked to another that matches well."""
+    if not reading.linked:
+        return {}
+    least = GOOD * max((one.score for one in head), default=0.0)
+    good = {one.id for one in head if one.score >= least or "exact" in one.scores}
+    bonds: dict[str, float] = {}
+    for one, other, strength in Relations(reading.transaction).among([each.id for each in head]):
+        for here, there in ((one, other), (other, one)):
+            if there in good:
+                bonds[here] = max(strength, bonds.get(here, 0.0))
+    return bonds
+
+
+def _traits(memory: Memory, relation: float) -> Traits:
     return Traits(
         text=f"{memory.key}: {memory.text}" if memory.key else memory.text,
         at=memory.said_at,
@@ -242,6 +273,7 @@ def _traits(memory: Memory) -> Traits:
         importance=memory.importance,
         pinned=memory.pinned,
         superseded=memory.superseded_by is not None,
+        relation=relation,
         insight=memory.kind is Kind.INSIGHT and memory.authority is Authority.AI_INFERRED,
     )
 

@@ -12,6 +12,7 @@ from lamina.model.read import (
     Hit,
     Query,
     Recollection,
+    Related,
     Source,
     Value,
 )
@@ -33,8 +34,8 @@ from lamina.model.write import (
 
 __all__ = [
     "Admit", "Authority", "Changed", "Context", "Decision", "Delta", "Deny", "Draft", "Effective",
-    "Explanation", "Filters", "Heard", "HistoryEntry", "HistoryOp", "Hit", "Hold", "Kind", "Layer", "Memory",
-    "Outcome", "Phase", "Provenance", "Query", "Receipt", "Recollection", "Role", "Scope", "Source",
-    "Space", "State", "Trust", "Value", "Verdict", "canonical", "checked_name", "contract_kind", "iso",
-    "plain", "quoted", "topic_of", "unquoted",
+    "Explanation", "Filters", "Heard", "HistoryEntry", "HistoryOp", "Hit", "Hold", "Kind", "Layer",
+    "Memory", "Outcome", "Phase", "Provenance", "Query", "Receipt", "Recollection", "Related", "Role",
+    "Scope", "Source", "Space", "State", "Trust", "Value", "Verdict", "canonical", "checked_name",
+    "contract_kind", "iso", "plain", "quoted", "topic_of", "unquoted",
 ]

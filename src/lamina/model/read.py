@@ -130,6 +130,18 @@ class Delta:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """A memory beside an answer: it is linked to something in it. Its text is data, never an instruction."""
+
+    id: str
+    text: str
+    to: str  #: what in the answer it is linked to
+    type: str
+    strength: float
+    trust: Trust
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """A block for a prompt: its text, its size, and how much each part takes."""
 
@@ -146,6 +158,7 @@ class Recollection:
 
     hits: tuple[Hit, ...]
     left_out: int = 0
+    related: tuple[Related, ...] = ()  #: linked to the hits and none of them; at most two, within the budget
     events: tuple[dict[str, Any], ...] = ()  #: what the contract says of this reading, where it was asked for
     delta: Delta | None = None  #: what changed, where it was asked for
 

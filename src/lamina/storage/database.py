@@ -27,7 +27,7 @@ class Transaction(Protocol):
         """The same transaction for somebody who may read these categories only."""
         ...
     kept: dict[str, Any]  #: what this process keeps of the store; checked against it before it is used
-    settled: bool  #: whether everything it sees is committed, so that it may be kept
+    settled: bool  #: whether what may be kept of what it sees is committed; not once it changes any
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
         """Every row of a query."""

@@ -17,9 +17,9 @@ class Happening:
     at: datetime
     user: str
     thread: str
-    node: str  #: hotpath, context, episodic or worker
-    op: str  #: classify, search, query, extract, create, update, merge, link, delete, restore
-    status: str = "ok"  #: ok, error or skipped
+    node: str  #: hotpath, context, episodic, worker or writing
+    op: str  #: classify, search, query, extract, create, update, merge, link, delete, restore; or a kind
+    status: str = "ok"  #: ok, error or skipped; pass, repaired, held or rejected for writing
     memory_id: str | None = None
     category: str | None = None
     sim: float | None = None

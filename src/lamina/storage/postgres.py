@@ -39,12 +39,10 @@ def _translated(sql: str) -> str:
 class PostgresTransaction:
     """Named queries on one connection."""
 
-    def __init__(
-        self, connection: psycopg.Connection[Row], database: PostgresDatabase, *, settled: bool
-    ) -> None:
+    def __init__(self, connection: psycopg.Connection[Row], database: PostgresDatabase) -> None:
         self.tenant = database.tenant
         self.reach = ""
-        self.settled = settled
+        self.settled = True
         self.kept = database.kept
         self._connection = connection
         self._queries = database.queries
@@ -111,7 +109,7 @@ class PostgresDatabase:
 
     def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:  # noqa: ARG002 no matter here
         with _explained(), self._turn(_SNAPSHOT, _ENTER) as connection:
-            return work(PostgresTransaction(connection, self, settled=True))
+            return work(PostgresTransaction(connection, self))
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         with _explained():
@@ -138,8 +136,8 @@ class PostgresDatabase:
     def scour(self, words: Sequence[str] = ()) -> int | None:  # noqa: ARG002 its files are the server's
         """Let the server give up the rows that nobody can see any more; its log and backups are its own."""
         with _explained(), psycopg.connect(self.url, autocommit=True, application_name="lamina-scour") as own:
-            own.execute("SET search_path = lamina")
-            own.execute("VACUUM memory, history, event, idempotency, entry, job_run")
+            rows = own.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'lamina'").fetchall()
+            own.execute(f"VACUUM {', '.join(f'lamina.{name}' for (name,) in rows)}".encode())
         return None
 
     @contextmanager
@@ -162,7 +160,7 @@ class PostgresDatabase:
     @contextmanager
     def _batch(self) -> Iterator[_PostgresBatch]:
         with self._turn(_ENTER_ALONE) as connection:
-            transaction = PostgresTransaction(connection, self, settled=False)
+            transaction = PostgresTransaction(connection, self)
             yield _PostgresBatch(transaction, connection)
 
     @contextmanager

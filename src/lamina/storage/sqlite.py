@@ -43,10 +43,10 @@ _SCHEMA_TABLE = """CREATE TABLE IF NOT EXISTS schema_migration (
 class SqliteTransaction:
     """Named queries on one connection."""
 
-    def __init__(self, connection: apsw.Connection, database: SqliteDatabase, *, settled: bool) -> None:
+    def __init__(self, connection: apsw.Connection, database: SqliteDatabase) -> None:
         self.tenant = database.tenant
         self.reach = ""
-        self.settled = settled
+        self.settled = True
         self.kept = database.kept
         self._connection = connection
         self._queries = database.queries
@@ -142,7 +142,7 @@ class SqliteDatabase:
         with _explained(self._path):
             connection.execute("BEGIN")
             try:
-                return work(SqliteTransaction(connection, self, settled=True))
+                return work(SqliteTransaction(connection, self))
             finally:
                 connection.execute("ROLLBACK")
 
@@ -248,7 +248,7 @@ class SqliteDatabase:
     def _batch(self) -> Iterator[_SqliteBatch]:
         self._writer.execute("BEGIN IMMEDIATE")
         try:
-            yield _SqliteBatch(SqliteTransaction(self._writer, self, settled=False), self._writer)
+            yield _SqliteBatch(SqliteTransaction(self._writer, self), self._writer)
             self._writer.execute("COMMIT")
         except BaseException:
             if not self._writer.getautocommit():

@@ -18,6 +18,7 @@ from lamina_search.lexical import SLOTS_PER_BLOCK, Shelf
 from lamina_search.nearness import Small
 
 _MOST_KEPT = 512 * 2**20  #: bytes of vectors that stay in memory
+_NEWEST = 2**15  #: slots among which what is like a new text is looked for
 _STATES = 3  #: a reader may still be on the snapshot before the last
 _KEPT_LOCK = threading.Lock()
 
@@ -114,6 +115,26 @@ class Vectors:
                 scores[[slot for slot, _ in fresh]] = nearness.cosines(rows, asked)
         return found
 
+    def near(
+        self, embedder: str, shelf: int, vectors: Mapping[int, NDArray[np.float32]], least: float, most: int
+    ) -> dict[int, list[tuple[int, float]]]:
+        """By slot of texts that get these vectors next, what stands in slots before it: slot and cosine.
+
+        At least so alike, the nearest first, at most so many, among the newest of a very large shelf.
+        """
+        slots = sorted(vectors)
+        asked = nearness.part(slots, nearness.small(np.stack([vectors[slot] for slot in slots])))
+        parts = [asked]
+        state = self._tx.one("vector_shelf_state", shelf=shelf, embedder=embedder)
+        if state is not None and state[0]:
+            dimension = asked[1].vectors.shape[1]
+            kept = self._current((shelf, embedder), dimension, (int(state[1]), int(state[2])))
+            parts += kept.newest(slots[0] - _NEWEST)
+        if fresh := self._tx.all("fresh_vectors", shelf=shelf, embedder=embedder):
+            rows = np.frombuffer(b"".join(data for _, data in fresh), dtype=np.int8)
+            parts.append(nearness.part([slot for slot, _ in fresh], rows.reshape(len(fresh), -1)))
+        return nearness.before(asked, parts, least, most)
+
     def _current(self, key: _Key, dimension: int, stamp: tuple[int, int]) -> nearness.Vectors:
         """The blocks of a shelf as this snapshot has them; read once and kept, then only what changed."""
         version, since = stamp
@@ -177,4 +198,5 @@ class Vectors:
             )
 
     def _version(self) -> int:
+        self._tx.settled = False
         return next_number(self._tx, "vectors")

@@ -69,6 +69,11 @@ class Calibration:
         (low, start), (high, end) = points[at - 1], points[at]
         return start + (end - start) * (score - low) / (high - low)
 
+    def least(self, likeness: float) -> float:
+        """A score below which no two texts, whatever their languages, are so alike."""
+        below = [[score for score, like in points if like < likeness] for points in self.curves.values()]
+        return min([likeness, *(max(scores, default=-1.0) for scores in below)])
+
     def verdict(self, score: float, one: str, other: str) -> Verdict:
         """What the score says of two texts in these languages."""
         likeness = self.likeness(score, one, other)

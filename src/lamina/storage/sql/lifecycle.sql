@@ -27,6 +27,11 @@ SELECT id FROM memory
 -- fragment: of_person
 (space = 'user' AND owner = :owner OR space = 'session' AND (owner = :owner OR owner >= :first AND owner < :beyond))
 
+-- name: taken_over
+-- What a memory took the place of, or was made of.
+SELECT {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND superseded_by = :id AND state = 'superseded' AND {{reached}} ORDER BY id;
+
 -- name: purge_memory
 DELETE FROM memory WHERE tenant = :tenant AND id = :id;
 

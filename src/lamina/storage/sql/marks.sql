@@ -5,6 +5,10 @@
 SELECT subject, at, note FROM job_mark
  WHERE tenant = :tenant AND job = :job AND owner = :owner AND at >= :since ORDER BY subject;
 
+-- name: owners_marked
+-- When a job last dealt with a subject of each user.
+SELECT owner, at FROM job_mark WHERE tenant = :tenant AND job = :job AND subject = :subject;
+
 -- name: put_job_mark
 INSERT INTO job_mark (tenant, job, owner, subject, at, note) VALUES (:tenant, :job, :owner, :subject, :at, :note)
 ON CONFLICT (tenant, job, owner, subject) DO UPDATE SET at = excluded.at, note = excluded.note;

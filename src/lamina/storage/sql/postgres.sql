@@ -1,7 +1,7 @@
 -- What PostgreSQL spells its own way: lists travel as arrays.
 
 -- name: shelf_statistics
-SELECT number, members, length, next_slot, name, phase FROM shelf
+SELECT number, members, length, next_slot, name, phase, linked FROM shelf
  WHERE tenant = :tenant AND name = ANY(:names) AND members > 0;
 
 -- name: add_posting
@@ -108,3 +108,22 @@ SELECT p.slot, p.path, p.number FROM passage p JOIN document d ON d.tenant = p.t
 SELECT {{passage_columns}}, d.stamp FROM unnest(:paths::text[], :numbers::bigint[]) AS w(path, number)
   JOIN passage p ON p.tenant = :tenant AND p.path = w.path AND p.number = w.number
   JOIN document d ON d.tenant = p.tenant AND d.path = p.path AND d.gone = 0;
+
+-- name: neighbours_at
+-- The lasting statements in some slots, with what they are compared by.
+SELECT m.slot, m.id, m.key, m.text FROM memory m
+ WHERE m.tenant = :tenant AND m.shelf = :shelf AND m.slot = ANY(:slots)
+   AND m.state = 'active' AND m.layer = 'semantic' AND {{reached}};
+
+-- name: relations_among
+-- How strongly each pair of these is linked.
+SELECT from_id, to_id, strength FROM relation
+ WHERE tenant = :tenant AND from_id = ANY(:ids) AND to_id = ANY(:ids);
+
+-- name: relations_touching
+-- The strongest edges at each of these, whichever way round.
+SELECT here, from_id, to_id, type, strength, explicit, created_at FROM (
+  SELECT e.*, row_number() OVER (PARTITION BY here ORDER BY strength DESC, from_id, to_id, type) AS place FROM (
+    SELECT r.from_id AS here, r.* FROM relation r WHERE r.tenant = :tenant AND r.from_id = ANY(:ids) UNION ALL
+    SELECT r.to_id AS here, r.* FROM relation r WHERE r.tenant = :tenant AND r.to_id = ANY(:ids)) e) t
+ WHERE place <= :most ORDER BY strength DESC, from_id, to_id, type, here;

@@ -2,7 +2,7 @@
 -- CROSS JOIN fixes the order of the loops: the short list outside, an index look-up inside.
 
 -- name: shelf_statistics
-SELECT number, members, length, next_slot, name, phase FROM shelf
+SELECT number, members, length, next_slot, name, phase, linked FROM shelf
  WHERE tenant = :tenant AND name IN (SELECT value FROM json_each(:names)) AND members > 0;
 
 -- name: add_posting
@@ -114,3 +114,25 @@ SELECT {{passage_columns}}, d.stamp FROM json_each(:paths) w
   CROSS JOIN json_each(:numbers) n ON n.key = w.key
   CROSS JOIN passage p ON p.tenant = :tenant AND p.path = w.value AND p.number = n.value
   CROSS JOIN document d ON d.tenant = p.tenant AND d.path = p.path AND d.gone = 0;
+
+-- name: neighbours_at
+-- The lasting statements in some slots, with what they are compared by.
+SELECT m.slot, m.id, m.key, m.text FROM json_each(:slots) s
+  CROSS JOIN memory m ON m.tenant = :tenant AND m.shelf = :shelf AND m.slot = s.value
+ WHERE m.state = 'active' AND m.layer = 'semantic' AND {{reached}};
+
+-- name: relations_among
+-- How strongly each pair of these is linked.
+SELECT r.from_id, r.to_id, r.strength FROM json_each(:ids) i
+  CROSS JOIN relation r ON r.tenant = :tenant AND r.from_id = i.value
+ WHERE r.to_id IN (SELECT value FROM json_each(:ids));
+
+-- name: relations_touching
+-- The strongest edges at each of these, whichever way round.
+SELECT here, from_id, to_id, type, strength, explicit, created_at FROM (
+  SELECT e.*, row_number() OVER (PARTITION BY here ORDER BY strength DESC, from_id, to_id, type) AS place FROM (
+    SELECT r.from_id AS here, r.* FROM json_each(:ids) i
+      CROSS JOIN relation r ON r.tenant = :tenant AND r.from_id = i.value UNION ALL
+    SELECT r.to_id AS here, r.* FROM json_each(:ids) i
+      CROSS JOIN relation r INDEXED BY relation_to ON r.tenant = :tenant AND r.to_id = i.value) e) t
+ WHERE place <= :most ORDER BY strength DESC, from_id, to_id, type, here;

@@ -25,6 +25,7 @@ from lamina.surfaces.cli import (
     lifecycle,
     memories,
     merging,
+    relations,
     team,
     upkeep,
 )
@@ -39,8 +40,8 @@ class LaminaGroup(LazyGroup):
     """Every command there is."""
 
     parts = (
-        begin, memories, merging, core, team, documents, governance, imports, decisions, jobs, layers,
-        lifecycle, upkeep, access, demo,
+        begin, memories, merging, core, team, relations, documents, governance, imports, decisions,
+        jobs, layers, lifecycle, upkeep, access, demo,
     )  # fmt: skip
     known = Commands(part.commands for part in parts)
 

@@ -56,6 +56,12 @@ def session_status(ctx: typer.Context) -> int:
 pending = commands.group("pending", "Guesses about you that wait for your word.")
 
 
+@pending.callback(invoke_without_command=True)
+def pending_alone(ctx: typer.Context) -> int:
+    """Guesses about you, and what agents want to set of you, that wait for your word."""
+    return list_pending(ctx) if ctx.invoked_subcommand is None else 0
+
+
 @pending.command("list")
 def list_pending(
     ctx: typer.Context,

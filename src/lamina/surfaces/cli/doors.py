@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from lamina_jobs.job import JobReport
     from lamina_jobs.run import JobLine
     from lamina_policy.rules import Policy
+    from lamina_services.erasing import EraseReceipt
     from lamina_services.exporting import Exported
     from lamina_services.purging import PurgeReceipt
+    from lamina_services.relations import Graph, Relations
     from lamina_text.decisions import Decision
 
 
@@ -63,9 +65,12 @@ class Doors(NamedTuple):
     find_decision: Callable[[Engine, str], Kept]
     overrule_decision: Callable[[Mind, str, str, str], Decision]
     import_files: Callable[..., Report]
+    relations: Callable[[Mind], Relations]
+    export_graph: Callable[[Graph, str], str]
     purge: Callable[..., tuple[PurgeReceipt, ...]]
     verify_purge: Callable[[Mind, str], PurgeReceipt]
     export: Callable[[Mind, Path], Exported]
+    erase: Callable[[Mind, str], EraseReceipt]
     show_bar: Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
     serve_http: Callable[[Engine, Callable[[str], None]], None]
     serve_mcp: Callable[[Mind, Engine, bool, str], None]

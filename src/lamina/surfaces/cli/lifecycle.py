@@ -1,4 +1,4 @@
-"""The commands about how a memory ends: pin, unpin, purge, export."""
+"""The commands about how a memory ends: pin, unpin, purge, export, erase."""
 
 from __future__ import annotations
 
@@ -99,3 +99,31 @@ def export(
         made = call.doors.export(mind, to or Path(name))
     rows = [(name.replace("_", " "), str(count)) for name, count in sorted(made.counts.items())]
     return call.answer(made, [made.folder, *call.out.table(rows)])
+
+
+@commands.add("erase")
+def erase(
+    ctx: typer.Context,
+    user: Annotated[str, Option(help="Whose memories; there is no default.")],
+    yes: Yes = False,
+) -> int:
+    """Take out everything of one person's, and prove it."""
+    call = call_of(ctx)
+    if not call.confirmed(f"Erase all of {user!r}, files and exports too? Nothing can bring it back.", yes):
+        return call.declined()
+    with call.engine() as engine:
+        who = dict(call.given.who)
+        # Whoever holds the workspace may erase anybody; others, and agents, what the verb lets them.
+        holder = who.get("user", engine.config.owner) == engine.config.owner and "agent" not in who
+        role = "admin" if holder and user != engine.config.owner else None
+        receipt = call.doors.erase(engine.scope(**who, role=role, via="cli"), user)
+    rows = [
+        (f"  {place}", f"{count} erased", f"{receipt.found.get(place, 0)} left")
+        for place, count in sorted(receipt.erased.items())
+    ]
+    lines = [call.out.style(f"{user}  erased {iso(receipt.at)}", "bold"), *call.out.table(rows)]
+    if receipt.shared:
+        lines.append(f"  {receipt.shared} memories that they said for a project stay there.")
+    message = f"Something of {user} was found again."
+    left = Failure(code="purge_incomplete", message=message, hint="Erase again.")
+    return call.answer(receipt, lines, None if receipt.clean else left)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
 from lamina.errors import InvalidInput
-from lamina.model import HistoryEntry, Hit, Recollection, iso, plain
+from lamina.model import HistoryEntry, Hit, Recollection, Related, iso, plain
 from lamina.surfaces.cli.call import Call, call_of, names, text_or_stdin
 from lamina.surfaces.cli.commands import Commands
 from lamina.surfaces.cli.output import Output
@@ -115,6 +115,13 @@ def _recollected(out: Output, found: Recollection, citations: Citations, explain
         yield from _hit(out, number, hit, explain, cited=citations is not Citations.OFF)
     if found.left_out:
         yield out.style(f"{found.left_out} more did not fit the budget.", "dim")
+    yield from related_lines(out, found.related)
+
+
+def related_lines(out: Output, related: Sequence[Related]) -> Iterator[str]:
+    """What is linked to an answer, as `recall` and `query` show it."""
+    for one in related:
+        yield f"~ {out.text(one.text, '  ')}  {out.style(f'{one.id}  {one.type} {one.to}', 'dim')}"
 
 
 def _hit(out: Output, number: int, hit: Hit, explain: bool, *, cited: bool) -> Iterator[str]:
@@ -209,7 +216,7 @@ def history(ctx: typer.Context, memory_id: MemoryId) -> int:
 
 def _step(out: Output, step: HistoryEntry) -> str:
     words = " -> ".join(out.text(text, "  ") for text in (step.old_text, step.new_text) if text is not None)
-    code = step.decision.get("code", "")
+    code = ":".join(str(step.decision[one]) for one in ("code", "channel") if one in step.decision)
     head = f"{iso(step.at)}  {step.op}  revision {step.revision}  {step.actor} ({step.via})  {code}"
     return f"{out.style(head, 'dim')}\n  {words}"
 

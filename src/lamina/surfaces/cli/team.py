@@ -12,6 +12,8 @@ from lamina.errors import InvalidInput
 from lamina.model import iso
 from lamina.surfaces.cli.call import Call, call_of, names
 from lamina.surfaces.cli.commands import Commands
+from lamina.surfaces.cli.memories import related_lines
+from lamina_services.writing import rates
 
 if TYPE_CHECKING:
     from lamina.engine.tally import Stats
@@ -40,6 +42,7 @@ def query(
             returns=returns, budget_tokens=budget, threshold=threshold,
         )  # fmt: skip
     lines = [f"- {call.out.text(one.text, '  ')}  {call.out.style(one.id, 'dim')}" for one in found.bullets]
+    lines += related_lines(call.out, [each for one in found.bullets for each in one.related])
     return call.answer(found, lines)
 
 
@@ -91,6 +94,8 @@ def _counted(call: Call, found: Stats) -> Iterator[str]:
         f"{found.turns} turns, {found.turns_with_query} of them with memory asked on demand"
         f" ({found.query_share:.0%})."
     )
+    for rate in rates(found.counts):
+        yield f"{rate.written} of the kind {rate.kind} written, {rate.share:.0%} of them right at once."
     for category, states in found.memories.items():
         told = ", ".join(f"{count} {state}" for state, count in states.items())
         yield f"{call.out.text(category)}: {told}"

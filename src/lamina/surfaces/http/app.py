@@ -18,6 +18,7 @@ from lamina.surfaces.http.layers import router as layers
 from lamina.surfaces.http.lifecycle import router as lifecycle
 from lamina.surfaces.http.merging import router as merging
 from lamina.surfaces.http.models import ProblemBody
+from lamina.surfaces.http.relations import router as relations
 from lamina.surfaces.http.routes import VERSION, health, router
 from lamina.surfaces.http.runs import router as runs
 from lamina.surfaces.http.search import router as search
@@ -65,6 +66,7 @@ def _bare_app() -> FastAPI:
     app.include_router(router)
     app.include_router(runs)
     app.include_router(team)
+    app.include_router(relations)
     app.include_router(merging)
     app.include_router(lifecycle)
     app.include_router(jobs)

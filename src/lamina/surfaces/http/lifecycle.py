@@ -1,4 +1,4 @@
-"""The routes about how a memory ends: pins, purge, export."""
+"""The routes about how a memory ends: pins, purge, export, erase."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from lamina.model import plain
 from lamina.model.token import Right
 from lamina.surfaces.http.models import Body, Nothing, ReceiptBody
 from lamina.surfaces.http.routes import Id, Reader, Writer, answered, may, says
+from lamina_services.erasing import EraseReceipt, erase
 from lamina_services.exporting import lines_of
 from lamina_services.purging import PurgeReceipt, purge, verify_purge
 
@@ -24,6 +25,12 @@ class Purge(Body):
     """How to purge."""
 
     now: bool = Field(False, description="Also where it could still be restored.")
+
+
+class Erase(Body):
+    """Whose memories to erase."""
+
+    user: str = Field(min_length=1, max_length=128, description="The name, said once more to be sure.")
 
 
 @router.post("/v1/memories/{id}/pin", response_model=ReceiptBody, responses=says(404))
@@ -58,3 +65,9 @@ def check_purge(memory_id: Id, mind: Person) -> JSONResponse:
 def export(mind: Reader) -> StreamingResponse:
     """Everything that is known about the caller's user, an object a line; the last one seals the others."""
     return StreamingResponse(lines_of(mind), media_type="application/x-ndjson")
+
+
+@router.post("/v1/erase", response_model=EraseReceipt)
+def erase_user(body: Erase, mind: Person) -> JSONResponse:
+    """Take out everything of one person's: the token's own user, or as an administrator anybody."""
+    return JSONResponse(plain(erase(mind, body.user)))

@@ -21,7 +21,7 @@ from lamina.model.token import Right
 from lamina.surfaces.mcp import shapes
 from lamina.surfaces.mcp.consent import CALLER, Asked, decided
 from lamina.surfaces.mcp.identity import Caller
-from lamina.surfaces.mcp.merging import MergingTools
+from lamina.surfaces.mcp.relations import RelationTools
 from lamina.surfaces.mcp.traits import TRAITS, MemoryId, Reason, Session, Trait, moment, tool
 from lamina_language.secrets.privacy import redacted
 from lamina_search.results import Corpus
@@ -36,7 +36,7 @@ _SHOWN_PROBLEMS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Tools(MergingTools):
+class Tools(RelationTools):
     """The tools of one server; each runs on a worker thread, because the engine blocks."""
 
     @tool("Recall", core=True, reads=True)
