@@ -135,7 +135,7 @@ def _scrubbed(engine: Engine, names: dict[str, Any], *, dry: bool) -> int:
         return found
 
     by_run = engine.database.read(work) if engine.root is not None else {}
-    return sum(engine.mirror.scrub(run_id, seqs, dry=dry) for run_id, seqs in sorted(by_run.items()))
+    return sum(len(engine.mirror.scrub(run_id, seqs, dry=dry)) for run_id, seqs in sorted(by_run.items()))
 
 
 def _emptied(engine: Engine) -> int:
