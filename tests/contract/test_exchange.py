@@ -224,7 +224,9 @@ def test_what_was_purged_comes_in_again_only_under_another_id(ana: Mind, tmp_pat
     assert ana.engine.verify_audit().findings == ()
 
 
-def test_relations_leave_with_the_memories_and_go_with_them(engine: Engine, ana: Mind, tmp_path: Path) -> None:
+def test_relations_leave_with_their_memories_and_go_with_them(
+    engine: Engine, ana: Mind, tmp_path: Path
+) -> None:
     one, other = (ana.remember(text).ids[0] for text in ("อนาชอบกาแฟดำ", "The espresso machine is broken"))
     Relations(ana).link(one, other)
     export(ana, tmp_path / "out")

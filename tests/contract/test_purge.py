@@ -48,7 +48,7 @@ def test_no_byte_of_a_purged_memory_is_left_anywhere(place: Place, language: str
     (receipt,) = purge(mind, one, now=True)
 
     assert receipt.clean, receipt
-    looked = {"rows", "history", "relations", "index", "vectors", "trace", "responses", "audit_files", "files"}
+    looked = {"rows", "history", "relations", "index", "vectors", "trace", "responses", "files"}
     assert set(receipt.found) >= looked
     assert holding(place, text) == []
     assert engine.verify_audit().findings == ()
