@@ -27,8 +27,8 @@ from lamina_services.marks import minds_of, statements
 DAYS = 30
 PEOPLE = ("ana", "bo", "chai", "mei", "noor")
 #: By language: forms of one statement. The first is said, the next two say it nearly so, then in other words,
-#: then with another value, then the opposite.
-FORMS: dict[str, list[tuple[str, str, str, str, str, str]]] = {
+#: then with another value, then the opposite, then with a limit or a doubt.
+FORMS: dict[str, list[tuple[str, ...]]] = {
     "en": [
         (
             "{n} drinks {a} every morning",
@@ -37,6 +37,7 @@ FORMS: dict[str, list[tuple[str, str, str, str, str, str]]] = {
             "{a} is what starts the day for {n}, and nothing else",
             "{n} drinks {b} every morning",
             "{n} does not drink {a} every morning",
+            "{n} used to drink {a} every morning",
         ),
         (
             "{n} keeps {a} on the second shelf",
@@ -45,6 +46,7 @@ FORMS: dict[str, list[tuple[str, str, str, str, str, str]]] = {
             "Whoever looks for what {n} has of {a} finds it one shelf up",
             "{n} keeps {b} on the second shelf",
             "{n} never keeps {a} on the second shelf",
+            "{n} keeps {a} on the second shelf only in winter",
         ),
         (
             "{n} pays 30 euros a month for {a}",
@@ -53,6 +55,7 @@ FORMS: dict[str, list[tuple[str, str, str, str, str, str]]] = {
             "The {a} of {n} cost a good deal each month",
             "{n} pays 45 euros a month for {a}",
             "{n} does not pay 30 euros a month for {a}",
+            "{n} may pay 30 euros a month for {a}",
         ),
     ],
     "th": [
@@ -63,6 +66,7 @@ FORMS: dict[str, list[tuple[str, str, str, str, str, str]]] = {
             "สิ่งแรกของวันสำหรับ{n}คือ{a}เสมอมา",
             "{n}ดื่ม{b}ทุกเช้า",
             "{n}ไม่ดื่ม{a}ทุกเช้า",
+            "{n}เคยดื่ม{a}ทุกเช้า",
         ),
         (
             "{n}เก็บ{a}ไว้ที่ชั้นสอง",
@@ -71,6 +75,7 @@ FORMS: dict[str, list[tuple[str, str, str, str, str, str]]] = {
             "ถ้าจะหา{a}ของ{n}ให้ดูชั้นบน",
             "{n}เก็บ{b}ไว้ที่ชั้นสอง",
             "{n}ไม่เก็บ{a}ไว้ที่ชั้นสอง",
+            "{n}เก็บ{a}ไว้ที่ชั้นสองเฉพาะหน้าหนาว",
         ),
         (
             "{n}จ่าย 30 บาทต่อเดือนสำหรับ{a}",
@@ -79,6 +84,7 @@ FORMS: dict[str, list[tuple[str, str, str, str, str, str]]] = {
             "{a}ของ{n}มีราคาพอสมควร",
             "{n}จ่าย 45 บาทต่อเดือนสำหรับ{a}",
             "{n}ไม่จ่าย 30 บาทต่อเดือนสำหรับ{a}",
+            "{n}อาจจ่าย 30 บาทต่อเดือนสำหรับ{a}",
         ),
     ],
     "zh": [
@@ -89,6 +95,7 @@ FORMS: dict[str, list[tuple[str, str, str, str, str, str]]] = {
             "{n}的一天总是从{a}开始的",
             "{n}每天早上喝{b}",
             "{n}每天早上不喝{a}",
+            "{n}以前每天早上喝{a}",
         ),
         (
             "{n}把{a}放在第二层架子上",
@@ -97,6 +104,7 @@ FORMS: dict[str, list[tuple[str, str, str, str, str, str]]] = {
             "要找{n}的{a}得往上看",
             "{n}把{b}放在第二层架子上",
             "{n}不把{a}放在第二层架子上",
+            "{n}只在冬天把{a}放在第二层架子上",
         ),
         (
             "{n}每月为{a}付30元",
@@ -105,6 +113,7 @@ FORMS: dict[str, list[tuple[str, str, str, str, str, str]]] = {
             "{n}的{a}可不便宜",
             "{n}每月为{a}付45元",
             "{n}每月不为{a}付30元",
+            "{n}可能每月为{a}付30元",
         ),
     ],
 }
@@ -121,7 +130,7 @@ THINGS = {
     "th": ("ชาเขียว", "นมข้าวโอ๊ต", "น้ำขิง", "กาแฟดำ", "โกโก้", "น้ำมะนาว", "น้ำสมุนไพร", "โซดามินต์"),
     "zh": ("绿茶", "燕麦奶", "姜汁", "黑咖啡", "可可", "柠檬水", "草药糖浆", "薄荷汽水"),
 }  # fmt: skip
-_SAID, _CHANGED, _OPPOSITE = range(3)
+_SAID, _CHANGED, _OPPOSITE, _LIMITED = range(4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +170,7 @@ def _family(
     plan += [(3, "fact", _SAID)] if number % 4 == 0 else []
     plan += [(4, "fact", _CHANGED)] if number % 3 == 1 else []
     plan += [(5, "fact", _OPPOSITE)] if number % 4 == 1 else []
+    plan += [(6, "fact", _LIMITED)] if number % 5 == 2 else []
     for step, (which, kind, meaning) in enumerate(plan):
         text = words[which].format(**fill)
         yield Planted((number * 7 + step * 5) % DAYS, user, text, kind, (*topic, meaning), topic)

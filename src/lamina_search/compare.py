@@ -29,7 +29,7 @@ _TURNED = 0.52
 #: From this likeness on an encoder's word is taken where the words themselves say little.
 _LIKE = 0.8
 _LONGEST = 2_000  #: characters that are looked at
-_LITTLE, _MEANING = "little in common", "the same meaning"
+_LITTLE = "little in common"
 
 _THAI, _HAN = "\u0e01-\u0e3a\u0e40-\u0e4e", "\u3400-\u9fff\uf900-\ufaff"
 _UNIT = re.compile(rf"¤\d+|\d+(?:[.,:/-]\d+)*%?|[a-z][a-z0-9]*(?:['’][a-z]+)?|[{_HAN}]|[{_THAI}]|[^\W_]")
@@ -62,11 +62,8 @@ class Comparison:
 
     @property
     def undecided(self) -> bool:
-        """Whether they may say one thing in other words, which words cannot tell.
-
-        An encoder's word alone is not enough to make one of two: to it one name is as good as another.
-        """
-        return self.why in (_LITTLE, _MEANING)
+        """Whether they may yet say one thing, in other words."""
+        return self.why == _LITTLE
 
 
 def same_task(found: Comparison) -> bool:
@@ -109,7 +106,7 @@ def compare(one: str, other: str, likeness: float | None = None) -> Comparison:
     if parts.overlap >= _CHANGED and not parts.replaced:
         return verdict(Relation.SAME, "one says more" if parts.added else "the same words")
     if likeness is not None and likeness >= _LIKE and not parts.numbers:
-        return verdict(Relation.SAME, _MEANING)
+        return verdict(Relation.SAME, "the same meaning")
     return verdict(Relation.UNRELATED, "other numbers" if parts.numbers else _LITTLE)
 
 

@@ -21,6 +21,7 @@ from lamina.storage.database import Transaction
 from lamina.trace.chain import Sealer
 from lamina_search.bands import RECENT, TOP_K, Bands, in_common
 from lamina_search.compare import Comparison, Relation, compare
+from lamina_search.doubles import said_twice
 from lamina_search.encoders.port import Embedder
 from lamina_services.marks import Marks, statements
 from lamina_text.analyse import query_terms
@@ -52,8 +53,9 @@ class Pair:
         return sealer.fingerprint(canonical([*said, round(self.found.closeness, 2)])) or ""
 
     def duplicate(self, bands: Bands) -> bool:
-        same = self.found.relation is Relation.SAME and not self.found.undecided
-        return same and self.found.closeness >= bands.check
+        """Whether it can be merged while nobody looks."""
+        same = self.found.relation is Relation.SAME and self.found.closeness >= bands.check
+        return same and said_twice(self.one.text, self.other.text)
 
     def doubtful(self, bands: Bands, now: datetime) -> bool:
         """Whether only more than words can tell: close enough, of late, and something in common."""
@@ -146,6 +148,8 @@ class _Round:
         engine = self._mind.engine
         why = "a language model found them the same" if judged else "they say the same"
         ids = [pair.one.id, pair.other.id]
+        if any(step.decision.get("code") == "unmerged" for one in ids for step in self._mind.history(one)):
+            return "taken_apart"  # by somebody who knows better
         try:
             return engine.act(
                 self._mind.scope, lambda ledger: commit_merge(ledger, ids, why, judged=judged)

@@ -29,6 +29,11 @@ DIFFERENT = [
     ("ห้องประชุมอยู่ชั้น 3", "ห้องประชุมอยู่ชั้น 5"),
     ("会议室在三楼", "会议室不在三楼"),
 ]
+LIMITED = [
+    ("Ana lives in Bangkok", "Ana used to live in Bangkok"),
+    ("อานาอยู่กรุงเทพ", "อานาเคยอยู่กรุงเทพ"),
+    ("安娜吃鱼", "安娜只在周五吃鱼"),
+]
 DOUBTFUL = ("Ana is allergic to peanuts, as a doctor found out long ago", "Peanuts make Ana ill")
 
 
@@ -85,6 +90,13 @@ def test_other_values_and_contradictions_are_never_merged_whatever_a_model_says(
     assert report.figures["differing"] == len(DIFFERENT)
 
 
+def test_what_adds_a_limit_a_time_or_a_doubt_is_not_merged_by_the_rules(ana: Mind) -> None:
+    for pair in LIMITED:
+        say(ana, *pair)
+    report = run(ana.engine)
+    assert (report.figures["merged"], report.figures["left"]) == (0, len(LIMITED))
+
+
 def test_a_model_decides_what_only_may_be_the_same_and_is_asked_once_in_two_weeks(
     place: Any, clock: ManualClock
 ) -> None:
@@ -113,7 +125,7 @@ def test_a_user_has_at_most_fifty_pairs_in_a_day_over_all_runs(ana: Mind, clock:
     clock.advance(days=1)
     third = run(ana.engine)
     assert [one.figures["merged"] for one in (first, second, third)] == [MOST_PAIRS, 0, 5]
-    assert any("left for tomorrow" in note for note in second.notes)
+    assert any("5 duplicates are left" in note for note in second.notes)
 
 
 def test_a_run_that_is_cut_off_is_finished_by_the_next(ana: Mind) -> None:
@@ -144,6 +156,17 @@ def test_who_was_not_reached_in_time_comes_first_in_the_next_run(engine: Engine,
     say(people[0], *SAME[1])
     clock.advance(days=1)
     assert [line.partition(":")[0] for line in run(engine).changes] == ["bo", "chai", "ana"]
+
+
+def test_what_its_person_took_apart_stays_apart(ana: Mind, clock: ManualClock) -> None:
+    ids = say(ana, *SAME[0])
+    run(ana.engine)
+    ana.unmerge(ana.get(ids[0]).superseded_by or "")
+    for _ in range(2):
+        clock.advance(days=15)
+        ana.recall("Ana lives in Bangkok")
+        assert run(ana.engine).figures["merged"] == 0
+    assert known(ana) == sorted(SAME[0])
 
 
 def test_one_owner_s_words_are_never_beside_another_s_nor_a_tool_s_beside_a_person_s(engine: Engine) -> None:

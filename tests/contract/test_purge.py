@@ -48,7 +48,8 @@ def test_no_byte_of_a_purged_memory_is_left_anywhere(place: Place, language: str
     (receipt,) = purge(mind, one, now=True)
 
     assert receipt.clean, receipt
-    assert set(receipt.found) >= {"rows", "history", "index", "vectors", "trace", "responses", "files"}
+    looked = {"rows", "history", "relations", "index", "vectors", "trace", "responses", "files"}
+    assert set(receipt.found) >= looked
     assert holding(place, text) == []
     assert engine.verify_audit().findings == ()
     assert verify_purge(mind, one).found.items() <= receipt.found.items()

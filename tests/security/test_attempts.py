@@ -222,7 +222,7 @@ class Attack:
 
     async def _at_checkpoints(self, caller: Caller) -> None:
         user = "eve" if caller.user == "ana" else caller.user  # an agent has its user's own saver
-        saver = CheckpointSaver(self.world.engines["acme"].database, user=user)
+        saver = CheckpointSaver(self.world.engines["acme"].database, user=user, clock=self.world.clock)
         thread = self.pick.choice(self.world.threads)
         place: dict[str, Any] = {"thread_id": thread, "checkpoint_ns": self.pick.choice(("", "x"))}
         if self.pick.random() < 0.5:

@@ -204,7 +204,7 @@ class World:
         self.ids += project.remember(self._phrase(tenant, "-", None, 0), space="project").ids
 
     def _graphs(self, mind: Mind, tenant: str, user: str) -> None:
-        saver = CheckpointSaver(self.engines[tenant].database, user=user)
+        saver = CheckpointSaver(self.engines[tenant].database, user=user, clock=self.clock)
         thread = f"t-{self.mark(tenant, user, named=True, script=0)}"
         self.threads.append(thread)
         at: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
