@@ -42,6 +42,7 @@ from lamina_search.encoders.remote import Endpoint, RemoteEncoder
 from lamina_search.encoders.static import StaticEncoder
 from lamina_search.encoders.tended import Tended
 from lamina_services.access import authenticate, create_token
+from lamina_services.facts import extract
 from lamina_services.linking import Linking
 
 #: How long a question waits for an encoder elsewhere; then words alone answer it.
@@ -163,6 +164,7 @@ def _assembled(
             home=home,
             root=where.workspace,
             library=Library,
+            extract=extract if config.extract_facts else None,
             adopt=adopt,
         )
     )

@@ -284,7 +284,7 @@ def _looked(engine: Engine, pending: Sequence[Operation]) -> dict[str, PurgeRece
 
 def _counted(transaction: Transaction, one: str) -> dict[str, int]:
     found: dict[str, int] = {}
-    for place in ("rows", "history", "entries", "counts", "responses", "unfinished"):
+    for place in ("rows", "history", "relations", "entries", "counts", "responses", "unfinished"):
         row = transaction.one(f"count_{place}", id=one, named=f'"{one}"')
         found[place] = int(row[0]) if row else 0
     return found
@@ -364,8 +364,10 @@ def _in_files(
     kept: dict[str, int] = {}
     if (root := engine.root) is None:
         return lines, kept
-    for (run_id, one), seqs in engine.database.read(lambda tx: _audited(tx, pending)).items():
-        lines[one] = lines.get(one, 0) + engine.mirror.scrub(run_id, seqs, dry=dry)
+    for run_id, seqs in engine.database.read(lambda tx: _audited(tx, pending)).items():
+        which = {seq: half for seq, (half, _) in seqs.items()}
+        for seq in engine.mirror.scrub(run_id, which, dry=dry):
+            lines[seqs[seq][1]] = lines.get(seqs[seq][1], 0) + 1
     for operation in pending:
         trail = operation.payload
         if (name := trail["file"]) is None:
@@ -391,19 +393,19 @@ def _has_entry(engine: Engine, key: str, marks: frozenset[str]) -> Callable[[byt
 
 def _audited(
     transaction: Transaction, pending: Sequence[Operation]
-) -> dict[tuple[str, str], dict[int, str]]:
-    """Run and memory to the numbers of the records with its words, and which of the two words that is."""
+) -> dict[str, dict[int, tuple[str, str]]]:
+    """Run to the numbers of the records with words of these memories: which of the two, and whose."""
     ids = {one.payload["id"] for one in pending}
     echoes = {
         (heir, number): one.payload["id"] for one in pending for heir, number in one.payload.get("echoes", ())
     }
-    found: dict[tuple[str, str], dict[int, str]] = {}
+    found: dict[str, dict[int, tuple[str, str]]] = {}
     after = -(2**62)
     while rows := transaction.all("audit_subjects", after=after, limit=_PAGE):
         for seq, run_id, one, number in rows:
             if one in ids:
-                found.setdefault((run_id, one), {})[seq] = "all"
+                found.setdefault(run_id, {})[seq] = ("all", one)
             elif (one, number) in echoes:
-                found.setdefault((run_id, echoes[one, number]), {})[seq] = "old"
+                found.setdefault(run_id, {})[seq] = ("old", echoes[one, number])
         after = rows[-1][0]
     return found

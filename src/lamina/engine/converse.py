@@ -37,7 +37,10 @@ def converse(
         asked = [one for one in asked if one.action in _LEAVE_NO_TURN]
     if not asked:
         heard = mind.engine.hear(turn)
-        return _with_lessons(mind, text, _with_guesses(mind, text, heard)) if _is_person(mind) else heard
+        if not _is_person(mind):
+            return heard
+        heard, extract = _with_lessons(mind, text, _with_guesses(mind, text, heard)), mind.engine.extract
+        return heard if extract is None else extract(mind, text, heard)
     said = voice(mind, text)
     obeyed = [receipt for command in asked for receipt in obey(mind, command, said)]
     refused = all(one.decision is Outcome.DENIED for one in obeyed)

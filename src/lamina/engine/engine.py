@@ -70,6 +70,8 @@ _OPERATIONS = {
 
 #: Root, owner, store, settings and encoder into the index of a workspace's documents.
 OpenLibrary = Callable[[Path, Scope, Database, Config, Embedder | None], Library]
+#: A caller, its message and what became of it so far, into what became of it in the end.
+Extract = Callable[[Mind, str, Heard], Heard]
 
 
 class Who(TypedDict, total=False):
@@ -97,6 +99,7 @@ class Parts:
     root: Path | None  #: the workspace, None for a store without files
     embedder: Embedder | None = None  #: what finds by meaning; without it words alone do
     library: OpenLibrary | None = None  #: how the workspace's documents are opened; None, and there are none
+    extract: Extract | None = None  #: what keeps the facts of a long message; None, and nothing does
     adopt: bool = False  #: take the files over from another workspace on the same store
 
 
@@ -129,6 +132,7 @@ class Engine:
         self.database: Database = parts.database
         self.embedder = parts.embedder
         self.reranker: Reranker | None = None  #: a program may put a cross-encoder here
+        self.extract = parts.extract
         self.root = parts.root
         self.reads = Reads()
         self._learnings = None if parts.root is None else Learnings(parts.root, parts.database)

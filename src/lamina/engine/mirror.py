@@ -210,29 +210,32 @@ class Mirror:
             for seq in sorted(number for number in numbers - found if number <= mirrored):
                 yield Finding(what="mirror_missing", seq=seq, detail=f"its line is not in {name}")
 
-    def scrub(self, run_id: str, gone: Mapping[int, str], *, dry: bool = False) -> int:
+    def scrub(self, run_id: str, gone: Mapping[int, str], *, dry: bool = False) -> list[int]:
         """Take words out of lines of a run's file, by their numbers: the `old` ones, or `all`.
 
-        They are overwritten where they stand. Returns how many lines had any; with `dry` nothing is changed.
+        They are overwritten where they stand. Returns the numbers of the lines that had any; with `dry`
+        nothing is changed.
         """
-        count = 0
+        touched: list[int] = []
 
         def without(raw: bytes) -> bytes:
-            nonlocal count
+            number = _NUMBER.search(raw)
+            seq = int(number[0][6:-8]) if number else 0
+            if seq not in gone:
+                return raw
             try:
                 line = json.loads(raw)
             except ValueError:
-                return raw  # not ours; `verify` says so
-            which = gone.get(line.get("seq", -1)) if isinstance(line, dict) else None
-            rest = {"new": None, "reason": ""} if which == "all" else {}
-            if which is None or {**line, "old": None, **rest} == line:
+                return raw  # not as we wrote it; `verify` says so
+            rest = {"new": None, "reason": ""} if gone[seq] == "all" else {}
+            if {**line, "old": None, **rest} == line:
                 return raw
-            count += 1
+            touched.append(seq)
             return self._padded({**line, "old": None, **rest}, raw)
 
         if self._root is not None:
             overwrite_lines(self._root, _file(run_id), without, dry=dry)
-        return count
+        return touched
 
     def _padded(self, line: dict[str, Any], raw: bytes) -> bytes:
         """A line sealed anew, as long as it was: blanks between the last value and the seal."""

@@ -18,7 +18,7 @@ class Happening:
     user: str
     thread: str
     node: str  #: hotpath, context, episodic, worker or writing
-    op: str  #: classify, search, query, create, update, merge, link, delete, restore; a kind for writing
+    op: str  #: classify, search, query, extract, create, update, merge, link, delete, restore; or a kind
     status: str = "ok"  #: ok, error or skipped; pass, repaired, held or rejected for writing
     memory_id: str | None = None
     category: str | None = None
