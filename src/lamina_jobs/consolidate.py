@@ -72,7 +72,8 @@ def _in_turn(engine: Engine) -> list[Mind]:
 
 def _say_what_is_left(task: Task) -> None:
     if over := task.figures["duplicates_after"]:
-        task.notes.append(f"{over} duplicates are left for tomorrow: a day has its limit for each user.")
+        why = "a day has its limit for each user, and what somebody took apart stays so"
+        task.notes.append(f"{over} duplicates are left: {why}.")
     if differing := task.figures["differing"]:
         task.notes.append(f"{differing} pairs have different values and were left as they are.")
     if left := task.figures["left"]:

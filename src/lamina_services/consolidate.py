@@ -148,6 +148,8 @@ class _Round:
         engine = self._mind.engine
         why = "a language model found them the same" if judged else "they say the same"
         ids = [pair.one.id, pair.other.id]
+        if any(step.decision.get("code") == "unmerged" for one in ids for step in self._mind.history(one)):
+            return "taken_apart"  # by somebody who knows better
         try:
             return engine.act(
                 self._mind.scope, lambda ledger: commit_merge(ledger, ids, why, judged=judged)

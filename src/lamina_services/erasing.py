@@ -25,10 +25,10 @@ from lamina_services.purging import check_owner
 
 #: The tables with anything of a person's, in the order in which they are emptied of it.
 TABLES = (
-    "history", "memory", "posting", "fresh", "vector_block", "vector_fresh", "vector_shelf", "placement",
-    "conversation", "phase", "passage", "document", "shelf", "change_log", "event", "idempotency", "entry",
-    "operation", "operational", "session", "token", "import_position", "import_entry", "checkpoint",
-    "checkpoint_blob", "checkpoint_write", "supervisor_checkpoints", "job_mark", "property",
+    "history", "relation", "memory", "posting", "fresh", "vector_block", "vector_fresh", "vector_shelf",
+    "placement", "conversation", "phase", "passage", "document", "shelf", "change_log", "event",
+    "idempotency", "entry", "operation", "operational", "session", "token", "import_position", "import_entry",
+    "checkpoint", "checkpoint_blob", "checkpoint_write", "supervisor_checkpoints", "job_mark", "property",
 )  # fmt: skip
 #: What stays: the chain, which cannot change (0016), the numbers, so that no id is ever given twice, and what
 #: is nobody's.

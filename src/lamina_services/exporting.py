@@ -17,14 +17,15 @@ from lamina.errors import Conflict
 from lamina.model import State, canonical, iso, plain, quoted
 from lamina.storage.book import Properties
 from lamina.storage.database import Transaction
-from lamina.storage.memories import from_micros, from_row, moment
+from lamina.storage.memories import Memories, from_micros, from_row, moment
 from lamina_files.files import explained
 
 FORMAT, VERSION = "lamina-export", 1
-MANIFEST, MEMORIES, HISTORY, SESSIONS, PAGE = (
-    "manifest.json", "memories.jsonl", "history.jsonl", "sessions.jsonl", "memories.md",
-)  # fmt: skip
-_FILES = {"memory": MEMORIES, "history": HISTORY, "session": SESSIONS}
+MANIFEST, MEMORIES, PAGE = "manifest.json", "memories.jsonl", "memories.md"
+_FILES = {
+    "memory": MEMORIES, "history": "history.jsonl", "relation": "relations.jsonl",
+    "session": "sessions.jsonl",
+}  # fmt: skip
 _AT_ONCE = 500
 _KNOWN = "export:"  #: the properties that name exports on this machine, by person
 
@@ -34,7 +35,7 @@ class Exported:
     """An export that was made."""
 
     folder: str
-    counts: dict[str, int]  #: memories by state, history, sessions
+    counts: dict[str, int]  #: memories by state, history, relation, session
     files: dict[str, dict[str, Any]]  #: name to its sha256, bytes and lines
 
 
@@ -60,7 +61,7 @@ class _Sheet:
 
 
 def parts_of(mind: Mind) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every memory in whatever state, every step of their histories, every session: what it is, and it.
+    """Every memory in whatever state, each step of its history, its relations, the sessions: what, and it.
 
     Of the caller's own user, within the caller's allowlist; in an order that is always the same, and a page
     in memory at a time.
@@ -69,14 +70,15 @@ def parts_of(mind: Mind) -> Iterator[tuple[str, dict[str, Any]]]:
     engine.sync()
     who = {"owner": owner, "first": f"{owner},", "beyond": f"{owner}-"}
 
-    def page(transaction: Transaction) -> tuple[list[Any], list[Any]]:
+    def page(transaction: Transaction) -> tuple[list[Any], list[Any], list[Any]]:
         rows = transaction.all("export_memories", after=after, limit=_AT_ONCE, **who)
         if not rows:
-            return [], []
-        return rows, transaction.all("export_history", after=after, last=rows[-1][1], **who)
+            return [], [], []
+        steps = transaction.all("export_history", after=after, last=rows[-1][1], **who)
+        return rows, steps, _edges(transaction, [row[1] for row in rows])
 
     while (found := engine.database.read(page))[0]:
-        rows, steps = found
+        rows, steps, edges = found
         for row in rows:
             yield "memory", {**plain(from_row(row[1:])), "place": row[0]}
         for step in steps:
@@ -85,10 +87,22 @@ def parts_of(mind: Mind) -> Iterator[tuple[str, dict[str, Any]]]:
                 "at": iso(moment(step[4])), "actor": step[5], "via": step[6], "old_text": step[7],
                 "new_text": step[8], "decision": json.loads(step[9]),
             }  # fmt: skip
+        for edge in edges:
+            yield "relation", {
+                "from_id": edge[0], "to_id": edge[1], "type": edge[2], "strength": edge[3],
+                "explicit": bool(edge[4]), "created_at": iso(moment(edge[5])),
+            }  # fmt: skip
         after = rows[-1][1]
     for name, *times in engine.database.read(lambda tx: tx.all("export_sessions", user=mind.scope.user)):
         at = [None if one is None else iso(one) for one in map(from_micros, times)]
         yield "session", {"name": name, "started_at": at[0], "last_at": at[1], "ended_at": at[2]}
+
+
+def _edges(transaction: Transaction, ids: list[str]) -> list[Any]:
+    """The edges from these memories to such as the caller may see."""
+    rows = transaction.all("relations_between", first=ids[0], beyond=f"{ids[-1]} ")
+    seen, own = Memories(transaction).load(sorted({row[1] for row in rows})), set(ids)
+    return [row for row in rows if row[0] in own and row[1] in seen]
 
 
 def lines_of(mind: Mind) -> Iterator[str]:

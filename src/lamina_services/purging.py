@@ -284,7 +284,7 @@ def _looked(engine: Engine, pending: Sequence[Operation]) -> dict[str, PurgeRece
 
 def _counted(transaction: Transaction, one: str) -> dict[str, int]:
     found: dict[str, int] = {}
-    for place in ("rows", "history", "entries", "counts", "responses", "unfinished"):
+    for place in ("rows", "history", "relations", "entries", "counts", "responses", "unfinished"):
         row = transaction.one(f"count_{place}", id=one, named=f'"{one}"')
         found[place] = int(row[0]) if row else 0
     return found

@@ -125,7 +125,7 @@ def test_a_user_has_at_most_fifty_pairs_in_a_day_over_all_runs(ana: Mind, clock:
     clock.advance(days=1)
     third = run(ana.engine)
     assert [one.figures["merged"] for one in (first, second, third)] == [MOST_PAIRS, 0, 5]
-    assert any("left for tomorrow" in note for note in second.notes)
+    assert any("5 duplicates are left" in note for note in second.notes)
 
 
 def test_a_run_that_is_cut_off_is_finished_by_the_next(ana: Mind) -> None:
@@ -156,6 +156,17 @@ def test_who_was_not_reached_in_time_comes_first_in_the_next_run(engine: Engine,
     say(people[0], *SAME[1])
     clock.advance(days=1)
     assert [line.partition(":")[0] for line in run(engine).changes] == ["bo", "chai", "ana"]
+
+
+def test_what_its_person_took_apart_stays_apart(ana: Mind, clock: ManualClock) -> None:
+    ids = say(ana, *SAME[0])
+    run(ana.engine)
+    ana.unmerge(ana.get(ids[0]).superseded_by or "")
+    for _ in range(2):
+        clock.advance(days=15)
+        ana.recall("Ana lives in Bangkok")
+        assert run(ana.engine).figures["merged"] == 0
+    assert known(ana) == sorted(SAME[0])
 
 
 def test_one_owner_s_words_are_never_beside_another_s_nor_a_tool_s_beside_a_person_s(engine: Engine) -> None:

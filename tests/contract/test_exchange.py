@@ -17,6 +17,7 @@ from lamina_jobs.imports import import_files
 from lamina_services.exporting import export, lines_of
 from lamina_services.importing import bring_in
 from lamina_services.purging import purge
+from lamina_services.relations import Relations
 
 if TYPE_CHECKING:
     from conftest import Place
@@ -221,3 +222,16 @@ def test_what_was_purged_comes_in_again_only_under_another_id(ana: Mind, tmp_pat
     assert (hit.text, hit.id == one) == ("安娜住在里斯本", False)
     assert ana.get(hit.id).meta["imported_from"] == one
     assert ana.engine.verify_audit().findings == ()
+
+
+def test_relations_leave_with_their_memories_and_go_with_them(
+    engine: Engine, ana: Mind, tmp_path: Path
+) -> None:
+    one, other = (ana.remember(text).ids[0] for text in ("อนาชอบกาแฟดำ", "The espresso machine is broken"))
+    Relations(ana).link(one, other)
+    export(ana, tmp_path / "out")
+    told = json.loads((tmp_path / "out" / "relations.jsonl").read_text("utf-8").splitlines()[0])
+    assert {told["from_id"], told["to_id"]} == {one, other}
+
+    purge(ana, one, now=True)
+    assert engine.database.read(lambda tx: tx.all("count_relations", id=other)) == [(0,)]

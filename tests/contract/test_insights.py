@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from lamina.engine.engine import Engine
@@ -141,3 +142,16 @@ def test_a_policy_that_keeps_no_insights_is_obeyed(place: Any) -> None:
     report, _ = run(engine, answer(TRUST))
     assert report.changes == ()
     assert "write_policy_minimal" in report.notes[0]
+
+
+def test_an_agent_hears_of_insights_only_where_its_allowlist_has_their_category(
+    place: Any, tmp_path: Path
+) -> None:
+    file = tmp_path / "categories.yaml"
+    file.write_text("allowlists:\n  planner: [goals]\n  coach: [relationship_dynamic]\n", "utf-8")
+    engine = place.open(categories=str(file))
+    engine.scope().hear("Thanks for admitting the mistake.")
+    report, _ = run(engine, answer(TRUST))
+    heard = {name: made(engine.scope(agent=name)) for name in ("planner", "coach")}
+    assert report.figures["insights"] == 1
+    assert (heard["planner"], [one.text for one in heard["coach"]]) == ([], [TRUST])

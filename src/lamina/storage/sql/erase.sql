@@ -17,6 +17,11 @@ DELETE FROM history WHERE tenant = :tenant AND {{their_memory}} RETURNING 1;
 -- name: erase_memory
 DELETE FROM memory WHERE tenant = :tenant AND {{on_their_shelves}} RETURNING 1;
 
+-- name: erase_relation
+DELETE FROM relation WHERE tenant = :tenant
+   AND (from_id >= :ids AND from_id < :ids_beyond OR from_id >= :first AND from_id < :beyond
+     OR to_id >= :ids AND to_id < :ids_beyond OR to_id >= :first AND to_id < :beyond) RETURNING 1;
+
 -- name: erase_posting
 DELETE FROM posting WHERE tenant = :tenant AND {{on_their_shelves}} RETURNING 1;
 

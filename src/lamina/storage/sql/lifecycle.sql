@@ -81,6 +81,9 @@ SELECT count(*) FROM entry WHERE tenant = :tenant AND memory_id = :id;
 -- name: count_counts
 SELECT count(*) FROM operational WHERE tenant = :tenant AND memory_id = :id;
 
+-- name: count_relations
+SELECT count(*) FROM relation WHERE tenant = :tenant AND (from_id = :id OR to_id = :id);
+
 -- name: count_unfinished
 -- Changes to files that are still to do and name a memory.
 SELECT count(*) FROM operation WHERE tenant = :tenant AND kind <> 'purge' AND replace(payload, :named, '') <> payload;
