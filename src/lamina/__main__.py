@@ -47,6 +47,8 @@ def _doors() -> Doors:
         find_decision=_late("lamina_jobs.decision_list", "find_decision"),
         overrule_decision=_late("lamina_jobs.decision_list", "overrule"),
         import_files=_late("lamina_jobs.imports", "import_files"),
+        proposals=_late("lamina_services.consent", "proposals"),
+        writing_rates=_late("lamina_services.writing", "rates"),
         relations=_late("lamina_services.relations", "Relations"),
         export_graph=_late("lamina_services.graphs", "exported"),
         purge=_late("lamina_services.purging", "purge"),

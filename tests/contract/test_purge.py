@@ -142,17 +142,19 @@ def test_a_crash_after_the_deletion_is_finished_by_the_next_purge(workspace: Pla
     assert verify_purge(mind, one).clean
 
 
-def _crash(*_: object, **__: object) -> int:
+def _crash(*_: object, **__: object) -> list[int]:
     raise KeyboardInterrupt
 
 
 def test_words_that_stand_elsewhere_are_named(engine: Engine, ana: Mind, tmp_path: Path) -> None:
     one = ana.remember(WORDS["zh-Hans"]).ids[0]
     twin = engine.scope(session="s1").remember(WORDS["zh-Hans"], space="session").ids[0]
+    engine.scope(session="s2").hear(f"จำไว้ว่า {WORDS['zh-Hans']}")
     made = export(ana, tmp_path / "out")
 
     (receipt,) = purge(ana, one, now=True)
-    assert (receipt.clean, receipt.same_words, receipt.exports) == (True, (twin,), (made.folder,))
+    assert (receipt.clean, receipt.exports) == (True, (made.folder,))
+    assert {twin, "session:ana,s2:short_term:1"} <= set(receipt.same_words)
 
     two = ana.remember(WORDS["th"]).ids[0]
     export(ana, tmp_path / "more")
@@ -218,3 +220,40 @@ def _behind_our_back(place: Place, statement: str) -> None:
         connection.execute("SELECT set_config('lamina.tenant', 'default', true)")
         connection.execute("SET search_path = lamina")
         connection.execute(statement.encode())
+
+
+def test_a_receipt_counts_what_is_really_there(place: Place) -> None:
+    """Traces that are put back behind our back are found by the next look, place by place."""
+    engine = place.open()
+    mind = engine.scope()
+    one = mind.remember(WORDS["en"]).ids[0]
+    mind.remember("Ana likes tea")
+    purge(mind, one, now=True)
+    assert verify_purge(mind, one).clean
+    for statement in (
+        "INSERT INTO fresh (tenant, shelf, slot, length, terms)"
+        " SELECT 'default', number, 999, 1, '{}' FROM shelf",
+        "INSERT INTO idempotency (tenant, caller, key, fingerprint, response, at)"
+        f""" VALUES ('default', 'ana/x', 'k', 'f', '{{"ids":["{one}"]}}', 0)""",
+        "UPDATE event SET data = "
+        f"""'{{"type":"memory_write","written":[{{"id":"{one}","text":"again"}}]}}' WHERE seq = 1""",
+    ):
+        _behind_our_back(place, statement)
+
+    found = verify_purge(mind, one)
+
+    assert not found.clean
+    assert {name for name, count in found.found.items() if count} == {"index", "responses", "trace"}
+
+
+def test_what_was_learnt_goes_with_its_page(workspace: Place) -> None:
+    engine = workspace.open()
+    mind = engine.scope()
+    one = mind.layers.learn(WORDS["en"]).receipt.ids[0]
+    workspace.clock.advance(days=1)
+    mind.forget(one)
+    workspace.clock.advance(days=31)
+
+    assert run_job(engine, "lifecycle").changes == ("1 memories purged",)
+    assert verify_purge(mind, one).clean
+    assert holding(workspace, WORDS["en"]) == []

@@ -14,6 +14,7 @@ from lamina.engine.engine import Engine
 from lamina.engine.mind import Mind
 from lamina.storage.database import Transaction
 from lamina_search.fusion import RELATION
+from lamina_services.erasing import erase
 from lamina_services.graphs import exported
 from lamina_services.purging import purge
 from lamina_services.relations import Graph, Relation, Relations
@@ -135,6 +136,16 @@ def test_a_forgotten_memory_has_no_edges_until_it_is_restored_and_none_after_a_p
     assert Relations(ana).graph() == before
     purge(ana, first, now=True)
     assert rows(engine) == []
+
+
+def test_who_is_erased_leaves_no_edges_and_those_of_others_stay(engine: Engine, ana: Mind) -> None:
+    bob = engine.scope(user="bob")
+    for mind in (ana, bob):
+        said(mind, *MILK[1:])
+    shared = bob.remember("Everybody likes tea", space="project").ids[0]
+    Relations(ana).link("user:ana:semantic:1", shared)
+    assert erase(ana, "ana").clean
+    assert [str(row[0]) for row in rows(engine)] == ["user:bob:semantic:2"]
 
 
 def test_a_link_is_audited_and_in_the_history_with_who_said_it(ana: Mind, place: Place) -> None:

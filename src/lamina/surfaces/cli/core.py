@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
@@ -12,7 +12,9 @@ from lamina.model import Receipt, iso, plain
 from lamina.surfaces.cli.call import Call, call_of
 from lamina.surfaces.cli.commands import Commands
 from lamina.surfaces.cli.output import Output
-from lamina_services.consent import Proposal, proposals
+
+if TYPE_CHECKING:
+    from lamina_services.consent import Proposal
 
 commands = Commands()
 
@@ -70,7 +72,7 @@ def list_pending(
     """What waits, oldest first: how it is treated, how many turns said it, and who proposed it."""
     call = call_of(ctx)
     with call.mind() as mind:
-        found = proposals(mind, decided=decided)
+        found = call.doors.proposals(mind, decided=decided)
     if not found and not call.out.json:
         call.out.note("Nothing waits.")
     return call.answer({"items": plain(found)}, _waiting(call.out, found))

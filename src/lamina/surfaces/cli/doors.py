@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lamina.engine.engine import Engine
     from lamina.engine.mind import Mind
     from lamina.model.token import Token
+    from lamina.storage.operational import Count
     from lamina.surfaces.doctor import Check
     from lamina_jobs.clockwork import Clockwork
     from lamina_jobs.decided import Kept
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
     from lamina_jobs.job import JobReport
     from lamina_jobs.run import JobLine
     from lamina_policy.rules import Policy
+    from lamina_services.consent import Proposal
     from lamina_services.erasing import EraseReceipt
     from lamina_services.exporting import Exported
     from lamina_services.purging import PurgeReceipt
     from lamina_services.relations import Graph, Relations
+    from lamina_services.writing import Rate
     from lamina_text.decisions import Decision
 
 
@@ -65,6 +68,8 @@ class Doors(NamedTuple):
     find_decision: Callable[[Engine, str], Kept]
     overrule_decision: Callable[[Mind, str, str, str], Decision]
     import_files: Callable[..., Report]
+    proposals: Callable[..., list[Proposal]]
+    writing_rates: Callable[[Sequence[Count]], list[Rate]]
     relations: Callable[[Mind], Relations]
     export_graph: Callable[[Graph, str], str]
     purge: Callable[..., tuple[PurgeReceipt, ...]]

@@ -13,7 +13,6 @@ from lamina.model import iso
 from lamina.surfaces.cli.call import Call, call_of, names
 from lamina.surfaces.cli.commands import Commands
 from lamina.surfaces.cli.memories import related_lines
-from lamina_services.writing import rates
 
 if TYPE_CHECKING:
     from lamina.engine.tally import Stats
@@ -94,7 +93,7 @@ def _counted(call: Call, found: Stats) -> Iterator[str]:
         f"{found.turns} turns, {found.turns_with_query} of them with memory asked on demand"
         f" ({found.query_share:.0%})."
     )
-    for rate in rates(found.counts):
+    for rate in call.doors.writing_rates(found.counts):
         yield f"{rate.written} of the kind {rate.kind} written, {rate.share:.0%} of them right at once."
     for category, states in found.memories.items():
         told = ", ".join(f"{count} {state}" for state, count in states.items())

@@ -47,7 +47,7 @@ class RelationTools(MergingTools):
         linked = Relations(self.caller.mind(Right.WRITE, session))
         return shapes.Relation.of(linked.link(memory_id, other_id, type, strength))
 
-    @tool("Unlink", destroys=True)
+    @tool("Unlink")
     def memory_unlink(
         self,
         memory_id: MemoryId,
