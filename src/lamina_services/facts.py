@@ -11,8 +11,9 @@ from lamina.model import Heard, Outcome, Receipt, quoted
 from lamina.storage.database import Transaction
 from lamina_language.pronouns import pronouns
 from lamina_language.understand.durable import Durable, durable, length_of
-from lamina_policy.writing import Held, Rejected, checked
+from lamina_policy.writing import Held, Rejected
 from lamina_services.marks import Marks
+from lamina_services.writing import written
 from lamina_text.normal import language_of
 
 CANDIDATES = 5  #: statements of a message that are looked at
@@ -29,7 +30,7 @@ def extract(mind: Mind, text: str, heard: Heard) -> Heard:
     refused = any(one.code.startswith("privacy_") for one in heard.receipts)
     if refused or length_of(text) <= config.extract_from_chars:
         return heard
-    found = [(one, _worded(one)) for one in durable(text, CANDIDATES, book=engine.book.rules)]
+    found = [(one, _worded(mind, one)) for one in durable(text, CANDIDATES, book=engine.book.rules)]
     clear = [(one, words) for one, words in found if words]
     turn = tuple(one for one in (heard.receipts[0].ids if heard.receipts else ()) if ":short_term:" in one)
     receipts: list[Receipt] = []
@@ -51,12 +52,12 @@ def extract(mind: Mind, text: str, heard: Heard) -> Heard:
     return replace(heard, receipts=(*heard.receipts, *receipts), events=heard.events + events)
 
 
-def _worded(one: Durable) -> str:
+def _worded(mind: Mind, one: Durable) -> str:
     """The statement as it is kept: of the user in the third person; of a group, in the person's own words.
 
     Empty where it is not clear by itself: "I use it daily" says nothing without what came before.
     """
-    found = checked(one.text, one.kind, subject="")
+    found = written(mind, one.text, one.kind, subject="")
     if isinstance(found, Rejected):
         return ""
     if not isinstance(found, Held):

@@ -47,7 +47,7 @@ class PurgeReceipt:
     at: datetime
     actor: str
     found: dict[str, int]  #: place to how many traces of the memory it has
-    same_words: tuple[str, ...] = ()  #: other memories of this person that say the very same; they stay
+    same_words: tuple[str, ...] = ()  #: other memories of this person that have these words too; they stay
     exports: tuple[str, ...] = ()  #: exports on this machine that hold it
 
     @property
@@ -216,11 +216,7 @@ def _end(ledger: Ledger, memory: Memory, gone: dict[str, Memory]) -> set[str]:
     trail = {
         "id": one, "shelf": memory.shelf, "file": memory.file, "key": memory.key,
         "marks": sorted(str(seal(text)) for text in words), "echoes": [[heir, number] for number in echoes],
-        "same": [
-            row[0]
-            for row in transaction.all("same_words", text=memory.text, **person(person_of(memory.shelf)))
-            if row[0] not in gone
-        ],
+        "same": [one for one in _repeating(transaction, memory) if one not in gone],
     }  # fmt: skip
     Operations(transaction).add(_KIND, _KIND, trail, ledger.now)
     return words
@@ -288,6 +284,13 @@ def _counted(transaction: Transaction, one: str) -> dict[str, int]:
         row = transaction.one(f"count_{place}", id=one, named=f'"{one}"')
         found[place] = int(row[0]) if row else 0
     return found
+
+
+def _repeating(transaction: Transaction, memory: Memory) -> list[str]:
+    """Other memories of the same person with these words in them, such as the turn in which it was said."""
+    telling = int(len(memory.text) >= _TELLING)
+    who = person(person_of(memory.shelf))
+    return [row[0] for row in transaction.all("same_words", text=memory.text, telling=telling, **who)]
 
 
 def person_of(shelf: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from lamina import Conflict, InvalidInput, NotFound
 from lamina.errors import ConfigError
 from lamina.model import HistoryOp, Outcome, State
-from lamina.storage.memories import Memories
+from lamina_services.purging import purge
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,8 +41,10 @@ def kept(memory: Memory) -> Memory:
     return replace(memory, revision=0, updated_at=memory.created_at, retired_tick=None)
 
 
-@pytest.mark.parametrize("mode", ["recreate", "update"])
-@pytest.mark.parametrize(("one", "other"), SAME)
+@pytest.mark.parametrize(
+    ("mode", "one", "other"),
+    [("recreate", *SAME[0]), ("update", *SAME[0]), ("update", *SAME[1]), ("recreate", *SAME[2])],
+)
 def test_what_says_the_same_becomes_one_and_two_again(
     place: Place, mode: str, one: str, other: str
 ) -> None:
@@ -62,6 +64,7 @@ def test_what_says_the_same_becomes_one_and_two_again(
     step = ana.history(survivor.id)[-1]
     assert step.op is HistoryOp.MERGE
     assert step.decision["sources"] == [first.id, "user:ana:semantic:2"]
+    assert f"out of {first.id}, user:ana:semantic:2" in ana.explain(survivor.id).lines[-1]
     assert [c.count for c in ana.stats().counts if c.op == "merge"] == [1]
 
     undone = ana.unmerge(survivor.id, reason="two people")
@@ -142,8 +145,7 @@ def test_only_plain_memories_that_the_caller_sees_merge(place: Place, tmp_path: 
 
 
 def test_a_merge_is_not_undone_once_it_changed_or_its_sources_are_gone(place: Place) -> None:
-    engine = place.open()
-    ana = engine.scope()
+    ana = place.open().scope()
     one, other = SAME[0]
     first = ana.remember(one).ids[0]
     with pytest.raises(InvalidInput, match="was not merged"):
@@ -157,16 +159,8 @@ def test_a_merge_is_not_undone_once_it_changed_or_its_sources_are_gone(place: Pl
     ana.remember(one)
     again = ana.remember("Ana lives in Bangkok today", merge=True).ids[0]
 
-    def lost(memory_id: str) -> None:
-        def work(memories: Memories) -> None:
-            memory = memories.get(memory_id)
-            assert memory is not None
-            memories.update(replace(memory, state=State.ARCHIVED), slot=None, identity="gone")
-
-        engine.database.write(lambda tx: work(Memories(tx)))
-
     source = ana.history(again)[-1].decision["sources"][0]
-    lost(source)
+    purge(ana, source, now=True)
     with pytest.raises(Conflict) as caught:
         ana.unmerge(again)
     assert caught.value.code == "merge_sources_gone"

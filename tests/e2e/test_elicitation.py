@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from mcp import Client
 from mcp_types import ElicitRequestParams, ElicitResult
 
 import lamina
+from lamina.__main__ import _doors
 from lamina.engine.engine import Engine
+from lamina.surfaces.cli.app import run
 from lamina.surfaces.mcp.identity import Starter
 from lamina.surfaces.mcp.server import build_server
 from lamina_services.access import create_token
@@ -140,3 +143,24 @@ def test_over_http_only_a_token_with_the_right_to_consent_speaks_for_the_person(
         assert shown == []
         assert wished("read", "write", "consent")["code"] == "confirmed"
         assert len(shown) == 1
+
+
+def test_the_command_line_lists_what_waits_and_what_was_decided(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def typed(*words: str) -> str:
+        assert run(_doors(), ["--user", "ana", *words]) == 0
+        return capfd.readouterr().out
+
+    typed("init")
+    typed("--agent", "planner", "remember", "Bangkok", "--key", "user.city")
+    told = "sensitive, 100% sure, 1 turn, by agent:planner"
+    assert typed("pending").strip() == f"user.city = Bangkok  {told}, 7 days left"
+    typed("pending", "confirm", "user.city")
+    assert typed("pending", "list") == ""
+    assert typed("pending", "list", "--all").strip() == f"user.city = Bangkok  {told}, approved"
+    item = json.loads(typed("--json", "pending", "list", "--all"))["data"]["items"][0]
+    assert (item["care"], item["status"], item["field"]) == ("sensitive", "approved", "city")
+    assert "confirmed:cli" in typed("history", item["id"])

@@ -49,6 +49,8 @@ def _told(entry: HistoryEntry) -> str:
         parts.append(f"the gates {', '.join(gates)} let it pass")
     if rule := decision.get("rule"):
         parts.append(f"it was stored by the rule `{rule}`")
+    if sources := decision.get("sources"):
+        parts.append(f"out of {', '.join(sources)}")
     if successor := decision.get("by"):
         parts.append(f"in favour of {successor}")
     if channel := decision.get("channel"):

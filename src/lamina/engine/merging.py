@@ -120,7 +120,8 @@ def commit_merge(
     for one, other in combinations(sources, 2):
         found = compared(encoder_for(ledger.book), one.text, [other.text])[0]
         if (found.conflicts or not judged) and (objection := differing(one.id, other.id, found)):
-            return commit.refused(ledger, commit.again(ledger, one), one, objection)
+            told = commit.refused(ledger, commit.again(ledger, one), one, objection)
+            return replace(told, acknowledgement="")
         closest = min(closest, found.closeness)
     return _united(ledger, sources, {"closeness": closest}, reason)
 

@@ -20,9 +20,9 @@ SELECT id FROM memory
  ORDER BY id LIMIT :limit;
 
 -- name: same_words
--- Other memories of a person that say the very same.
+-- Other memories of a person that say the very same, or say it too where that is long enough to tell.
 SELECT id FROM memory
- WHERE tenant = :tenant AND text = :text AND {{of_person}} AND {{reached}} ORDER BY id LIMIT 20;
+ WHERE tenant = :tenant AND (text = :text OR :telling = 1 AND replace(text, :text, '') <> text) AND {{of_person}} AND {{reached}} ORDER BY id LIMIT 20;
 
 -- fragment: of_person
 (space = 'user' AND owner = :owner OR space = 'session' AND (owner = :owner OR owner >= :first AND owner < :beyond))

@@ -80,7 +80,8 @@ def _receipt(call: Call, one: PurgeReceipt) -> Iterator[str]:
     yield call.out.style(f"{one.memory_id}  purged {iso(one.at)} by {one.actor}", "bold")
     yield from call.out.table([(f"  {place}", f"{count} left") for place, count in one.found.items()])
     if one.same_words:
-        yield f"  The same words stand in {', '.join(one.same_words)}; purge those too if they are to go."
+        yield f"  The same words stand in {', '.join(one.same_words)}: purge those too if they are to go."
+        yield "  (for one of a session: lamina --session NAME purge ID --now)"
     for folder in one.exports:
         yield f"  An export has it: {call.out.text(folder)} (--exports removes it)"
 
