@@ -56,7 +56,7 @@ class Timed:
         self.linking(ledger, shelf, new, vectors)
         self.seconds.append(time.perf_counter() - began)
         rows = [
-            ledger.transaction.all("relations_between", first=memory.id, beyond=f"{memory.id}\0")
+            ledger.transaction.all("relations_between", first=memory.id, beyond=f"{memory.id} ")
             for memory in new.values()
         ]
         self.edges.append([(row[0], row[1], row[3]) for some in rows for row in some])

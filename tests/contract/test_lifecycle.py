@@ -105,12 +105,12 @@ def test_what_lives_in_a_file_of_the_person_is_never_put_aside(workspace: Place)
     assert [one.text for one in engine.scope().keyed()] == ["friendly"]
 
 
-def test_every_users_memories_are_looked_after_in_batches(place: Place) -> None:
-    engine = place.open(soften_days=1, soften_below=4)
+def test_every_users_memories_are_looked_after_in_batches(workspace: Place) -> None:
+    engine = workspace.open(soften_days=1, soften_below=4)
     items = [{"text": f"note {number} of the month", "importance": 3} for number in range(210)]
     engine.scope(user="bo").remember_many(items)
     kept = engine.scope().remember("Ana likes tea", importance=4).ids[0]
-    place.clock.advance(days=2)
+    workspace.clock.advance(days=2)
 
     assert run_job(engine, "lifecycle").changes == ("210 unused memories put aside",)
     assert engine.status().memories == {"active": 1, "soft_deleted": 210}

@@ -193,7 +193,7 @@ def assert_well_described(tool: Tool) -> None:
     assert hints is not None
     reads = tool.name in READING
     assert hints.read_only_hint is reads
-    assert hints.destructive_hint is (tool.name in {"memory_revise", "memory_forget", "memory_unlink"})
+    assert hints.destructive_hint is (tool.name in {"memory_revise", "memory_forget"})
     assert hints.idempotent_hint is (tool.name not in ONCE)
     assert hints.open_world_hint is False
     assert tool.input_schema["type"] == "object"
