@@ -4,8 +4,9 @@
 
 FILE has a memory a line: `{"source", "kind", "language", "text"}`. The one that comes with the tests was
 written by a language model under the rules of docs/guides/writing.md, from the conversations of
-tests/data/fortnight and tests/goldens, and is frozen; those from `holdout` were written when the rules were
-done. `spoilt` are the same statements with a pronoun for their subject, of which none may pass.
+tests/data/fortnight and tests/goldens, and is frozen; those from `holdout` are on invented topics, written
+when the rules were done. `spoilt` are the same statements with a pronoun for their subject, of which none
+may pass.
 """
 
 from __future__ import annotations

@@ -18,14 +18,14 @@ from lamina.config import Config
 from lamina.errors import ConfigError
 from lamina.model import Deny, Layer, Memory
 from lamina_search.compare import Comparison, Relation
+from lamina_search.doubles import limits
 from lamina_text.analyse import query_terms
 
 TOP_K, FALLBACK_K = 5, 3
 RECENT = timedelta(days=90)
 _NUMBER = re.compile(r"\d{1,18}")
-_SHORTEST = (
-    3  #: letters of a shared word that says something; Thai and Chinese words are cut by their meaning
-)
+_SHORTEST = 3  #: letters of a shared word that tells something; Thai and Chinese words are cut by meaning
+_FORGET_ONE = "If they do say the same, forget one of them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,8 @@ class Update:
 def banded(text: str, near: Iterable[Near], bands: Bands, now: datetime) -> Merge | Update | None:
     """What becomes of a statement beside its neighbours of the same category; None keeps it by itself.
 
-    The closest that is not about something else decides, equals by id. Another value is never merged.
+    The closest that is not about something else decides, equals by id. Another value is never merged, nor is
+    what one of the two limits or doubts: "used to live in Bangkok" says something else.
     """
     closest = sorted(near, key=lambda one: (-one.found.closeness, one.memory.id))[:TOP_K]
     lowest, looked = bands.check if bands.fallback is None else bands.fallback, 0
@@ -124,6 +125,8 @@ def banded(text: str, near: Iterable[Near], bands: Bands, now: datetime) -> Merg
         band = "auto" if close >= bands.auto else "check" if close >= bands.check else "fallback"
         if one.found.conflicts:
             return Update(memory, band, close)
+        if limits(text) != limits(memory.text):
+            continue
         looked += band == "fallback"
         if band != "fallback" or (looked <= FALLBACK_K and _signs(text, memory, now)):
             return Merge(memory, band, close)
@@ -146,11 +149,13 @@ def in_common(one: str, other: str) -> bool:
     return any(abs(mine - theirs) <= 1 for mine in numbers[0] for theirs in numbers[1])
 
 
-def differing(one: str, other: str, found: Comparison) -> Deny | None:
+def differing(one: Memory, other: Memory, found: Comparison) -> Deny | None:
     """Why two memories do not become one; None where they say the same."""
-    said = f"{one} and {other}: {found.why}."
+    said = f"{one.id} and {other.id}: {found.why}."
     if found.conflicts:
         return Deny("values_differ", said, "Revise or forget the one that no longer holds.")
     if found.relation is Relation.UNRELATED:
-        return Deny("not_alike", said, "If they do say the same, forget one of them.")
+        return Deny("not_alike", said, _FORGET_ONE)
+    if limits(one.text) != limits(other.text):
+        return Deny("not_alike", f"One of {one.id} and {other.id} limits what the other says.", _FORGET_ONE)
     return None

@@ -46,9 +46,24 @@ def _units(text: str) -> list[str]:
     return _UNIT.findall(folded(text[:_LONGEST]))
 
 
+def limits(text: str) -> frozenset[str]:
+    """The words of a statement that limit, date or doubt what the rest says."""
+    return frozenset(_limits().findall(folded(text[:_LONGEST])))
+
+
 @cache
 def _empty() -> re.Pattern[str]:
+    return re.compile(f"(?:{'|'.join(map(re.escape, _listed('empty')))})+")
+
+
+@cache
+def _limits() -> re.Pattern[str]:
+    words = (rf"\b{word}\b" if word.isascii() else word for word in _listed("limits"))
+    return re.compile("|".join(words))
+
+
+def _listed(name: str) -> list[str]:
+    """The words of a list as texts are looked at, the longest first."""
     file = resources.files("lamina_search") / "data" / "doubles.toml"
-    words = tomllib.loads(file.read_text("utf-8"))["empty"]
-    views = sorted({folded(word) for word in words}, key=lambda word: (-len(word), word))
-    return re.compile(f"(?:{'|'.join(map(re.escape, views))})+")
+    words = tomllib.loads(file.read_text("utf-8"))[name]
+    return sorted({folded(word) for word in words}, key=lambda word: (-len(word), word))

@@ -200,11 +200,17 @@ def _end(ledger: Ledger, memory: Memory, gone: dict[str, Memory]) -> set[str]:
     words = {memory.text, *(text for step in steps for text in (step.old_text, step.new_text) if text)}
     shelf, slot, _ = ledger.memories.place(one)
     ledger.unindex(shelf, slot, memory)
-    heir = memory.superseded_by if memory.superseded_by not in gone else None
-    echoes = [row[0] for row in transaction.all("echoes", id=heir, text=memory.text)] if heir else []
-    for number in echoes:
+    # Whatever once took its place repeats it there, even where that was undone since.
+    heirs = {memory.superseded_by, *(step.decision.get("by") for step in steps)} - {None, *gone}
+    echoes = [
+        (heir, row[0])
+        for heir in sorted(map(str, heirs))
+        for text in sorted(words)
+        for row in transaction.all("echoes", id=heir, text=text)
+    ]
+    for heir, number in echoes:
         transaction.run("scrub_step", id=heir, number=number)
-        ledger.record_end("purge", heir or "", f"repeats {one}", number)
+        ledger.record_end("purge", heir, f"repeats {one}", number)
     for name in ("purge_memory", "purge_history", "purge_entries", "purge_counts", "drop_relations"):
         transaction.run(name, id=one)
     transaction.run("purge_responses", named=f'"{one}"')
@@ -215,7 +221,7 @@ def _end(ledger: Ledger, memory: Memory, gone: dict[str, Memory]) -> set[str]:
     seal = ledger.book.sealer.fingerprint
     trail = {
         "id": one, "shelf": memory.shelf, "file": memory.file, "key": memory.key,
-        "marks": sorted(str(seal(text)) for text in words), "echoes": [[heir, number] for number in echoes],
+        "marks": sorted(str(seal(text)) for text in words), "echoes": [list(echo) for echo in echoes],
         "same": [one for one in _repeating(transaction, memory) if one not in gone],
     }  # fmt: skip
     Operations(transaction).add(_KIND, _KIND, trail, ledger.now)

@@ -90,6 +90,18 @@ def test_what_repeats_an_earlier_value_loses_that_and_keeps_its_own(ana: Mind, p
     assert ana.engine.verify_audit().findings == ()
 
 
+def test_what_took_its_place_for_a_while_forgets_it_too(ana: Mind, place: Place) -> None:
+    old = ana.remember("Bo drinks tea at nine in the garden").ids[0]
+    new = ana.remember("Bo drinks tea at ten in the garden", merge=True).ids[0]
+    ana.unmerge(new)
+
+    (receipt,) = purge(ana, old, now=True)
+
+    assert receipt.clean
+    assert holding(place, "at nine in the garden") == []
+    assert ana.engine.verify_audit().findings == ()
+
+
 def test_the_job_purges_what_can_no_longer_be_restored(engine: Engine, ana: Mind, clock: ManualClock) -> None:
     gone, back = (ana.remember(f"{WORDS['en']} {number}").ids[0] for number in range(2))
     bo = engine.scope(user="bo").remember(WORDS["th"], importance=1).ids[0]

@@ -9,7 +9,7 @@ import pytest
 from lamina.config import Config
 from lamina.errors import ConfigError
 from lamina.model import Authority, Kind, Layer, Memory, Provenance, Role, Space
-from lamina_search.bands import Bands, Merge, Near, Update, banded, measured, merging
+from lamina_search.bands import Bands, Merge, Near, Update, banded, differing, measured, merging
 from lamina_search.compare import Comparison, Relation
 from lamina_search.encoders.static import StaticEncoder
 
@@ -70,6 +70,24 @@ def test_the_lowest_band_needs_something_recent_in_common(
     said: str, known: str, days: int, merged: bool
 ) -> None:
     assert isinstance(banded(said, [near(0.5, text=known, days=days)], BANDS, NOW), Merge) is merged
+
+
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        ("Ana used to keep bees", "Ana keeps bees"),
+        ("Ana keeps bees", "Ana wants to keep bees"),
+        ("Ana only keeps bees", "Ana keeps bees"),
+        ("อานาเคยเลี้ยงผึ้ง", "อานาเลี้ยงผึ้ง"),
+        ("安娜以前养蜜蜂", "安娜养蜜蜂"),
+        ("安娜可能養蜜蜂", "安娜養蜜蜂"),
+    ],
+)
+def test_what_one_of_two_limits_or_doubts_is_not_merged(said: str, known: str) -> None:
+    one, other = near(0.95, text=said), near(0.95, text=known, number=2)
+    assert banded(said, [other], BANDS, NOW) is None
+    assert differing(one.memory, other.memory, other.found) is not None
+    assert differing(one.memory, one.memory, one.found) is None
 
 
 def test_what_is_said_of_a_person_has_stricter_bands_and_no_fallback() -> None:

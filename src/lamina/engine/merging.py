@@ -119,7 +119,7 @@ def commit_merge(
     closest = 1.0
     for one, other in combinations(sources, 2):
         found = compared(encoder_for(ledger.book), one.text, [other.text])[0]
-        if (found.conflicts or not judged) and (objection := differing(one.id, other.id, found)):
+        if (found.conflicts or not judged) and (objection := differing(one, other, found)):
             told = commit.refused(ledger, commit.again(ledger, one), one, objection)
             return replace(told, acknowledgement="")
         closest = min(closest, found.closeness)
