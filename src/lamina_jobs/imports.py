@@ -14,7 +14,7 @@ from lamina.engine.details import draft_of
 from lamina.engine.mind import Mind
 from lamina.engine.request import Request, Verb
 from lamina.errors import ConfigError, Denied, InvalidInput
-from lamina.model import Deny, Draft, Kind, Layer, Outcome, Role, Scope, checked_name
+from lamina.model import Deny, Draft, Hold, Kind, Layer, Outcome, Role, Scope, checked_name
 from lamina.storage.layers import LayerRows
 from lamina_formats.detect import ALWAYS_READ, READERS, RESUMABLE, PathName, find
 from lamina_formats.turn import Fact, File, Held, Place, Skipped, Speaker, Turn
@@ -63,6 +63,7 @@ class Report:
     read: int = 0  #: turns and facts that could be taken
     new: int = 0
     known: int = 0
+    held: int = 0  #: what waits for the person's word
     skipped: Counter[str] = field(default_factory=Counter)  #: by reason
     refused: Counter[str] = field(default_factory=Counter)  #: by the policy's code
     problems: list[Skipped] = field(default_factory=list)  #: lines that could not be read, the first hundred
@@ -188,13 +189,16 @@ class _Import:
         if self.wanted.dry_run:
             self.seen |= items.keys()
             codes = [one.decision.code for one in requests.values() if isinstance(one.decision, Deny)]
+            waiting = sum(isinstance(one.decision, Hold) for one in requests.values())
             report.refused.update(codes)
-            report.new += len(requests) - len(codes)
+            report.held += waiting
+            report.new += len(requests) - len(codes) - waiting
             return
         receipts = engine.carry_out_all([*requests.values()])
         for receipt in receipts:
             report.new += receipt.decision is Outcome.ADMITTED
             report.known += receipt.decision is Outcome.UNCHANGED
+            report.held += receipt.decision is Outcome.HELD
             report.refused.update([receipt.code] if receipt.decision is Outcome.DENIED else [])
         kept = [
             key for key, one in zip(requests, receipts, strict=True) if one.decision is not Outcome.DENIED

@@ -21,10 +21,9 @@ from lamina.storage.memories import Memories, from_micros, from_row, moment
 from lamina_files.files import explained
 
 FORMAT, VERSION = "lamina-export", 1
-MANIFEST, MEMORIES, PAGE = "manifest.json", "memories.jsonl", "memories.md"
+MANIFEST, MEMORIES, RELATIONS, PAGE = "manifest.json", "memories.jsonl", "relations.jsonl", "memories.md"
 _FILES = {
-    "memory": MEMORIES, "history": "history.jsonl", "relation": "relations.jsonl",
-    "session": "sessions.jsonl",
+    "memory": MEMORIES, "history": "history.jsonl", "relation": RELATIONS, "session": "sessions.jsonl",
 }  # fmt: skip
 _AT_ONCE = 500
 _KNOWN = "export:"  #: the properties that name exports on this machine, by person

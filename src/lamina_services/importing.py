@@ -22,7 +22,7 @@ from lamina.engine.details import draft_of, whole_number
 from lamina.engine.ledger import Ledger
 from lamina.engine.mind import Mind
 from lamina.engine.request import Request, Verb
-from lamina.errors import InvalidInput
+from lamina.errors import InvalidInput, LaminaError, NotFound
 from lamina.model import (
     Deny,
     Draft,
@@ -43,9 +43,10 @@ from lamina.storage.memories import Memories
 from lamina_files.files import explained
 from lamina_formats.detect import PathName
 from lamina_language.secrets.privacy import find_secrets
-from lamina_services.exporting import FORMAT, MANIFEST, MEMORIES, VERSION
+from lamina_services.exporting import FORMAT, MANIFEST, MEMORIES, RELATIONS, VERSION
 from lamina_services.import_rows import Imports
 from lamina_services.purging import check_owner
+from lamina_services.relations import Relations
 from lamina_text.ttl import parse_time
 
 _BATCH = 250
@@ -70,6 +71,7 @@ class Arrived:
     known: int = 0
     refused: Counter[str] = field(default_factory=Counter)  #: by code
     differences: list[str] = field(default_factory=list)  #: what is otherwise here, the first hundred
+    places: dict[str, str] = field(default_factory=dict)  #: the ids of an export to those here
 
     def differs(self, what: str) -> None:
         self.refused["differs"] += 1
@@ -94,6 +96,11 @@ class _Coming:
     def keyed(self) -> bool:
         """Whether it is a value in force, which may have to stand in a file."""
         return self.state is State.ACTIVE and self.place.startswith("key:")
+
+    @property
+    def own_id(self) -> str:
+        """The id it has on the caller's shelf where that was free."""
+        return f"{self.draft.scope.shelf(self.draft.space)}:{self.series}:{self.number}"
 
     @property
     def mark(self) -> str:
@@ -162,7 +169,7 @@ def bring_in(
     (`export_damaged`) where a byte is not as it was exported; then nothing happened.
     """
     check_owner(mind)
-    checked(folder := Path(where).expanduser())
+    told = checked(folder := Path(where).expanduser())
     mind.engine.sync()
     report, size = Arrived(), (folder / MEMORIES).stat().st_size
     with (folder / MEMORIES).open("rb") as file:
@@ -174,13 +181,40 @@ def bring_in(
             _batch(mind, late, report, dry_run)
             if progress is not None:
                 progress(min(file.tell(), size), size)
+    if not dry_run and RELATIONS in told["files"]:
+        _link(mind, folder / RELATIONS, report)
     return report
+
+
+def _link(mind: Mind, file: Path, report: Arrived) -> None:
+    """The links that somebody made, between memories that are here; found ones are found anew."""
+    links = Relations(mind)
+    with file.open("rb") as lines:
+        for line in lines:
+            try:
+                edge = json.loads(line)
+                first, last = (report.places.get(edge[name]) for name in ("from_id", "to_id"))
+                if edge["explicit"] is not True or first is None or last is None:
+                    continue
+                known = {(one.from_id, one.to_id, one.type, one.explicit) for one in links.of(first).edges}
+                if (first, last, edge["type"], True) not in known:
+                    links.link(first, last, edge["type"], edge["strength"])
+            except NotFound:  # it is here, and put aside
+                continue
+            except LaminaError as error:
+                report.refused[error.code] += 1
+            except (ValueError, KeyError, TypeError):
+                report.refused["bad_line"] += 1
 
 
 def _batch(mind: Mind, items: list[_Coming], report: Arrived, dry_run: bool) -> None:
     engine, user = mind.engine, mind.scope.user
     known = engine.database.read(lambda tx: Imports(tx, user).known([one.mark for one in items]))
     report.known += sum(one.mark in known for one in items)
+    again = {one.own_id: one for one in items if one.mark in known}
+    for name, memory in engine.database.read(lambda tx: Memories(tx).load(sorted(again))).items():
+        if memory.text == again[name].draft.text:
+            report.places[again[name].old_id] = name
     fresh: list[_Coming] = []
     for one in items:
         decision = None if one.mark in known else engine.judge(one.draft)
@@ -209,6 +243,7 @@ def _set(mind: Mind, one: _Coming, report: Arrived) -> bool:
     if found is not None:
         if found.text == draft.text:
             report.known += 1
+            report.places[one.old_id] = found.id
             return True
         report.differs(f"{one.old_id}: {found.id} has another value for {draft.key}")
         return False
@@ -217,6 +252,7 @@ def _set(mind: Mind, one: _Coming, report: Arrived) -> bool:
     receipt = engine.carry_out(request)
     report.new += receipt.decision is Outcome.ADMITTED
     report.refused.update([receipt.code] if receipt.decision is Outcome.DENIED else [])
+    report.places.update({one.old_id: receipt.ids[0]} if receipt.ids else {})
     return receipt.decision is not Outcome.DENIED
 
 
@@ -233,6 +269,7 @@ def _placed(ledger: Ledger, items: list[_Coming], report: Arrived) -> Iterator[s
             continue
         if standing is not None:
             report.known += 1
+            report.places[one.old_id] = standing.id
             yield one.mark
             continue
         memory = _memory(ledger, one, shelf.name, gone)
@@ -243,6 +280,7 @@ def _placed(ledger: Ledger, items: list[_Coming], report: Arrived) -> Iterator[s
         if one.state not in (State.ACTIVE, State.PENDING):
             ledger.record(HistoryOp.DELETE, memory, memory.text, {"code": one.state.value})
         report.new += 1
+        report.places[one.old_id] = memory.id
         yield one.mark
 
 
@@ -264,7 +302,7 @@ class _Gone:
 
 def _memory(ledger: Ledger, one: _Coming, shelf: str, gone: _Gone) -> Memory:
     draft, value, times = one.draft, one.value, one.times
-    name, kind = f"{shelf}:{one.series}:{one.number}", contract_kind(draft.layer)
+    name, kind = one.own_id, contract_kind(draft.layer)
     if name not in gone and ledger.memories.get(name) is None and one.series in (kind, "pending"):
         tick = next_number(ledger.transaction, f"tick:{shelf}")
         ledger.transaction.run("raise_number", name=f"id:{shelf}:{one.series}", value=one.number)

@@ -12,6 +12,7 @@ import pytest
 
 import lamina
 from lamina import Conflict, Denied, InvalidInput, State
+from lamina.model import HistoryOp
 from lamina.testing import ManualClock
 from lamina_jobs.imports import import_files
 from lamina_services.exporting import export, lines_of
@@ -225,13 +226,20 @@ def test_what_was_purged_comes_in_again_only_under_another_id(ana: Mind, tmp_pat
 
 
 def test_relations_leave_with_their_memories_and_go_with_them(
-    engine: Engine, ana: Mind, tmp_path: Path
+    engine: Engine, elsewhere: Engine, ana: Mind, tmp_path: Path
 ) -> None:
     one, other = (ana.remember(text).ids[0] for text in ("อนาชอบกาแฟดำ", "The espresso machine is broken"))
     Relations(ana).link(one, other)
     export(ana, tmp_path / "out")
     told = json.loads((tmp_path / "out" / "relations.jsonl").read_text("utf-8").splitlines()[0])
     assert {told["from_id"], told["to_id"]} == {one, other}
+    theirs = elsewhere.scope(user="mira")
+    for _ in range(2):  # the second time nothing is new
+        bring_in(theirs, tmp_path / "out")
+        (edge,) = Relations(theirs).graph().edges
+        assert [edge.from_id, edge.to_id] == [end.replace(":ana:", ":mira:") for end in (one, other)]
+        assert edge.explicit
+    assert len([step for step in theirs.history(edge.from_id) if step.op is HistoryOp.LINK]) == 1
 
     purge(ana, one, now=True)
     assert engine.database.read(lambda tx: tx.all("count_relations", id=other)) == [(0,)]

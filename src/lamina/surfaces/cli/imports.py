@@ -67,6 +67,8 @@ def _told(report: Report) -> Iterator[str]:
     yield f"files: {files}" + (f"; {report.unchanged} unchanged" if report.unchanged else "")
     new = "would be new" if report.dry_run else "new"
     yield f"{report.read} read: {report.new} {new}, {report.known} known"
+    if report.held:
+        yield f"{report.held} {'would wait' if report.dry_run else 'wait'} for your word: `lamina pending`"
     if report.skipped:
         yield f"not taken: {_counts(report.skipped)}"
     if report.refused:
