@@ -16,12 +16,13 @@ from lamina_search.question import Manner, Question
 
 Floats = NDArray[np.float64]
 
-#: What meaning counts beside words; the square root of the encoder's reach of the question times this.
-MEANING = 1.3
+#: What meaning counts beside words; the square root of the encoder's reach of the question times this. In a
+#: conversation people seldom say a thing in the words in which it is asked for later.
+MEANING, MEANING_SPOKEN = 1.3, 2.0
 #: The same, by how the question is asked.
 TRUST: Mapping[Manner, float] = {Manner.EXACT: 0.5, Manner.MIXED: 0.8}
 #: What the likest turn of a session is worth to the others of it.
-SESSION_MEANING = 0.6
+SESSION_MEANING = 2.0
 #: Meaning alone finds from this likeness on.
 LEAST_LIKENESS = 0.3
 
@@ -98,7 +99,8 @@ def blended(
     for shelf, start in zip(shelves, offsets(shelves), strict=False):
         if shelf.number in meaning[0]:
             likeness[start : start + shelf.next_slot] = meaning[0][shelf.number]
-    weight = MEANING * float(np.sqrt(meaning[1])) * TRUST.get(question.manner, 1.0)
+    most = MEANING if talk is None else MEANING_SPOKEN
+    weight = most * float(np.sqrt(meaning[1])) * TRUST.get(question.manner, 1.0)
     near = _nearness(likeness, talk, question.own) * weight
     score = np.where((lexical > 0.0) | (likeness >= LEAST_LIKENESS), lexical + near, 0.0)
     likeness = np.maximum(likeness, 0.0)

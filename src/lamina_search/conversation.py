@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lamina_search.lexical import K1, SLOTS_PER_BLOCK, B, Shelf, Words, inverse_frequency
 
 #: What a term is worth to a turn that does not have it itself, by how far away it was said: behind and ahead.
-NEIGHBOURS: Mapping[int, float] = {1: 0.5, -1: 0.2, 2: 0.1}
+NEIGHBOURS: Mapping[int, float] = {1: 0.5, -1: 0.3, 2: 0.1}
 #: What the whole session is worth beside the turn.
 SESSION = 1.0
 #: What another's voice is worth where a person asks about themselves.

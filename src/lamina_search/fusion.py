@@ -20,7 +20,7 @@ RELATION = 0.05
 DECAY_FLOOR = 0.85
 SUPERSEDED = 0.3
 #: What a time in the question is worth to what is from that time, and "latest" to the newest.
-PERIOD, LATEST = 0.2, 0.1
+PERIOD, LATEST = 0.3, 0.1
 #: A question seldom answers one, and an answer to "when" says when.
 ASKING, DATED = 0.95, 1.1
 PINNED, IMPORTANCE = 1.02, 0.005

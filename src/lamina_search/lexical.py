@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 K1 = 0.9
 B = 0.75
 #: How much of a text's score hangs on how many of the terms it has, by what they tell.
-COVERAGE = 0.3
+COVERAGE = 0.15
 SLOTS_PER_BLOCK = 256
 _ENTRY = np.dtype([("slot", "u1"), ("frequency", "u1"), ("length", "<u2")])
 

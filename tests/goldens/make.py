@@ -106,7 +106,6 @@ def opened(folder: Path, store: str) -> Engine:
         audit_key_file="audit.key",
         clock=ManualClock(),
         environment=environment,
-        link_k=0,  # the contract's scores are of words and meaning; what links add is in test_relations.py
         **settings,
     )
 
