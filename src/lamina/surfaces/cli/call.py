@@ -81,7 +81,8 @@ class Call:
         if receipt.decision is Outcome.DENIED:
             return self.answer(receipt, failure=refusal_of(receipt))
         for warning in receipt.warnings:
-            self.out.note(warning)
+            if warning != receipt.acknowledgement:
+                self.out.note(warning)
         return self.answer(receipt, [receipt.acknowledgement, *receipt.ids])
 
     def time(self, text: str | None, option: str) -> datetime | None:
