@@ -128,7 +128,7 @@ def open_memory(
     database = open_database(where.store, config)
     try:
         return _assembled(database, where, clock, environment, adopt)
-    except BaseException:
+    except BaseException:  # an interrupt must not leave the store open
         database.close()
         raise
 

@@ -287,8 +287,8 @@ class Mind(Team):
     ) -> Context:  # fmt: skip
         """The block an agent puts in its prompt: the user, how things are done, what happened, what is known.
 
-        Nothing that a tool or a document said is in it. With
-        `changes_since`, a cursor, also what changed after it.
+        Nothing that a tool or a document said is in it. With `changes_since`, a cursor, also what changed
+        after it.
         """
         whole_number(budget_tokens, "budget_tokens", 0, 2**31)
         return context_of(self, task, budget_tokens, form, changes_since)

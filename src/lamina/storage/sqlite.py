@@ -90,7 +90,7 @@ class _SqliteBatch:
         self._connection.execute("SAVEPOINT part")
         try:
             yield self.whole
-        except BaseException:
+        except BaseException:  # an interrupt takes its part back too
             if not self._connection.getautocommit():
                 self._connection.execute("ROLLBACK TO part; RELEASE part")
             raise
@@ -120,7 +120,7 @@ class SqliteDatabase:
             self._writer = self._connect()
             try:
                 self._prepare()
-            except BaseException:
+            except BaseException:  # an interrupt must not leave the store open
                 self._writer.close()
                 raise
         self._folding: threading.Thread | None = None
@@ -232,7 +232,7 @@ class SqliteDatabase:
             rows: list[Row] = self._writer.execute("SELECT version, hash FROM schema_migration").fetchall()
             applied = {int(version): str(digest) for version, digest in rows}
             migrate(applied, load_migrations("sqlite"), self._apply)
-        except BaseException:
+        except BaseException:  # an interrupt must not leave half a migration
             self._writer.execute("ROLLBACK")
             raise
         self._writer.execute("COMMIT")
@@ -250,7 +250,7 @@ class SqliteDatabase:
         try:
             yield _SqliteBatch(SqliteTransaction(self._writer, self), self._writer)
             self._writer.execute("COMMIT")
-        except BaseException:
+        except BaseException:  # an interrupt must not leave the writer in a transaction
             if not self._writer.getautocommit():
                 self._writer.execute("ROLLBACK")
             raise
