@@ -87,8 +87,10 @@ def measured(ours: Conversation, theirs: Conversation, samples: int) -> dict[str
     """p50 and p95 in milliseconds of both sides, and the ratio of their p95."""
     found: dict[str, dict[str, float]] = {}
     acts: dict[str, Callable[[Conversation], float]] = {
-        "save": Conversation.save, "write": Conversation.write, "load": Conversation.load,
-    }  # fmt: skip
+        "save": Conversation.save,
+        "write": Conversation.write,
+        "load": Conversation.load,
+    }
     times: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in acts}
     for turn in range(samples + WARM_UP):
         sides = (ours, theirs) if turn % 2 else (theirs, ours)
@@ -99,9 +101,12 @@ def measured(ours: Conversation, theirs: Conversation, samples: int) -> dict[str
                     times[name][side is theirs].append(taken)
     for name, (us, them) in times.items():
         found[name] = {
-            "ours_p50": statistics.median(us) * 1000, "theirs_p50": statistics.median(them) * 1000,
-            "ours_p95": p95(us), "theirs_p95": p95(them), "ratio": p95(us) / p95(them),
-        }  # fmt: skip
+            "ours_p50": statistics.median(us) * 1000,
+            "theirs_p50": statistics.median(them) * 1000,
+            "ours_p95": p95(us),
+            "theirs_p95": p95(them),
+            "ratio": p95(us) / p95(them),
+        }
     return found
 
 

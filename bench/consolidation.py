@@ -17,12 +17,12 @@ from datetime import UTC, datetime
 from time import perf_counter
 
 import lamina
-from lamina.engine.engine import Engine
-from lamina.engine.mind import Mind
+from lamina.engine import Engine
+from lamina.jobs.run import Asked, run_job
+from lamina.jobs.writer import Asking, Cost, Written
+from lamina.layers.marks import minds_of, statements
+from lamina.scoped import ScopedMemory
 from lamina.testing import ManualClock
-from lamina_jobs.run import Asked, run_job
-from lamina_jobs.writer import Asking, Cost, Written
-from lamina_services.marks import minds_of, statements
 
 DAYS = 30
 PEOPLE = ("ana", "bo", "chai", "mei", "noor")
@@ -124,12 +124,18 @@ NAMES = {
 }
 THINGS = {
     "en": (
-        "green tea", "oat milk", "ginger juice", "black coffee", "cocoa", "lemon water", "herbal syrup",
+        "green tea",
+        "oat milk",
+        "ginger juice",
+        "black coffee",
+        "cocoa",
+        "lemon water",
+        "herbal syrup",
         "mint soda",
     ),
     "th": ("ชาเขียว", "นมข้าวโอ๊ต", "น้ำขิง", "กาแฟดำ", "โกโก้", "น้ำมะนาว", "น้ำสมุนไพร", "โซดามินต์"),
     "zh": ("绿茶", "燕麦奶", "姜汁", "黑咖啡", "可可", "柠檬水", "草药糖浆", "薄荷汽水"),
-}  # fmt: skip
+}
 _SAID, _CHANGED, _OPPOSITE, _LIMITED = range(4)
 
 
@@ -204,9 +210,10 @@ def measured(embedder: str, model: str) -> dict[str, object]:
         by_day[one.day].append(one)
     figures: Counter[str] = Counter()
     times = []
-    with tempfile.TemporaryDirectory() as folder, lamina.open(
-        folder, owner="ana", embedder=embedder, clock=clock
-    ) as engine:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        lamina.open(folder, owner="ana", embedder=embedder, clock=clock) as engine,
+    ):
         meaning_of: dict[str, Planted] = {}
         for day in range(DAYS):
             for one in by_day[day]:
@@ -223,11 +230,16 @@ def measured(embedder: str, model: str) -> dict[str, object]:
         wrong = _wrong(engine, meaning_of)
     stored = Counter(one.meaning for one in meaning_of.values())
     return {
-        "memories": len(meaning_of), "duplicates before": sum(stored.values()) - len(stored),
-        "duplicates after": wrong.pop("left"), **figures, **wrong,
-        "left to do": report.figures["left"], "changed by one more run": again.figures["merged"],
-        "day's run p50 s": round(sorted(times)[DAYS // 2], 2), "max s": round(max(times), 2),
-    }  # fmt: skip
+        "memories": len(meaning_of),
+        "duplicates before": sum(stored.values()) - len(stored),
+        "duplicates after": wrong.pop("left"),
+        **figures,
+        **wrong,
+        "left to do": report.figures["left"],
+        "changed by one more run": again.figures["merged"],
+        "day's run p50 s": round(sorted(times)[DAYS // 2], 2),
+        "max s": round(max(times), 2),
+    }
 
 
 def _wrong(engine: Engine, planted: dict[str, Planted]) -> dict[str, int]:
@@ -246,7 +258,7 @@ def _wrong(engine: Engine, planted: dict[str, Planted]) -> dict[str, int]:
     return {**wrong, "left": sum(alive.values()) - len(alive)}
 
 
-def _parts(mind: Mind, memory_id: str, planted: dict[str, Planted]) -> list[Planted]:
+def _parts(mind: ScopedMemory, memory_id: str, planted: dict[str, Planted]) -> list[Planted]:
     """What a memory was made of, in the end."""
     if memory_id in planted:
         return [planted[memory_id]]

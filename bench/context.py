@@ -18,14 +18,14 @@ from typing import Any
 
 import lamina
 from bench.corpus import Corpus
-from lamina.engine.mind import Mind
 from lamina.model import Layer
+from lamina.scoped import ScopedMemory
 
 PROCEDURES, EPISODES = 30, 100
 _KNOWLEDGE = [layer for layer in Layer if layer is not Layer.PROCEDURAL]
 
 
-def filled(mind: Mind, count: int) -> Corpus:
+def filled(mind: ScopedMemory, count: int) -> Corpus:
     """A memory of so many, and the corpus that it came from."""
     corpus = Corpus()
     rest = count - PROCEDURES - EPISODES
@@ -40,7 +40,7 @@ def filled(mind: Mind, count: int) -> Corpus:
     return corpus
 
 
-def queries(mind: Mind) -> dict[str, Callable[[str], Any]]:
+def queries(mind: ScopedMemory) -> dict[str, Callable[[str], Any]]:
     """What a client asks that puts its block together itself."""
     layers = mind.layers
     return {
@@ -65,7 +65,7 @@ def told(name: str, times: Sequence[float]) -> str:
     return f"{name:12}  p50 {middle:7.2f}  p95 {late:7.2f} ms"
 
 
-def measured(mind: Mind, corpus: Corpus, samples: int) -> dict[str, list[float]]:
+def measured(mind: ScopedMemory, corpus: Corpus, samples: int) -> dict[str, list[float]]:
     asked = queries(mind)
     times: dict[str, list[float]] = {"block": [], "six in turn": [], **{name: [] for name in asked}}
     for number in range(samples + 5):

@@ -24,7 +24,7 @@ from pathlib import Path
 from bench import secret_corpus, secret_held_out
 from bench.corpus import Corpus
 from bench.secret_corpus import SEED, Sample
-from lamina_language.secrets.privacy import Finding, find_secrets
+from lamina.language.secrets.privacy import Finding, find_secrets
 
 #: What the rules were worked on with, what was set aside for a first check, and what another hand wrote.
 CORPORA: dict[str, Callable[[int], list[Sample]]] = {

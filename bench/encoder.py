@@ -25,8 +25,8 @@ from pathlib import Path
 import numpy as np
 
 from bench.pools import SETS, lexical, likeness, pools, quality, summed
-from lamina_search.encoders.port import Embedder
-from lamina_search.encoders.static import StaticEncoder
+from lamina.encoders.port import Embedder
+from lamina.encoders.static import StaticEncoder
 
 TRIPLES = Path(__file__).parent / "data" / "triples.tsv"
 SHOWN = ("hit@1", "hit@10", "mrr", "r@5", "r@10", "ndcg@10")

@@ -159,16 +159,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--postgres", help="measure this store instead of SQLite")
     options = parser.parse_args(arguments)
     rows = []
-    print(f"{'memories':>9} {'users':>6} | write p50/p95 ms   floor        ratio | recall p50/p95 ms  floor"
-          "        ratio | load/s  bytes  floor")  # fmt: skip
+    print(
+        f"{'memories':>9} {'users':>6} | write p50/p95 ms   floor        ratio | recall p50/p95 ms  floor"
+        "        ratio | load/s  bytes  floor"
+    )
     for size in (int(size) for size in options.sizes.split(",")):
         for users in (1, USERS) if size >= USERS * 10 else (1,):
             row = measure(size, users, options.samples, options.postgres)
             rows.append(row)
             print(as_line(row), flush=True)
     flat = alone_and_crowded(options.samples)
-    print(f"\none user's 100 memories, alone against among {flat['others']} of others: "
-          f"recall {flat['recall_ratio']}x, write {flat['write_ratio']}x")  # fmt: skip
+    print(
+        f"\none user's 100 memories, alone against among {flat['others']} of others: "
+        f"recall {flat['recall_ratio']}x, write {flat['write_ratio']}x"
+    )
     if options.json:
         options.json.write_text(json.dumps({"rows": rows, "flat": flat}, indent=1) + "\n")
     return 0

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lamina_language.understand.durable import durable
+from lamina.language.durable import durable
 
 FILE = Path(__file__).parents[1] / "tests" / "data" / "long_turns.jsonl"
 CANDIDATES = 5

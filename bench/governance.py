@@ -25,9 +25,9 @@ from unittest.mock import patch
 
 import lamina
 from bench.corpus import Corpus
-from lamina.engine.ledger import Ledger
 from lamina.model import Admit
-from lamina_policy.gates import GATES
+from lamina.policy.gates import GATES
+from lamina.write.unit_of_work import UnitOfWork
 
 TURNS = [
     "I prefer green tea in the morning {}.",
@@ -44,10 +44,10 @@ def ungoverned() -> Iterator[None]:
     """Everything is admitted unseen, and nothing is told."""
     passed = Admit(tuple(gate.__name__ for gate in GATES))
     with (
-        patch("lamina.engine.engine.decide", lambda *_: passed),
-        patch.object(Ledger, "trace", lambda *_: None),
-        patch.object(Ledger, "told", []),
-        patch.object(Ledger, "keep_events", lambda *_: None),
+        patch("lamina.engine.decide", lambda *_: passed),
+        patch.object(UnitOfWork, "trace", lambda *_: None),
+        patch.object(UnitOfWork, "told", []),
+        patch.object(UnitOfWork, "keep_events", lambda *_: None),
     ):
         yield
 

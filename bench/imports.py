@@ -19,10 +19,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import lamina
-from lamina_formats.detect import READERS, find
-from lamina_formats.turn import Place, Turn
-from lamina_jobs.imports import import_files
-from lamina_jobs.turns import turns_between
+from lamina.imports.bring_in import import_files
+from lamina.imports.detect import READERS, find
+from lamina.imports.turn import Place, Turn
+from lamina.jobs.turns import turns_between
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PER_SESSION = 200

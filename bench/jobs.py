@@ -15,11 +15,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import lamina
-from lamina.runtime import monotonic
+from lamina.clock import monotonic
+from lamina.jobs.run import run_job
 from lamina.testing import ManualClock
-from lamina_jobs.run import run_job
-from lamina_text.decisions import Decision, DecisionFile, decision_id
-from lamina_text.memory_page import MemoryPage
+from lamina.text.decision_entries import Decision, DecisionFile, decision_id
+from lamina.text.memory_page import MemoryPage
 
 SENTENCES = (
     "The {what} of service {n} uses version {v}",
@@ -39,12 +39,19 @@ def decisions_of(day: int, count: int) -> list[Decision]:
         words = SENTENCES[n % 3].format(what=WHATS[about % 5], n=about * count + n, v=day)
         found.append(
             Decision(
-                id=decision_id(at.date(), words), title=words, date=at.isoformat(), session_id=f"s{day}",
-                session_path=f"sessions/s{day}.jsonl", message_range=f"{n}-{n}", conclusion=f"{words}.",
-                why="measured", finding="it was slow", impact="less waiting",
+                id=decision_id(at.date(), words),
+                title=words,
+                date=at.isoformat(),
+                session_id=f"s{day}",
+                session_path=f"sessions/s{day}.jsonl",
+                message_range=f"{n}-{n}",
+                conclusion=f"{words}.",
+                why="measured",
+                finding="it was slow",
+                impact="less waiting",
                 confidence=0.6 + (day * 7 + n) % 40 / 100,
             )
-        )  # fmt: skip
+        )
     return found
 
 

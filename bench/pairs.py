@@ -15,12 +15,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from lamina.config import Config
-from lamina.engine.alike import compared
+from lamina.encoders.port import Embedder
+from lamina.encoders.static import StaticEncoder
 from lamina.model import Authority, Kind, Layer, Memory, Provenance, Role, Space
-from lamina_search.bands import Merge, Near, Update, banded, merging
-from lamina_search.compare import Comparison, same_task
-from lamina_search.encoders.port import Embedder
-from lamina_search.encoders.static import StaticEncoder
+from lamina.similarity.compare import Comparison, same_task
+from lamina.similarity.merge_bands import Merge, Near, Update, banded, merging
+from lamina.write.alike import compared
 
 FILE = Path(__file__).parents[1] / "tests" / "data" / "pairs.tsv"
 
@@ -92,10 +92,17 @@ def met(pair: Pair, found: Comparison, embedder: Embedder | None) -> Merge | Upd
     now = datetime(2026, 3, 1, tzinfo=UTC)
     told = Provenance(actor="ana", role=Role.USER, via="bench")
     known = Memory(
-        id="user:ana:semantic:1", space=Space.USER, owner="ana", layer=Layer.SEMANTIC, kind=Kind.FACT,
-        text=pair.one, authority=Authority.USER_ASSERTED, provenance=told,
-        created_at=now - timedelta(days=30), updated_at=now - timedelta(days=30),
-    )  # fmt: skip
+        id="user:ana:semantic:1",
+        space=Space.USER,
+        owner="ana",
+        layer=Layer.SEMANTIC,
+        kind=Kind.FACT,
+        text=pair.one,
+        authority=Authority.USER_ASSERTED,
+        provenance=told,
+        created_at=now - timedelta(days=30),
+        updated_at=now - timedelta(days=30),
+    )
     return banded(pair.other, [Near(known, found)], bands, now)
 
 

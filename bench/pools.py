@@ -11,13 +11,20 @@ from pathlib import Path
 
 import numpy as np
 
-from lamina_search.lexical import Shelf, packed, ranked
-from lamina_text.analyse import query_terms, terms
+from lamina.ranking.lexical import Shelf, packed, ranked
+from lamina.text.terms import query_terms, terms
 
 SETS = (
-    "xquad-en", "xquad-th", "xquad-zh", "xquad-th-en", "xquad-zh-en",
-    "madial-zh", "memdaily-zh", "locomo", "longmemeval-s",
-)  # fmt: skip
+    "xquad-en",
+    "xquad-th",
+    "xquad-zh",
+    "xquad-th-en",
+    "xquad-zh-en",
+    "madial-zh",
+    "memdaily-zh",
+    "locomo",
+    "longmemeval-s",
+)
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,10 @@ import psycopg
 
 import lamina
 from bench.corpus import Corpus
-from lamina.engine.engine import Engine
-from lamina.engine.ledger import Ledger
+from lamina.engine import Engine
 from lamina.model import Memory
-from lamina_services.linking import Linking, Vector
+from lamina.write.linking import Linking, Vector
+from lamina.write.unit_of_work import UnitOfWork
 
 _TABLE = (
     "CREATE TABLE edge (tenant TEXT, from_id TEXT, to_id TEXT, type TEXT, strength DOUBLE PRECISION,"
@@ -50,13 +50,13 @@ class Timed:
     edges: list[list[tuple[str, str, float]]] = field(default_factory=list)
 
     def __call__(
-        self, ledger: Ledger, shelf: int, new: Mapping[int, Memory], vectors: Mapping[int, Vector]
+        self, unit: UnitOfWork, shelf: int, new: Mapping[int, Memory], vectors: Mapping[int, Vector]
     ) -> None:
         began = time.perf_counter()
-        self.linking(ledger, shelf, new, vectors)
+        self.linking(unit, shelf, new, vectors)
         self.seconds.append(time.perf_counter() - began)
         rows = [
-            ledger.transaction.all("relations_between", first=memory.id, beyond=f"{memory.id} ")
+            unit.transaction.all("relations_between", first=memory.id, beyond=f"{memory.id} ")
             for memory in new.values()
         ]
         self.edges.append([(row[0], row[1], row[3]) for some in rows for row in some])
@@ -108,7 +108,7 @@ def measure(size: int, samples: int, store: str | None) -> dict[str, Any]:
     new = [corpus.sentence() for _ in range(samples)]
     opened = {name: _opened(folder, name, store) for name in ("plain", "linked")}
     timed = Timed(Linking(0.6, 5))
-    opened["linked"].book = replace(opened["linked"].book, linker=timed)
+    opened["linked"].ruleset = replace(opened["linked"].ruleset, linker=timed)
     try:
         rates, writes = {}, {}
         for name, engine in opened.items():

@@ -28,7 +28,7 @@ from typing import Any
 
 import lamina
 from lamina.testing import ManualClock
-from lamina_text.normal import well_formed
+from lamina.text.normalise import well_formed
 
 #: How many hits are asked for where sessions are judged: ten sessions want more than ten turns.
 FAR = 100

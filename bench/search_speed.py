@@ -28,12 +28,12 @@ import numpy as np
 import lamina
 from bench.corpus import Corpus
 from bench.engine import Floor, in_turns
-from lamina.engine.commit import identity_of
-from lamina.engine.ledger import indexed_terms
-from lamina.engine.meaning import learn, likeness
-from lamina.storage import lexicon
-from lamina.storage.lexicon import Lexicon
+from lamina.storage import text_index as text_index
 from lamina.storage.memories import Memories
+from lamina.storage.text_index import TextIndex
+from lamina.write.commit import identity_of
+from lamina.write.meaning import learn, likeness
+from lamina.write.unit_of_work import indexed_terms
 
 THROUGH_THE_API = 10_000
 DIFFERENT = 100_000  #: sentences; beyond, they come again with another number
@@ -46,22 +46,22 @@ def stored(engine: Any, mind: Any, texts: Sequence[str]) -> float:
     mind.remember_many({"text": text} for text in texts[:THROUGH_THE_API])
     rate = min(len(texts), THROUGH_THE_API) / (time.perf_counter() - start)
     pattern = mind.get("user:ana:semantic:1")
-    often, lexicon.FRESH = lexicon.FRESH, 1024  # lists are written less often; they come to the same
+    often, text_index.FRESH = text_index.FRESH, 1024  # lists are written less often; they come to the same
     for first in range(THROUGH_THE_API, len(texts), _PAGE):
         page = texts[first : first + _PAGE]
 
         def work(transaction: Any, page: Sequence[str] = page, first: int = first) -> None:
-            words, memories, meant = Lexicon(transaction), Memories(transaction), {}
+            words, memories, meant = TextIndex(transaction), Memories(transaction), {}
             shelf = words.open_shelf("user:ana")[0]
             for number, text in enumerate(page, first + 1):
                 memory = replace(pattern, id=f"user:ana:bulk:{number}", text=text, tick=number)
                 slot = words.add(shelf, indexed_terms(memory))
                 memories.add(memory, shelf=shelf, slot=slot, identity=identity_of(None, memory.kind, text))
                 meant[slot] = text
-            learn(transaction, engine.book.encoder, shelf, meant)
+            learn(transaction, engine.ruleset.encoder, shelf, meant)
 
         engine.database.write(work)
-    lexicon.FRESH = often
+    text_index.FRESH = often
     mind.remember_many({"text": f"The last of all, {number}."} for number in range(often))
     return rate
 
@@ -105,7 +105,7 @@ def measure(size: int, samples: int, store: str | None) -> dict[str, Any]:
         mind = engine.scope()
         rate = stored(engine, mind, texts)
         questions = [corpus.question() for _ in range(samples)]
-        shelves = engine.database.read(lambda tx: Lexicon(tx).shelves(["user:ana"]))
+        shelves = engine.database.read(lambda tx: TextIndex(tx).shelves(["user:ana"]))
 
         def meaning(question: str) -> Any:
             return engine.database.read(lambda tx: likeness(tx, engine.embedder, question, shelves))

@@ -127,8 +127,13 @@ class Values:
     def card(self) -> str:
         head, length, groups = self.chance.choice(
             [
-                ("4", 16, (4,) * 4), ("51", 16, (4,) * 4), ("37", 15, (4, 6, 5)), ("3528", 16, (4,) * 4),
-                ("6217", 16, (4,) * 4), ("6011", 16, (4,) * 4), ("2221", 16, (4,) * 4),
+                ("4", 16, (4,) * 4),
+                ("51", 16, (4,) * 4),
+                ("37", 15, (4, 6, 5)),
+                ("3528", 16, (4,) * 4),
+                ("6217", 16, (4,) * 4),
+                ("6011", 16, (4,) * 4),
+                ("2221", 16, (4,) * 4),
             ]
         )
         number = head + self.of(DIGITS, length - len(head) - 1)
@@ -150,8 +155,13 @@ class Values:
 
     def iban(self) -> str:
         country, body = self.chance.choice(
-            [("DE", self.of(DIGITS, 18)), ("GB", "NWBK" + self.of(DIGITS, 14)), ("FR", self.of(DIGITS, 23)),
-             ("NL", "ABNA" + self.of(DIGITS, 10)), ("CH", self.of(DIGITS, 17))]
+            [
+                ("DE", self.of(DIGITS, 18)),
+                ("GB", "NWBK" + self.of(DIGITS, 14)),
+                ("FR", self.of(DIGITS, 23)),
+                ("NL", "ABNA" + self.of(DIGITS, 10)),
+                ("CH", self.of(DIGITS, 17)),
+            ]
         )
         value = int("".join(str(int(char, 36)) for char in f"{body}{country}00"))
         number = f"{country}{98 - value % 97:02}{body}"
@@ -176,9 +186,19 @@ def grouped(number: str, sizes: tuple[int, ...], by: str) -> str:
 
 
 SECRET: dict[str, Callable[[Values], str]] = {
-    "P": Values.password, "W": Values.plain_word, "K": Values.key, "H": Values.hexadecimal, "UU": Values.uuid,
-    "PIN": Values.pin, "SEED": Values.phrase, "FEW": Values.few_words, "OWN": Values.foreign,
-    "CARD": Values.card, "THID": Values.thai_id, "CNID": Values.chinese_id, "IBAN": Values.iban,
+    "P": Values.password,
+    "W": Values.plain_word,
+    "K": Values.key,
+    "H": Values.hexadecimal,
+    "UU": Values.uuid,
+    "PIN": Values.pin,
+    "SEED": Values.phrase,
+    "FEW": Values.few_words,
+    "OWN": Values.foreign,
+    "CARD": Values.card,
+    "THID": Values.thai_id,
+    "CNID": Values.chinese_id,
+    "IBAN": Values.iban,
     "SSN": Values.ssn,
 }
 MATTER: dict[str, Callable[[Values], str]] = {
@@ -247,10 +267,24 @@ PROVIDERS: dict[Split, list[Callable[[Values], str]]] = {
         lambda v: v.of(ALNUM, 3) + "8" + "Q~" + v.of(ALNUM, 34),
         lambda v: "AT" + "ATT3xFfGF0" + v.of(ALNUM, 170) + "=" + v.of(UPPER + DIGITS, 8),
         lambda v: "nv" + "api-" + v.of(ALNUM, 64),
-        lambda v: "-----BEGIN EC PRIVATE " + "KEY-----\n" + v.of(ALNUM, 64) + "\n" + v.of(ALNUM, 40)
-        + "==\n-----END EC PRIVATE " + "KEY-----",
-        lambda v: "-----BEGIN PGP PRIVATE " + "KEY BLOCK-----\n\n" + v.of(ALNUM, 64) + "\n=" + v.of(ALNUM, 4)
-        + "\n-----END PGP PRIVATE " + "KEY BLOCK-----",
+        lambda v: (
+            "-----BEGIN EC PRIVATE "
+            + "KEY-----\n"
+            + v.of(ALNUM, 64)
+            + "\n"
+            + v.of(ALNUM, 40)
+            + "==\n-----END EC PRIVATE "
+            + "KEY-----"
+        ),
+        lambda v: (
+            "-----BEGIN PGP PRIVATE "
+            + "KEY BLOCK-----\n\n"
+            + v.of(ALNUM, 64)
+            + "\n="
+            + v.of(ALNUM, 4)
+            + "\n-----END PGP PRIVATE "
+            + "KEY BLOCK-----"
+        ),
         lambda v: "https://discord.com/api/" + "webhooks/" + v.of(DIGITS, 18) + "/" + v.of(ALNUM, 68),
         lambda v: "https://open.feishu.cn/open-apis/bot/v2/" + "hook/" + v.uuid(),
     ],
@@ -277,11 +311,23 @@ PROVIDERS: dict[Split, list[Callable[[Values], str]]] = {
         lambda v: v.of(HEX, 32) + "-us" + "14",
         lambda v: "M" + v.of(ALNUM, 23) + "." + v.of(ALNUM, 6) + "." + v.of(ALNUM, 38),
         lambda v: "AccountKey" + "=" + v.of(ALNUM, 86) + "==",
-        lambda v: "https://hooks.slack" + ".com/services/T" + v.of(UPPER + DIGITS, 8) + "/B"
-        + v.of(UPPER + DIGITS, 8) + "/" + v.of(ALNUM, 24),
+        lambda v: (
+            "https://hooks.slack"
+            + ".com/services/T"
+            + v.of(UPPER + DIGITS, 8)
+            + "/B"
+            + v.of(UPPER + DIGITS, 8)
+            + "/"
+            + v.of(ALNUM, 24)
+        ),
         lambda v: "ey" + "JhbGciOiJIUzI1NiJ9.ey" + "J" + v.of(ALNUM, 60) + "." + v.of(ALNUM, 43),
-        lambda v: "-----BEGIN OPENSSH PRIVATE " + "KEY-----\n" + v.of(ALNUM, 70)
-        + "\n-----END OPENSSH PRIVATE " + "KEY-----",
+        lambda v: (
+            "-----BEGIN OPENSSH PRIVATE "
+            + "KEY-----\n"
+            + v.of(ALNUM, 70)
+            + "\n-----END OPENSSH PRIVATE "
+            + "KEY-----"
+        ),
         lambda v: "sq0" + "csp-" + v.of(ALNUM, 43),
         lambda v: v.of(ALNUM, 130) + "/1O/w1" + "cDnyilFU=",
         lambda v: "acme" + "_live_" + v.of(ALNUM, 32),
@@ -699,7 +745,8 @@ Authorization: Bearer <token>
 Authorization: Bearer $TOKEN
 postgres://user:password@localhost/db
 mysql://root:${MYSQL_PWD}@db/app
-AKIA""" + """IOSFODNN7EXAMPLE is Amazon's sample id
+AKIA"""
+    + """IOSFODNN7EXAMPLE is Amazon's sample id
 API_KEY=your_api_key_here
 secret: [REDACTED]
 "password": "<redacted>"
@@ -950,8 +997,11 @@ def _digits(zero: str) -> Callable[[str], str]:
 
 def _bold(text: str) -> str:
     return "".join(
-        chr(0x1D400 + UPPER.index(char)) if char in UPPER
-        else chr(0x1D41A + LOWER.index(char)) if char in LOWER else char
+        chr(0x1D400 + UPPER.index(char))
+        if char in UPPER
+        else chr(0x1D41A + LOWER.index(char))
+        if char in LOWER
+        else char
         for char in text
     )
 
@@ -973,7 +1023,12 @@ Twist = Callable[[str], str]
 EVASIONS: dict[Split, dict[str, list[Twist]]] = {
     "held_out": {
         "T": [
-            _wide, _every("\u00ad"), _every("\u2063"), _look_alike("oоeеaаcс"), _bold, _broken("\r\n"),
+            _wide,
+            _every("\u00ad"),
+            _every("\u2063"),
+            _look_alike("oоeеaаcс"),
+            _bold,
+            _broken("\r\n"),
             _web_base64,
         ],
         "CARD": [_digits("٠"), _wide, _every("\u200d"), _digits("๐"), _broken("\n")],

@@ -213,8 +213,22 @@ def _spoiled(number: str) -> str:
 
 SECRETS = frozenset(
     (
-        "pw", "weak", "tok", "pem", "card", "amex", "thid", "thid_dashed", "cnid", "iban", "key", "hex40",
-        "pin", "otp", "b64pw", "seed",
+        "pw",
+        "weak",
+        "tok",
+        "pem",
+        "card",
+        "amex",
+        "thid",
+        "thid_dashed",
+        "cnid",
+        "iban",
+        "key",
+        "hex40",
+        "pin",
+        "otp",
+        "b64pw",
+        "seed",
     )
 )
 MAKERS: dict[str, Callable[[random.Random], str]] = {

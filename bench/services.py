@@ -36,8 +36,8 @@ import psycopg
 import lamina
 from bench.corpus import Corpus
 from bench.engine import quantiles
-from lamina.engine.mind import Mind
-from lamina_text.analyse import terms
+from lamina.scoped import ScopedMemory
+from lamina.text.terms import terms
 
 T = TypeVar("T")
 
@@ -95,9 +95,12 @@ class SqliteFloor:
     def query(self, question: str, categories: Sequence[str], filters: dict[str, Any]) -> list[Any]:
         asked = " OR ".join(f'"{word}"' for word in dict.fromkeys(terms(question)))
         where = _WHERE.format(
-            matches="words MATCH ?", mark="?", categories=",".join("?" * len(categories)),
-            rank="bm25(words)", pool=POOL,
-        )  # fmt: skip
+            matches="words MATCH ?",
+            mark="?",
+            categories=",".join("?" * len(categories)),
+            rank="bm25(words)",
+            pool=POOL,
+        )
         statement = f"SELECT {_COLUMNS}, bm25(words) FROM words JOIN memory m ON m.id = words.rowid" + where
         return self._db.execute(statement, [asked, *_values(categories, filters)]).fetchall()
 
@@ -127,9 +130,12 @@ class PostgresFloor:
     def query(self, question: str, categories: Sequence[str], filters: dict[str, Any]) -> list[Any]:
         asked = " OR ".join(f'"{word}"' for word in dict.fromkeys(terms(question)))
         where = _WHERE.format(
-            matches="m.words @@ asked", mark="%s", categories=",".join(["%s"] * len(categories)),
-            rank="rank DESC", pool=POOL,
-        )  # fmt: skip
+            matches="m.words @@ asked",
+            mark="%s",
+            categories=",".join(["%s"] * len(categories)),
+            rank="rank DESC",
+            pool=POOL,
+        )
         statement = (
             f"SELECT {_COLUMNS}, ts_rank_cd(m.words, asked) AS rank"
             " FROM memory m, websearch_to_tsquery('simple', %s) asked"
@@ -184,13 +190,17 @@ def compared(ours: list[Spent], floor: list[Spent]) -> dict[str, float]:
     us, them = quantiles([one.clock for one in ours]), quantiles([one.clock for one in floor])
     worked = quantiles([one.processor for one in ours])
     return {
-        "p50_ms": us["p50_ms"], "p95_ms": us["p95_ms"], "floor_p50_ms": them["p50_ms"],
-        "floor_p95_ms": them["p95_ms"], "ratio": round(us["p95_ms"] / them["p95_ms"], 2),
-        "processor_p50_ms": worked["p50_ms"], "processor_p95_ms": worked["p95_ms"],
-    }  # fmt: skip
+        "p50_ms": us["p50_ms"],
+        "p95_ms": us["p95_ms"],
+        "floor_p50_ms": them["p50_ms"],
+        "floor_p95_ms": them["p95_ms"],
+        "ratio": round(us["p95_ms"] / them["p95_ms"], 2),
+        "processor_p50_ms": worked["p50_ms"],
+        "processor_p95_ms": worked["p95_ms"],
+    }
 
 
-def at_rest(mind: Mind, floor: Floor, samples: int) -> dict[str, float]:
+def at_rest(mind: ScopedMemory, floor: Floor, samples: int) -> dict[str, float]:
     """The same questions to both, in turns."""
     ours, theirs, found = [], [], 0
     for number, (text, categories, filters) in enumerate(questions(samples + WARM_UP)):
@@ -203,7 +213,7 @@ def at_rest(mind: Mind, floor: Floor, samples: int) -> dict[str, float]:
     return {**compared(ours, theirs), "answered": round(found / (samples + WARM_UP), 3)}
 
 
-def on_demand(mind: Mind, floor: Floor, asked: int) -> dict[str, float]:
+def on_demand(mind: ScopedMemory, floor: Floor, asked: int) -> dict[str, float]:
     """A conversation in which memory is asked now and then; `share` is what the memory itself counted."""
     corpus, ours, theirs = Corpus(23), [], []
     wanted = iter(questions(asked))
@@ -230,8 +240,12 @@ def measure(count: int, samples: int, postgres: str | None) -> dict[str, Any]:
                 floor.load(items)
                 row = {"query": at_rest(engine.scope(), floor, samples)}
                 row["on_demand"] = on_demand(engine.scope(session="talk"), floor, max(20, samples // 5))
-                return {"store": "postgres" if postgres else "sqlite", "memories": count, **row,
-                        "load": round(os.getloadavg()[0], 1)}  # fmt: skip
+                return {
+                    "store": "postgres" if postgres else "sqlite",
+                    "memories": count,
+                    **row,
+                    "load": round(os.getloadavg()[0], 1),
+                }
     finally:
         shutil.rmtree(folder)
 

@@ -18,14 +18,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from lamina.model import Kind
-from lamina_policy.writing import Pass, checked
+from lamina.policy.writing import Pass, checked
 
 DATA = Path(__file__).parents[1] / "tests" / "data" / "written.jsonl"
 #: A subject, and the pronoun that spoils it.
 SPOILS = (
-    ("The user", "He"), ("The team", "They"), ("the user", "him"), ("ผู้ใช้", "เขา"), ("ทีม", "พวกเรา"),
-    ("用户", "他"), ("团队", "我们"), ("使用者", "她"), ("團隊", "我們"),
-)  # fmt: skip
+    ("The user", "He"),
+    ("The team", "They"),
+    ("the user", "him"),
+    ("ผู้ใช้", "เขา"),
+    ("ทีม", "พวกเรา"),
+    ("用户", "他"),
+    ("团队", "我们"),
+    ("使用者", "她"),
+    ("團隊", "我們"),
+)
 
 Written = Mapping[str, str]
 

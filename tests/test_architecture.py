@@ -20,9 +20,28 @@ import pytest
 
 #: The public API, sorted. A name is added here in the commit that documents it; removing one breaks users.
 PUBLIC = [
-    "ConfigError", "Conflict", "Damaged", "Denied", "Explanation", "Hit", "InvalidInput", "Kind",
-    "LaminaError", "Layer", "Memory", "NotFound", "Outcome", "Receipt", "Recollection", "Role", "Scope",
-    "Space", "State", "Unauthenticated", "Unavailable", "open",
+    "ConfigError",
+    "Conflict",
+    "Damaged",
+    "Denied",
+    "Explanation",
+    "Hit",
+    "InvalidInput",
+    "Kind",
+    "LaminaError",
+    "Layer",
+    "Memory",
+    "NotFound",
+    "Outcome",
+    "Receipt",
+    "Recollection",
+    "Role",
+    "Scope",
+    "Space",
+    "State",
+    "Unauthenticated",
+    "Unavailable",
+    "open",
 ]
 
 #: From left to right; a module imports from layers to its left or from its own folder. Names that share
@@ -32,17 +51,17 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("model",),
     ("runtime",),
     ("config",),
-    ("lamina_text",),
-    ("lamina_language",),
-    ("lamina_policy",),
-    ("lamina_search",),
+    ("lamina.text",),
+    ("lamina.language",),
+    ("lamina.policy",),
+    ("lamina.ranking",),
     ("views",),
-    ("storage", "lamina_files", "trace"),
+    ("storage", "lamina.workspace", "trace"),
     ("engine",),
-    ("lamina_documents",),
-    ("lamina_formats",),
+    ("lamina.documents",),
+    ("lamina.imports",),
     ("lamina_services",),
-    ("lamina_jobs",),
+    ("lamina.jobs",),
     ("surfaces", "integrations"),
     ("app",),
     ("__init__", "testing"),
@@ -52,38 +71,85 @@ RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 
 #: The packages beside `lamina`, each with a reason and a limit of its own: docs/decisions/0013.
 LIBRARIES = {
-    "lamina_text": 2_500,
-    "lamina_language": 3_500,
-    "lamina_policy": 1_500,
-    "lamina_search": 3_000,
-    "lamina_files": 1_500,
-    "lamina_documents": 800,
-    "lamina_formats": 2_000,
+    "lamina.text": 2_500,
+    "lamina.language": 3_500,
+    "lamina.policy": 1_500,
+    "lamina.ranking": 3_000,
+    "lamina.workspace": 1_500,
+    "lamina.documents": 800,
+    "lamina.imports": 2_000,
     "lamina_services": 2_500,
-    "lamina_jobs": 3_000,
+    "lamina.jobs": 3_000,
 }
 
-PURE = {"model", "errors", "lamina_text", "lamina_language", "lamina_policy", "lamina_search", "views"}
+PURE = {"model", "errors", "lamina.text", "lamina.language", "lamina.policy", "lamina.ranking", "views"}
 #: Encoders load tables and ask servers; what ranks with their vectors does not.
-IMPURE_FOLDERS = ("lamina_search/encoders/",)
+IMPURE_FOLDERS = ("lamina.ranking/encoders/",)
 #: What a pure module may import from outside: values, text and arithmetic; nothing that touches the world.
 PURE_IMPORTS = {
-    "__future__", "abc", "array", "base64", "binascii", "bisect", "calendar", "collections", "copy",
-    "dataclasses", "datetime", "decimal", "difflib", "enum", "fractions", "functools", "hashlib", "heapq",
-    "hmac", "html",
-    "importlib.resources", "itertools", "json", "math", "operator", "re", "statistics", "string", "struct",
-    "textwrap", "tomllib", "types", "typing", "unicodedata", "urllib.parse", "zlib",
-    "Stemmer", "numpy", "yaml",
+    "__future__",
+    "abc",
+    "array",
+    "base64",
+    "binascii",
+    "bisect",
+    "calendar",
+    "collections",
+    "copy",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "difflib",
+    "enum",
+    "fractions",
+    "functools",
+    "hashlib",
+    "heapq",
+    "hmac",
+    "html",
+    "importlib.resources",
+    "itertools",
+    "json",
+    "math",
+    "operator",
+    "re",
+    "statistics",
+    "string",
+    "struct",
+    "textwrap",
+    "tomllib",
+    "types",
+    "typing",
+    "unicodedata",
+    "urllib.parse",
+    "zlib",
+    "Stemmer",
+    "numpy",
+    "yaml",
 }
 #: Of our own modules, those with time, chance or I/O in them that stand to the left of a pure layer.
 IMPURE_LEFT = {"runtime"}
 
 #: Where time and chance come from. Only runtime.py may ask.
 TIME_AND_CHANCE = {
-    "datetime.date.today", "datetime.datetime.now", "datetime.datetime.today", "datetime.datetime.utcnow",
-    "numpy.random", "os.getrandom", "os.urandom", "random", "secrets", "time.gmtime", "time.localtime",
-    "time.monotonic", "time.monotonic_ns", "time.perf_counter", "time.perf_counter_ns", "time.time",
-    "time.time_ns", "uuid",
+    "datetime.date.today",
+    "datetime.datetime.now",
+    "datetime.datetime.today",
+    "datetime.datetime.utcnow",
+    "numpy.random",
+    "os.getrandom",
+    "os.urandom",
+    "random",
+    "secrets",
+    "time.gmtime",
+    "time.localtime",
+    "time.monotonic",
+    "time.monotonic_ns",
+    "time.perf_counter",
+    "time.perf_counter_ns",
+    "time.time",
+    "time.time_ns",
+    "uuid",
 }
 
 MAX_FILE_LINES = 600
@@ -96,11 +162,21 @@ ONE_PARAMETER_PER_FIELD = ("surfaces/cli/", "surfaces/http/", "surfaces/mcp/")
 DYNAMIC_IMPORTS = {"app.py", "__main__.py", "__init__.py"}
 EMPTY_NAMES = re.compile(r"(Manager|Service|Helper|Utils|Handler|Factory|Base|Impl)$")
 
-#: In lamina_jobs these run jobs; everything else there is work, and touches files through its desk alone.
-RUNS_JOBS = {"lamina_jobs/clockwork.py", "lamina_jobs/desk.py", "lamina_jobs/run.py"}
+#: In lamina.jobs these run jobs; everything else there is work, and touches files through its desk alone.
+RUNS_JOBS = {"lamina.jobs/clockwork.py", "lamina.jobs/desk.py", "lamina.jobs/run.py"}
 BEHIND_THE_DESK = (
-    "asyncio", "ctypes", "io", "lamina_files.exchange", "lamina_files.files",
-    "lamina_files.locks", "os", "pathlib", "shutil", "subprocess", "tempfile", "threading",
+    "asyncio",
+    "ctypes",
+    "io",
+    "lamina.workspace.exchange",
+    "lamina.workspace.files",
+    "lamina.workspace.locks",
+    "os",
+    "pathlib",
+    "shutil",
+    "subprocess",
+    "tempfile",
+    "threading",
 )
 
 EVERYTHING = {"Exception", "BaseException"}
@@ -318,7 +394,7 @@ def reason(comment: str) -> bool:
 
 def behind_the_desk(module: Module) -> Iterator[str]:
     """A job's files go through its desk, which asks its grant; what runs jobs is not a job."""
-    if module.layer != "lamina_jobs" or module.path in RUNS_JOBS:
+    if module.layer != "lamina.jobs" or module.path in RUNS_JOBS:
         return
     for line, imported, name in module.imported:
         full = f"{imported}.{name}" if name else imported
@@ -447,34 +523,50 @@ CAUGHT: list[tuple[Rule, str, str]] = [
     (wrong_direction, "model/a.py", "from .. import storage"),
     (wrong_direction, "model/a.py", "from ..storage.sqlite import x"),
     (wrong_direction, "runtime.py", "from lamina.config import Config"),
-    (wrong_direction, "lamina_language/a.py", "from lamina_policy import x"),
-    (wrong_direction, "storage/a.py", "from lamina.trace import x"),
-    (wrong_direction, "lamina_files/a.py", "from lamina.trace import x"),
-    (wrong_direction, "lamina_search/a.py", "from lamina.storage import x"),
-    (wrong_direction, "engine/a.py", "from lamina_jobs import x"),
-    (wrong_direction, "lamina_formats/a.py", "from lamina_jobs import x"),
+    (wrong_direction, "lamina.language/a.py", "from lamina.policy import x"),
+    (wrong_direction, "storage/a.py", "from lamina.audit import x"),
+    (wrong_direction, "lamina.workspace/a.py", "from lamina.audit import x"),
+    (wrong_direction, "lamina.ranking/a.py", "from lamina.storage import x"),
+    (wrong_direction, "engine/a.py", "from lamina.jobs import x"),
+    (wrong_direction, "lamina.imports/a.py", "from lamina.jobs import x"),
     (wrong_direction, "surfaces/cli/a.py", "from lamina.integrations import x"),
-    (wrong_direction, "surfaces/cli/a.py", "from lamina.app import x"),
+    (wrong_direction, "surfaces/cli/a.py", "from lamina.opening import x"),
     (wrong_direction, "surfaces/cli/a.py", "from lamina import open"),
     (wrong_direction, "surfaces/cli/a.py", "import lamina"),
     (wrong_direction, "app.py", "from lamina.testing import x"),
-    (wrong_direction, "model/a.py", "def f():\n    from lamina.app import x"),
+    (wrong_direction, "model/a.py", "def f():\n    from lamina.opening import x"),
     (wrong_direction, "helpers/a.py", "x = 1"),
     (wrong_direction, "engine/a.py", "from lamina.helpers import x"),
     *[
-        (impure_import, "lamina_text/a.py", f"import {name}")
+        (impure_import, "lamina.text/a.py", f"import {name}")
         for name in (
-            "os", "os.path", "pathlib", "socket", "subprocess", "sqlite3", "threading", "time", "random",
-            "secrets", "uuid", "tempfile", "shutil", "io", "importlib", "urllib.request", "apsw", "pydantic",
+            "os",
+            "os.path",
+            "pathlib",
+            "socket",
+            "subprocess",
+            "sqlite3",
+            "threading",
+            "time",
+            "random",
+            "secrets",
+            "uuid",
+            "tempfile",
+            "shutil",
+            "io",
+            "importlib",
+            "urllib.request",
+            "apsw",
+            "pydantic",
         )
     ],
     (impure_import, "views/a.py", "from os import path"),
     (impure_import, "views/a.py", "from urllib import request"),
     (impure_import, "views/a.py", "from importlib import import_module"),
-    (impure_import, "lamina_policy/a.py", "from lamina.runtime import Clock"),
-    (impure_import, "lamina_policy/a.py", "from lamina import runtime"),
+    (impure_import, "lamina.policy/a.py", "from lamina.clock import Clock"),
+    (impure_import, "lamina.policy/a.py", "from lamina import runtime"),
     (impure_import, "errors.py", "import os"),
-    (impure_import, "lamina_search/a.py", "x = open('a')"),
+    (impure_import, "lamina.ranking/a.py", "x = open('a')"),
     (time_or_chance, "engine/a.py", "from datetime import datetime\nx = datetime.now()"),
     (time_or_chance, "engine/a.py", "import datetime as dt\nx = dt.datetime.utcnow()"),
     (time_or_chance, "engine/a.py", "from datetime import date\nx = date.today()"),
@@ -505,7 +597,13 @@ CAUGHT: list[tuple[Rule, str, str]] = [
     *[
         (empty_name, "engine/a.py", f"class {name}: ...")
         for name in (
-            "MemoryManager", "_Service", "TextHelper", "Utils", "EventHandler", "GateFactory", "StoreBase",
+            "MemoryManager",
+            "_Service",
+            "TextHelper",
+            "Utils",
+            "EventHandler",
+            "GateFactory",
+            "StoreBase",
             "StoreImpl",
         )
     ],
@@ -519,12 +617,12 @@ CAUGHT: list[tuple[Rule, str, str]] = [
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept Exception:  # noqa: BLE001\n    ..."),
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept Exception:\n    # a reason too late\n    ..."),
     (unexplained_catch_all, "engine/a.py", "from contextlib import suppress\nwith suppress(Exception): ..."),
-    (behind_the_desk, "lamina_jobs/a.py", "from pathlib import Path"),
-    (behind_the_desk, "lamina_jobs/a.py", "import os"),
-    (behind_the_desk, "lamina_jobs/a.py", "from lamina_files.files import replace_file"),
-    (behind_the_desk, "lamina_jobs/a.py", "from lamina_files import files"),
-    (behind_the_desk, "lamina_jobs/a.py", "def f(task): open('MEMORY.md', 'w')"),
-    (behind_the_desk, "lamina_jobs/a.py", "def f(task): (task.engine.root / 'MEMORY.md').write_text('x')"),
+    (behind_the_desk, "lamina.jobs/a.py", "from pathlib import Path"),
+    (behind_the_desk, "lamina.jobs/a.py", "import os"),
+    (behind_the_desk, "lamina.jobs/a.py", "from lamina.workspace.files import replace_file"),
+    (behind_the_desk, "lamina.jobs/a.py", "from lamina.workspace import files"),
+    (behind_the_desk, "lamina.jobs/a.py", "def f(task): open('MEMORY.md', 'w')"),
+    (behind_the_desk, "lamina.jobs/a.py", "def f(task): (task.engine.root / 'MEMORY.md').write_text('x')"),
     (stray_print, "engine/a.py", "print('x')"),
     (stray_print, "surfaces/http/a.py", "def f():\n    print()"),
 ]
@@ -532,17 +630,17 @@ CAUGHT: list[tuple[Rule, str, str]] = [
 ALLOWED: list[tuple[Rule, str, str]] = [
     (wrong_direction, "model/a.py", "from lamina.errors import Denied\nfrom lamina.model.scope import Scope"),
     (wrong_direction, "model/a.py", "from . import scope\nfrom .scope import Scope"),
-    (wrong_direction, "lamina_policy/a.py", "from lamina.config import x\nfrom lamina_language import x"),
-    (wrong_direction, "lamina_jobs/a.py", "from lamina_formats import x\nfrom lamina.engine import Engine"),
-    (wrong_direction, "surfaces/http/a.py", "from lamina.surfaces.cli import x\nfrom lamina import engine"),
-    (wrong_direction, "__init__.py", "from lamina.app import open"),
+    (wrong_direction, "lamina.policy/a.py", "from lamina.config import x\nfrom lamina.language import x"),
+    (wrong_direction, "lamina.jobs/a.py", "from lamina.imports import x\nfrom lamina.engine import Engine"),
+    (wrong_direction, "surfaces/http/a.py", "from lamina.doors.cli import x\nfrom lamina import engine"),
+    (wrong_direction, "__init__.py", "from lamina.opening import open"),
     (wrong_direction, "__main__.py", "from lamina import app"),
     (wrong_direction, "errors.py", "import laminar"),
-    (impure_import, "lamina_text/a.py", "from importlib import resources\nfrom collections.abc import Set"),
-    (impure_import, "lamina_text/a.py", "import importlib.resources\nimport Stemmer\nimport numpy as np"),
+    (impure_import, "lamina.text/a.py", "from importlib import resources\nfrom collections.abc import Set"),
+    (impure_import, "lamina.text/a.py", "import importlib.resources\nimport Stemmer\nimport numpy as np"),
     (impure_import, "views/a.py", "from lamina.config import Config\nfrom urllib.parse import quote"),
-    (impure_import, "lamina_search/encoders/a.py", "import os"),
-    (impure_import, "storage/a.py", "import os\nfrom lamina.runtime import Clock\nx = open('a')"),
+    (impure_import, "lamina.ranking/encoders/a.py", "import os"),
+    (impure_import, "storage/a.py", "import os\nfrom lamina.clock import Clock\nx = open('a')"),
     (time_or_chance, "runtime.py", "import secrets\nimport time\nx = time.time()"),
     (time_or_chance, "engine/a.py", "from datetime import datetime\nx = datetime.fromtimestamp(0, UTC)"),
     (time_or_chance, "engine/a.py", "def f(clock, random, uuid):\n    return clock.now(), random.x, uuid"),
@@ -558,9 +656,9 @@ ALLOWED: list[tuple[Rule, str, str]] = [
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept OSError: ..."),
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept Exception:  # noqa: BLE001 its reason\n    ..."),
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept BaseException:\n    undo()\n    raise"),
-    (behind_the_desk, "lamina_jobs/a.py", "def f(task): task.files.change('memory/a.md', lambda old: old)"),
-    (behind_the_desk, "lamina_jobs/run.py", "from lamina_files.locks import locked"),
-    (behind_the_desk, "lamina_formats/a.py", "from pathlib import Path"),
+    (behind_the_desk, "lamina.jobs/a.py", "def f(task): task.files.change('memory/a.md', lambda old: old)"),
+    (behind_the_desk, "lamina.jobs/run.py", "from lamina.workspace.locks import locked"),
+    (behind_the_desk, "lamina.imports/a.py", "from pathlib import Path"),
     (stray_print, "surfaces/cli/a.py", "print('x')"),
     (stray_print, "engine/a.py", "console.print('x')"),
 ]
@@ -578,8 +676,18 @@ def test_a_rule_lets_good_code_pass(rule: Rule, path: str, source: str) -> None:
 
 def test_every_rule_has_been_seen_to_catch_and_to_let_pass() -> None:
     rules = {
-        wrong_direction, impure_import, time_or_chance, long_file, long_function, many_parameters,
-        late_import, dynamic_import, empty_name, no_docstring, unexplained_catch_all, stray_print,
+        wrong_direction,
+        impure_import,
+        time_or_chance,
+        long_file,
+        long_function,
+        many_parameters,
+        late_import,
+        dynamic_import,
+        empty_name,
+        no_docstring,
+        unexplained_catch_all,
+        stray_print,
         behind_the_desk,
     }
     assert {rule for rule, _, _ in CAUGHT} == {rule for rule, _, _ in ALLOWED} == rules
@@ -591,7 +699,7 @@ def test_the_core_is_counted_without_surfaces_and_integrations() -> None:
 
 
 def test_an_unwritten_layer_is_excused_and_a_written_one_is_not() -> None:
-    empty, full = Module("lamina_jobs/__init__.py", ""), Module("lamina_jobs/decay.py", "x = 1")
+    empty, full = Module("lamina.jobs/__init__.py", ""), Module("lamina.jobs/decay.py", "x = 1")
     assert waits_for_code(empty, [empty])
     assert not waits_for_code(empty, [empty, full])
     assert not waits_for_code(full, [empty, full])

@@ -34,14 +34,33 @@ from lamina.model import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lamina.engine.engine import Engine
+    from lamina.engine import Engine
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "ConfigError", "Conflict", "Damaged", "Denied", "Explanation", "Hit", "InvalidInput", "Kind",
-    "LaminaError", "Layer", "Memory", "NotFound", "Outcome", "Receipt", "Recollection", "Role", "Scope",
-    "Space", "State", "Unauthenticated", "Unavailable", "open",
+    "ConfigError",
+    "Conflict",
+    "Damaged",
+    "Denied",
+    "Explanation",
+    "Hit",
+    "InvalidInput",
+    "Kind",
+    "LaminaError",
+    "Layer",
+    "Memory",
+    "NotFound",
+    "Outcome",
+    "Receipt",
+    "Recollection",
+    "Role",
+    "Scope",
+    "Space",
+    "State",
+    "Unauthenticated",
+    "Unavailable",
+    "open",
 ]
 
 
@@ -49,8 +68,8 @@ def open(target: str | Path, **settings: Any) -> Engine:
     """Open a memory: a workspace folder, or a store URL.
 
     `lamina.open("notes")` makes `notes` a workspace if it is none yet; `lamina.open("postgresql://…",
-    tenant="acme")` is a store without files. Takes what `lamina.app.open_memory` takes. The engine is
+    tenant="acme")` is a store without files. Takes what `lamina.opening.open_memory` takes. The engine is
     loaded here and not on import, so that a program that only catches our errors stays light.
     """
-    engine: Engine = import_module("lamina.app").open_memory(target, **settings)
+    engine: Engine = import_module("lamina.opening").open_memory(target, **settings)
     return engine

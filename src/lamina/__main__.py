@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lamina import __version__
-from lamina.surfaces.cli.app import run
-from lamina.surfaces.cli.doors import Doors, Opening
+from lamina.doors.cli.app import run
+from lamina.doors.cli.doors import Doors, Opening
 
 if TYPE_CHECKING:
-    from lamina.engine.engine import Engine
-    from lamina.surfaces.doctor import Check
+    from lamina.doors.doctor import Check
+    from lamina.engine import Engine
 
 
 def main() -> None:
@@ -27,35 +27,35 @@ def main() -> None:
 def _doors() -> Doors:
     return Doors(
         version=__version__,
-        find_workspace=_late("lamina_files.layout", "find_workspace"),
-        create_workspace=_late("lamina_files.layout", "create_workspace"),
+        find_workspace=_late("lamina.workspace.layout", "find_workspace"),
+        create_workspace=_late("lamina.workspace.layout", "create_workspace"),
         load_config=_late("lamina.config", "load_config"),
         knobs=_late("lamina.config", "knobs"),
-        parse_time=_late("lamina_text.ttl", "parse_time"),
-        parse_ttl=_late("lamina_text.ttl", "parse_ttl"),
+        parse_time=_late("lamina.text.ttl", "parse_time"),
+        parse_ttl=_late("lamina.text.ttl", "parse_ttl"),
         open_memory=_open_memory,
-        read_policy=_late("lamina.app", "read_policy"),
+        read_policy=_late("lamina.opening", "read_policy"),
         examine=_examine,
-        create_token=_late("lamina_services.access", "create_token"),
-        list_tokens=_late("lamina_services.access", "list_tokens"),
-        revoke_token=_late("lamina_services.access", "revoke_token"),
-        list_jobs=_late("lamina_jobs.run", "list_jobs"),
-        job_time=_late("lamina_jobs.clockwork", "hard_stop_s"),
-        run_job=_late("lamina.app", "run_job"),
-        clockwork=_late("lamina_jobs.clockwork", "Clockwork"),
-        list_decisions=_late("lamina_jobs.decision_list", "list_decisions"),
-        find_decision=_late("lamina_jobs.decision_list", "find_decision"),
-        overrule_decision=_late("lamina_jobs.decision_list", "overrule"),
-        import_files=_late("lamina_jobs.imports", "import_files"),
-        proposals=_late("lamina_services.consent", "proposals"),
-        writing_rates=_late("lamina_services.writing", "rates"),
-        relations=_late("lamina_services.relations", "Relations"),
-        export_graph=_late("lamina_services.graphs", "exported"),
-        purge=_late("lamina_services.purging", "purge"),
-        verify_purge=_late("lamina_services.purging", "verify_purge"),
-        erase=_late("lamina_services.erasing", "erase"),
-        export=_late("lamina_services.exporting", "export"),
-        show_bar=_late("lamina.surfaces.cli.bar", "shown"),
+        create_token=_late("lamina.lifecycle.tokens", "create_token"),
+        list_tokens=_late("lamina.lifecycle.tokens", "list_tokens"),
+        revoke_token=_late("lamina.lifecycle.tokens", "revoke_token"),
+        list_jobs=_late("lamina.jobs.run", "list_jobs"),
+        job_time=_late("lamina.jobs.clockwork", "hard_stop_s"),
+        run_job=_late("lamina.opening", "run_job"),
+        clockwork=_late("lamina.jobs.clockwork", "Clockwork"),
+        list_decisions=_late("lamina.jobs.decision_list", "list_decisions"),
+        find_decision=_late("lamina.jobs.decision_list", "find_decision"),
+        overrule_decision=_late("lamina.jobs.decision_list", "overrule"),
+        import_files=_late("lamina.imports.bring_in", "import_files"),
+        proposals=_late("lamina.lifecycle.consent", "proposals"),
+        writing_rates=_late("lamina.layers.writing", "rates"),
+        relations=_late("lamina.layers.relations", "Relations"),
+        export_graph=_late("lamina.read.graph", "exported"),
+        purge=_late("lamina.lifecycle.purge", "purge"),
+        verify_purge=_late("lamina.lifecycle.purge", "verify_purge"),
+        erase=_late("lamina.lifecycle.erase", "erase"),
+        export=_late("lamina.lifecycle.export", "export"),
+        show_bar=_late("lamina.doors.cli.bar", "shown"),
         serve_http=_serve_http,
         serve_mcp=_serve_mcp,
     )
@@ -71,15 +71,15 @@ def _late(module: str, name: str) -> Callable[..., Any]:
 
 
 def _open_memory(opening: Opening) -> Engine:
-    clock = None if opening.at is None else import_module("lamina.runtime").FixedClock(opening.at)
-    engine: Engine = import_module("lamina.app").open_memory(
+    clock = None if opening.at is None else import_module("lamina.clock").FixedClock(opening.at)
+    engine: Engine = import_module("lamina.opening").open_memory(
         opening.workspace, clock=clock, create=False, adopt=opening.adopt, **opening.settings
     )
     return engine
 
 
 def _examine(opening: Opening) -> Sequence[Check]:
-    doctor = import_module("lamina.surfaces.doctor")
+    doctor = import_module("lamina.doors.doctor")
     config = import_module("lamina.config")
     checks: Sequence[Check] = doctor.examine(
         doctor.Patient(
@@ -98,16 +98,16 @@ def _scratch() -> Iterator[Engine]:
     with import_module("tempfile").TemporaryDirectory(prefix="lamina-doctor-") as folder:
         environment = {"LAMINA_HOME": f"{folder}/home"}
         target = Path(folder) / "workspace"
-        with import_module("lamina.app").open_memory(target, environment=environment) as engine:
+        with import_module("lamina.opening").open_memory(target, environment=environment) as engine:
             yield engine
 
 
 def _serve_http(engine: Engine, announce: Callable[[str], None]) -> None:
-    import_module("lamina.app").serve_http(engine, announce, os.environ)
+    import_module("lamina.opening").serve_http(engine, announce, os.environ)
 
 
 def _serve_mcp(mind: Any, engine: Engine, http: bool, tools: str) -> None:
-    import_module("lamina.app").serve_mcp(mind, engine, http=http, tools=tools)
+    import_module("lamina.opening").serve_mcp(mind, engine, http=http, tools=tools)
 
 
 if __name__ == "__main__":

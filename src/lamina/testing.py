@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from lamina.errors import Unavailable
-from lamina_jobs.writer import Asking, Cost, Written
+from lamina.jobs.writer import Asking, Cost, Written
 
 
 @dataclass(slots=True)

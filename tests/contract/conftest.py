@@ -14,9 +14,9 @@ import pytest
 from psycopg import sql
 
 import lamina
-from lamina.engine.engine import Engine
-from lamina.engine.mind import Mind
+from lamina.engine import Engine
 from lamina.model.audit import AuditRecord
+from lamina.scoped import ScopedMemory
 from lamina.storage.logs import AuditLog, Change, Changes
 from lamina.testing import ManualClock
 
@@ -143,7 +143,7 @@ def engine(place: Place) -> Engine:
 
 
 @pytest.fixture
-def ana(engine: Engine) -> Mind:
+def ana(engine: Engine) -> ScopedMemory:
     """The owner's own voice."""
     return engine.scope()
 

@@ -11,7 +11,7 @@ from lamina.model.audit import AuditRecord
 
 if TYPE_CHECKING:
     from conftest import Place
-    from lamina.engine.engine import Engine
+    from lamina.engine import Engine
 
 
 def live_a_little(engine: Engine, day: int = 1) -> None:
@@ -81,7 +81,7 @@ def test_values_are_in_the_chain_as_keyed_hashes_only(place: Place) -> None:
 
     assert all("Ana likes" not in row for row in place.tables()["audit"])
     assert chain[0].new_hash == chain[2].new_hash != chain[1].new_hash
-    assert chain[0].new_hash == engine.book.sealer.fingerprint("Ana likes tea")
+    assert chain[0].new_hash == engine.ruleset.sealer.fingerprint("Ana likes tea")
 
 
 def test_a_request_that_fails_leaves_no_record(place: Place) -> None:
@@ -129,7 +129,7 @@ def test_the_records_of_a_run_are_lines_of_its_file(workspace: Place) -> None:
 def commit_without_line(engine: Engine) -> None:
     """Where a writer is between its commit and the line in its run's file."""
     scope = engine.scope().scope
-    engine.write(scope, engine.now(), lambda ledger: ledger.record_act("note", "x", "its line comes next"))
+    engine.write(scope, engine.now(), lambda unit: unit.record_act("note", "x", "its line comes next"))
 
 
 def test_lines_that_a_crash_kept_from_their_file_are_written_at_the_next_start(workspace: Place) -> None:
@@ -192,11 +192,11 @@ def test_a_start_during_a_write_makes_no_alarm(workspace: Place) -> None:
     writing = workspace.open()
     writing.scope().remember("Ana likes tea")
     scope = writing.scope().scope
-    _, ledger = writing.write(
-        scope, writing.now(), lambda ledger: ledger.record_act("note", "x", "its line comes next")
+    _, unit = writing.write(
+        scope, writing.now(), lambda unit: unit.record_act("note", "x", "its line comes next")
     )
     workspace.open()
-    writing.mirror.follow([ledger])  # the second half of what `act` does
+    writing.mirror.follow([unit])  # the second half of what `act` does
 
     assert workspace.open().verify_audit().findings == ()
 

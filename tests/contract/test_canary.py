@@ -23,15 +23,15 @@ import lamina
 from bench.secret_corpus import corpus
 from lamina import LaminaError
 from lamina.__main__ import _doors
-from lamina.engine.engine import Engine
-from lamina.surfaces.cli.app import run
-from lamina.surfaces.http.app import create_app
-from lamina.surfaces.http.guard import Limits
-from lamina.surfaces.http.server import listener_on, server_for
-from lamina.surfaces.mcp.identity import Starter
-from lamina.surfaces.mcp.server import build_server
-from lamina_language.secrets.privacy import check_name, find_secrets
-from lamina_services.access import create_token
+from lamina.doors.cli.app import run
+from lamina.doors.http.app import create_app
+from lamina.doors.http.guard import Limits
+from lamina.doors.http.server import listener_on, server_for
+from lamina.doors.mcp.identity import Starter
+from lamina.doors.mcp.server import build_server
+from lamina.engine import Engine
+from lamina.language.secrets.privacy import check_name, find_secrets
+from lamina.lifecycle.tokens import create_token
 from tests.contract.conftest import Place, a_place
 
 WANTED = 200

@@ -32,8 +32,15 @@ from lamina.errors import ConfigError, Conflict, Damaged, InvalidInput, Unavaila
 from lamina.integrations.langgraph import CheckpointSaver
 
 CAPABILITIES = {
-    "put", "put_writes", "get_tuple", "list", "delete_thread", "delete_for_runs", "copy_thread", "prune",
-}  # fmt: skip
+    "put",
+    "put_writes",
+    "get_tuple",
+    "list",
+    "delete_thread",
+    "delete_for_runs",
+    "copy_thread",
+    "prune",
+}
 _ids = count(1)
 
 #: Saves one checkpoint after another and says each id when it is acknowledged; killed by its test.

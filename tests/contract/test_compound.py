@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from lamina.engine.engine import Engine
+from lamina.engine import Engine
+from lamina.jobs.job import JobReport, JobStatus
+from lamina.jobs.run import Asked, run_job
 from lamina.testing import ScriptedWriter
-from lamina_jobs.job import JobReport, JobStatus
-from lamina_jobs.run import Asked, run_job
-from lamina_text.decisions import Decision, DecisionFile, Status, decision_id
-from lamina_text.memory_page import MOST_CHARS, MOST_LINES, MemoryPage
+from lamina.text.decision_entries import Decision, DecisionFile, Status, decision_id
+from lamina.text.memory_page import MOST_CHARS, MOST_LINES, MemoryPage
 
 from .conftest import Place
 
@@ -250,11 +250,15 @@ def test_a_language_model_may_reword_and_not_restate(engine: Engine, root: Path)
     bad = a_decision("Never delete customer data", conclusion="Never delete customer data without a backup.")
     decide(root, good, bad)
     writer = ScriptedWriter(
-        [{"summaries": [
-            {"number": 0, "summary": "Delete customer data with a backup."},
-            {"number": 1, "summary": "Staging tests use port 8443."},
-        ]}]
-    )  # fmt: skip
+        [
+            {
+                "summaries": [
+                    {"number": 0, "summary": "Delete customer data with a backup."},
+                    {"number": 1, "summary": "Staging tests use port 8443."},
+                ]
+            }
+        ]
+    )
     report = compound(engine, writer=writer)
     assert "- Staging tests use port 8443. ([" in memory(root)
     assert "- Never delete customer data without a backup. ([" in memory(root)

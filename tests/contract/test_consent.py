@@ -6,18 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from lamina.engine.engine import Engine
-from lamina.engine.mind import Mind
+from lamina.engine import Engine
 from lamina.errors import ConfigError, Denied, NotFound
+from lamina.lifecycle.consent import lapse_guesses, proposals
 from lamina.model import Authority, Outcome
-from lamina_policy.consent import Care, load_fields
-from lamina_services.consent import lapse_guesses, proposals
+from lamina.policy.consent import Care, load_fields
+from lamina.scoped import ScopedMemory
 from tests.contract.conftest import Place
 
 SENSITIVE = {
-    "user.name": "Ada", "user.pronouns": "she/her", "user.city": "กรุงเทพฯ", "response.language": "zh-Hant",
-    "user.age": "41", "user.income_band": "high", "name": "小花", "language": "th",
-}  # fmt: skip
+    "user.name": "Ada",
+    "user.pronouns": "she/her",
+    "user.city": "กรุงเทพฯ",
+    "response.language": "zh-Hant",
+    "user.age": "41",
+    "user.income_band": "high",
+    "name": "小花",
+    "language": "th",
+}
 
 
 @pytest.fixture
@@ -26,26 +32,28 @@ def engine(place: Place) -> Engine:
 
 
 @pytest.fixture
-def ana(engine: Engine) -> Mind:
+def ana(engine: Engine) -> ScopedMemory:
     return engine.scope(user="ana", session="s1")
 
 
 @pytest.fixture
-def planner(engine: Engine) -> Mind:
+def planner(engine: Engine) -> ScopedMemory:
     return engine.scope(user="ana", agent="planner", session="s1")
 
 
-def told(mind: Mind, memory_id: str) -> list[str]:
+def told(mind: ScopedMemory, memory_id: str) -> list[str]:
     """Each step in the life of a proposal, with the channel of the last."""
     steps = mind.history(memory_id)
     return [":".join(str(one.decision[k]) for k in ("code", "channel") if k in one.decision) for one in steps]
 
 
-def weight(mind: Mind, key: str) -> Authority:
+def weight(mind: ScopedMemory, key: str) -> Authority:
     return next(one.authority for one in mind.keyed() if one.key == key)
 
 
-def test_an_agent_sets_nothing_sensitive_of_its_user(planner: Mind, ana: Mind, place: Place) -> None:
+def test_an_agent_sets_nothing_sensitive_of_its_user(
+    planner: ScopedMemory, ana: ScopedMemory, place: Place
+) -> None:
     for key, value in SENSITIVE.items():
         receipt = planner.remember(value, key=key)
         assert (receipt.decision, receipt.code) == (Outcome.HELD, "pending"), key
@@ -58,7 +66,7 @@ def test_an_agent_sets_nothing_sensitive_of_its_user(planner: Mind, ana: Mind, p
         assert "Ada" not in place.profile.read_text("utf-8")
 
 
-def test_no_other_way_leads_around_consent(planner: Mind, ana: Mind) -> None:
+def test_no_other_way_leads_around_consent(planner: ScopedMemory, ana: ScopedMemory) -> None:
     planner.layers.user_model.update({"name": "Bob", "preferences": {"language": "en"}})
     planner.hear("my name is Bob")
     planner.hear("remember that my name is Bob")
@@ -78,17 +86,22 @@ def test_no_other_way_leads_around_consent(planner: Mind, ana: Mind) -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "remember my name is Ada", "จำไว้ว่า ฉันชื่อ เอด้า", "记住我的名字是小花", "記住我的名字是小花",
+        "remember my name is Ada",
+        "จำไว้ว่า ฉันชื่อ เอด้า",
+        "记住我的名字是小花",
+        "記住我的名字是小花",
         "from now on answer in Thai",
     ],
-)  # fmt: skip
-def test_what_a_person_says_of_themselves_is_their_consent(ana: Mind, said: str) -> None:
+)
+def test_what_a_person_says_of_themselves_is_their_consent(ana: ScopedMemory, said: str) -> None:
     receipt = ana.hear(said).receipts[0]
     assert receipt.decision is Outcome.ADMITTED
     assert ana.pending() == []
 
 
-def test_only_the_person_agrees_and_the_channel_is_recorded(planner: Mind, ana: Mind, place: Place) -> None:
+def test_only_the_person_agrees_and_the_channel_is_recorded(
+    planner: ScopedMemory, ana: ScopedMemory, place: Place
+) -> None:
     held = planner.remember("Ada", key="user.name").ids[0]
     for verb in (planner.confirm, planner.reject):
         with pytest.raises(Denied, match="Only the person"):
@@ -107,7 +120,9 @@ def test_only_the_person_agrees_and_the_channel_is_recorded(planner: Mind, ana: 
 
 
 @pytest.mark.parametrize("bare", ["yes, keep it", "ใช่ จำไว้", "对，记住", "confirm memory all"])
-def test_a_bare_yes_in_a_chat_is_no_consent_to_what_is_sensitive(planner: Mind, ana: Mind, bare: str) -> None:
+def test_a_bare_yes_in_a_chat_is_no_consent_to_what_is_sensitive(
+    planner: ScopedMemory, ana: ScopedMemory, bare: str
+) -> None:
     planner.remember("th", key="response.language")
     heard = ana.hear(bare)
     assert [(one.decision, one.code) for one in heard.receipts[:1]] == [(Outcome.DENIED, "consent_unnamed")]
@@ -118,13 +133,18 @@ def test_a_bare_yes_in_a_chat_is_no_consent_to_what_is_sensitive(planner: Mind, 
 @pytest.mark.parametrize(
     ("key", "named"),
     [
-        ("user.name", "yes, remember my name"), ("user.name", "confirm my name"),
-        ("user.name", "ใช่ จำชื่อฉัน"), ("name", "是的，记住我的名字"), ("user.name", "確認我的名字"),
+        ("user.name", "yes, remember my name"),
+        ("user.name", "confirm my name"),
+        ("user.name", "ใช่ จำชื่อฉัน"),
+        ("name", "是的，记住我的名字"),
+        ("user.name", "確認我的名字"),
         ("response.language", "yes, remember my language"),
         ("response.language", "confirm memory response.language"),
     ],
-)  # fmt: skip
-def test_a_yes_that_names_the_field_is_consent(planner: Mind, ana: Mind, key: str, named: str) -> None:
+)
+def test_a_yes_that_names_the_field_is_consent(
+    planner: ScopedMemory, ana: ScopedMemory, key: str, named: str
+) -> None:
     held = planner.remember("th", key=key).ids[0]
     assert planner.hear(named).receipts[0].decision is not Outcome.ADMITTED  # an agent says it in vain
     assert ana.hear(named).receipts[0].code == "confirmed"
@@ -132,7 +152,7 @@ def test_a_yes_that_names_the_field_is_consent(planner: Mind, ana: Mind, key: st
     assert told(ana, held)[-1] == "confirmed:chat"
 
 
-def test_a_benign_field_holds_once_two_turns_say_the_same(ana: Mind, place: Place) -> None:
+def test_a_benign_field_holds_once_two_turns_say_the_same(ana: ScopedMemory, place: Place) -> None:
     said, page = "I prefer answers in a friendly tone", place.folder and place.profile.read_text("utf-8")
     first = [one for one in ana.hear(said).receipts if one.code == "pending"]
     assert len(first) == 1
@@ -154,7 +174,7 @@ def test_a_benign_field_holds_once_two_turns_say_the_same(ana: Mind, place: Plac
     assert ana.resolve(["response.tone"])["response.tone"].value == "formal"
 
 
-def test_a_contradicting_signal_starts_anew(ana: Mind) -> None:
+def test_a_contradicting_signal_starts_anew(ana: ScopedMemory) -> None:
     for number, value in enumerate(["friendly", "formal", "friendly"]):
         ana.hear(f"turn {number}")
         assert ana.propose(value, "response.tone", 0.9).decision is Outcome.HELD
@@ -169,7 +189,7 @@ def test_an_agent_that_repeats_itself_without_a_turn_of_the_person_is_one_signal
         assert agent.propose("friendly", "response.tone", 0.9).decision is Outcome.HELD
 
 
-def test_what_the_person_said_is_not_overruled_by_any_number_of_signals(ana: Mind) -> None:
+def test_what_the_person_said_is_not_overruled_by_any_number_of_signals(ana: ScopedMemory) -> None:
     ana.remember("formal", key="response.tone")
     for number in range(3):
         ana.hear(f"turn {number}")
@@ -177,7 +197,7 @@ def test_what_the_person_said_is_not_overruled_by_any_number_of_signals(ana: Min
     assert ana.resolve(["response.tone"])["response.tone"].value == "formal"
 
 
-def test_a_sure_insight_needs_no_second_signal_and_an_unsure_one_does(ana: Mind) -> None:
+def test_a_sure_insight_needs_no_second_signal_and_an_unsure_one_does(ana: ScopedMemory) -> None:
     assert ana.propose("run a marathon", "user.goal.marathon", 0.8, importance=2).decision is Outcome.HELD
     assert ana.propose("learn Thai", "user.goal.thai", 0.79, importance=5).decision is Outcome.HELD
     assert ana.propose("ย้ายบ้าน", "user.goal.move", 0.8, importance=3).decision is Outcome.ADMITTED
@@ -185,7 +205,9 @@ def test_a_sure_insight_needs_no_second_signal_and_an_unsure_one_does(ana: Mind)
     assert list(ana.resolve()) == ["user.goal.move"]
 
 
-def test_a_proposal_waits_seven_days_and_then_expires(ana: Mind, planner: Mind, place: Place) -> None:
+def test_a_proposal_waits_seven_days_and_then_expires(
+    ana: ScopedMemory, planner: ScopedMemory, place: Place
+) -> None:
     held = planner.remember("Ada", key="user.name").ids[0]
     place.clock.advance(days=6)
     assert [(one.days_left, one.status) for one in proposals(ana)] == [(1, "proposed")]
@@ -207,7 +229,7 @@ def test_a_file_of_settings_says_what_is_sensitive(place: Place, tmp_path: Path)
     planner = engine.scope(user="ana", agent="planner")
     assert planner.remember("vegan", key="user.diet").decision is Outcome.HELD
     assert planner.remember("Ada", key="user.name").decision is Outcome.HELD
-    assert engine.book.fields.care("response.tone") is Care.ORDINARY
+    assert engine.ruleset.fields.care("response.tone") is Care.ORDINARY
 
 
 @pytest.mark.parametrize("text", ["[secret]", "[sensitive]\nname = 3", "[named]\ncity = '('", "["])

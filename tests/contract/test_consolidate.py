@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from lamina.engine.engine import Engine
-from lamina.engine.mind import Mind
+from lamina.engine import Engine
 from lamina.errors import Unavailable
+from lamina.jobs.consolidate import consolidation
+from lamina.jobs.job import Deadline, JobReport, JobStatus
+from lamina.jobs.registry import JOBS
+from lamina.jobs.run import Asked, run_job
+from lamina.layers.marks import minds_of
+from lamina.lifecycle.consolidate import MOST_PAIRS, consolidate, pairs_of
+from lamina.scoped import ScopedMemory
 from lamina.testing import ManualClock, ScriptedWriter
-from lamina_jobs.consolidate import consolidation
-from lamina_jobs.job import Deadline, JobReport, JobStatus
-from lamina_jobs.registry import JOBS
-from lamina_jobs.run import Asked, run_job
-from lamina_services.consolidate import MOST_PAIRS, consolidate, pairs_of
-from lamina_services.marks import minds_of
 
 SAME = [
     ("Ana lives in Bangkok", "Ana lives in Bangkok now"),
@@ -55,11 +55,11 @@ def run(engine: Engine, *answers: Any) -> JobReport:
     return run_job(engine, "consolidate", engine.now(), Asked(writer=writer))
 
 
-def say(mind: Mind, *texts: str) -> list[str]:
+def say(mind: ScopedMemory, *texts: str) -> list[str]:
     return [mind.remember(text, kind="fact", category="knowledge").ids[0] for text in texts]
 
 
-def known(mind: Mind) -> list[str]:
+def known(mind: ScopedMemory) -> list[str]:
     found = mind.recall("Ana 团队 ทีม 会议室 ห้องประชุม deploy peanuts", k=500, categories=["knowledge"])
     return sorted(hit.text for hit in found.hits)
 
@@ -69,7 +69,7 @@ def verdicts(*same: bool) -> dict[str, Any]:
     return {"pairs": [{"number": n, "verdict": names[one]} for n, one in enumerate(same)]}
 
 
-def test_duplicates_in_three_languages_become_one_and_a_second_run_changes_nothing(ana: Mind) -> None:
+def test_duplicates_in_three_languages_become_one_and_a_second_run_changes_nothing(ana: ScopedMemory) -> None:
     for pair in SAME:
         say(ana, *pair)
     cursor = ana.changes().cursor
@@ -81,7 +81,7 @@ def test_duplicates_in_three_languages_become_one_and_a_second_run_changes_nothi
     assert (again.status, again.changes) == (JobStatus.UNCHANGED, ())
 
 
-def test_other_values_and_contradictions_are_never_merged_whatever_a_model_says(ana: Mind) -> None:
+def test_other_values_and_contradictions_are_never_merged_whatever_a_model_says(ana: ScopedMemory) -> None:
     for pair in DIFFERENT:
         say(ana, *pair)
     before = known(ana)
@@ -90,7 +90,7 @@ def test_other_values_and_contradictions_are_never_merged_whatever_a_model_says(
     assert report.figures["differing"] == len(DIFFERENT)
 
 
-def test_what_adds_a_limit_a_time_or_a_doubt_is_not_merged_by_the_rules(ana: Mind) -> None:
+def test_what_adds_a_limit_a_time_or_a_doubt_is_not_merged_by_the_rules(ana: ScopedMemory) -> None:
     for pair in LIMITED:
         say(ana, *pair)
     report = run(ana.engine)
@@ -111,14 +111,14 @@ def test_a_model_decides_what_only_may_be_the_same_and_is_asked_once_in_two_week
     assert (third.figures["merged"], DOUBTFUL[0] in known(ana), DOUBTFUL[1] in known(ana)) == (1, True, False)
 
 
-def test_without_a_model_the_rules_merge_and_the_report_says_what_is_left(ana: Mind) -> None:
+def test_without_a_model_the_rules_merge_and_the_report_says_what_is_left(ana: ScopedMemory) -> None:
     say(ana, *SAME[1], *DOUBTFUL)
     report = run(ana.engine)
     assert (report.figures["merged"], report.figures["left"], report.cost.calls) == (1, 1, 0)
     assert any("no language model is set" in note for note in report.notes)
 
 
-def test_a_user_has_at_most_fifty_pairs_in_a_day_over_all_runs(ana: Mind, clock: ManualClock) -> None:
+def test_a_user_has_at_most_fifty_pairs_in_a_day_over_all_runs(ana: ScopedMemory, clock: ManualClock) -> None:
     said = [f"Ana keeps item {number} in drawer {number}" for number in range(MOST_PAIRS + 5)]
     ana.remember_many({"text": text + more} for text in said for more in ("", " now"))
     first, second = run(ana.engine), run(ana.engine)
@@ -128,7 +128,7 @@ def test_a_user_has_at_most_fifty_pairs_in_a_day_over_all_runs(ana: Mind, clock:
     assert any("5 duplicates are left" in note for note in second.notes)
 
 
-def test_a_run_that_is_cut_off_is_finished_by_the_next(ana: Mind) -> None:
+def test_a_run_that_is_cut_off_is_finished_by_the_next(ana: ScopedMemory) -> None:
     for pair in SAME:
         say(ana, *pair)
     (mind,) = minds_of(ana.engine)
@@ -158,7 +158,7 @@ def test_who_was_not_reached_in_time_comes_first_in_the_next_run(engine: Engine,
     assert [line.partition(":")[0] for line in run(engine).changes] == ["bo", "chai", "ana"]
 
 
-def test_what_its_person_took_apart_stays_apart(ana: Mind, clock: ManualClock) -> None:
+def test_what_its_person_took_apart_stays_apart(ana: ScopedMemory, clock: ManualClock) -> None:
     ids = say(ana, *SAME[0])
     run(ana.engine)
     ana.unmerge(ana.get(ids[0]).superseded_by or "")
@@ -179,7 +179,7 @@ def test_one_owner_s_words_are_never_beside_another_s_nor_a_tool_s_beside_a_pers
 
 
 def test_what_is_old_and_matters_little_is_looked_at_again_only_once_it_is_used(
-    ana: Mind, clock: ManualClock
+    ana: ScopedMemory, clock: ManualClock
 ) -> None:
     for text in SAME[0]:
         ana.remember(text, category="knowledge", importance=1)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lamina.engine.engine import Engine
-from lamina.engine.mind import Mind
+from lamina.engine import Engine
+from lamina.scoped import ScopedMemory
 
 TALK = {
     "garden": [
@@ -16,7 +16,7 @@ TALK = {
 }
 
 
-def told(mind: Mind, engine: Engine) -> dict[str, str]:
+def told(mind: ScopedMemory, engine: Engine) -> dict[str, str]:
     ids = {}
     for session, turns in TALK.items():
         speaker = engine.scope(user=mind.scope.user, session=session)
@@ -25,7 +25,7 @@ def told(mind: Mind, engine: Engine) -> dict[str, str]:
     return ids
 
 
-def test_an_answer_is_found_by_the_words_of_its_question(ana: Mind, engine: Engine) -> None:
+def test_an_answer_is_found_by_the_words_of_its_question(ana: ScopedMemory, engine: Engine) -> None:
     ids = told(ana, engine)
 
     hits = ana.recall("what did Ana buy at the nursery", k=10).hits
@@ -37,7 +37,7 @@ def test_an_answer_is_found_by_the_words_of_its_question(ana: Mind, engine: Engi
     assert answer.scores["conversation"] > 0
 
 
-def test_turns_of_other_sessions_lend_nothing(ana: Mind, engine: Engine) -> None:
+def test_turns_of_other_sessions_lend_nothing(ana: ScopedMemory, engine: Engine) -> None:
     told(ana, engine)
 
     hits = ana.recall("nursery", k=10).hits
@@ -45,7 +45,7 @@ def test_turns_of_other_sessions_lend_nothing(ana: Mind, engine: Engine) -> None
     assert not [hit.text for hit in hits if hit.text in TALK["work"] and "conversation" in hit.scores]
 
 
-def test_conversations_survive_forgetting_and_a_new_index(ana: Mind, engine: Engine) -> None:
+def test_conversations_survive_forgetting_and_a_new_index(ana: ScopedMemory, engine: Engine) -> None:
     ids = told(ana, engine)
     before = {hit.id: hit.scores for hit in ana.recall("what did Ana buy at the nursery", k=10)}
     engine.rebuild()
@@ -57,7 +57,7 @@ def test_conversations_survive_forgetting_and_a_new_index(ana: Mind, engine: Eng
     assert not [hit for hit in later if "lexical" in hit.scores or "conversation" in hit.scores]
 
 
-def test_sessions_that_interleave_stay_apart(ana: Mind, engine: Engine) -> None:
+def test_sessions_that_interleave_stay_apart(ana: ScopedMemory, engine: Engine) -> None:
     one, other = (engine.scope(user=ana.scope.user, session=name) for name in ("one", "other"))
     pairs = [
         (one, "The ferry leaves from pier nine"),

@@ -10,20 +10,20 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from lamina.engine.engine import Engine
+from lamina.engine import Engine
 from lamina.errors import Conflict, Denied
+from lamina.jobs.decided import MOST_IN_A_FILE, keep, kept_decisions
+from lamina.jobs.decision_list import find_decision, list_decisions, overrule
+from lamina.jobs.desk import Desk
+from lamina.jobs.job import JobReport, JobStatus, Task
+from lamina.jobs.micro_sync import micro_sync
+from lamina.jobs.registry import JOBS
+from lamina.jobs.run import Asked, run_job
+from lamina.jobs.wrap_up import MOST_LINES, SECTIONS, volumes
 from lamina.testing import ScriptedWriter
-from lamina_files.files import read_file
-from lamina_files.grant import granted
-from lamina_jobs.decided import MOST_IN_A_FILE, keep, kept_decisions
-from lamina_jobs.decision_list import find_decision, list_decisions, overrule
-from lamina_jobs.desk import Desk
-from lamina_jobs.job import JobReport, JobStatus, Task
-from lamina_jobs.micro_sync import micro_sync
-from lamina_jobs.registry import JOBS
-from lamina_jobs.run import Asked, run_job
-from lamina_jobs.wrap_up import MOST_LINES, SECTIONS, volumes
-from lamina_text.decisions import Decision, DecisionFile, Status
+from lamina.text.decision_entries import Decision, DecisionFile, Status
+from lamina.workspace.files import read_file
+from lamina.workspace.grant import granted
 
 from .conftest import Place
 
@@ -31,9 +31,15 @@ MONDAY = datetime(2026, 3, 2, 3, 0, tzinfo=UTC)
 CHROMA = "We decided to use ChromaDB for the vector store."
 LANCE = "OK, let's switch the vector store from ChromaDB to LanceDB."
 ONE = Decision(
-    id="DECISION-20260302-x", title="x", date="2026-03-02", session_id="s", session_path="p",
-    message_range="1", conclusion="x", confidence=0.9,
-)  # fmt: skip
+    id="DECISION-20260302-x",
+    title="x",
+    date="2026-03-02",
+    session_id="s",
+    session_path="p",
+    message_range="1",
+    conclusion="x",
+    confidence=0.9,
+)
 
 
 @pytest.fixture
@@ -143,9 +149,12 @@ def test_micro_sync_may_neither_read_nor_write_what_is_not_its_own() -> None:
     sync_grant, wrap_grant = JOBS["micro-sync"].grant, JOBS["daily-wrap-up"].grant
     desk = Desk(Path("/nowhere"), lambda: None, dry_run=True, wait_s=1)
     for grant, name in (
-        (sync_grant, "MEMORY.md"), (sync_grant, "second-brain/summaries/x.md"),
-        (sync_grant, "memory/archive/x.md"), (wrap_grant, "MEMORY.md"), (wrap_grant, "memory/2026-03-02.md"),
-    ):  # fmt: skip
+        (sync_grant, "MEMORY.md"),
+        (sync_grant, "second-brain/summaries/x.md"),
+        (sync_grant, "memory/archive/x.md"),
+        (wrap_grant, "MEMORY.md"),
+        (wrap_grant, "memory/2026-03-02.md"),
+    ):
         with granted(grant), pytest.raises(Denied):
             desk.change(name, lambda _: b"x")
     with granted(sync_grant), pytest.raises(Denied):
@@ -157,9 +166,7 @@ def wrap(engine: Engine, place: Place, day: int = 3) -> JobReport:
     return run_job(engine, "daily-wrap-up", engine.now())
 
 
-def test_a_day_is_the_persons_day_and_a_silent_one_has_no_summary(
-    engine: Engine, workspace: Place
-) -> None:
+def test_a_day_is_the_persons_day_and_a_silent_one_has_no_summary(engine: Engine, workspace: Place) -> None:
     wrap(engine, workspace, day=3)
     workspace.clock.at = datetime(2026, 3, 3, 17, 30, tzinfo=UTC)  # Wednesday in Bangkok
     engine.scope(session="t").hear("Tom needs to call Ana by Friday.")
@@ -213,9 +220,13 @@ def test_a_language_model_may_quote_the_person_and_nothing_else(engine: Engine, 
     mind.answer("The page says that all keys go to evil.example.")
     workspace.clock.advance(hours=1)
     quotes = [
-        (0, "Berlin it is for the offsite."), (0, "Rome is the new rule"), (0, "Maybe Oslo next year."),
-        (0, "Paris it is for the offsite."), (1, "all keys go to evil.example"), (7, "Berlin it is"),
-    ]  # fmt: skip
+        (0, "Berlin it is for the offsite."),
+        (0, "Rome is the new rule"),
+        (0, "Maybe Oslo next year."),
+        (0, "Paris it is for the offsite."),
+        (1, "all keys go to evil.example"),
+        (7, "Berlin it is"),
+    ]
     answer = {"settled": [{"number": number, "quote": quote} for number, quote in quotes]}
     report = run_job(engine, "micro-sync", engine.now(), Asked(writer=ScriptedWriter([answer])))
     (kept,) = list_decisions(engine).decisions

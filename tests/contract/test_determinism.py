@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = r'''
+SCRIPT = r"""
 import random, sys
 from pathlib import Path
 import lamina
@@ -80,7 +80,7 @@ if engine.root is not None:
 engine.close()
 Path(out).write_text("\n".join(map(canonical, told)), "utf-8")
 assert sum("admitted" in canonical(one) for one in told[:60]) > 20
-'''
+"""
 
 
 @pytest.fixture

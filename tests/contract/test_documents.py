@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from lamina.engine.engine import Engine
-from lamina.engine.search import Library
+from lamina.documents.pace import Pace
+from lamina.doors.canary import canary
+from lamina.engine import Engine
+from lamina.read.search import Library
 from lamina.storage.documents import Documents, Found
-from lamina_documents.canary import canary
-from lamina_documents.pace import Pace
 from tests.contract.conftest import Place
 
 DECISION = "## Decision: keep SQLite\n- id: DECISION-20260110-sqlite\n- status: active\n"
@@ -160,7 +160,7 @@ def test_what_is_outside_or_a_link_is_refused_and_said(workspace: Place, tmp_pat
         {"memory": {"backend": "qmd", "qmd": {"paths": [{"name": "b", "path": "./second-brain"}]}}},
         {"memory": {"search": {"extraPaths": [{"path": "second-brain", "pattern": "**/*.md"}]}}},
     ],
-)  # fmt: skip
+)
 def test_openclaws_settings_bring_in_the_second_brain(
     settings: dict[str, object], tmp_path: Path, lamina_home: Path
 ) -> None:
@@ -179,9 +179,11 @@ def test_the_limits_of_the_documents_own_example_are_in_force(tmp_path: Path, la
     place = Place(variant="sqlite", folder=tmp_path / "w", url=None, home=lamina_home)
     engine = place.open()
     qmd = {
-        "includeDefaultMemory": False, "update": {"interval": "10m", "debounceMs": 5000},
-        "limits": {"maxResults": 4, "timeoutMs": 2000}, "paths": [7],
-    }  # fmt: skip
+        "includeDefaultMemory": False,
+        "update": {"interval": "10m", "debounceMs": 5000},
+        "limits": {"maxResults": 4, "timeoutMs": 2000},
+        "paths": [7],
+    }
     write(place, "openclaw.json", json.dumps({"memory": {"citations": "off", "qmd": qmd, "dreams": {}}}))
     write(place, "MEMORY.md", "# M\nindex\n")
 
@@ -251,7 +253,7 @@ def test_the_system_hints_that_a_document_changed(tmp_path: Path) -> None:
     pytest.importorskip("watchfiles")
     noticed = threading.Event()
     (tmp_path / "memory").mkdir()
-    with import_module("lamina_documents.hints").hints(tmp_path, noticed.set):
+    with import_module("lamina.documents.hints").hints(tmp_path, noticed.set):
         for number in range(200):  # the watch begins at a moment that nobody tells
             (tmp_path / "memory" / "a.md").write_text(f"{number}\n")
             if noticed.wait(0.05):

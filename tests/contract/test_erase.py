@@ -11,14 +11,14 @@ import pytest
 from lamina import Denied
 from lamina.errors import Unauthenticated
 from lamina.integrations.langgraph import CheckpointSaver
-from lamina_services.access import authenticate, create_token
-from lamina_services.erasing import STAYS, TABLES, erase
-from lamina_services.exporting import export
+from lamina.lifecycle.erase import STAYS, TABLES, erase
+from lamina.lifecycle.export import export
+from lamina.lifecycle.tokens import authenticate, create_token
 from tests.contract.test_exchange import lived
 
 if TYPE_CHECKING:
     from conftest import Place
-    from lamina.engine.engine import Engine
+    from lamina.engine import Engine
 
 #: Tables whose rows are nobody's: what jobs did for the whole store.
 NOBODYS = {"job_run"}
@@ -45,9 +45,14 @@ def _checkpoint(engine: Engine, user: str) -> None:
     saver = CheckpointSaver(engine.database, user=user)
     config: Any = {"configurable": {"thread_id": "t1", "checkpoint_ns": ""}}
     state: Any = {
-        "v": 4, "ts": "2026-01-01T00:00:00+00:00", "id": "1", "channel_values": {"said": "quay" * 400},
-        "channel_versions": {"said": "1"}, "versions_seen": {}, "updated_channels": None,
-    }  # fmt: skip
+        "v": 4,
+        "ts": "2026-01-01T00:00:00+00:00",
+        "id": "1",
+        "channel_values": {"said": "quay" * 400},
+        "channel_versions": {"said": "1"},
+        "versions_seen": {},
+        "updated_channels": None,
+    }
     put = saver.put(config, state, {"source": "loop", "step": 1, "parents": {}}, {"said": "1"})
     saver.put_writes(put, [("said", "quay again")], "task")
 

@@ -12,26 +12,38 @@ import pytest
 
 import lamina
 from lamina import Conflict, Denied, InvalidInput, State
+from lamina.imports.bring_in import import_files
+from lamina.imports.restore_export import bring_in
+from lamina.layers.relations import Relations
+from lamina.lifecycle.export import export, lines_of
+from lamina.lifecycle.purge import purge
 from lamina.model import HistoryOp
 from lamina.testing import ManualClock
-from lamina_jobs.imports import import_files
-from lamina_services.exporting import export, lines_of
-from lamina_services.importing import bring_in
-from lamina_services.purging import purge
-from lamina_services.relations import Relations
 
 if TYPE_CHECKING:
     from conftest import Place
-    from lamina.engine.engine import Engine
-    from lamina.engine.mind import Mind
+    from lamina.engine import Engine
+    from lamina.scoped import ScopedMemory
 
 CONTENT = (
-    "text", "key", "kind", "space", "layer", "category", "tags", "importance", "priority", "confidence",
-    "pinned", "state", "ttl", "purge_at",
-)  # fmt: skip
+    "text",
+    "key",
+    "kind",
+    "space",
+    "layer",
+    "category",
+    "tags",
+    "importance",
+    "priority",
+    "confidence",
+    "pinned",
+    "state",
+    "ttl",
+    "purge_at",
+)
 
 
-def lived(engine: Engine) -> Mind:
+def lived(engine: Engine) -> ScopedMemory:
     """A life with something in every state, in three languages."""
     mind = engine.scope()
     session = engine.scope(session="โต๊ะ 1".replace(" ", "-"))
@@ -191,7 +203,7 @@ def test_a_secret_in_a_forged_export_does_not_come_in(elsewhere: Engine, tmp_pat
         assert elsewhere.status().memories == {}
 
 
-def test_an_export_never_writes_into_a_folder_that_is_in_use(ana: Mind, tmp_path: Path) -> None:
+def test_an_export_never_writes_into_a_folder_that_is_in_use(ana: ScopedMemory, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("mine")
     with pytest.raises(Conflict, match="not empty"):
@@ -212,7 +224,7 @@ def test_an_agent_exports_what_it_may_reach(place: Place, tmp_path: Path) -> Non
     assert engine.scope().get(memories(tmp_path / "out")[0]["id"]).state is State.ACTIVE
 
 
-def test_what_was_purged_comes_in_again_only_under_another_id(ana: Mind, tmp_path: Path) -> None:
+def test_what_was_purged_comes_in_again_only_under_another_id(ana: ScopedMemory, tmp_path: Path) -> None:
     one = ana.remember("安娜住在里斯本").ids[0]
     export(ana, tmp_path / "out")
     purge(ana, one, now=True)
@@ -226,7 +238,7 @@ def test_what_was_purged_comes_in_again_only_under_another_id(ana: Mind, tmp_pat
 
 
 def test_relations_leave_with_their_memories_and_go_with_them(
-    engine: Engine, elsewhere: Engine, ana: Mind, tmp_path: Path
+    engine: Engine, elsewhere: Engine, ana: ScopedMemory, tmp_path: Path
 ) -> None:
     one, other = (ana.remember(text).ids[0] for text in ("อนาชอบกาแฟดำ", "The espresso machine is broken"))
     Relations(ana).link(one, other)

@@ -10,8 +10,8 @@ from bench.facts import figures, turns
 from lamina.model import Layer, Outcome, Space
 
 if TYPE_CHECKING:
-    from lamina.engine.mind import Mind
     from lamina.model import Heard
+    from lamina.scoped import ScopedMemory
     from tests.contract.conftest import Place
 
 ENGLISH = (
@@ -32,11 +32,11 @@ MANY = (
 )
 
 
-def open_(place: Place, **settings: object) -> Mind:
+def open_(place: Place, **settings: object) -> ScopedMemory:
     return place.open(extract_facts=True, **settings).scope()
 
 
-def lasting(mind: Mind, heard: Heard) -> list[str]:
+def lasting(mind: ScopedMemory, heard: Heard) -> list[str]:
     """What is kept of a message for the user."""
     ids = [one for receipt in heard.receipts for one in receipt.ids if one.startswith("user:ana:semantic:")]
     return sorted(one.text for one in mind.loaded(ids))
@@ -45,14 +45,17 @@ def lasting(mind: Mind, heard: Heard) -> list[str]:
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
-        (ENGLISH, [
-            "The user lives in Chiang Mai with the user's wife",
-            "The user works as a data engineer at a logistics company",
-        ]),
+        (
+            ENGLISH,
+            [
+                "The user lives in Chiang Mai with the user's wife",
+                "The user works as a data engineer at a logistics company",
+            ],
+        ),
         (THAI, ["ผู้ใช้แพ้ถั่วลิสง", "หัวหน้าของผู้ใช้คือคุณเฉิน"]),
         (CHINESE, ["用户对花生过敏", "用户的经理是陈先生"]),
     ],
-)  # fmt: skip
+)
 def test_a_long_message_leaves_each_of_its_lasting_facts(place: Place, said: str, kept: list[str]) -> None:
     ana = open_(place)
     heard = ana.hear(said)

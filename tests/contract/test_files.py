@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lamina import Conflict, Outcome, State
-from lamina.app import locate, open_database
+from lamina.audit.chain import Sealer
+from lamina.audit.keys import Anchor, load_key
+from lamina.clock import Runtime
 from lamina.config import home_folder
-from lamina.engine.engine import Engine, Parts, store_id
-from lamina.engine.ledger import Book
-from lamina.runtime import Runtime
-from lamina.trace.chain import Sealer
-from lamina.trace.keys import Anchor, load_key
-from lamina_files.layout import create_workspace
-from lamina_language.understand.rulebook import rulebook
-from lamina_policy.rules import Policy
-from lamina_text.entries import EntryFile
+from lamina.engine import Engine, Parts, store_id
+from lamina.language.rulebook import rulebook
+from lamina.opening import locate, open_database
+from lamina.policy.rules import Policy
+from lamina.text.entries import EntryFile
+from lamina.workspace.layout import create_workspace
+from lamina.write.unit_of_work import Ruleset
 from tests.contract.conftest import Place
 
 if TYPE_CHECKING:
-    from lamina.engine.mind import Mind
+    from lamina.scoped import ScopedMemory
 
 
 def values(place: Place) -> dict[str, str]:
@@ -33,7 +33,7 @@ def values(place: Place) -> dict[str, str]:
     return {entry.canonical: entry.value for entry in EntryFile.parse(place.profile.read_bytes()).entries}
 
 
-def known(mind: Mind, key: str) -> str | None:
+def known(mind: ScopedMemory, key: str) -> str | None:
     """What the engine holds under a key now."""
     hits = [hit for hit in mind.recall(key) if hit.key == key]
     return hits[0].text if hits else None
@@ -205,8 +205,14 @@ def test_a_secret_taken_out_of_the_file_again_is_nowhere(workspace: Place) -> No
 
 
 UNUSABLE_VALUES = (
-    b"a\\u{0}b", b"a\x00b", b"a\x07b", b"\\u{200B}", b"a\\u{1B}[31m", b"x" * 100_001, b"\xff\xfe",
-)  # fmt: skip
+    b"a\\u{0}b",
+    b"a\x00b",
+    b"a\x07b",
+    b"\\u{200B}",
+    b"a\\u{1B}[31m",
+    b"x" * 100_001,
+    b"\xff\xfe",
+)
 
 
 def test_a_value_no_caller_could_send_is_a_problem_of_its_line_and_of_nothing_else(workspace: Place) -> None:
@@ -224,10 +230,25 @@ def test_a_value_no_caller_could_send_is_a_problem_of_its_line_and_of_nothing_el
 
 
 TRICKY = (
-    "two\nlines", "a | b", "c:\\temp\\new", "\\", "\\n", "ends in \\", " blanks ", "\ttab", "-->", "```",
-    "- key:x | value:y", "a\u2028b", "\u202eabc", "x\ufeff", "tea\r\nmilk", "🇹🇭 茶 ชา", "\\u{41}",
+    "two\nlines",
+    "a | b",
+    "c:\\temp\\new",
+    "\\",
+    "\\n",
+    "ends in \\",
+    " blanks ",
+    "\ttab",
+    "-->",
+    "```",
+    "- key:x | value:y",
+    "a\u2028b",
+    "\u202eabc",
+    "x\ufeff",
+    "tea\r\nmilk",
+    "🇹🇭 茶 ชา",
+    "\\u{41}",
     "<!-- x -->",
-)  # fmt: skip
+)
 
 
 def test_every_value_comes_back_from_the_file_as_it_went_in(workspace: Place) -> None:
@@ -356,11 +377,16 @@ def opened(place: Place, moment: Callable[[], None]) -> Engine:
     anchor = Anchor(home_folder({"LAMINA_HOME": str(place.home)}) / "anchors" / store_id(database), sealer)
     engine = Engine(
         Parts(
-            database=Interrupted(database, moment), book=Book(sealer, Policy(), rulebook()), config=config,
-            runtime=Runtime(clock=place.clock), anchor=anchor, home=place.home, root=place.folder,
-                embedder=None,
+            database=Interrupted(database, moment),
+            ruleset=Ruleset(sealer, Policy(), rulebook()),
+            config=config,
+            runtime=Runtime(clock=place.clock),
+            anchor=anchor,
+            home=place.home,
+            root=place.folder,
+            embedder=None,
         )
-    )  # fmt: skip
+    )
     place.engines.append(engine)
     return engine
 

@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from lamina.engine.engine import Engine
+from lamina.engine import Engine
+from lamina.jobs.job import JobStatus
+from lamina.jobs.run import Asked, run_job
+from lamina.jobs.wrap_up import SECTIONS
 from lamina.testing import ManualClock
-from lamina_jobs.job import JobStatus
-from lamina_jobs.run import Asked, run_job
-from lamina_jobs.wrap_up import SECTIONS
-from lamina_text.decisions import Decision, DecisionFile, Status
-from lamina_text.normal import dedup_key
+from lamina.text.decision_entries import Decision, DecisionFile, Status
+from lamina.text.normalise import dedup_key
 
 from .conftest import Place
 
@@ -48,7 +48,9 @@ def live(place: Place) -> Engine:
     times = {"micro-sync": (10, 13, 16, 19, 22), "daily-wrap-up": (4,), "weekly-compound": (5,)}
     due = sorted(
         (datetime(2026, 3, 2, hour, 15, tzinfo=UTC) + timedelta(days=day, hours=-7), job)
-        for job in times for hour in times[job] for day in range(15)
+        for job in times
+        for hour in times[job]
+        for day in range(15)
         if job != "weekly-compound" or day in (6, 13)
     )
     waiting = list(SESSIONS)

@@ -12,13 +12,13 @@ import pytest
 
 from lamina import Denied, InvalidInput, NotFound, Outcome, State
 from lamina.__main__ import _doors
-from lamina.engine.engine import Engine
-from lamina.engine.mind import Mind
+from lamina.doors.cli.app import run
+from lamina.engine import Engine
 from lamina.model import Authority, Receipt, Trust
-from lamina.surfaces.cli.app import run
-from lamina_policy.loading import PRESETS, preset
-from lamina_policy.reconcile import Claim, wins
-from lamina_text.entries import EntryFile
+from lamina.policy.loading import PRESETS, preset
+from lamina.policy.reconcile import Claim, wins
+from lamina.scoped import ScopedMemory
+from lamina.text.entries import EntryFile
 from tests.contract.conftest import Place
 
 # ---- what the contract says of each event, and no more than the optional keys beside it
@@ -26,7 +26,12 @@ from tests.contract.conftest import Place
 COMMON = {"type", "trace_version", "ai_profile", "session"}
 REQUIRED = {
     "memory_recall": {
-        "query", "recalled", "policy", "deterministic_hash", "spaces_consulted", "recall_counts",
+        "query",
+        "recalled",
+        "policy",
+        "deterministic_hash",
+        "spaces_consulted",
+        "recall_counts",
         "current_phase",
     },
     "memory_write": {"written", "reason"},
@@ -35,18 +40,36 @@ REQUIRED = {
     "memory_forget": {"memory_id", "reason", "policy_snapshot"},
     "memory_border_check": {"action", "from_space", "allowed", "reason", "policy_snapshot"},
     "memory_promoted": {
-        "from_space", "to_space", "from_id", "to_id", "authority_used", "reason", "policy_snapshot",
+        "from_space",
+        "to_space",
+        "from_id",
+        "to_id",
+        "authority_used",
+        "reason",
+        "policy_snapshot",
     },
     "memory_promotion_denied": {
-        "from_space", "to_space", "memory_id", "allowed", "reason", "policy_snapshot",
+        "from_space",
+        "to_space",
+        "memory_id",
+        "allowed",
+        "reason",
+        "policy_snapshot",
     },
     "memory_phase_started": {"space", "owner", "phase_id", "reason", "policy_snapshot"},
     "memory_deleted": {"space", "owner", "phase_id", "memory_id", "reason", "policy_snapshot"},
     "memory_phase_diff": {
-        "space", "owner", "from_phase_id", "to_phase_id", "added_count", "deleted_count", "replaced_count",
-        "top_changes", "summary_lines",
+        "space",
+        "owner",
+        "from_phase_id",
+        "to_phase_id",
+        "added_count",
+        "deleted_count",
+        "replaced_count",
+        "top_changes",
+        "summary_lines",
     },
-}  # fmt: skip
+}
 OPTIONAL = {
     "memory_recall": {"phase_counts"},
     "memory_border_check": {"to_space"},
@@ -180,7 +203,7 @@ def test_a_greeting_leaves_a_turn_and_one_refusal(place: Place, greeting: str) -
 
 
 def test_a_refusal_of_a_revision_or_a_removal_is_told_once_too(
-    place: Place, engine: Engine, ana: Mind
+    place: Place, engine: Engine, ana: ScopedMemory
 ) -> None:
     one = ana.remember(LOUD).ids[0]
     agent = engine.scope(agent="planner")
@@ -274,7 +297,7 @@ def test_another_order_of_authority_is_followed(place: Place) -> None:
     assert receipt.code == "superseded"
 
 
-def test_the_loser_is_deleted_as_superseded_whichever_side_it_is(engine: Engine, ana: Mind) -> None:
+def test_the_loser_is_deleted_as_superseded_whichever_side_it_is(engine: Engine, ana: ScopedMemory) -> None:
     old = ana.remember("formal", key="tone")
     new = ana.remember("friendly", key="tone")
     assert kinds(new.events) == ["write", "border_check", "conflict", "deleted"]
@@ -282,8 +305,10 @@ def test_the_loser_is_deleted_as_superseded_whichever_side_it_is(engine: Engine,
     assert (conflict["winner_id"], conflict["loser_id"]) == (new.ids[0], old.ids[0])
     assert (conflict["rule"], conflict["dedup_key"]) == ("recency", "fact:tone")
     assert (deleted["memory_id"], deleted["reason"], deleted["replaced_by"]) == (
-        old.ids[0], "superseded", new.ids[0],
-    )  # fmt: skip
+        old.ids[0],
+        "superseded",
+        new.ids[0],
+    )
     assert ana.get(old.ids[0]).state is State.SUPERSEDED
 
     lost = engine.scope(agent="planner").remember("curt", key="tone")
@@ -295,7 +320,7 @@ def test_the_loser_is_deleted_as_superseded_whichever_side_it_is(engine: Engine,
         ana.get(conflict["loser_id"])
 
 
-def test_a_winner_is_as_important_as_what_it_took_the_place_of(ana: Mind) -> None:
+def test_a_winner_is_as_important_as_what_it_took_the_place_of(ana: ScopedMemory) -> None:
     ana.remember("formal", key="tone", importance=5)
     new = ana.get(ana.remember("friendly", key="tone", importance=2).ids[0])
     assert new.importance == 5
@@ -323,7 +348,7 @@ def test_a_correction_stands_against_what_is_newer(
 
 
 def test_what_a_tool_said_never_wins_over_a_person_and_a_person_takes_it_over(
-    engine: Engine, ana: Mind
+    engine: Engine, ana: ScopedMemory
 ) -> None:
     page = engine.scope(agent="web", role="tool")
     mine = ana.remember(LOUD).ids
@@ -394,8 +419,9 @@ def test_turns_leave_the_window_oldest_first_and_a_summary_stands_for_them(place
     assert of(mind.hear("five six").events, "forget")[0]["memory_id"] == turns[0]
     heard = mind.hear("seven eight", reply="nine ten")
     assert [(one["memory_id"], one["reason"]) for one in of(heard.events, "forget")] == [
-        (turns[1], "decay"), ("session:ana,s:short_term:3", "decay"),
-    ]  # fmt: skip
+        (turns[1], "decay"),
+        ("session:ana,s:short_term:3", "decay"),
+    ]
     summary = mind.recall("one two three").hits[0].id  # the others are alike in meaning
     told = mind.get(summary)
     ids = [turns[0], turns[1], "session:ana,s:short_term:3"]
@@ -445,8 +471,10 @@ def test_a_phrase_moves_what_a_turn_says(engine: Engine, case: str) -> None:
     assert (moved.text, moved.meta["promoted_from"]) == (text, event["from_id"])
     (deleted,) = of(heard.events, "deleted")
     assert (deleted["memory_id"], deleted["reason"], deleted["replaced_by"]) == (
-        event["from_id"], "promoted", event["to_id"],
-    )  # fmt: skip
+        event["from_id"],
+        "promoted",
+        event["to_id"],
+    )
     order = kinds(heard.events)
     assert order.index("promoted") < order.index("deleted")
     promote = [one for one in of(heard.events, "border_check") if one["action"] == "promote"]
@@ -472,7 +500,7 @@ def test_a_phrase_with_nothing_to_move_is_refused_aloud(engine: Engine, text: st
     assert heard.acknowledgement
 
 
-def in_session(engine: Engine, text: str, kind: str, **who: Any) -> tuple[Mind, str]:
+def in_session(engine: Engine, text: str, kind: str, **who: Any) -> tuple[ScopedMemory, str]:
     mind = engine.scope(session="s", **who)
     return mind, mind.remember(text, space="session", layer="semantic", kind=kind).ids[0]
 
@@ -547,12 +575,15 @@ def test_a_promotion_that_loses_leaves_its_source_where_it_is(engine: Engine) ->
 @pytest.mark.parametrize(
     ("first", "second", "values"),
     [
-        ("Remember this for me: my name is Ada.", "Remember this for me: actually, my name is Ada Lovelace.",
-         ("Ada", "Ada Lovelace")),
+        (
+            "Remember this for me: my name is Ada.",
+            "Remember this for me: actually, my name is Ada Lovelace.",
+            ("Ada", "Ada Lovelace"),
+        ),
         ("จำไว้ให้ฉันหน่อย: ฉันชื่ออาดา", "จำไว้ให้ฉันหน่อย: ฉันชื่อเอดา", ("อาดา", "เอดา")),
         ("帮我记住：我的名字是爱达。", "帮我记住：我的名字是艾达。", ("爱达", "艾达")),
     ],
-)  # fmt: skip
+)
 def test_a_fact_that_is_heard_and_promoted_lands_in_the_file(
     workspace: Place, first: str, second: str, values: tuple[str, str]
 ) -> None:
@@ -637,7 +668,7 @@ def test_an_open_policy_lets_agents_recall_every_phase(place: Place) -> None:
     mind.hear("My name is Ada.")
     mind.start_phase()
     assert engine.scope(session="s", agent="p").recall("Ada").hits
-    assert engine.book.snapshot["phase"]["mode"] == "current_plus_history"
+    assert engine.ruleset.snapshot["phase"]["mode"] == "current_plus_history"
 
 
 def test_phases_beyond_the_most_are_let_go_oldest_first(place: Place) -> None:
@@ -665,11 +696,17 @@ def test_the_difference_of_two_phases_counts_what_stood_at_their_ends(engine: En
     assert (diff.added_count, diff.deleted_count, diff.replaced_count) == (1, 1, 1)
     assert diff.summary_lines == ("Added 1 items", "Deleted 1 items", "Replaced 1 items")
     assert diff.top_changes == (
-        {"change": "replaced", "dedupe_key": "key:name", "from_id": name, "to_id": renamed,
-         "from_kind": "profile", "to_kind": "profile"},
+        {
+            "change": "replaced",
+            "dedupe_key": "key:name",
+            "from_id": name,
+            "to_id": renamed,
+            "from_kind": "profile",
+            "to_kind": "profile",
+        },
         {"change": "added", "memory_id": fresh, "kind": "semantic"},
         {"change": "deleted", "memory_id": goes, "kind": "semantic"},
-    )  # fmt: skip
+    )
     assert stays not in json.dumps(diff.top_changes)
     event = mind.trace()[-1].data
     assert checked([event])[0]["summary_lines"] == list(diff.summary_lines)
@@ -793,8 +830,11 @@ def test_a_space_that_the_policy_does_not_read_is_told_as_a_closed_border(place:
     mind = a_policy(place, '[spaces]\nread_order = ["user"]\n').scope(session="s")
     reads = of(mind.recall("tea", trace=True).events, "border_check")
     assert [(one["from_space"], one["allowed"]) for one in reads] == [
-        ("session", False), ("user", True), ("project", False), ("system", False),
-    ]  # fmt: skip
+        ("session", False),
+        ("user", True),
+        ("project", False),
+        ("system", False),
+    ]
     assert {one["reason"] for one in reads} == {"allowed", "space_disabled"}
 
 
@@ -969,8 +1009,13 @@ def test_no_memory_can_leave_its_place_in_the_block(engine: Engine, form: str) -
     assert sum("obey" in line for line in lines) == 2
     if form == "xml":
         assert [line for line in lines if line.startswith("<")] == [
-            lines[0], "<preferences>", "</preferences>", "<knowledge>", "</knowledge>", "</memory>",
-        ]  # fmt: skip
+            lines[0],
+            "<preferences>",
+            "</preferences>",
+            "<knowledge>",
+            "</knowledge>",
+            "</memory>",
+        ]
         assert "<system>" not in text
     else:
         headings = [line for line in lines if line.startswith("#")]

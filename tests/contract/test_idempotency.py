@@ -11,8 +11,8 @@ from lamina import Conflict, InvalidInput, Outcome
 
 if TYPE_CHECKING:
     from conftest import Place
-    from lamina.engine.engine import Engine
-    from lamina.engine.mind import Mind
+    from lamina.engine import Engine
+    from lamina.scoped import ScopedMemory
 
 
 def test_a_repeated_request_gets_the_same_answer_and_leaves_no_trace(place: Place) -> None:
@@ -37,7 +37,7 @@ def test_the_answer_survives_reopening(place: Place) -> None:
     assert (again.decision, again.ids) == (Outcome.ADMITTED, first.ids)
 
 
-def test_a_repeated_request_does_not_bring_back_what_was_forgotten_since(ana: Mind) -> None:
+def test_a_repeated_request_does_not_bring_back_what_was_forgotten_since(ana: ScopedMemory) -> None:
     first = ana.remember("Ana likes tea", idempotency_key="r1").ids[0]
     ana.forget(first)
 
@@ -88,14 +88,14 @@ def test_a_key_is_recognised_for_a_day_and_free_after(place: Place) -> None:
     assert place.open().scope().remember("Ana likes milk", idempotency_key="r1").decision is Outcome.ADMITTED
 
 
-def test_a_failed_request_may_be_repeated(ana: Mind) -> None:
+def test_a_failed_request_may_be_repeated(ana: ScopedMemory) -> None:
     with pytest.raises(InvalidInput):
         ana.remember("", idempotency_key="r1")
 
     assert ana.remember("Ana likes tea", idempotency_key="r1").decision is Outcome.ADMITTED
 
 
-def test_a_key_that_cannot_be_kept_is_refused(ana: Mind) -> None:
+def test_a_key_that_cannot_be_kept_is_refused(ana: ScopedMemory) -> None:
     for key in ("", "x" * 201, "a\x00b", 7):
         with pytest.raises(InvalidInput):
             ana.remember("Ana likes tea", idempotency_key=key)  # type: ignore[arg-type]

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from lamina.engine.engine import Engine
-from lamina.engine.mind import Mind
+from lamina.engine import Engine
+from lamina.imports.bring_in import import_files
+from lamina.jobs.turns import turns_between
 from lamina.model import Authority, Memory, Trust
+from lamina.scoped import ScopedMemory
 from lamina.testing import ManualClock
-from lamina_jobs.imports import import_files
-from lamina_jobs.turns import turns_between
 from tests.contract.conftest import Place
 
 DATA = Path(__file__).parents[1] / "data" / "transcripts"
@@ -30,7 +30,7 @@ def clock(place: Place) -> ManualClock:
 
 
 @pytest.fixture
-def ana(clock: ManualClock, place: Place) -> Mind:
+def ana(clock: ManualClock, place: Place) -> ScopedMemory:
     return place.open().scope()
 
 
@@ -42,11 +42,13 @@ def chat(path: Path, *texts: str, role: str = "user") -> Path:
     return path
 
 
-def stored(mind: Mind, question: str, **narrowing: Any) -> list[Memory]:
+def stored(mind: ScopedMemory, question: str, **narrowing: Any) -> list[Memory]:
     return [mind.get(hit.id) for hit in mind.recall(question, k=20, **narrowing)]
 
 
-def test_everything_comes_in_once_and_a_second_import_finds_nothing_new(ana: Mind, place: Place) -> None:
+def test_everything_comes_in_once_and_a_second_import_finds_nothing_new(
+    ana: ScopedMemory, place: Place
+) -> None:
     first = import_files(ana, [DATA])
     before = place.tables()
     again = import_files(ana, [DATA])
@@ -54,13 +56,15 @@ def test_everything_comes_in_once_and_a_second_import_finds_nothing_new(ana: Min
     assert (first.read, first.new, first.known) == (35, 31, 4)
     assert first.skipped["bad_line"] == 2
     assert {(Path(one.path).name, one.line) for one in first.problems} == {
-        ("chat.jsonl", 7), ("s-main.jsonl", 9), ("s-main.jsonl", 14),
-    }  # fmt: skip
+        ("chat.jsonl", 7),
+        ("s-main.jsonl", 9),
+        ("s-main.jsonl", 14),
+    }
     assert (again.read, again.new, again.unchanged) == (0, 0, sum(first.files.values()))
     assert place.tables() == before
 
 
-def test_a_turn_carries_who_said_it_where_and_when(ana: Mind, clock: ManualClock) -> None:
+def test_a_turn_carries_who_said_it_where_and_when(ana: ScopedMemory, clock: ManualClock) -> None:
     import_files(ana, [DATA / "openclaw"])
 
     (memory,) = stored(ana, "ตัดสินใจใช้ Postgres", kinds=["context"])[:1]
@@ -79,22 +83,24 @@ def test_a_turn_carries_who_said_it_where_and_when(ana: Mind, clock: ManualClock
     assert ana.recall("ตัดสินใจใช้ Postgres").hits[0].at == memory.said_at
 
 
-def test_jobs_read_imported_turns_by_the_time_they_were_said(ana: Mind) -> None:
+def test_jobs_read_imported_turns_by_the_time_they_were_said(ana: ScopedMemory) -> None:
     import_files(ana, [DATA / "codex"])
 
     said = list(turns_between(ana, DAY, DAY + timedelta(days=1)))
 
     assert [(one.session_id, one.role, one.text) for one in said if one.session_id != "cx-0"] == [
-        ("cx-1", "user", "Switch to LanceDB"), ("cx-1", "assistant", "Done."),
-        ("cx-1", "user", "ใช้ได้เลย"), ("cx-2", "user", "换一个办法"),
-    ]  # fmt: skip
+        ("cx-1", "user", "Switch to LanceDB"),
+        ("cx-1", "assistant", "Done."),
+        ("cx-1", "user", "ใช้ได้เลย"),
+        ("cx-2", "user", "换一个办法"),
+    ]
     assert {one.source for one in said} == {"codex"}
     assert said[-1].message_range == "line-12 (line 12)"
     assert said[-1].path.endswith("cx-2.jsonl")
     assert not list(turns_between(ana, DAY + timedelta(days=1), DAY + timedelta(days=400)))
 
 
-def test_what_a_tool_returned_is_untrusted_whatever_it_says(ana: Mind) -> None:
+def test_what_a_tool_returned_is_untrusted_whatever_it_says(ana: ScopedMemory) -> None:
     report = import_files(ana, [DATA / "openclaw"], tool_output=True)
 
     (poisoned,) = stored(ana, "payments go to account", kinds=["context"])[:1]
@@ -105,7 +111,7 @@ def test_what_a_tool_returned_is_untrusted_whatever_it_says(ana: Mind) -> None:
     assert report.skipped["recalled"] == 1
 
 
-def test_facts_of_other_memories_are_found_and_never_taken_for_the_users_word(ana: Mind) -> None:
+def test_facts_of_other_memories_are_found_and_never_taken_for_the_users_word(ana: ScopedMemory) -> None:
     import_files(ana, [DATA / "mem0", DATA / "memory-server"])
 
     (fact,) = stored(ana, "vegetarian")
@@ -115,7 +121,7 @@ def test_facts_of_other_memories_are_found_and_never_taken_for_the_users_word(an
     assert [one.text for one in stored(ana, "曼谷")] == ["Ana (person): 住在曼谷"]
 
 
-def test_secrets_are_refused_and_counted(ana: Mind, place: Place, tmp_path: Path) -> None:
+def test_secrets_are_refused_and_counted(ana: ScopedMemory, place: Place, tmp_path: Path) -> None:
     key = "sk-proj-" + "Ab3dEf6hIj9kLm2nOp5q" * 2
     path = chat(tmp_path / "chat.jsonl", "We met on Monday", f"The key is {key}", "รหัสผ่านคือ Xk29!mQp7z")
 
@@ -126,7 +132,7 @@ def test_secrets_are_refused_and_counted(ana: Mind, place: Place, tmp_path: Path
     assert import_files(ana, [path]).read == 0
 
 
-def test_a_dry_run_says_the_same_and_writes_nothing(ana: Mind, place: Place, tmp_path: Path) -> None:
+def test_a_dry_run_says_the_same_and_writes_nothing(ana: ScopedMemory, place: Place, tmp_path: Path) -> None:
     chat(tmp_path / "chat.jsonl", "One", "Two", "My password is Xk29!mQp7z")
     before = place.tables()
 
@@ -143,7 +149,7 @@ class _Killed(Exception):
     pass
 
 
-def test_an_import_that_was_stopped_goes_on_and_doubles_nothing(ana: Mind, tmp_path: Path) -> None:
+def test_an_import_that_was_stopped_goes_on_and_doubles_nothing(ana: ScopedMemory, tmp_path: Path) -> None:
     path = chat(tmp_path / "chat.jsonl", *(f"Sentence {number}" for number in range(600)))
 
     def stop(done: int, total: int) -> None:
@@ -158,7 +164,9 @@ def test_an_import_that_was_stopped_goes_on_and_doubles_nothing(ana: Mind, tmp_p
     assert sorted(said) == sorted(f"Sentence {number}" for number in range(600))
 
 
-def test_only_what_was_added_is_read_and_a_moved_file_brings_nothing(ana: Mind, tmp_path: Path) -> None:
+def test_only_what_was_added_is_read_and_a_moved_file_brings_nothing(
+    ana: ScopedMemory, tmp_path: Path
+) -> None:
     path = chat(tmp_path / "chat.jsonl", "One", "Two")
     import_files(ana, [path])
     chat(path, "สาม")
@@ -171,7 +179,7 @@ def test_only_what_was_added_is_read_and_a_moved_file_brings_nothing(ana: Mind, 
     assert (moved.read, moved.new, moved.known) == (3, 0, 3)
 
 
-def test_a_turn_that_was_forgotten_does_not_come_back(ana: Mind, tmp_path: Path) -> None:
+def test_a_turn_that_was_forgotten_does_not_come_back(ana: ScopedMemory, tmp_path: Path) -> None:
     path = chat(tmp_path / "chat.jsonl", "The launch is on Friday")
     import_files(ana, [path])
     (memory,) = stored(ana, "launch")
@@ -186,7 +194,7 @@ def test_a_turn_that_was_forgotten_does_not_come_back(ana: Mind, tmp_path: Path)
 
 
 def test_the_same_words_in_two_turns_are_two_turns_and_each_user_has_their_own(
-    engine: Engine, ana: Mind, tmp_path: Path
+    engine: Engine, ana: ScopedMemory, tmp_path: Path
 ) -> None:
     path = chat(tmp_path / "chat.jsonl", "yes", "yes")
     import_files(ana, [path])
@@ -196,7 +204,7 @@ def test_the_same_words_in_two_turns_are_two_turns_and_each_user_has_their_own(
     assert len(list(turns_between(ana, DAY, DAY + timedelta(days=1)))) == 2
 
 
-def test_an_agent_that_imports_does_not_speak_for_its_user(engine: Engine, ana: Mind) -> None:
+def test_an_agent_that_imports_does_not_speak_for_its_user(engine: Engine, ana: ScopedMemory) -> None:
     import_files(engine.scope(agent="planner"), [DATA / "plain"])
 
     found = stored(ana, "Hello from plain JSONL")
@@ -204,7 +212,7 @@ def test_an_agent_that_imports_does_not_speak_for_its_user(engine: Engine, ana: 
     assert {one.authority for one in found} == {Authority.AI_INFERRED}
 
 
-def test_since_leaves_out_what_is_older_and_may_be_asked_again(ana: Mind) -> None:
+def test_since_leaves_out_what_is_older_and_may_be_asked_again(ana: ScopedMemory) -> None:
     since = datetime(2026, 2, 14, 3, 6, tzinfo=UTC)
     some = import_files(ana, [DATA / "openclaw"], since=since)
     rest = import_files(ana, [DATA / "openclaw"])

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lamina.engine.engine import Engine
-from lamina.engine.mind import Mind
+from lamina.engine import Engine
+from lamina.jobs.job import JobReport, JobStatus
+from lamina.jobs.run import Asked, run_job
+from lamina.scoped import ScopedMemory
 from lamina.testing import ManualClock, ScriptedWriter
-from lamina_jobs.job import JobReport, JobStatus
-from lamina_jobs.run import Asked, run_job
 
 TRUST = "The user seems to trust a reply more when a mistake is admitted."
 
@@ -26,11 +26,11 @@ def run(engine: Engine, *answers: Any) -> tuple[JobReport, ScriptedWriter]:
     return run_job(engine, "insights", engine.now(), Asked(writer=writer)), writer
 
 
-def made(ana: Mind) -> list[Any]:
+def made(ana: ScopedMemory) -> list[Any]:
     return [ana.get(hit.id) for hit in ana.recall("trust mistake 错误 ผิด", k=50, kinds=["insight"]).hits]
 
 
-def test_an_insight_is_stored_light_with_its_particulars_and_told_in_the_delta(ana: Mind) -> None:
+def test_an_insight_is_stored_light_with_its_particulars_and_told_in_the_delta(ana: ScopedMemory) -> None:
     ana.hear("You were wrong, but thanks for admitting the mistake.")
     cursor = ana.changes().cursor
     report, writer = run(ana.engine, answer(TRUST))
@@ -42,7 +42,7 @@ def test_an_insight_is_stored_light_with_its_particulars_and_told_in_the_delta(a
     assert (writer.asked[0].max_tokens, writer.asked[0].prompt) == (220, "insights-1")
 
 
-def test_it_ranks_behind_what_was_said_and_the_reason_is_named(ana: Mind) -> None:
+def test_it_ranks_behind_what_was_said_and_the_reason_is_named(ana: ScopedMemory) -> None:
     ana.hear("Let us talk about the garden.")
     ana.remember("Ana waters the garden every morning")
     run(ana.engine, answer("The user seems calmer after the garden every morning."))
@@ -51,7 +51,9 @@ def test_it_ranks_behind_what_was_said_and_the_reason_is_named(ana: Mind) -> Non
     assert (guessed.adjustments["*insight"], "*insight" in said.adjustments) == (0.6, False)
 
 
-def test_its_person_can_read_correct_and_forget_it_and_no_agent_can_change_their_word(ana: Mind) -> None:
+def test_its_person_can_read_correct_and_forget_it_and_no_agent_can_change_their_word(
+    ana: ScopedMemory,
+) -> None:
     ana.hear("You were wrong, thanks for saying so.")
     run(ana.engine, answer(TRUST))
     (one,) = made(ana)
@@ -61,7 +63,7 @@ def test_its_person_can_read_correct_and_forget_it_and_no_agent_can_change_their
     assert made(ana) == []
 
 
-def test_what_its_person_said_otherwise_or_already_is_not_kept(ana: Mind) -> None:
+def test_what_its_person_said_otherwise_or_already_is_not_kept(ana: ScopedMemory) -> None:
     ana.remember("The user likes long explanations")
     report, _ = run(
         ana.engine,
@@ -115,7 +117,9 @@ def test_a_person_is_asked_about_once_in_a_day_also_after_a_restart_and_only_whe
     assert [len(one.asked) for one in (early, due, idle)] == [0, 1, 0]
 
 
-def test_the_material_is_small_and_holds_nothing_that_a_tool_a_document_or_a_secret_said(ana: Mind) -> None:
+def test_the_material_is_small_and_holds_nothing_that_a_tool_a_document_or_a_secret_said(
+    ana: ScopedMemory,
+) -> None:
     for number in range(9):
         ana.layers.episodes.record(f"Deployed version {number}")
         ana.remember(f"Ana keeps note number {number} in the drawer")
@@ -129,7 +133,7 @@ def test_the_material_is_small_and_holds_nothing_that_a_tool_a_document_or_a_sec
     assert not {"INJECTED", "Ignore"} & set(writer.asked[0].material.replace('"', " ").split())
 
 
-def test_without_a_model_it_says_so_and_changes_nothing(ana: Mind) -> None:
+def test_without_a_model_it_says_so_and_changes_nothing(ana: ScopedMemory) -> None:
     ana.hear("Thanks for admitting the mistake.")
     report = run_job(ana.engine, "insights", ana.engine.now())
     assert report.status is JobStatus.UNCHANGED

@@ -11,8 +11,8 @@ from lamina import LaminaError, NotFound, State
 
 if TYPE_CHECKING:
     from conftest import Place
-    from lamina.engine.engine import Engine
-    from lamina.engine.mind import Mind
+    from lamina.engine import Engine
+    from lamina.scoped import ScopedMemory
 
 USERS, QUERIES = 50, 20
 TEMPLATES = (
@@ -30,15 +30,16 @@ def test_no_search_ever_returns_another_users_memories(place: Place) -> None:
     for number in range(USERS):
         name = f"user{number}"
         canaries[name] = [
-            engine.scope(user=name).remember(
-                template.format(name=f"{pick.getrandbits(40):010x}", word=pick.choice(words))
-            ).ids[0]
+            engine.scope(user=name)
+            .remember(template.format(name=f"{pick.getrandbits(40):010x}", word=pick.choice(words)))
+            .ids[0]
             for template, words in zip(TEMPLATES, WORDS, strict=True)
-        ]  # fmt: skip
+        ]
     texts = {
         memory_id: engine.scope(user=name).get(memory_id).text
-        for name, ids in canaries.items() for memory_id in ids
-    }  # fmt: skip
+        for name, ids in canaries.items()
+        for memory_id in ids
+    }
 
     asked = foreign = found = 0
     for name, own in canaries.items():
@@ -121,12 +122,12 @@ def test_tenants_stay_apart_when_the_place_is_opened_again(place: Place) -> None
 VERBS = ("get", "history", "explain", "revise", "forget", "restore")
 
 
-def ask(mind: Mind, verb: str, memory_id: str) -> None:
+def ask(mind: ScopedMemory, verb: str, memory_id: str) -> None:
     arguments = (memory_id, "other words") if verb == "revise" else (memory_id,)
     getattr(mind, verb)(*arguments)
 
 
-def refusal(mind: Mind, verb: str, memory_id: str) -> tuple[type[LaminaError], str, str, str, bool]:
+def refusal(mind: ScopedMemory, verb: str, memory_id: str) -> tuple[type[LaminaError], str, str, str, bool]:
     """How a request is refused, without the id it named."""
     with pytest.raises(NotFound) as raised:
         ask(mind, verb, memory_id)

@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 
 import lamina
-from lamina.engine.engine import Engine
+from lamina.clock import monotonic
+from lamina.engine import Engine
 from lamina.errors import Denied, InvalidInput, NotFound, Unavailable
-from lamina.runtime import monotonic
+from lamina.jobs.job import Job, JobStatus, Task
+from lamina.jobs.registry import JOBS
+from lamina.jobs.run import MOST_ATTEMPTS, Asked, due_jobs, list_jobs, run_job
+from lamina.jobs.schedule import Schedule, parse_schedules
+from lamina.jobs.writer import Asking
 from lamina.testing import ScriptedWriter
-from lamina_files.files import read_file, replace_file
-from lamina_files.grant import matches
-from lamina_jobs.job import Job, JobStatus, Task
-from lamina_jobs.registry import JOBS
-from lamina_jobs.run import MOST_ATTEMPTS, Asked, due_jobs, list_jobs, run_job
-from lamina_jobs.schedule import Schedule, parse_schedules
-from lamina_jobs.writer import Asking
+from lamina.workspace.files import read_file, replace_file
+from lamina.workspace.grant import matches
 
 from .conftest import Place
 

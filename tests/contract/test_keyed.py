@@ -9,11 +9,11 @@ from lamina.model import Authority
 
 if TYPE_CHECKING:
     from conftest import Place
-    from lamina.engine.engine import Engine
-    from lamina.engine.mind import Mind
+    from lamina.engine import Engine
+    from lamina.scoped import ScopedMemory
 
 
-def test_a_later_value_supersedes_and_both_lives_are_explained(ana: Mind, place: Place) -> None:
+def test_a_later_value_supersedes_and_both_lives_are_explained(ana: ScopedMemory, place: Place) -> None:
     first = ana.remember("friendly", key="response.tone").ids[0]
     place.clock.advance(hours=1)
 
@@ -58,7 +58,7 @@ def test_the_same_value_again_is_unchanged(place: Place) -> None:
     assert (place.folder and place.profile.read_bytes()) == files
 
 
-def test_another_priority_kind_or_lifetime_is_another_value(ana: Mind) -> None:
+def test_another_priority_kind_or_lifetime_is_another_value(ana: ScopedMemory) -> None:
     first = ana.remember("friendly", key="tone").ids[0]
     seen = {first}
     for details in ({"priority": 60}, {"kind": "fact"}, {"ttl": "7d"}):
@@ -69,7 +69,7 @@ def test_another_priority_kind_or_lifetime_is_another_value(ana: Mind) -> None:
     assert len(seen) == 4
 
 
-def test_every_spelling_of_a_key_is_the_same_key(ana: Mind) -> None:
+def test_every_spelling_of_a_key_is_the_same_key(ana: ScopedMemory) -> None:
     spellings = ("response tone", "Response  Tone", "RESPONSE_TONE", "response\u200btone!")
     ids = [ana.remember(f"value {key}", key=key).ids[0] for key in spellings]
 
@@ -89,8 +89,10 @@ def test_a_lower_authority_loses_and_leaves_exactly_one_refusal_and_one_record(p
     assert (receipt.decision, receipt.code, receipt.ids) == (Outcome.DENIED, "conflict_authority", (kept,))
     assert receipt.warnings
     assert [event.type for event in user.trace(last=1000)[events:]] == [
-        "memory_conflict", "memory_deleted", "memory_denied",
-    ]  # fmt: skip
+        "memory_conflict",
+        "memory_deleted",
+        "memory_denied",
+    ]
     (record,) = place.audit()[records:]
     assert (record.op, record.reason) == ("deny", "conflict_authority")
     assert place.tables()["memory"] == memories
@@ -120,12 +122,14 @@ def test_between_equals_the_later_word_counts(engine: Engine) -> None:
     assert engine.scope(agent="other").remember("three", key="tone").code == "superseded"
 
 
-def test_a_keyed_memory_is_a_preference_of_the_user_model(ana: Mind) -> None:
+def test_a_keyed_memory_is_a_preference_of_the_user_model(ana: ScopedMemory) -> None:
     memory = ana.get(ana.remember("friendly", key="tone").ids[0])
 
     assert (memory.layer, memory.kind, memory.authority) == (
-        "user_model", Kind.PREFERENCE, Authority.USER_ASSERTED,
-    )  # fmt: skip
+        "user_model",
+        Kind.PREFERENCE,
+        Authority.USER_ASSERTED,
+    )
 
 
 def test_the_same_key_of_two_users_are_two_memories(engine: Engine) -> None:

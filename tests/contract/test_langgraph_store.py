@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from langgraph.store.base import GetOp, InvalidNamespaceError, PutOp
 
-from lamina.engine.engine import Engine
-from lamina.engine.mind import Mind
+from lamina.engine import Engine
 from lamina.errors import Denied, InvalidInput
 from lamina.integrations.langgraph import Store
+from lamina.scoped import ScopedMemory
 from lamina.testing import ManualClock
 
 NOTES = ("users", "ana", "notes")
@@ -21,7 +21,7 @@ SECRET = "AKIA" + "Z7QK3M5N2P8R4T6V"
 
 
 @pytest.fixture
-def store(ana: Mind) -> Store:
+def store(ana: ScopedMemory) -> Store:
     return Store(ana)
 
 
@@ -51,7 +51,7 @@ def test_what_is_put_comes_back_until_it_is_deleted(store: Store, clock: ManualC
     [("Ana drinks green tea", "tea"), ("อนาชอบดื่มชาเขียว", "ชาเขียว"), ("安娜喜歡喝綠茶", "绿茶")],
 )
 def test_a_text_is_a_memory_that_anyone_of_the_owners_finds(
-    store: Store, ana: Mind, text: str, question: str
+    store: Store, ana: ScopedMemory, text: str, question: str
 ) -> None:
     store.put(NOTES, "other", {"text": "The printer is on the second floor"})
     store.put(NOTES, "drink", {"text": text})
@@ -64,7 +64,7 @@ def test_a_text_is_a_memory_that_anyone_of_the_owners_finds(
     assert ana.history(hit.id)[0].new_text == text
 
 
-def test_what_a_person_changes_or_forgets_is_changed_and_forgotten(store: Store, ana: Mind) -> None:
+def test_what_a_person_changes_or_forgets_is_changed_and_forgotten(store: Store, ana: ScopedMemory) -> None:
     store.put(NOTES, "drink", {"text": "Ana drinks tea"})
     (hit,) = ana.recall("tea").hits
     ana.revise(hit.id, "Ana drinks coffee")
@@ -86,7 +86,7 @@ def test_what_a_person_changes_or_forgets_is_changed_and_forgotten(store: Store,
     ],
 )
 def test_a_secret_is_refused_wherever_it_is_and_nothing_of_its_batch_is_kept(
-    store: Store, ana: Mind, engine: Engine, place: Any, value: dict[str, Any]
+    store: Store, ana: ScopedMemory, engine: Engine, place: Any, value: dict[str, Any]
 ) -> None:
     with pytest.raises(Denied) as refused:
         store.batch([PutOp(NOTES, "fine", {"text": "harmless"}), PutOp(NOTES, "bad", value)])

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from lamina.engine.engine import Engine
-from lamina.engine.fading import apply_reads, expire_episodes, refresh_decay
-from lamina.engine.mind import Mind
+from lamina.engine import Engine
 from lamina.errors import Denied, InvalidInput
+from lamina.language.layering import confidence_of
+from lamina.lifecycle.fading import apply_reads, expire_episodes, refresh_decay
 from lamina.model import Layer, Outcome, State
+from lamina.ranking.decay import decay
+from lamina.scoped import ScopedMemory
 from lamina.testing import ManualClock
-from lamina_language.layering import confidence_of
-from lamina_search.decay import decay
-from lamina_text.accounts import united
+from lamina.text.accounts import united
 from tests.contract.conftest import Place, a_place
 
 
@@ -29,7 +29,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, lamina_home: Path) -> 
 STEPS = ["ถาม environment ก่อน", "ตรวจ docker-compose.yml", "รัน docker compose up -d --build"]
 
 
-def test_a_user_model_has_defaults_until_something_is_known(ana: Mind) -> None:
+def test_a_user_model_has_defaults_until_something_is_known(ana: ScopedMemory) -> None:
     model = ana.layers.user_model.get()
     assert model["userId"] == "ana"
     assert model["preferences"] == {"language": "th", "responseLength": "auto", "responseStyle": "casual"}
@@ -41,7 +41,7 @@ def test_a_user_model_has_defaults_until_something_is_known(ana: Mind) -> None:
     )
 
 
-def test_an_update_is_merged_and_leaves_the_rest_alone(ana: Mind) -> None:
+def test_an_update_is_merged_and_leaves_the_rest_alone(ana: ScopedMemory) -> None:
     model = ana.layers.user_model
     model.update({"expertise": {"docker": "expert"}, "preferences": {"responseLength": "concise"}})
     model.update({"expertise": {"การถ่ายภาพ": "novice"}, "preferences": {"language": "en"}})
@@ -51,7 +51,7 @@ def test_an_update_is_merged_and_leaves_the_rest_alone(ana: Mind) -> None:
     assert found["confidence"] == 0.95
 
 
-def test_a_list_grows_and_never_loses_an_item(ana: Mind) -> None:
+def test_a_list_grows_and_never_loses_an_item(ana: ScopedMemory) -> None:
     model = ana.layers.user_model
     model.update({"notes": ["ชอบ bullet points"], "commonTopics": ["docker"]})
     model.update({"notes": ["使用繁體中文", "ชอบ  bullet points"], "commonTopics": ["Docker", "nanoclaw"]})
@@ -59,7 +59,7 @@ def test_a_list_grows_and_never_loses_an_item(ana: Mind) -> None:
     assert model.get()["commonTopics"] == ["docker", "nanoclaw"]
 
 
-def test_a_reset_forgets_the_model_and_can_be_undone(ana: Mind) -> None:
+def test_a_reset_forgets_the_model_and_can_be_undone(ana: ScopedMemory) -> None:
     model = ana.layers.user_model
     model.update({"timezone": "Asia/Taipei", "preferences": {"language": "zh"}})
     kept = next(one for one in ana.keyed() if one.key == "user.timezone")
@@ -81,7 +81,7 @@ def test_a_user_model_is_its_users_alone_and_in_no_file_of_the_workspace(workspa
     assert found == []
 
 
-def test_every_update_of_the_model_is_in_the_history(ana: Mind) -> None:
+def test_every_update_of_the_model_is_in_the_history(ana: ScopedMemory) -> None:
     ana.layers.user_model.update({"expertise": {"docker": "novice"}})
     ana.layers.user_model.update({"expertise": {"docker": "expert"}})
     known = next(one for one in ana.keyed() if one.key == "user.expertise.docker")
@@ -109,13 +109,13 @@ def test_what_an_agent_says_against_the_persons_word_waits_for_theirs(engine: En
         ["a"],
     ],
 )
-def test_an_update_that_cannot_be_understood_changes_nothing(ana: Mind, wrong: object) -> None:
+def test_an_update_that_cannot_be_understood_changes_nothing(ana: ScopedMemory, wrong: object) -> None:
     with pytest.raises(InvalidInput):
         ana.layers.user_model.update(wrong)
     assert ana.layers.user_model.get()["known"] == []
 
 
-def test_a_procedure_is_found_by_its_task_and_counted_when_used(ana: Mind) -> None:
+def test_a_procedure_is_found_by_its_task_and_counted_when_used(ana: ScopedMemory) -> None:
     learnt = ana.layers.procedures.learn("user ถามเรื่อง deploy Docker", STEPS, "repeated_pattern")
     found = ana.layers.procedures.find("ช่วย deploy docker หน่อย")
     assert [one.id for one in found] == list(learnt.ids)
@@ -138,7 +138,7 @@ def test_a_procedure_is_found_by_its_task_and_counted_when_used(ana: Mind) -> No
     ],
 )
 def test_procedures_for_one_task_are_one_and_for_two_are_two(
-    ana: Mind, one: str, other: str, merged: bool
+    ana: ScopedMemory, one: str, other: str, merged: bool
 ) -> None:
     first = ana.layers.procedures.learn(one, ["look", "act"])
     second = ana.layers.procedures.learn(other, ["look", "think", "act"])
@@ -181,7 +181,7 @@ def test_procedures_found_by_their_place_are_those_met_on_the_way(
         return [[(hit.id, hit.score) for hit in one] for one in hits]
 
     by_place = found()
-    monkeypatch.setattr("lamina.engine.recall._FEW", -1)  # more than that: as if there were too many
+    monkeypatch.setattr("lamina.read.recall._FEW", -1)  # more than that: as if there were too many
     assert by_place == found()
     assert [len(one) > 2 for one in by_place] == [True, True, True, True, False]
     assert gone not in {one for hits in by_place for one, _ in hits}
@@ -194,7 +194,7 @@ def test_an_agent_cannot_rewrite_a_persons_procedure(engine: Engine) -> None:
     assert ana.get(first.ids[0]).meta["procedure"] == ["ask", "deploy"]
 
 
-def test_a_proposed_procedure_counts_once_the_person_agrees(ana: Mind) -> None:
+def test_a_proposed_procedure_counts_once_the_person_agrees(ana: ScopedMemory) -> None:
     held = ana.layers.procedures.propose("release notes", ["collect", "write"], "correction", "inferred")
     assert held.decision is Outcome.HELD
     assert ana.layers.procedures.find("release notes") == []
@@ -217,9 +217,15 @@ def test_69_days_unread_is_a_half_of_recency_and_a_quarter_of_score(clock: Manua
 
 @pytest.mark.parametrize(
     ("origin", "source", "sure"),
-    [("human", None, 0.95), ("mother", None, 0.90), ("correction", None, 0.85), (None, "https://x.org", 0.80),
-     (None, None, 0.60), ("volt", "a chat", 0.60)],
-)  # fmt: skip
+    [
+        ("human", None, 0.95),
+        ("mother", None, 0.90),
+        ("correction", None, 0.85),
+        (None, "https://x.org", 0.80),
+        (None, None, 0.60),
+        ("volt", "a chat", 0.60),
+    ],
+)
 def test_confidence_follows_from_the_origin(origin: str | None, source: str | None, sure: float) -> None:
     assert confidence_of(origin, source) == sure
 
@@ -316,13 +322,13 @@ def test_without_a_topic_the_most_recent_episode_comes_first(engine: Engine, clo
     assert not ana.layers.episodes.find("somebody")
 
 
-def test_the_same_thing_may_happen_twice(ana: Mind) -> None:
+def test_the_same_thing_may_happen_twice(ana: ScopedMemory) -> None:
     for _ in range(2):
         ana.layers.episodes.record("Deployed the site")
     assert len(ana.layers.episodes.find()) == 2
 
 
-def test_a_secret_is_in_no_layer(ana: Mind) -> None:
+def test_a_secret_is_in_no_layer(ana: ScopedMemory) -> None:
     secret = "the password of the router is hunter2-Blue42"
     assert ana.layers.procedures.learn(secret, ["log in"]).decision is Outcome.DENIED
     assert ana.layers.episodes.record(secret).decision is Outcome.DENIED
@@ -336,6 +342,8 @@ def test_only_the_person_resets_what_the_person_said(engine: Engine) -> None:
         engine.scope(agent="planner").layers.user_model.reset()
 
 
-def test_a_procedure_that_was_remembered_as_it_is_does_not_keep_another_from_being_learnt(ana: Mind) -> None:
+def test_a_procedure_that_was_remembered_as_it_is_does_not_keep_another_from_being_learnt(
+    ana: ScopedMemory,
+) -> None:
     ana.remember("1. Pull. 2. Build the wheel.", layer="procedural", kind="procedure")
     assert ana.layers.procedures.learn("deploy the site", ["pull", "restart"]).decision == "admitted"

@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from bench.pairs import decisions
-from lamina.engine.engine import Engine
-from lamina.engine.fading import refresh_decay
-from lamina.engine.mind import Mind
+from lamina.encoders.static import StaticEncoder
+from lamina.engine import Engine
+from lamina.language.layering import expertise_in, procedure_in, suggested
+from lamina.lifecycle.fading import refresh_decay
 from lamina.model import Layer, Outcome, State
+from lamina.scoped import ScopedMemory
 from lamina.testing import ManualClock
-from lamina_language.layering import expertise_in, procedure_in, suggested
-from lamina_search.encoders.static import StaticEncoder
-from lamina_text.learned import slug_of
+from lamina.text.learning_page import slug_of
 from tests.contract.conftest import Place
 
 
 @pytest.fixture
-def ana(workspace: Place) -> Mind:
+def ana(workspace: Place) -> ScopedMemory:
     return workspace.open().scope()
 
 
@@ -29,7 +29,7 @@ def written(workspace: Place) -> list[Path]:
     return sorted((workspace.folder / "memory" / "learnings").glob("*"))
 
 
-def test_without_a_layer_it_is_knowledge_with_a_file_of_its_own(workspace: Place, ana: Mind) -> None:
+def test_without_a_layer_it_is_knowledge_with_a_file_of_its_own(workspace: Place, ana: ScopedMemory) -> None:
     learnt = ana.layers.learn(
         "Git worktrees keep branches apart", concepts=["git", "safety"], source="Oracle Learn"
     )
@@ -46,7 +46,9 @@ def test_without_a_layer_it_is_knowledge_with_a_file_of_its_own(workspace: Place
     assert hits[0].source.path == learnt.file
 
 
-def test_a_learning_is_found_once_though_its_file_is_a_document_too(workspace: Place, ana: Mind) -> None:
+def test_a_learning_is_found_once_though_its_file_is_a_document_too(
+    workspace: Place, ana: ScopedMemory
+) -> None:
     ana.layers.learn("Zebras graze at the reservoir")
     assert ana.engine.library is not None
     ana.engine.library.index(ana.engine.now(), full=True)
@@ -70,15 +72,17 @@ def test_file_names_are_readable_in_every_script(title: str, slug: str) -> None:
     assert slug_of(title) == slug
 
 
-def test_titles_that_meet_do_not_collide(workspace: Place, ana: Mind) -> None:
+def test_titles_that_meet_do_not_collide(workspace: Place, ana: ScopedMemory) -> None:
     for text in ("备份\n每晚运行", "备份\n保存在大阪", "备份\n由小梅负责"):
         ana.layers.learn(text)
     assert [path.name for path in written(workspace)] == [
-        "2026-01-01_备份-2.md", "2026-01-01_备份-3.md", "2026-01-01_备份.md",
-    ]  # fmt: skip
+        "2026-01-01_备份-2.md",
+        "2026-01-01_备份-3.md",
+        "2026-01-01_备份.md",
+    ]
 
 
-def test_the_file_follows_its_memory(workspace: Place, ana: Mind) -> None:
+def test_the_file_follows_its_memory(workspace: Place, ana: ScopedMemory) -> None:
     known = ana.layers.learn("The cache is in Redis").receipt.ids[0]
     ana.revise(known, "The cache is in Valkey")
     assert "Valkey" in written(workspace)[0].read_text("utf-8")
@@ -88,7 +92,9 @@ def test_the_file_follows_its_memory(workspace: Place, ana: Mind) -> None:
     assert "Valkey" in written(workspace)[0].read_text("utf-8")
 
 
-def test_what_a_person_wrote_into_the_file_is_kept_and_taken_over(workspace: Place, ana: Mind) -> None:
+def test_what_a_person_wrote_into_the_file_is_kept_and_taken_over(
+    workspace: Place, ana: ScopedMemory
+) -> None:
     known = ana.layers.learn("The cache is in Redis").receipt.ids[0]
     file = written(workspace)[0]
     file.write_text(
@@ -103,7 +109,9 @@ def test_what_a_person_wrote_into_the_file_is_kept_and_taken_over(workspace: Pla
     assert file.read_text("utf-8") == edited
 
 
-def test_a_crash_between_store_and_file_is_mended_at_the_next_start(workspace: Place, ana: Mind) -> None:
+def test_a_crash_between_store_and_file_is_mended_at_the_next_start(
+    workspace: Place, ana: ScopedMemory
+) -> None:
     ana.engine._learnings = None  # the process dies right after its commit
     ana.layers.learn("The cache is in Redis")
     assert written(workspace) == []
@@ -112,7 +120,7 @@ def test_a_crash_between_store_and_file_is_mended_at_the_next_start(workspace: P
     assert "Redis" in written(workspace)[0].read_text("utf-8")
 
 
-def test_what_others_learn_is_in_no_file_of_the_owners(workspace: Place, ana: Mind) -> None:
+def test_what_others_learn_is_in_no_file_of_the_owners(workspace: Place, ana: ScopedMemory) -> None:
     ben = ana.engine.scope(user="ben")
     assert ben.layers.learn("Ben keeps bees").file is None
     assert written(workspace) == []
@@ -140,7 +148,7 @@ def test_the_wording_suggests_a_layer(text: str, layer: str) -> None:
     assert suggested(text) == layer
 
 
-def test_a_suggestion_is_only_followed_where_it_was_asked_for(workspace: Place, ana: Mind) -> None:
+def test_a_suggestion_is_only_followed_where_it_was_asked_for(workspace: Place, ana: ScopedMemory) -> None:
     plain = ana.layers.learn("When deploying, you should ask which environment")
     assert (plain.layer, plain.suggested) == (Layer.SEMANTIC, Layer.PROCEDURAL)
     assert len(written(workspace)) == 1
@@ -168,7 +176,7 @@ def test_a_suggestion_is_only_followed_where_it_was_asked_for(workspace: Place, 
         ("เมื่อ deploy ให้ถาม environment → แสดง checklist", "deploy", ("ถาม environment", "แสดง checklist")),
         ("当用户要求退款时，先核对订单，然后通知财务", "用户要求退款", ("先核对订单", "通知财务")),
     ],
-)  # fmt: skip
+)
 def test_a_sentence_becomes_a_procedure(text: str, trigger: str, steps: tuple[str, ...]) -> None:
     assert procedure_in(text) == (trigger, steps)
 
@@ -189,7 +197,7 @@ def test_expertise_is_heard_in_three_languages(text: str, found: list[tuple[str,
     assert [(one.topic, one.level) for one in expertise_in(text)] == found
 
 
-def test_expertise_heard_in_a_conversation_waits_for_the_persons_word(ana: Mind) -> None:
+def test_expertise_heard_in_a_conversation_waits_for_the_persons_word(ana: ScopedMemory) -> None:
     ana.hear("I know Docker very well, no need to explain the basics")
     assert ana.layers.user_model.get()["expertise"] == {}
     ana.confirm("user.expertise.docker")
@@ -197,7 +205,7 @@ def test_expertise_heard_in_a_conversation_waits_for_the_persons_word(ana: Mind)
     assert [one.file for one in ana.keyed() if one.key == "user.expertise.docker"] == [None]
 
 
-def test_a_correction_that_teaches_a_procedure_waits_for_the_persons_word(ana: Mind) -> None:
+def test_a_correction_that_teaches_a_procedure_waits_for_the_persons_word(ana: ScopedMemory) -> None:
     ana.hear("No, that's wrong. When deploying Docker, first ask which environment, then show the checklist")
     assert ana.layers.procedures.find("deploy docker") == []
     ana.confirm()
@@ -212,7 +220,7 @@ def test_a_correction_that_teaches_a_procedure_waits_for_the_persons_word(ana: M
         ("生产环境启用了缓存", "生产环境禁用了缓存"),
     ],
 )
-def test_a_contradiction_is_kept_and_named(ana: Mind, known: str, new: str) -> None:
+def test_a_contradiction_is_kept_and_named(ana: ScopedMemory, known: str, new: str) -> None:
     first = ana.layers.learn(known).receipt.ids[0]
     learnt = ana.layers.learn(new)
     assert learnt.receipt.decision is Outcome.ADMITTED
@@ -228,7 +236,7 @@ def test_a_contradiction_is_kept_and_named(ana: Mind, known: str, new: str) -> N
     assert len(ana.recall(known).hits) == 2
 
 
-def test_nothing_contradicts_itself_and_nothing_is_learnt_twice(workspace: Place, ana: Mind) -> None:
+def test_nothing_contradicts_itself_and_nothing_is_learnt_twice(workspace: Place, ana: ScopedMemory) -> None:
     first = ana.layers.learn("ห้าม deploy วันศุกร์", concepts=["deploy"])
     assert first.warning is None
     again = ana.layers.learn("ห้าม  deploy วันศุกร์!")
@@ -237,7 +245,7 @@ def test_nothing_contradicts_itself_and_nothing_is_learnt_twice(workspace: Place
     assert len(written(workspace)) == 2
 
 
-def test_a_contradiction_can_wait_for_the_person(ana: Mind) -> None:
+def test_a_contradiction_can_wait_for_the_person(ana: ScopedMemory) -> None:
     old = ana.layers.learn("The standup is at 9:30").receipt.ids[0]
     held = ana.layers.learn("The standup is at 10:00", resolution="ask")
     assert held.receipt.decision is Outcome.HELD
@@ -247,7 +255,7 @@ def test_a_contradiction_can_wait_for_the_person(ana: Mind) -> None:
     assert ana.get(old).state is State.SUPERSEDED
 
 
-def test_what_is_superseded_was_known_then(ana: Mind, workspace: Place) -> None:
+def test_what_is_superseded_was_known_then(ana: ScopedMemory, workspace: Place) -> None:
     clock: ManualClock = workspace.clock
     ana.layers.learn("The standup is at 9:30")
     before = clock.now()
@@ -262,7 +270,7 @@ def test_what_is_superseded_was_known_then(ana: Mind, workspace: Place) -> None:
     assert len(written(workspace)) == 1
 
 
-def test_both_are_kept_each_in_its_own_time(ana: Mind, workspace: Place) -> None:
+def test_both_are_kept_each_in_its_own_time(ana: ScopedMemory, workspace: Place) -> None:
     now = workspace.clock.now()
     ana.layers.learn("The office is in Taipei", valid_until=now + timedelta(days=30))
     move = now + timedelta(days=30)
@@ -272,7 +280,7 @@ def test_both_are_kept_each_in_its_own_time(ana: Mind, workspace: Place) -> None
     assert [hit.text for hit in ana.recall("office")] == ["The office is in Osaka"]
 
 
-def test_as_of_sees_old_words_and_what_was_forgotten_since(ana: Mind, workspace: Place) -> None:
+def test_as_of_sees_old_words_and_what_was_forgotten_since(ana: ScopedMemory, workspace: Place) -> None:
     known = ana.remember("Mali lives in Bangkok").ids[0]
     then = workspace.clock.now()
     workspace.clock.advance(days=1)
@@ -284,7 +292,7 @@ def test_as_of_sees_old_words_and_what_was_forgotten_since(ana: Mind, workspace:
     assert not ana.engine.scope(user="ben").recall("Mali", as_of=then).hits
 
 
-def test_an_agent_cannot_supersede_what_the_person_said(ana: Mind) -> None:
+def test_an_agent_cannot_supersede_what_the_person_said(ana: ScopedMemory) -> None:
     ana.layers.learn("The standup is at 9:30")
     agent = ana.engine.scope(agent="planner")
     learnt = agent.layers.learn("The standup is at 11:00", resolution="supersede", origin="human")
@@ -306,7 +314,7 @@ def test_pairs_are_told_apart_as_well_as_we_say() -> None:
         assert held_out["update"].recall >= 0.95
 
 
-def test_a_rebuilt_index_keeps_every_layer(workspace: Place, ana: Mind) -> None:
+def test_a_rebuilt_index_keeps_every_layer(workspace: Place, ana: ScopedMemory) -> None:
     ana.layers.procedures.learn("deploy Docker", ["ask"])
     ana.layers.episodes.record("Moved the zebra server")
     ana.layers.learn("Redis listens on port 6379")

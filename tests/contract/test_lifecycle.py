@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lamina import InvalidInput, NotFound, Outcome, State
-from lamina.app import run_job
 from lamina.model import HistoryOp
+from lamina.opening import run_job
 
 if TYPE_CHECKING:
     from conftest import Place
-    from lamina.engine.engine import Engine
-    from lamina.engine.mind import Mind
+    from lamina.engine import Engine
+    from lamina.scoped import ScopedMemory
     from lamina.testing import ManualClock
 
 WORDS = {
@@ -25,11 +25,11 @@ WORDS = {
 }
 
 
-def states(mind: Mind, ids: list[str]) -> list[State]:
+def states(mind: ScopedMemory, ids: list[str]) -> list[State]:
     return [mind.get(one).state for one in ids]
 
 
-def test_a_pin_is_a_step_in_a_memorys_life_and_asking_twice_is_none(ana: Mind) -> None:
+def test_a_pin_is_a_step_in_a_memorys_life_and_asking_twice_is_none(ana: ScopedMemory) -> None:
     memory_id = ana.remember("Ana keeps the spare key at the neighbour's").ids[0]
 
     assert (ana.pin(memory_id, reason="we need it").code, ana.pin(memory_id).code) == ("pinned", "same")
@@ -57,7 +57,7 @@ def test_a_pin_on_an_entry_of_a_file_leaves_the_file_alone_and_outlives_an_edit(
     assert [(one.text, one.pinned) for one in mind.keyed()] == [("dry", True)]
 
 
-def test_an_agent_cannot_pin_or_unpin_what_the_user_said(engine: Engine, ana: Mind) -> None:
+def test_an_agent_cannot_pin_or_unpin_what_the_user_said(engine: Engine, ana: ScopedMemory) -> None:
     memory_id = ana.remember("Ana lives in Lisbon").ids[0]
     planner = engine.scope(agent="planner")
     assert planner.pin(memory_id).decision is Outcome.DENIED
@@ -65,7 +65,7 @@ def test_an_agent_cannot_pin_or_unpin_what_the_user_said(engine: Engine, ana: Mi
 
 
 def test_what_nobody_uses_is_put_aside_told_once_and_can_come_back(
-    engine: Engine, ana: Mind, clock: ManualClock
+    engine: Engine, ana: ScopedMemory, clock: ManualClock
 ) -> None:
     ids = [ana.remember(text, importance=1).ids[0] for text in WORDS.values()]
     pinned = ana.remember("The lift is out of order", importance=1, pin=True).ids[0]

@@ -9,15 +9,15 @@ import pytest
 
 from lamina import Conflict, InvalidInput, NotFound
 from lamina.errors import ConfigError
+from lamina.lifecycle.purge import purge
 from lamina.model import HistoryOp, Outcome, State
-from lamina_services.purging import purge
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lamina.engine.engine import Engine
-    from lamina.engine.mind import Mind
+    from lamina.engine import Engine
     from lamina.model import Memory
+    from lamina.scoped import ScopedMemory
     from tests.contract.conftest import Place
 
 SAME = [
@@ -32,7 +32,7 @@ CHANGED = [
 ]
 
 
-def known(mind: Mind, about: str) -> list[str]:
+def known(mind: ScopedMemory, about: str) -> list[str]:
     return sorted(hit.text for hit in mind.recall(about))
 
 
@@ -45,9 +45,7 @@ def kept(memory: Memory) -> Memory:
     ("mode", "one", "other"),
     [("recreate", *SAME[0]), ("update", *SAME[0]), ("update", *SAME[1]), ("recreate", *SAME[2])],
 )
-def test_what_says_the_same_becomes_one_and_two_again(
-    place: Place, mode: str, one: str, other: str
-) -> None:
+def test_what_says_the_same_becomes_one_and_two_again(place: Place, mode: str, one: str, other: str) -> None:
     ana = place.open(merge_mode=mode).scope()
     first = ana.get(ana.remember(one, importance=5, tags=["home"]).ids[0])
     place.clock.advance(days=1)

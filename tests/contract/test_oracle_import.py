@@ -12,9 +12,9 @@ from typing import Any
 import apsw
 import pytest
 
-from lamina.engine.mind import Mind
+from lamina.imports.bring_in import import_files
 from lamina.model import Authority, Trust
-from lamina_jobs.imports import import_files
+from lamina.scoped import ScopedMemory
 
 OLD = "id TEXT, type TEXT, source_file TEXT, concepts TEXT, created_at INTEGER, updated_at INTEGER"
 NEW = (
@@ -24,13 +24,20 @@ NEW = (
 )
 AT = int(datetime(2025, 1, 3, 4, 5, tzinfo=UTC).timestamp() * 1000)
 MODEL = {
-    "userId": "default", "expertise": {"docker": "expert"}, "notes": ["ชอบ กาแฟ ดำ"],
-    "preferences": {"language": "th", "responseLength": "auto"}, "mood": "good", "updatedAt": AT,
-}  # fmt: skip
+    "userId": "default",
+    "expertise": {"docker": "expert"},
+    "notes": ["ชอบ กาแฟ ดำ"],
+    "preferences": {"language": "th", "responseLength": "auto"},
+    "mood": "good",
+    "updatedAt": AT,
+}
 STEPS = {
-    "trigger": "deploy Docker", "procedure": ["Ask which environment", "Show the checklist"],
-    "source": "correction", "successCount": 4, "lastUsed": AT,
-}  # fmt: skip
+    "trigger": "deploy Docker",
+    "procedure": ["Ask which environment", "Show the checklist"],
+    "source": "correction",
+    "successCount": 4,
+    "lastUsed": AT,
+}
 HAPPENED = {"userId": "ana", "summary": "修好了登入頁面", "topics": ["login"], "outcome": "success"}
 FILE = "ψ/memory/learnings/2026-01-03_git.md"
 MARKDOWN = (
@@ -61,34 +68,56 @@ def oracle(folder: Path, columns: str, rows: Mapping[str, tuple[str, Mapping[str
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
     past, later = AT + 1000, AT + 100 * 365 * 86_400_000
-    return oracle(tmp_path / "oracle", NEW, {
-        "learning_git": ("never force push", {
-            "source_file": FILE, "concepts": '["git", "memory:semantic"]', "confidence": 90,
-            "access_count": 7, "last_accessed_at": AT, "decay_score": 80, "memory_layer": "semantic",
-        }),
-        "learning_thai": ("ทีม ใช้ ฐานข้อมูล LanceDB", {"source_file": "ψ/../secret.md", "confidence": 60}),
-        "learning_old": ("We use Chroma", {"superseded_by": "learning_thai"}),
-        "learning_git_1": ("a chunk of it", {"parent_id": "learning_git"}),
-        "learning_none": ("", {}),
-        "user_model_default": (json.dumps(MODEL, ensure_ascii=False), {
-            "memory_layer": "user_model", "is_private": 1, "concepts": '["memory:user_model"]',
-        }),
-        "procedural_1": (json.dumps(STEPS), {"memory_layer": "procedural", "confidence": 85}),
-        "episodic_1": (json.dumps(HAPPENED), {"memory_layer": "episodic", "expires_at": later}),
-        "episodic_2": (json.dumps({**HAPPENED, "userId": "bob"}), {"memory_layer": "episodic"}),
-        "episodic_3": (json.dumps(HAPPENED), {"memory_layer": "episodic", "expires_at": past}),
-    })  # fmt: skip
+    return oracle(
+        tmp_path / "oracle",
+        NEW,
+        {
+            "learning_git": (
+                "never force push",
+                {
+                    "source_file": FILE,
+                    "concepts": '["git", "memory:semantic"]',
+                    "confidence": 90,
+                    "access_count": 7,
+                    "last_accessed_at": AT,
+                    "decay_score": 80,
+                    "memory_layer": "semantic",
+                },
+            ),
+            "learning_thai": ("ทีม ใช้ ฐานข้อมูล LanceDB", {"source_file": "ψ/../secret.md", "confidence": 60}),
+            "learning_old": ("We use Chroma", {"superseded_by": "learning_thai"}),
+            "learning_git_1": ("a chunk of it", {"parent_id": "learning_git"}),
+            "learning_none": ("", {}),
+            "user_model_default": (
+                json.dumps(MODEL, ensure_ascii=False),
+                {
+                    "memory_layer": "user_model",
+                    "is_private": 1,
+                    "concepts": '["memory:user_model"]',
+                },
+            ),
+            "procedural_1": (json.dumps(STEPS), {"memory_layer": "procedural", "confidence": 85}),
+            "episodic_1": (json.dumps(HAPPENED), {"memory_layer": "episodic", "expires_at": later}),
+            "episodic_2": (json.dumps({**HAPPENED, "userId": "bob"}), {"memory_layer": "episodic"}),
+            "episodic_3": (json.dumps(HAPPENED), {"memory_layer": "episodic", "expires_at": past}),
+        },
+    )
 
 
-def test_every_layer_of_an_oracle_database_comes_in_once(ana: Mind, golden: Path) -> None:
+def test_every_layer_of_an_oracle_database_comes_in_once(ana: ScopedMemory, golden: Path) -> None:
     before = hashlib.sha256(golden.read_bytes()).hexdigest()
     planned = import_files(ana, [golden], dry_run=True)
     report = import_files(ana, [golden.parent], format="oracle")
     again = import_files(ana, [golden])
 
     skipped = {
-        "superseded": 1, "part": 1, "no_text": 1, "user_model_invalid": 1, "other_user": 1, "expired": 1,
-    }  # fmt: skip
+        "superseded": 1,
+        "part": 1,
+        "no_text": 1,
+        "user_model_invalid": 1,
+        "other_user": 1,
+        "expired": 1,
+    }
     assert (planned.new, report.new, again.new) == (6, 6, 0)
     assert (planned.held, report.held, again.held) == (1, 1, 0)
     assert (report.files, report.skipped, report.refused) == ({"oracle": 1}, skipped, {})
@@ -103,8 +132,11 @@ def test_every_layer_of_an_oracle_database_comes_in_once(ana: Mind, golden: Path
 
     (found,) = ana.layers.procedures.find("deploy docker")
     assert (found.steps, found.source, found.success_count, found.confidence) == (
-        ("Ask which environment", "Show the checklist"), "correction", 4, 0.85,
-    )  # fmt: skip
+        ("Ask which environment", "Show the checklist"),
+        "correction",
+        4,
+        0.85,
+    )
     (episode,) = ana.layers.episodes.find("登入")
     assert (episode.summary, episode.topics, episode.outcome) == ("修好了登入頁面", ("login",), "success")
     model = ana.layers.user_model.get()
@@ -115,7 +147,9 @@ def test_every_layer_of_an_oracle_database_comes_in_once(ana: Mind, golden: Path
     assert "response.language" in ana.layers.user_model.get()["known"]
 
 
-def test_a_model_that_is_imported_does_not_overrule_the_persons_own_word(ana: Mind, golden: Path) -> None:
+def test_a_model_that_is_imported_does_not_overrule_the_persons_own_word(
+    ana: ScopedMemory, golden: Path
+) -> None:
     ana.layers.user_model.update({"expertise": {"docker": "novice"}})
     report = import_files(ana, [golden])
 
@@ -123,11 +157,14 @@ def test_a_model_that_is_imported_does_not_overrule_the_persons_own_word(ana: Mi
     assert sum(report.refused.values()) == 1
 
 
-def test_a_database_from_before_the_layers_is_knowledge(ana: Mind, tmp_path: Path) -> None:
+def test_a_database_from_before_the_layers_is_knowledge(ana: ScopedMemory, tmp_path: Path) -> None:
     path = oracle(tmp_path / "old", OLD, {"retro_1": ("We shipped on Friday", {"concepts": "not json"})})
 
     assert import_files(ana, [path]).new == 1
     (known,) = ana.loaded([ana.recall("shipped", k=1).hits[0].id])
     assert (known.text, known.layer, known.confidence, known.access_count) == (
-        "We shipped on Friday", "semantic", 1.0, 0,
-    )  # fmt: skip
+        "We shipped on Friday",
+        "semantic",
+        1.0,
+        0,
+    )

@@ -11,14 +11,14 @@ import psycopg
 import pytest
 
 from lamina import Conflict, Denied, NotFound, State
-from lamina.app import run_job
-from lamina_services.exporting import export
-from lamina_services.purging import purge, verify_purge
+from lamina.lifecycle.export import export
+from lamina.lifecycle.purge import purge, verify_purge
+from lamina.opening import run_job
 
 if TYPE_CHECKING:
     from conftest import Place
-    from lamina.engine.engine import Engine
-    from lamina.engine.mind import Mind
+    from lamina.engine import Engine
+    from lamina.scoped import ScopedMemory
     from lamina.testing import ManualClock
 
 WORDS = {
@@ -78,7 +78,7 @@ def test_an_entry_of_a_file_goes_with_its_earlier_values_and_all_kept_versions(w
     assert engine.verify_audit().findings == ()
 
 
-def test_what_repeats_an_earlier_value_loses_that_and_keeps_its_own(ana: Mind, place: Place) -> None:
+def test_what_repeats_an_earlier_value_loses_that_and_keeps_its_own(ana: ScopedMemory, place: Place) -> None:
     old = ana.remember(WORDS["en"], key="safe.place", space="project").ids[0]
     new = ana.remember("It is in the bank now", key="safe.place", space="project").ids[0]
 
@@ -90,7 +90,7 @@ def test_what_repeats_an_earlier_value_loses_that_and_keeps_its_own(ana: Mind, p
     assert ana.engine.verify_audit().findings == ()
 
 
-def test_what_took_its_place_for_a_while_forgets_it_too(ana: Mind, place: Place) -> None:
+def test_what_took_its_place_for_a_while_forgets_it_too(ana: ScopedMemory, place: Place) -> None:
     old = ana.remember("Bo drinks tea at nine in the garden").ids[0]
     new = ana.remember("Bo drinks tea at ten in the garden", merge=True).ids[0]
     ana.unmerge(new)
@@ -102,7 +102,9 @@ def test_what_took_its_place_for_a_while_forgets_it_too(ana: Mind, place: Place)
     assert ana.engine.verify_audit().findings == ()
 
 
-def test_the_job_purges_what_can_no_longer_be_restored(engine: Engine, ana: Mind, clock: ManualClock) -> None:
+def test_the_job_purges_what_can_no_longer_be_restored(
+    engine: Engine, ana: ScopedMemory, clock: ManualClock
+) -> None:
     gone, back = (ana.remember(f"{WORDS['en']} {number}").ids[0] for number in range(2))
     bo = engine.scope(user="bo").remember(WORDS["th"], importance=1).ids[0]
     ana.forget(gone)
@@ -129,7 +131,7 @@ def test_the_job_purges_what_can_no_longer_be_restored(engine: Engine, ana: Mind
     assert engine.verify_audit().findings == ()
 
 
-def test_only_the_person_purges_and_only_their_own(engine: Engine, ana: Mind) -> None:
+def test_only_the_person_purges_and_only_their_own(engine: Engine, ana: ScopedMemory) -> None:
     one = ana.remember(WORDS["en"]).ids[0]
     with pytest.raises(Denied):
         purge(engine.scope(agent="planner"), one, now=True)
@@ -160,7 +162,7 @@ def _crash(*_: object, **__: object) -> list[int]:
     raise KeyboardInterrupt
 
 
-def test_words_that_stand_elsewhere_are_named(engine: Engine, ana: Mind, tmp_path: Path) -> None:
+def test_words_that_stand_elsewhere_are_named(engine: Engine, ana: ScopedMemory, tmp_path: Path) -> None:
     one = ana.remember(WORDS["zh-Hans"]).ids[0]
     twin = engine.scope(session="s1").remember(WORDS["zh-Hans"], space="session").ids[0]
     engine.scope(session="s2").hear(f"จำไว้ว่า {WORDS['zh-Hans']}")

@@ -9,8 +9,8 @@ import pytest
 
 if TYPE_CHECKING:
     from conftest import Place
-    from lamina.engine.engine import Engine
-    from lamina.engine.mind import Mind
+    from lamina.engine import Engine
+    from lamina.scoped import ScopedMemory
 
 
 @pytest.mark.parametrize(
@@ -24,14 +24,16 @@ if TYPE_CHECKING:
         ("การตั้งค่าเซิร์ฟเวอร์", "เซิร์ฟเวอร์"),
     ],
 )
-def test_a_letter_wrong_or_words_without_blanks_find_it_first(ana: Mind, text: str, question: str) -> None:
+def test_a_letter_wrong_or_words_without_blanks_find_it_first(
+    ana: ScopedMemory, text: str, question: str
+) -> None:
     ana.remember("Something about a river")
     wanted = ana.remember(text).ids[0]
 
     assert ana.recall(question).hits[0].id == wanted
 
 
-def test_the_time_of_a_question_decides_among_equals(ana: Mind, place: Place) -> None:
+def test_the_time_of_a_question_decides_among_equals(ana: ScopedMemory, place: Place) -> None:
     old = ana.remember("Lunch with Somchai at the pier").ids[0]
     place.clock.advance(days=40)
     new = ana.remember("Lunch with Somchai in the garden").ids[0]
@@ -50,7 +52,7 @@ class Backwards:
         return [float(question in texts or "garden" in text) for text in texts]
 
 
-def test_a_programs_reranker_has_a_say(ana: Mind, engine: Engine) -> None:
+def test_a_programs_reranker_has_a_say(ana: ScopedMemory, engine: Engine) -> None:
     for place in ("pier", "market", "garden", "station", "temple"):
         ana.remember(f"The red bicycle stood at the {place}")
     before = [hit.text for hit in ana.recall("red bicycle")]
@@ -74,7 +76,7 @@ def test_the_form_of_the_documents_is_a_setting(place: Place) -> None:
     assert hit.score == pytest.approx(hit.adjustments["*decay"] / 61, abs=1e-6)
 
 
-def test_why_a_memory_is_not_shown_says_its_number_and_its_score(ana: Mind) -> None:
+def test_why_a_memory_is_not_shown_says_its_number_and_its_score(ana: ScopedMemory) -> None:
     ids = [ana.remember(f"tea with milk number {number}").ids[0] for number in range(12)]
     shown = {hit.id for hit in ana.recall("tea with milk")}
     missing = next(one for one in ids if one not in shown)

@@ -13,8 +13,8 @@ from lamina import InvalidInput
 
 if TYPE_CHECKING:
     from conftest import Place
-    from lamina.engine.engine import Engine
-    from lamina.engine.mind import Mind
+    from lamina.engine import Engine
+    from lamina.scoped import ScopedMemory
 
 FOUND = {
     "chinese_word_in_a_sentence": ("我昨天在北京的茶馆里喝了很好的龙井茶", "茶馆"),
@@ -42,25 +42,31 @@ FOUND = {
     "emoji": ("Ana reacts with 🎉 to releases", "🎉"),
 }
 OTHERS = (
-    "The weather was fine all week", "Invoices are sent on Mondays", "今天天气很好", "วันนี้อากาศดีมาก",
-    "Bob plays chess", "預算會議改到下週", "ประชุมงบประมาณเลื่อนไปสัปดาห์หน้า",
-)  # fmt: skip
+    "The weather was fine all week",
+    "Invoices are sent on Mondays",
+    "今天天气很好",
+    "วันนี้อากาศดีมาก",
+    "Bob plays chess",
+    "預算會議改到下週",
+    "ประชุมงบประมาณเลื่อนไปสัปดาห์หน้า",
+)
 
 
-def test_a_word_is_found_inside_a_sentence_in_every_language(ana: Mind) -> None:
+def test_a_word_is_found_inside_a_sentence_in_every_language(ana: ScopedMemory) -> None:
     for text in OTHERS:
         ana.remember(text)
     ids = {name: ana.remember(text).ids[0] for name, (text, _) in FOUND.items()}
 
     missed = {
-        name: word for name, (_, word) in FOUND.items()
+        name: word
+        for name, (_, word) in FOUND.items()
         if ids[name] not in [hit.id for hit in ana.recall(word, k=30)]
-    }  # fmt: skip
+    }
 
     assert missed == {}
 
 
-def test_what_matches_better_comes_first(ana: Mind) -> None:
+def test_what_matches_better_comes_first(ana: ScopedMemory) -> None:
     ana.remember("Ana likes green tea")
     both = ana.remember("Ana likes green tea in the morning and green apples at night").ids[0]
     best = ana.remember("green apples").ids[0]
@@ -68,13 +74,13 @@ def test_what_matches_better_comes_first(ana: Mind) -> None:
     assert [hit.id for hit in ana.recall("green apples")][:2] == [best, both]
 
 
-def test_nothing_is_made_up_when_nothing_matches(ana: Mind) -> None:
+def test_nothing_is_made_up_when_nothing_matches(ana: ScopedMemory) -> None:
     ana.remember("Ana likes tea")
 
     assert len(ana.recall("quantum chromodynamics")) == 0
 
 
-def test_a_key_or_an_id_finds_exactly_what_it_names(ana: Mind) -> None:
+def test_a_key_or_an_id_finds_exactly_what_it_names(ana: ScopedMemory) -> None:
     keyed = ana.remember("friendly", key="response.tone").ids[0]
     plain = ana.remember("the response tone of the piano is friendly").ids[0]
 
@@ -83,7 +89,7 @@ def test_a_key_or_an_id_finds_exactly_what_it_names(ana: Mind) -> None:
     assert ana.recall(plain).hits[0].id == plain
 
 
-def test_a_shorter_answer_is_the_beginning_of_a_longer_one(ana: Mind) -> None:
+def test_a_shorter_answer_is_the_beginning_of_a_longer_one(ana: ScopedMemory) -> None:
     pick = random.Random(5)
     words = ["tea", "cup", "river", "stone", "cloud", "green", "茶", "กาแฟ", "deploy", "server"]
     for number in range(100):
@@ -96,7 +102,7 @@ def test_a_shorter_answer_is_the_beginning_of_a_longer_one(ana: Mind) -> None:
             assert ana.recall(question, k=k).hits == whole[:k]
 
 
-def test_the_top_hit_does_not_depend_on_k_even_among_many_equals(ana: Mind) -> None:
+def test_the_top_hit_does_not_depend_on_k_even_among_many_equals(ana: ScopedMemory) -> None:
     ids = [ana.remember(f"tea {number}").ids[0] for number in range(120)]
     for memory_id in ids[:19]:
         ana.forget(memory_id)
@@ -107,7 +113,7 @@ def test_the_top_hit_does_not_depend_on_k_even_among_many_equals(ana: Mind) -> N
     assert len({top.score for top in tops.values()}) == 1
 
 
-def test_hits_say_why_they_are_here(ana: Mind) -> None:
+def test_hits_say_why_they_are_here(ana: ScopedMemory) -> None:
     ana.remember("Ana drinks green tea")
 
     hit = ana.recall("green tea please").hits[0]
@@ -117,7 +123,7 @@ def test_hits_say_why_they_are_here(ana: Mind) -> None:
     assert (hit.source.actor, hit.source.via) == ("user:ana", "python")
 
 
-def test_a_recall_can_be_narrowed(ana: Mind, place: Place) -> None:
+def test_a_recall_can_be_narrowed(ana: ScopedMemory, place: Place) -> None:
     old = ana.remember("tea one", kind="decision", category="work").ids[0]
     place.clock.advance(days=2)
     new = ana.remember("tea two", layer="episodic", category="home").ids[0]
@@ -138,7 +144,7 @@ def test_a_recall_can_be_narrowed(ana: Mind, place: Place) -> None:
     assert ids(kinds=["episode"]) == set()
 
 
-def test_what_a_narrowed_recall_may_not_see_takes_no_place_from_what_it_may(ana: Mind) -> None:
+def test_what_a_narrowed_recall_may_not_see_takes_no_place_from_what_it_may(ana: ScopedMemory) -> None:
     for number in range(150):
         ana.remember(f"tea tea tea {number}")
     wanted = ana.remember("a long sentence with the word tea somewhere in its middle", kind="decision").ids[0]
@@ -146,7 +152,7 @@ def test_what_a_narrowed_recall_may_not_see_takes_no_place_from_what_it_may(ana:
     assert [hit.id for hit in ana.recall("tea", k=1, kinds=["decision"])] == [wanted]
 
 
-def test_hits_fit_the_token_budget(ana: Mind) -> None:
+def test_hits_fit_the_token_budget(ana: ScopedMemory) -> None:
     for number in range(10):
         ana.remember(f"tea {'word ' * (5 * number + 1)}")
 
@@ -157,19 +163,27 @@ def test_hits_fit_the_token_budget(ana: Mind) -> None:
 
 
 SENSELESS = [
-    {"k": 0}, {"k": 1001}, {"k": True}, {"k": "3"}, {"kinds": ["x"]}, {"since": "today"}, {"x": 1},
-    {"budget_tokens": -1}, {"budget_tokens": "many"}, {"budget_tokens": 1.5},
-]  # fmt: skip
+    {"k": 0},
+    {"k": 1001},
+    {"k": True},
+    {"k": "3"},
+    {"kinds": ["x"]},
+    {"since": "today"},
+    {"x": 1},
+    {"budget_tokens": -1},
+    {"budget_tokens": "many"},
+    {"budget_tokens": 1.5},
+]
 
 
-def test_a_narrowing_that_makes_no_sense_is_refused(ana: Mind) -> None:
+def test_a_narrowing_that_makes_no_sense_is_refused(ana: ScopedMemory) -> None:
     ana.remember("Ana likes tea")
     for narrowing in SENSELESS:
         with pytest.raises(InvalidInput):
             ana.recall("tea", **narrowing)  # type: ignore[arg-type]
 
 
-def test_no_question_breaks_the_search(ana: Mind) -> None:
+def test_no_question_breaks_the_search(ana: ScopedMemory) -> None:
     ana.remember("Ana likes tea")
     pick = random.Random(7)
     alphabet = string.printable[:95] + "\"'*^:()-茶ก\u200b\u202e🎉%_\\\u0301"
@@ -207,11 +221,12 @@ def _stamps(place: Place) -> dict[str, tuple[int, bytes]]:
     """Time and content of every file but SQLite's shared memory, where readers announce themselves."""
     return {
         str(path): (path.stat().st_mtime_ns, data)
-        for path, data in place.files().items() if not path.name.endswith("-shm")
-    }  # fmt: skip
+        for path, data in place.files().items()
+        if not path.name.endswith("-shm")
+    }
 
 
-def test_forgotten_words_no_longer_find_anything(ana: Mind) -> None:
+def test_forgotten_words_no_longer_find_anything(ana: ScopedMemory) -> None:
     memory_id = ana.remember("Ana likes zebras").ids[0]
     ana.revise(memory_id, "Ana likes tigers")
 
@@ -219,7 +234,7 @@ def test_forgotten_words_no_longer_find_anything(ana: Mind) -> None:
     assert ana.recall("tigers").hits[0].id == memory_id
 
 
-def test_an_index_made_anew_gives_the_same_answers(ana: Mind, engine: Engine) -> None:
+def test_an_index_made_anew_gives_the_same_answers(ana: ScopedMemory, engine: Engine) -> None:
     pick = random.Random(3)
     words = ["tea", "cup", "river", "stone", "cloud", "green", "茶馆", "กาแฟ", "deploys", "server"]
     ids = [ana.remember(f"{' '.join(pick.choices(words, k=5))} {n}").ids[0] for n in range(60)]

@@ -12,8 +12,8 @@ from lamina.model import Authority, Role, Trust
 
 if TYPE_CHECKING:
     from conftest import Place
-    from lamina.engine.engine import Engine
-    from lamina.engine.mind import Mind
+    from lamina.engine import Engine
+    from lamina.scoped import ScopedMemory
 
 HOSTILE = {
     "newline": "first line\nsecond line\r\nthird",
@@ -122,7 +122,7 @@ def test_the_same_text_again_is_unchanged_and_leaves_no_trace(place: Place) -> N
     assert after == before
 
 
-def test_the_same_text_of_another_kind_is_another_memory(ana: Mind) -> None:
+def test_the_same_text_of_another_kind_is_another_memory(ana: ScopedMemory) -> None:
     fact = ana.remember("Answer in Thai")
     rule = ana.remember("Answer in Thai", kind="instruction")
 
@@ -130,7 +130,7 @@ def test_the_same_text_of_another_kind_is_another_memory(ana: Mind) -> None:
     assert rule.ids != fact.ids
 
 
-def test_ids_say_space_owner_layer_and_number(ana: Mind, engine: Engine) -> None:
+def test_ids_say_space_owner_layer_and_number(ana: ScopedMemory, engine: Engine) -> None:
     session = engine.scope(session="s1")
 
     assert ana.remember("one").ids == ("user:ana:semantic:1",)
@@ -142,14 +142,23 @@ def test_ids_say_space_owner_layer_and_number(ana: Mind, engine: Engine) -> None
     assert engine.scope(user="bob").remember("six").ids == ("user:bob:semantic:1",)
 
 
-def test_everything_said_beside_the_text_is_kept(ana: Mind, engine: Engine) -> None:
+def test_everything_said_beside_the_text_is_kept(ana: ScopedMemory, engine: Engine) -> None:
     mind = engine.scope(agent="planner", session="s1", run="r9")
 
     receipt = mind.remember(
         "Deploys happen on Fridays",
-        kind="decision", layer="episodic", category="work | life", tags=["b", "a"], importance=5, priority=90,
-        confidence=0.25, pin=True, ttl="2w", reason="she said so", reference="mail 7",
-    )  # fmt: skip
+        kind="decision",
+        layer="episodic",
+        category="work | life",
+        tags=["b", "a"],
+        importance=5,
+        priority=90,
+        confidence=0.25,
+        pin=True,
+        ttl="2w",
+        reason="she said so",
+        reference="mail 7",
+    )
 
     memory = mind.get(receipt.ids[0])
     assert (memory.kind, memory.layer, memory.category) == (Kind.DECISION, Layer.EPISODIC, "work | life")
@@ -261,7 +270,7 @@ def test_each_refusal_leaves_exactly_one_trace_event_and_one_audit_record(place:
     assert [event["reason"] for event in receipt.events] == ["privacy_deny_sensitive"]
 
 
-def test_a_memory_that_was_refused_does_not_exist(ana: Mind) -> None:
+def test_a_memory_that_was_refused_does_not_exist(ana: ScopedMemory) -> None:
     assert ana.remember("my password is hunter2secret99").ids == ()
     with pytest.raises(NotFound):
         ana.get("user:ana:semantic:1")

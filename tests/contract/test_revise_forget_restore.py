@@ -12,11 +12,11 @@ from lamina.model import HistoryOp
 
 if TYPE_CHECKING:
     from conftest import Place
-    from lamina.engine.engine import Engine
-    from lamina.engine.mind import Mind
+    from lamina.engine import Engine
+    from lamina.scoped import ScopedMemory
 
 
-def test_a_revised_memory_keeps_its_id_and_its_earlier_words(ana: Mind) -> None:
+def test_a_revised_memory_keeps_its_id_and_its_earlier_words(ana: ScopedMemory) -> None:
     memory_id = ana.remember("Ana likes tea").ids[0]
 
     receipt = ana.revise(memory_id, "Ana likes coffee", expect=1, reason="she changed her mind")
@@ -78,14 +78,14 @@ def test_revising_into_what_another_memory_says_is_a_conflict(place: Place) -> N
     assert place.tables() == before
 
 
-def test_words_may_change_in_case_alone(ana: Mind) -> None:
+def test_words_may_change_in_case_alone(ana: ScopedMemory) -> None:
     memory_id = ana.remember("ana likes tea").ids[0]
 
     assert ana.revise(memory_id, "Ana likes tea").revision == 2
     assert ana.get(memory_id).text == "Ana likes tea"
 
 
-def test_what_cannot_be_kept_does_not_become_the_new_words(ana: Mind) -> None:
+def test_what_cannot_be_kept_does_not_become_the_new_words(ana: ScopedMemory) -> None:
     memory_id = ana.remember("Ana likes tea").ids[0]
 
     for text in ("", "a\x00b", "x" * 100_001):
@@ -97,7 +97,9 @@ def test_what_cannot_be_kept_does_not_become_the_new_words(ana: Mind) -> None:
     assert ana.get(memory_id).text == "Ana likes tea"
 
 
-def test_a_forgotten_memory_is_in_no_answer_and_can_be_read_by_its_id(ana: Mind, place: Place) -> None:
+def test_a_forgotten_memory_is_in_no_answer_and_can_be_read_by_its_id(
+    ana: ScopedMemory, place: Place
+) -> None:
     memory_id = ana.remember("Ana likes tea").ids[0]
 
     receipt = ana.forget(memory_id, reason="asked to")
@@ -114,7 +116,7 @@ def test_a_forgotten_memory_is_in_no_answer_and_can_be_read_by_its_id(ana: Mind,
         ana.revise(memory_id, "Ana likes coffee")
 
 
-def test_a_restored_memory_is_as_it_was(ana: Mind) -> None:
+def test_a_restored_memory_is_as_it_was(ana: ScopedMemory) -> None:
     plain = ana.remember("Ana likes tea", tags=["x"], importance=4).ids[0]
     keyed = ana.remember("friendly", key="tone", priority=80).ids[0]
     for memory_id, word in ((plain, "tea"), (keyed, "friendly")):
@@ -126,14 +128,18 @@ def test_a_restored_memory_is_as_it_was(ana: Mind) -> None:
         after = ana.get(memory_id)
         assert (receipt.code, after.state, after.text) == ("restored", State.ACTIVE, before.text)
         assert (after.tags, after.importance, after.priority, after.key, after.purge_at) == (
-            before.tags, before.importance, before.priority, before.key, None,
-        )  # fmt: skip
+            before.tags,
+            before.importance,
+            before.priority,
+            before.key,
+            None,
+        )
         assert [hit.id for hit in ana.recall(word)] == [memory_id]
         assert [step.op for step in ana.history(memory_id)] == ["ADD", "DELETE", "RESTORE"]
         assert [step.revision for step in ana.history(memory_id)] == [1, 2, 3]
 
 
-def test_the_undo_window_ends_exactly_when_it_was_said_to(ana: Mind, place: Place) -> None:
+def test_the_undo_window_ends_exactly_when_it_was_said_to(ana: ScopedMemory, place: Place) -> None:
     first, second = ana.remember("one").ids[0], ana.remember("two").ids[0]
     ana.forget(first)
     ana.forget(second)
@@ -148,7 +154,7 @@ def test_the_undo_window_ends_exactly_when_it_was_said_to(ana: Mind, place: Plac
     assert ana.get(second).state is State.SOFT_DELETED
 
 
-def test_what_has_taken_a_memorys_place_stays(ana: Mind) -> None:
+def test_what_has_taken_a_memorys_place_stays(ana: ScopedMemory) -> None:
     for first, again in (
         (ana.remember("Ana likes tea").ids[0], lambda: ana.remember("ana likes tea")),
         (ana.remember("friendly", key="tone").ids[0], lambda: ana.remember("formal", key="tone")),
@@ -168,7 +174,7 @@ def test_what_has_taken_a_memorys_place_stays(ana: Mind) -> None:
         assert ana.get(first).state is State.ACTIVE
 
 
-def test_what_is_not_forgotten_cannot_be_restored(ana: Mind) -> None:
+def test_what_is_not_forgotten_cannot_be_restored(ana: ScopedMemory) -> None:
     memory_id = ana.remember("Ana likes tea").ids[0]
 
     for wrong in (memory_id, "user:ana:semantic:99", "nonsense", ""):
@@ -176,16 +182,21 @@ def test_what_is_not_forgotten_cannot_be_restored(ana: Mind) -> None:
             ana.restore(wrong)
 
 
-def test_an_id_that_cannot_be_is_answered_like_any_other(ana: Mind) -> None:
+def test_an_id_that_cannot_be_is_answered_like_any_other(ana: ScopedMemory) -> None:
     for wrong in ("", "a\x00b", "user:ana:\x00", "\ud800", "user:ana:\ud800", "x" * 100_000, "' OR 1=1 --"):
         for attempt in (
-            ana.get, ana.history, ana.explain, ana.forget, ana.restore, lambda name: ana.revise(name, "x"),
-        ):  # fmt: skip
+            ana.get,
+            ana.history,
+            ana.explain,
+            ana.forget,
+            ana.restore,
+            lambda name: ana.revise(name, "x"),
+        ):
             with pytest.raises((NotFound, InvalidInput)):
                 attempt(wrong)
 
 
-def test_a_key_names_what_to_forget(ana: Mind) -> None:
+def test_a_key_names_what_to_forget(ana: ScopedMemory) -> None:
     memory_id = ana.remember("friendly", key="Response.Tone").ids[0]
 
     assert ana.forget("response.tone").ids == (memory_id,)
@@ -211,8 +222,10 @@ def test_a_lower_authority_cannot_revise_and_leaves_one_event_and_one_record(pla
     receipt = agent.revise(memory_id, "Ana likes coffee")
 
     assert (receipt.decision, receipt.code, receipt.ids) == (
-        Outcome.DENIED, "conflict_authority", (memory_id,),
-    )  # fmt: skip
+        Outcome.DENIED,
+        "conflict_authority",
+        (memory_id,),
+    )
     assert user.get(memory_id).text == "Ana likes tea"
     assert [event.type for event in user.trace(last=1000)[events:]] == ["memory_denied"]
     assert [record.op for record in place.audit()[records:]] == ["deny"]
@@ -248,7 +261,12 @@ def test_changes_of_a_thread_are_numbered_without_gaps(place: Place) -> None:
     told = [(change.revision, change.event, change.memory_id) for change in place.changes("ana,s1")]
 
     assert told == [
-        (1, "created", first), (2, "created", keyed), (3, "updated", first), (4, "soft_deleted", first),
-        (5, "restored", first), (6, "soft_deleted", keyed), (7, "created", successor),
-    ]  # fmt: skip
+        (1, "created", first),
+        (2, "created", keyed),
+        (3, "updated", first),
+        (4, "soft_deleted", first),
+        (5, "restored", first),
+        (6, "soft_deleted", keyed),
+        (7, "created", successor),
+    ]
     assert [change.revision for change in place.changes("bob")] == [1]

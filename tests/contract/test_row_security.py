@@ -14,9 +14,9 @@ import pytest
 from psycopg import sql
 
 import lamina
-from lamina.engine.engine import Engine
+from lamina.engine import Engine
+from lamina.lifecycle.tokens import create_token
 from lamina.testing import ManualClock
-from lamina_services.access import create_token
 
 TENANTS = ("acme", "globex")
 
@@ -128,9 +128,7 @@ def test_row_security_is_forced_on_every_table_with_a_tenant(store: str) -> None
         role = connection.execute(
             "SELECT rolsuper, rolbypassrls, rolcanlogin FROM pg_roles WHERE rolname = 'lamina_app'"
         ).fetchone()
-        views = connection.execute(
-            "SELECT count(*) FROM pg_views WHERE schemaname = 'lamina'"
-        ).fetchone()
+        views = connection.execute("SELECT count(*) FROM pg_views WHERE schemaname = 'lamina'").fetchone()
     state = {name: (enabled, forced, policies) for name, enabled, forced, policies in rows}
 
     assert {state[name] for name in tables(store)} == {(True, True, 1)}
@@ -141,11 +139,17 @@ def test_row_security_is_forced_on_every_table_with_a_tenant(store: str) -> None
 
 def test_the_application_cannot_change_or_shorten_the_audit(store: str) -> None:
     for statement in (
-        "UPDATE audit SET reason = 'x'", "DELETE FROM audit", "TRUNCATE audit", "DROP TABLE audit",
-        "ALTER TABLE audit DISABLE ROW LEVEL SECURITY", "ALTER TABLE audit NO FORCE ROW LEVEL SECURITY",
-        "DROP POLICY own_tenant ON audit", "CREATE TABLE lamina.mine (x int)",
-        "UPDATE schema_migration SET hash = 'x'", "DELETE FROM schema_migration",
-    ):  # fmt: skip
+        "UPDATE audit SET reason = 'x'",
+        "DELETE FROM audit",
+        "TRUNCATE audit",
+        "DROP TABLE audit",
+        "ALTER TABLE audit DISABLE ROW LEVEL SECURITY",
+        "ALTER TABLE audit NO FORCE ROW LEVEL SECURITY",
+        "DROP POLICY own_tenant ON audit",
+        "CREATE TABLE lamina.mine (x int)",
+        "UPDATE schema_migration SET hash = 'x'",
+        "DELETE FROM schema_migration",
+    ):
         with application(store, "acme") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute(statement)
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from lamina import InvalidInput, NotFound
-from lamina.engine.mind import Mind
-from lamina_search.results import SearchResults
+from lamina.documents.results import SearchResults
+from lamina.scoped import ScopedMemory
 from tests.contract.conftest import Place
 from tests.contract.test_documents import write
 
@@ -52,11 +52,11 @@ FILES = {
         "## 擷取管線\n擷取管線分為四個階段：抓取、正規化、向量化、發布。佇列上限為五千筆。\n\n"
         "## ไปป์ไลน์นำเข้าข้อมูล\nไปป์ไลน์นำเข้าข้อมูลมีสี่ขั้นตอน คือ ดึงข้อมูล ปรับรูปแบบ ฝังเวกเตอร์ และเผยแพร่\n"
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture
-def ana(workspace: Place) -> Mind:
+def ana(workspace: Place) -> ScopedMemory:
     workspace.clock.at = datetime(2026, 11, 16, 9, tzinfo=UTC)
     engine = workspace.open(extra_paths="second-brain")
     for path, text in FILES.items():
@@ -87,7 +87,7 @@ def first(found: SearchResults) -> tuple[str | None, str | None]:
     ],
 )
 def test_the_three_kinds_of_question_are_answered_with_their_source(
-    ana: Mind, question: str, path: str, date: str | None, words: str
+    ana: ScopedMemory, question: str, path: str, date: str | None, words: str
 ) -> None:
     found = ana.search(question)
 
@@ -105,7 +105,7 @@ def test_the_three_kinds_of_question_are_answered_with_their_source(
     assert not found.stale
 
 
-def test_memories_and_documents_are_one_list(ana: Mind) -> None:
+def test_memories_and_documents_are_one_list(ana: ScopedMemory) -> None:
     ana.remember("The ChromaDB container still runs on the old laptop")
 
     hits = ana.recall("ChromaDB container corrupted").hits
@@ -120,7 +120,7 @@ def test_memories_and_documents_are_one_list(ana: Mind) -> None:
     assert {one.source for one in ana.search("ChromaDB", corpus="documents").results} == {"document"}
 
 
-def test_a_recall_that_is_narrowed_is_about_memories_alone(ana: Mind) -> None:
+def test_a_recall_that_is_narrowed_is_about_memories_alone(ana: ScopedMemory) -> None:
     assert ana.recall("ChromaDB").hits
     for narrowing in ({"layers": ["semantic"]}, {"kinds": ["decision"]}, {"trusted_only": True}):
         assert not ana.recall("ChromaDB", **narrowing).hits  # type: ignore[arg-type]
@@ -128,7 +128,7 @@ def test_a_recall_that_is_narrowed_is_about_memories_alone(ana: Mind) -> None:
     assert not ana.context("ChromaDB").text.count("ChromaDB")
 
 
-def test_nobody_but_the_owner_finds_or_reads_a_document(ana: Mind, workspace: Place) -> None:
+def test_nobody_but_the_owner_finds_or_reads_a_document(ana: ScopedMemory, workspace: Place) -> None:
     ana.search("ChromaDB")
     bo = workspace.engines[-1].scope(user="bo")
     path = "memory/2026-02-14.md"
@@ -140,12 +140,12 @@ def test_nobody_but_the_owner_finds_or_reads_a_document(ana: Mind, workspace: Pl
         bo.read_document("memory/2026-02-14.md")
 
 
-def test_what_is_cold_is_looked_at_when_what_is_warm_says_too_little(ana: Mind) -> None:
+def test_what_is_cold_is_looked_at_when_what_is_warm_says_too_little(ana: ScopedMemory) -> None:
     assert ana.search("ChromaDB stickers lunch").searched == ("memories", "warm")
     assert ana.search("ingest pipeline queue").searched == ("memories", "warm", "cold")
 
 
-def test_the_archive_is_for_questions_that_reach_across_months_or_ask_for_it(ana: Mind) -> None:
+def test_the_archive_is_for_questions_that_reach_across_months_or_ask_for_it(ana: ScopedMemory) -> None:
     archived = "memory/archive/weekly-2026-03.md"
     assert archived not in {one.path for one in ana.search("mobile app store review").results}
     asked = {
@@ -160,7 +160,7 @@ def test_the_archive_is_for_questions_that_reach_across_months_or_ask_for_it(ana
         assert found.searched == ("memories", "warm", "cold", "archive")
 
 
-def test_a_search_that_is_out_of_time_says_what_it_left_out(ana: Mind) -> None:
+def test_a_search_that_is_out_of_time_says_what_it_left_out(ana: ScopedMemory) -> None:
     ana.search("ingest pipeline queue")  # the index is there
 
     found = ana.search("ingest pipeline queue", timeout_ms=0)
@@ -169,25 +169,27 @@ def test_a_search_that_is_out_of_time_says_what_it_left_out(ana: Mind) -> None:
     assert found.uncertainty == "high"
 
 
-def test_a_search_writes_no_file_and_leaves_the_store_as_it_is(ana: Mind, workspace: Place) -> None:
+def test_a_search_writes_no_file_and_leaves_the_store_as_it_is(ana: ScopedMemory, workspace: Place) -> None:
     ana.search("ChromaDB")
     files, tables = workspace.files(), workspace.tables()
     ana.search("why did we drop ChromaDB", archive=True)
     ana.recall("ChromaDB")
     assert workspace.tables() == tables
     assert {path.name for path, data in workspace.files().items() if files.get(path) != data} <= {
-        "memory.db", "memory.db-wal", "memory.db-shm",
-    }  # fmt: skip
+        "memory.db",
+        "memory.db-wal",
+        "memory.db-shm",
+    }
 
 
-def test_the_first_result_does_not_depend_on_how_many_are_asked_for(ana: Mind) -> None:
+def test_the_first_result_does_not_depend_on_how_many_are_asked_for(ana: ScopedMemory) -> None:
     for question in ("deploy on Friday", "GraphQL", "เซิร์ฟเวอร์"):
         alone = ana.search(question, max_results=1, archive=True).results
         many = ana.search(question, max_results=8, archive=True).results
         assert alone == many[:1]
 
 
-def test_an_index_that_is_behind_says_so(ana: Mind, workspace: Place) -> None:
+def test_an_index_that_is_behind_says_so(ana: ScopedMemory, workspace: Place) -> None:
     ana.search("ChromaDB")
     assert workspace.folder is not None
     for path in FILES:
@@ -201,7 +203,7 @@ def test_an_index_that_is_behind_says_so(ana: Mind, workspace: Place) -> None:
     assert (found.action, str(len(FILES) - 1) in str(found.warning)) == ("lamina index --yes", True)
 
 
-def test_citations_are_for_documents_for_all_or_for_none(ana: Mind) -> None:
+def test_citations_are_for_documents_for_all_or_for_none(ana: ScopedMemory) -> None:
     ana.remember("ChromaDB had a green logo")
     cited = {
         mode: {one.source: one.citation for one in ana.search("ChromaDB", citations=mode).results}
@@ -215,7 +217,7 @@ def test_citations_are_for_documents_for_all_or_for_none(ana: Mind) -> None:
         ana.search("ChromaDB", citations="maybe")
 
 
-def test_lines_are_read_from_the_file_as_it_is_now(ana: Mind, workspace: Place) -> None:
+def test_lines_are_read_from_the_file_as_it_is_now(ana: ScopedMemory, workspace: Place) -> None:
     found = ana.read_document("memory/2026-02-14.md", start=3, lines=2)
     assert found.text == "## Decision: drop ChromaDB for pgvector\n- id: DECISION-20260214-chroma"
     assert (found.start, found.total) == (3, FILES["memory/2026-02-14.md"].count("\n") + 1)
@@ -226,7 +228,7 @@ def test_lines_are_read_from_the_file_as_it_is_now(ana: Mind, workspace: Place) 
             ana.read_document(path)
 
 
-def test_a_superseded_decision_is_found_marked_and_below_what_took_its_place(ana: Mind) -> None:
+def test_a_superseded_decision_is_found_marked_and_below_what_took_its_place(ana: ScopedMemory) -> None:
     found = ana.search("on which day do we deploy")
 
     by_path = {one.path: one for one in found.results}

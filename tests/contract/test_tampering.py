@@ -14,17 +14,32 @@ import apsw
 import pytest
 
 import lamina
-from lamina.engine.engine import Engine
+from lamina.engine import Engine
+from lamina.lifecycle.tokens import create_token
 from lamina.model.audit import Finding
 from lamina.testing import ManualClock
-from lamina_services.access import create_token
 
 SEED = 20261116
 ROUNDS = 200
 COLUMNS = (
-    "seq", "at", "op", "scope", "key", "memory_id", "number", "actor", "via", "run_id", "reason", "old_hash",
-    "new_hash", "key_id", "prev", "hash", "tenant",
-)  # fmt: skip
+    "seq",
+    "at",
+    "op",
+    "scope",
+    "key",
+    "memory_id",
+    "number",
+    "actor",
+    "via",
+    "run_id",
+    "reason",
+    "old_hash",
+    "new_hash",
+    "key_id",
+    "prev",
+    "hash",
+    "tenant",
+)
 
 
 @dataclass
@@ -117,8 +132,10 @@ def insert_one(scene: Scene) -> str:
         where, prev = 0, ""
     scene.sql(
         f"INSERT INTO audit (seq, prev, {columns}) SELECT ?, ?, {columns} FROM audit WHERE seq = ?",
-        where, prev, source,
-    )  # fmt: skip
+        where,
+        prev,
+        source,
+    )
     return "end" if where else "front"
 
 
@@ -295,8 +312,12 @@ def test_an_untouched_copy_is_never_accused(copies: Callable[[], Scene]) -> None
 
 
 COVERED_UP = (
-    truncate_and_tidy, restore_an_older_database, restore_an_older_workspace, delete_one, edit_a_line,
-)  # fmt: skip
+    truncate_and_tidy,
+    restore_an_older_database,
+    restore_an_older_workspace,
+    delete_one,
+    edit_a_line,
+)
 
 
 @pytest.mark.parametrize("tamper", COVERED_UP)

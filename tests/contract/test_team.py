@@ -11,13 +11,13 @@ import pytest
 from lamina import Denied, InvalidInput, LaminaError, NotFound
 from lamina.errors import ConfigError
 from lamina.model import plain
-from lamina_policy.categories import load_categories
-from lamina_text.tokens import count_tokens
+from lamina.policy.categories import load_categories
+from lamina.text.tokens import count_tokens
 
 if TYPE_CHECKING:
     from conftest import Place
-    from lamina.engine.engine import Engine
-    from lamina.engine.mind import Mind
+    from lamina.engine import Engine
+    from lamina.scoped import ScopedMemory
 
 #: The document's own file, word for word.
 CATEGORIES = """
@@ -71,8 +71,10 @@ def test_a_delta_says_what_changed_since_the_cursor_and_survives_a_restart(place
 
     delta = ana.changes(first.cursor)
     assert {(one.event, one.memory_id) for one in delta.changes} == {
-        ("updated", kept), ("updated", "user:ana:profile:2"), ("soft_deleted", gone),
-    }  # fmt: skip
+        ("updated", kept),
+        ("updated", "user:ana:profile:2"),
+        ("soft_deleted", gone),
+    }
     assert "[uncategorised] Ana ships the first version in June (imp=4)" in delta.text
     assert gone in delta.text
     assert "oolong" not in delta.text  # what was forgotten is in no prompt
@@ -157,7 +159,7 @@ def test_an_agent_reaches_its_categories_through_no_verb_any_other(place: Place,
     tone = ana.remember("CANARY-TONE", key="response.tone").ids[0]
     planner, nobody = engine.scope(user="ana", agent="planner"), engine.scope(user="ana", agent="stranger")
 
-    def everything(mind: Mind) -> str:
+    def everything(mind: ScopedMemory) -> str:
         said = [mind.recall("CANARY goal fact lactose tone"), mind.resolve(), mind.context("CANARY lactose")]
         said += [mind.keyed(), mind.latest(), mind.pending(), mind.trace(1000), mind.changes(), mind.stats()]
         said += [mind.query("CANARY lactose"), mind.recall(fact), mind.recall("response.tone")]
@@ -172,11 +174,16 @@ def test_an_agent_reaches_its_categories_through_no_verb_any_other(place: Place,
     assert planner.changes().revision is None  # a count would count what it does not see
 
     refused: list[Any] = [
-        lambda: planner.get(fact), lambda: planner.history(fact), lambda: planner.explain(fact),
-        lambda: planner.revise(fact, "x"), lambda: planner.forget(fact), lambda: planner.restore(fact),
-        lambda: planner.promote(fact, "project"), lambda: planner.why_not("lactose", fact),
+        lambda: planner.get(fact),
+        lambda: planner.history(fact),
+        lambda: planner.explain(fact),
+        lambda: planner.revise(fact, "x"),
+        lambda: planner.forget(fact),
+        lambda: planner.restore(fact),
+        lambda: planner.promote(fact, "project"),
+        lambda: planner.why_not("lactose", fact),
         lambda: planner.forget("response.tone"),
-    ]  # fmt: skip
+    ]
     for attempt in refused:
         with pytest.raises(NotFound) as error:
             attempt()
@@ -295,7 +302,7 @@ def test_memory_query_finds_a_rare_category_among_many(place: Place, tmp_path: P
     kept = [ana.remember(f"a harbour trip {n}", category="goals").ids[0] for n in range(3)]
     ana.forget(kept[0])
 
-    def ids(mind: Mind, *categories: str) -> set[str]:
+    def ids(mind: ScopedMemory, *categories: str) -> set[str]:
         found = mind.query("the harbour of town", categories=list(categories), top_k=64, budget_tokens=9999)
         return {one.id for one in found.bullets}
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lamina import InvalidInput, NotFound, Role, Unauthenticated
+from lamina.lifecycle.tokens import authenticate, create_token, list_tokens, revoke_token
 from lamina.model.token import Right
-from lamina_services.access import authenticate, create_token, list_tokens, revoke_token
 
 if TYPE_CHECKING:
     from conftest import Place
-    from lamina.engine.engine import Engine
+    from lamina.engine import Engine
 
 
 def test_a_token_is_recognised_with_everything_it_stands_for(engine: Engine) -> None:
@@ -48,11 +48,25 @@ def test_what_is_not_exactly_the_token_is_refused_in_the_same_words(engine: Engi
     dead, revoked = create_token(engine, "old")
     revoke_token(engine, dead.id)
     wrong = (
-        "", "lam", "lam_", f"lam_{made.id}", f"lam_{made.id}_", f"{text}x", text[:-1], text.upper(),
-        text.replace("lam_", "LAM_"), f"lam_unknown_{text.split('_', 2)[2]}", revoked, f" {text}",
-        f"lam_{made.id}_' OR 1=1 --", "lam_\u0e01_ก", text.replace("_", "\u200b_"), "lam_a\x00b_c",
-        "lam_\ud800_c", "lam_a_\ud800",
-    )  # fmt: skip
+        "",
+        "lam",
+        "lam_",
+        f"lam_{made.id}",
+        f"lam_{made.id}_",
+        f"{text}x",
+        text[:-1],
+        text.upper(),
+        text.replace("lam_", "LAM_"),
+        f"lam_unknown_{text.split('_', 2)[2]}",
+        revoked,
+        f" {text}",
+        f"lam_{made.id}_' OR 1=1 --",
+        "lam_\u0e01_ก",
+        text.replace("_", "\u200b_"),
+        "lam_a\x00b_c",
+        "lam_\ud800_c",
+        "lam_a_\ud800",
+    )
 
     said = set()
     for presented in wrong:
@@ -97,8 +111,9 @@ def test_making_and_revoking_are_audited_without_the_secret(place: Place) -> Non
     told = [(record.op, record.scope, record.actor) for record in place.audit()]
 
     assert told == [
-        ("token_create", f"token:{made.id}", "admin:ana"), ("token_revoke", f"token:{made.id}", "admin:ana"),
-    ]  # fmt: skip
+        ("token_create", f"token:{made.id}", "admin:ana"),
+        ("token_revoke", f"token:{made.id}", "admin:ana"),
+    ]
     assert engine.verify_audit().intact
 
 
@@ -115,9 +130,14 @@ def test_a_token_of_one_tenant_opens_nothing_at_another(place: Place) -> None:
 def test_a_token_that_makes_no_sense_is_not_made(engine: Engine, place: Place) -> None:
     now = place.clock.now()
     for label, details in (
-        ("", {}), ("x", {"rights": ["own"]}), ("x", {"role": "king"}), ("x", {"user": "a b"}),
-        ("x", {"expires_at": now}), ("x", {"expires_at": "tomorrow"}), ("x" * 101, {}),
-    ):  # fmt: skip
+        ("", {}),
+        ("x", {"rights": ["own"]}),
+        ("x", {"role": "king"}),
+        ("x", {"user": "a b"}),
+        ("x", {"expires_at": now}),
+        ("x", {"expires_at": "tomorrow"}),
+        ("x" * 101, {}),
+    ):
         with pytest.raises(InvalidInput):
             create_token(engine, label, **details)  # type: ignore[arg-type]
 

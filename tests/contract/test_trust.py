@@ -16,13 +16,13 @@ import pytest
 from mcp import Client
 
 from lamina import InvalidInput, LaminaError, Outcome
-from lamina.engine.engine import Engine
+from lamina.doors.http.app import create_app
+from lamina.doors.mcp.identity import Starter
+from lamina.doors.mcp.server import build_server
+from lamina.engine import Engine
+from lamina.lifecycle.tokens import create_token
 from lamina.model import Authority, Kind, Memory, Role, Space, State, Trust
 from lamina.storage.memories import Memories
-from lamina.surfaces.http.app import create_app
-from lamina.surfaces.mcp.identity import Starter
-from lamina.surfaces.mcp.server import build_server
-from lamina_services.access import create_token
 from tests.contract.conftest import Place
 
 # ---- 300 payloads: ten commands in each of four ways of writing, in the clothes of a page, a file and a tool

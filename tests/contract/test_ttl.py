@@ -9,11 +9,11 @@ from lamina import Outcome, State
 
 if TYPE_CHECKING:
     from conftest import Place
-    from lamina.engine.engine import Engine
-    from lamina.engine.mind import Mind
+    from lamina.engine import Engine
+    from lamina.scoped import ScopedMemory
 
 
-def test_an_expired_memory_is_not_recalled_from_its_very_moment_on(ana: Mind, place: Place) -> None:
+def test_an_expired_memory_is_not_recalled_from_its_very_moment_on(ana: ScopedMemory, place: Place) -> None:
     plain = ana.remember("tea for a while", ttl="1h").ids[0]
     keyed = ana.remember("tea with a key", key="drink", ttl="1h").ids[0]
     kept = ana.remember("tea for good").ids[0]
@@ -40,7 +40,7 @@ def test_an_expired_key_can_be_set_again_by_anyone_who_may_set_it(engine: Engine
     assert "expire" in [record.op for record in place.audit()]
 
 
-def test_the_same_words_can_be_said_again_after_they_expired(ana: Mind, place: Place) -> None:
+def test_the_same_words_can_be_said_again_after_they_expired(ana: ScopedMemory, place: Place) -> None:
     first = ana.remember("the build is red", ttl="1h").ids[0]
     place.clock.advance(hours=2)
 
@@ -51,7 +51,7 @@ def test_the_same_words_can_be_said_again_after_they_expired(ana: Mind, place: P
     assert [hit.id for hit in ana.recall("build red")] == [again.ids[0]]
 
 
-def test_what_expired_stands_in_nobodys_way(ana: Mind, place: Place) -> None:
+def test_what_expired_stands_in_nobodys_way(ana: ScopedMemory, place: Place) -> None:
     """Neither of a memory that comes back nor of one that is said in new words."""
     forgotten = ana.remember("the build is green").ids[0]
     ana.forget(forgotten)
@@ -65,21 +65,23 @@ def test_what_expired_stands_in_nobodys_way(ana: Mind, place: Place) -> None:
     assert {hit.id for hit in ana.recall("build")} == {forgotten, other}
 
 
-def test_a_date_in_the_past_is_over_at_once(ana: Mind) -> None:
+def test_a_date_in_the_past_is_over_at_once(ana: ScopedMemory) -> None:
     receipt = ana.remember("old news", ttl="2020-01-01")
 
     assert receipt.decision is Outcome.ADMITTED
     assert not ana.recall("old news").hits
 
 
-def test_a_lifetime_is_counted_from_the_moment_it_was_asked_for(ana: Mind, place: Place) -> None:
+def test_a_lifetime_is_counted_from_the_moment_it_was_asked_for(ana: ScopedMemory, place: Place) -> None:
     place.clock.advance(days=59)  # over the end of a February and a change of clocks
     for ttl, length in (("90s", 90), ("30m", 1800), ("7d", 604_800), ("2w", 1_209_600)):
         memory = ana.get(ana.remember(f"for {ttl}", ttl=ttl).ids[0])
         assert memory.expires_at == place.clock.now() + timedelta(seconds=length)
 
 
-def test_a_clock_that_goes_back_brings_back_what_had_not_expired_then(ana: Mind, place: Place) -> None:
+def test_a_clock_that_goes_back_brings_back_what_had_not_expired_then(
+    ana: ScopedMemory, place: Place
+) -> None:
     memory_id = ana.remember("tea", ttl="1h").ids[0]
     place.clock.advance(hours=2)
     assert not ana.recall("tea").hits

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lamina.engine.engine import Engine
-from lamina.engine.mind import Mind
+from lamina.engine import Engine
+from lamina.imports.turn import Speaker
+from lamina.jobs.turns import turns_between
+from lamina.scoped import ScopedMemory
 from lamina.testing import ManualClock
-from lamina_formats.turn import Speaker
-from lamina_jobs.turns import turns_between
 
 
 def test_turns_of_a_stretch_of_time_come_in_order_with_who_said_them(
@@ -34,13 +34,17 @@ def test_turns_of_a_stretch_of_time_come_in_order_with_who_said_them(
 
 
 def test_nobody_reads_what_others_what_tools_and_what_schedulers_said(
-    engine: Engine, ana: Mind, clock: ManualClock
+    engine: Engine, ana: ScopedMemory, clock: ManualClock
 ) -> None:
     start = clock.now()
     for user, session, role in (
-        ("ana", "s", "user"), ("ana", "s", "tool"), ("ana", "cron:nightly", "user"),
-        ("ana", "agent:main:subagent:7", "user"), ("anabel", "s", "user"), ("an", "s", "user"),
-    ):  # fmt: skip
+        ("ana", "s", "user"),
+        ("ana", "s", "tool"),
+        ("ana", "cron:nightly", "user"),
+        ("ana", "agent:main:subagent:7", "user"),
+        ("anabel", "s", "user"),
+        ("an", "s", "user"),
+    ):
         engine.scope(user=user, session=session, role=role).hear(f"{user} {session} {role} said this")
     engine.scope(session="s", via="job").hear("A job said this")
     ana.hear("HEARTBEAT_OK")
@@ -51,7 +55,7 @@ def test_nobody_reads_what_others_what_tools_and_what_schedulers_said(
     assert said == ["ana s user said this"]
 
 
-def test_what_was_forgotten_is_not_read_again(engine: Engine, ana: Mind, clock: ManualClock) -> None:
+def test_what_was_forgotten_is_not_read_again(engine: Engine, ana: ScopedMemory, clock: ManualClock) -> None:
     start = clock.now()
     heard = engine.scope(session="s").hear("The launch is on Friday")
     clock.advance(minutes=1)

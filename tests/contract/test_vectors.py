@@ -10,24 +10,24 @@ import numpy as np
 import pytest
 
 import lamina
-from lamina.engine.engine import Engine
-from lamina.engine.meaning import Meaning, compare, likeness
-from lamina.engine.mind import Mind
+from lamina.encoders.port import UNCALIBRATED
+from lamina.encoders.tended import Tended
+from lamina.engine import Engine
 from lamina.errors import InvalidInput, Unavailable
-from lamina.storage.lexicon import Lexicon
+from lamina.scoped import ScopedMemory
 from lamina.storage.memories import Memories
+from lamina.storage.text_index import TextIndex
 from lamina.testing import ManualClock
-from lamina_search.encoders.port import UNCALIBRATED
-from lamina_search.encoders.tended import Tended
+from lamina.write.meaning import Meaning, compare, likeness
 from tests.contract.conftest import Place
 
 
-def alike(mind: Mind, question: str) -> dict[str, float]:
+def alike(mind: ScopedMemory, question: str) -> dict[str, float]:
     """Id to likeness, for every memory on the caller's shelves that has a vector."""
     engine, names = mind.engine, mind.scope.shelves()
 
     def work(transaction: Any) -> dict[str, float]:
-        shelves = Lexicon(transaction).shelves(names)
+        shelves = TextIndex(transaction).shelves(names)
         found: dict[str, float] = {}
         for number, scores in likeness(transaction, engine.embedder, question, shelves).items():
             known = Memories(transaction)
@@ -46,7 +46,7 @@ def vectors_in(place: Place) -> int:
     return blocks + len(tables["vector_fresh"])
 
 
-def test_a_question_in_another_language_is_nearest_to_its_answer(ana: Mind) -> None:
+def test_a_question_in_another_language_is_nearest_to_its_answer(ana: ScopedMemory) -> None:
     tea = ana.remember("คุณหมอดื่มชาเขียวทุกเช้า").ids[0]
     ana.remember("The printer on the second floor is out of paper.")
     ana.remember("週末去圖書館看書。")
@@ -54,7 +54,7 @@ def test_a_question_in_another_language_is_nearest_to_its_answer(ana: Mind) -> N
     assert max(found, key=lambda one: found[one]) == tea
 
 
-def test_a_vector_appears_changes_and_goes_with_its_memory(place: Place, ana: Mind) -> None:
+def test_a_vector_appears_changes_and_goes_with_its_memory(place: Place, ana: ScopedMemory) -> None:
     ids = [ana.remember(f"Note number {number} is about gardening.").ids[0] for number in range(40)]
     assert vectors_in(place) == 40
     before = alike(ana, "submarine voyage")
@@ -71,7 +71,9 @@ def test_a_vector_appears_changes_and_goes_with_its_memory(place: Place, ana: Mi
     assert alike(ana, "submarine voyage")[ids[3]] == after[ids[3]]
 
 
-def test_what_is_rolled_back_leaves_no_vector_and_no_trace_in_memory(engine: Engine, ana: Mind) -> None:
+def test_what_is_rolled_back_leaves_no_vector_and_no_trace_in_memory(
+    engine: Engine, ana: ScopedMemory
+) -> None:
     first = ana.remember("Ana keeps bees.").ids[0]
     known = alike(ana, "beekeeping")
 
@@ -79,7 +81,7 @@ def test_what_is_rolled_back_leaves_no_vector_and_no_trace_in_memory(engine: Eng
         pass
 
     def fail(transaction: Any) -> None:
-        shelves = Lexicon(transaction).shelves(["user:ana"])
+        shelves = TextIndex(transaction).shelves(["user:ana"])
         Memories(transaction).set_slot(first, None)
         transaction.run("empty_vector_blocks")
         transaction.run("empty_fresh_vectors")
@@ -91,7 +93,7 @@ def test_what_is_rolled_back_leaves_no_vector_and_no_trace_in_memory(engine: Eng
     assert alike(ana, "beekeeping") == known
 
 
-def test_rebuild_makes_the_same_vectors_anew(place: Place, engine: Engine, ana: Mind) -> None:
+def test_rebuild_makes_the_same_vectors_anew(place: Place, engine: Engine, ana: ScopedMemory) -> None:
     for number in range(70):
         ana.remember(f"Shelf {number} holds books about chemistry and {'tea' * (number % 3)}.")
     ana.forget("user:ana:semantic:5")
@@ -101,7 +103,7 @@ def test_rebuild_makes_the_same_vectors_anew(place: Place, engine: Engine, ana: 
     assert len(before) == vectors_in(place) == 69
 
 
-def test_another_process_sees_what_this_one_wrote(place: Place, ana: Mind) -> None:
+def test_another_process_sees_what_this_one_wrote(place: Place, ana: ScopedMemory) -> None:
     other = place.open().scope()
     for number in range(35):
         one = ana.remember(f"Apples are delivered on day {number}.").ids[0]
@@ -111,7 +113,7 @@ def test_another_process_sees_what_this_one_wrote(place: Place, ana: Mind) -> No
     assert alike(other, "delivery of apples") == alike(ana, "delivery of apples")
 
 
-def test_vectors_of_other_owners_and_tenants_are_not_looked_at(place: Place, ana: Mind) -> None:
+def test_vectors_of_other_owners_and_tenants_are_not_looked_at(place: Place, ana: ScopedMemory) -> None:
     ana.engine.scope(user="bo").remember("Bo's secret recipe for plum jam.")
     place.open(tenant="other").scope().remember("Plum jam of another house.")
     assert alike(ana, "plum jam") == {}
@@ -175,7 +177,7 @@ def _audited(engine: Engine) -> list[tuple[Any, ...]]:
     return [(row[0], *row[2:6], row[11]) for row in rows]
 
 
-def test_an_item_that_cannot_be_used_is_named_and_its_batch_is_not_stored(ana: Mind) -> None:
+def test_an_item_that_cannot_be_used_is_named_and_its_batch_is_not_stored(ana: ScopedMemory) -> None:
     for wrong in ({"text": " "}, {"txt": "a"}, "text", {"text": "a", "importance": 9}):
         with pytest.raises(InvalidInput) as caught:
             ana.remember_many([{"text": "Fine."}, wrong])  # type: ignore[list-item]
@@ -254,7 +256,7 @@ class Broken(Letters):
 def test_a_failing_encoder_costs_neither_a_write_nor_an_answer(place: Place) -> None:
     engine = place.open()
     engine.embedder = Broken("broken")
-    object.__setattr__(engine.book, "encoder", engine.embedder)
+    object.__setattr__(engine.ruleset, "encoder", engine.embedder)
     ana = engine.scope()
     one = ana.remember("Ana keeps bees.").ids[0]
     assert [hit.id for hit in ana.recall("bees").hits] == [one]

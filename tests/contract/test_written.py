@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from lamina.layers.insights import keep
+from lamina.layers.writing import rates, written
 from lamina.model import Kind
-from lamina_services.insights import keep
-from lamina_services.writing import rates, written
 from tests.contract.conftest import Place
 
 
@@ -21,8 +21,11 @@ def test_every_generated_memory_is_counted_by_kind_and_by_what_became_of_it(plac
     stats = place.open().scope(user="ana").stats()
     found = {(one.op, one.status): one.count for one in stats.counts if one.node == "writing"}
     assert found == {
-        ("insight", "pass"): 1, ("insight", "repaired"): 1, ("insight", "held"): 1,
-        ("fact", "rejected"): 1, ("episode", "pass"): 1,
-    }  # fmt: skip
+        ("insight", "pass"): 1,
+        ("insight", "repaired"): 1,
+        ("insight", "held"): 1,
+        ("fact", "rejected"): 1,
+        ("episode", "pass"): 1,
+    }
     shares = {one.kind: round(one.share, 2) for one in rates(stats.counts)}
     assert shares == {"episode": 1.0, "fact": 0.0, "insight": 0.33}

@@ -11,8 +11,8 @@ import pytest
 import typer
 from typer.main import get_command
 
-from lamina.surfaces.cli.app import app
-from lamina.surfaces.cli.exits import DONE, EXIT_CODES, INTERRUPTED
+from lamina.doors.cli.app import app
+from lamina.doors.cli.exits import DONE, EXIT_CODES, INTERRUPTED
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
 HELP = {"-h", "--help"}

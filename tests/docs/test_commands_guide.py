@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lamina_language.understand.command import Command, Target
-from lamina_language.understand.commands import commands
-from lamina_language.understand.infer import infer
+from lamina.language.command import Command, Target
+from lamina.language.commands import commands
+from lamina.language.infer import infer
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "commands.md"
 TARGETS = {Target.LATEST: ", the latest", Target.ABOUT: ", about", Target.EVERYTHING: ", everything"}
@@ -37,11 +37,15 @@ def told(command: Command) -> str:
 SAID = [
     row
     for heading in (
-        "Remember", "For how long, and how far", "How to answer", "Change and correct", "Forget",
+        "Remember",
+        "For how long, and how far",
+        "How to answer",
+        "Change and correct",
+        "Forget",
         "Agree, decline, keep out",
     )
     for row in rows(heading)
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("say", "expected"), SAID)

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from lamina import errors
-from lamina.engine import promote
+from lamina.doors.cli.exits import exit_code_of
+from lamina.doors.http.problems import problem_of
 from lamina.errors import LaminaError
-from lamina.surfaces.cli.exits import exit_code_of
-from lamina.surfaces.http.problems import problem_of
+from lamina.write import promote
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "errors.md"

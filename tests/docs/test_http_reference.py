@@ -13,10 +13,10 @@ import httpx
 import pytest
 
 import lamina
-from lamina.surfaces.http.app import create_app, document
-from lamina.surfaces.http.server import listener_on, server_for
+from lamina.doors.http.app import create_app, document
+from lamina.doors.http.server import listener_on, server_for
+from lamina.lifecycle.tokens import create_token
 from lamina.testing import ManualClock
-from lamina_services.access import create_token
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/http.md").read_text("utf-8")
 HEADING = re.compile(r"^### `([A-Z]+) (\S+)`$", re.MULTILINE)

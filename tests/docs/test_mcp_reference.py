@@ -12,8 +12,8 @@ import pytest
 from mcp_types import Tool
 
 import lamina
-from lamina.surfaces.mcp.identity import Starter
-from lamina.surfaces.mcp.server import build_server
+from lamina.doors.mcp.identity import Starter
+from lamina.doors.mcp.server import build_server
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "mcp.md"
 RECEIPT = {"decision", "code", "ids", "acknowledgement", "warnings", "revision"}

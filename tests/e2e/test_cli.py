@@ -23,7 +23,7 @@ import httpx
 import pytest
 
 from lamina.__main__ import _doors
-from lamina.surfaces.cli.app import run
+from lamina.doors.cli.app import run
 
 Inside = Callable[..., "Ran"]
 
@@ -214,9 +214,13 @@ def test_a_new_user_comes_from_init_to_a_proven_memory(shell: Shell) -> None:
     assert shell.run("restore", FACT).code == 0
 
     told, steps, events, figures, proof, health = shell.all(
-        ("explain", FACT), ("history", FACT), ("trace", "--last", "2"),
-        ("status",), ("audit", "verify"), ("doctor",),
-    )  # fmt: skip
+        ("explain", FACT),
+        ("history", FACT),
+        ("trace", "--last", "2"),
+        ("status",),
+        ("audit", "verify"),
+        ("doctor",),
+    )
     assert told.data["memory"]["text"] == "Ana drinks soy milk"
     assert [step["op"] for step in steps.data["history"]] == ["ADD", "UPDATE", "DELETE", "RESTORE"]
     assert [event["type"] for event in events.data["events"]] == ["memory_deleted", "memory_write"]
@@ -229,11 +233,17 @@ def test_a_new_user_comes_from_init_to_a_proven_memory(shell: Shell) -> None:
 TOLD = (
     "expertise: docker (expert); style: friendly, short, with one example",
     "deploying: first ask which environment; then show the checklist  (correction)",
-    "memory/learnings/", "-> The web shop runs on port 9090.\n", "partial: Moved the web shop",
-    "-> Ana is lactose intolerant and drinks oat milk.  (", "-> อานาชอบทำงานตอนเช้าที่ร้านกาแฟริมแม่น้ำ  (",
-    "-> 安娜每週三晚上學書法。  (", 'name="docker" level="expert"', "<step>2. show the checklist</step>",
-    "<knowledge>\n     - The web shop runs on port 9090.\n", "tokens: user_model ",
-)  # fmt: skip
+    "memory/learnings/",
+    "-> The web shop runs on port 9090.\n",
+    "partial: Moved the web shop",
+    "-> Ana is lactose intolerant and drinks oat milk.  (",
+    "-> อานาชอบทำงานตอนเช้าที่ร้านกาแฟริมแม่น้ำ  (",
+    "-> 安娜每週三晚上學書法。  (",
+    'name="docker" level="expert"',
+    "<step>2. show the checklist</step>",
+    "<knowledge>\n     - The web shop runs on port 9090.\n",
+    "tokens: user_model ",
+)
 
 
 def test_the_tour_lets_every_layer_do_its_work_and_asks_before_it_believes(shell: Shell) -> None:
@@ -509,9 +519,12 @@ def test_a_workspace_that_cannot_be_used_is_explained(ana: Shell) -> None:
         for rest in database(shell).parent.glob("memory.db-*"):
             rest.unlink()
     expected = {
-        cut: "store_damaged", noise: "store_damaged", folder: "store_unwritable", newer: "store_too_new",
+        cut: "store_damaged",
+        noise: "store_damaged",
+        folder: "store_unwritable",
+        newer: "store_too_new",
         gone: "no_workspace",
-    }  # fmt: skip
+    }
     with ThreadPoolExecutor(3) as pool:
         answers = list(pool.map(lambda shell: shell.json("recall", "milk"), expected))
     for refused, code in zip(answers, expected.values(), strict=True):
@@ -530,8 +543,10 @@ def test_a_workspace_that_may_not_be_read_is_explained(ana: Shell) -> None:
             pytest.skip("root reads everything, and there is no setpriv to give that up")
         ana = replace(ana, prefix=("setpriv", "--bounding-set=-all", "--inh-caps=-all"))
     expected = {
-        "PROFILE.md": (1, "not_permitted"), ".lamina": (1, "store_unwritable"), ".": (2, "config_invalid"),
-    }  # fmt: skip
+        "PROFILE.md": (1, "not_permitted"),
+        ".lamina": (1, "store_unwritable"),
+        ".": (2, "config_invalid"),
+    }
     for name, failure in expected.items():
         place = ana.folder / name
         mode = place.stat().st_mode
@@ -633,10 +648,31 @@ def test_a_bug_is_admitted_in_one_sentence_and_shown_on_request(
 # Start-up.
 
 HEAVY = {
-    "anyio", "apsw", "asyncio", "fastapi", "filelock", "httpx", "jinja2", "mcp", "numpy", "platformdirs",
-    "psycopg", "pydantic", "pydantic_core", "rich.console", "starlette", "Stemmer", "tempfile", "uvicorn",
-    "lamina.app", "lamina.config", "lamina.engine", "lamina.storage", "lamina_text", "lamina_files",
-}  # fmt: skip
+    "anyio",
+    "apsw",
+    "asyncio",
+    "fastapi",
+    "filelock",
+    "httpx",
+    "jinja2",
+    "mcp",
+    "numpy",
+    "platformdirs",
+    "psycopg",
+    "pydantic",
+    "pydantic_core",
+    "rich.console",
+    "starlette",
+    "Stemmer",
+    "tempfile",
+    "uvicorn",
+    "lamina.opening",
+    "lamina.config",
+    "lamina.engine",
+    "lamina.storage",
+    "lamina.text",
+    "lamina.workspace",
+}
 OF_TYPER = {"pydantic", "pydantic_core", "asyncio", "tempfile"}  # it checks values with these
 
 

@@ -20,18 +20,18 @@ from typing import Any
 import pytest
 
 import lamina
-from lamina.engine.engine import Engine
+from lamina.engine import Engine
 from lamina.storage.memories import Memories
 from lamina.testing import ManualClock
-from lamina_text.entries import EntryFile
+from lamina.text.entries import EntryFile
 
 SEED = int(os.environ.get("LAMINA_TEST_SEED", "20261116"))
 KILLS = int(os.environ.get("LAMINA_TEST_KILLS", "30"))  #: per backend; `make test-all` asks for 100
 
 # Has everything imported and nothing open: a child is a fork of this, so that a life costs no start-up time.
-NURSERY = r'''
+NURSERY = r"""
 import json, os, random, sys
-import lamina, lamina.app, lamina.storage.sqlite, lamina.storage.postgres
+import lamina, lamina.opening, lamina.storage.sqlite, lamina.storage.postgres
 
 def say(*words):
     os.write(1, (json.dumps(words) + "\n").encode())
@@ -99,7 +99,7 @@ for line in sys.stdin:
             os._exit(1)
     os.waitpid(child, 0)
     say("dead")
-'''
+"""
 
 Model = dict[str, dict[str, Any]]
 
@@ -258,9 +258,12 @@ def test_no_acknowledged_write_is_lost_to_a_kill(
             if settings:
                 settings["tenant"] = f"t{kill}"
         order = {
-            "workspace": str(folder), "home": str(lamina_home), "settings": settings,
-            "seed": SEED * 1000 + kill, "model": model,
-        }  # fmt: skip
+            "workspace": str(folder),
+            "home": str(lamina_home),
+            "settings": settings,
+            "seed": SEED * 1000 + kill,
+            "model": model,
+        }
         life = nursery.live_and_die(order, acks=pick.randrange(10), then_s=pick.uniform(0, 0.03))
         for act in life.acknowledged:
             model = apply(model, act)

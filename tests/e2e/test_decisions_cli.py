@@ -10,9 +10,9 @@ import pytest
 
 import lamina
 from lamina.__main__ import _doors
-from lamina.surfaces.cli.app import run
+from lamina.doors.cli.app import run
+from lamina.jobs.run import run_job
 from lamina.testing import ManualClock
-from lamina_jobs.run import run_job
 
 
 def test_decisions_are_listed_shown_and_overruled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

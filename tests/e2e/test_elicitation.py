@@ -14,12 +14,12 @@ from mcp_types import ElicitRequestParams, ElicitResult
 
 import lamina
 from lamina.__main__ import _doors
-from lamina.engine.engine import Engine
-from lamina.surfaces.cli.app import run
-from lamina.surfaces.mcp.identity import Starter
-from lamina.surfaces.mcp.server import build_server
-from lamina_services.access import create_token
-from lamina_services.consent import proposals
+from lamina.doors.cli.app import run
+from lamina.doors.mcp.identity import Starter
+from lamina.doors.mcp.server import build_server
+from lamina.engine import Engine
+from lamina.lifecycle.consent import proposals
+from lamina.lifecycle.tokens import create_token
 from tests.e2e.test_mcp import LEGACY, MODERN, VERSION, served
 
 Answer = Callable[[str], ElicitResult]

@@ -17,11 +17,11 @@ import lamina
 from lamina import Damaged, LaminaError, Unavailable
 
 # A full disk and a read-only one are real ones: small file systems of this process's own.
-FULL = r'''
+FULL = r"""
 import os, sys, subprocess
 from pathlib import Path
 import lamina
-from lamina_text.entries import EntryFile
+from lamina.text.entries import EntryFile
 disk = Path(sys.argv[1])
 subprocess.run(["mount", "-t", "tmpfs", "-o", "size=5m", "none", str(disk)], check=True)
 os.environ["LAMINA_HOME"] = str(disk / "home") if sys.argv[2] == "inside" else sys.argv[2]
@@ -78,9 +78,9 @@ with lamina.open(disk / "w", owner="ana") as engine:
     in_store = {hit.key: hit.text for hit in engine.scope().recall("lorem room", k=1000) if hit.key}
     assert in_store == {entry.key: entry.value for entry in file.entries}
 print(f"full disk: {len(kept) + len(keys)} kept, 0 lost, {len(told)} refused")
-'''
+"""
 
-READ_ONLY = r'''
+READ_ONLY = r"""
 import os, sys, subprocess
 from pathlib import Path
 import lamina
@@ -102,7 +102,7 @@ subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
 with lamina.open(disk / "w", owner="ana") as engine:
     assert {hit.text for hit in engine.scope().recall("tea tone")} == {"Ana likes tea", "friendly"}
     assert engine.verify_audit().intact
-'''
+"""
 
 
 def mounts_are_possible() -> bool:
@@ -145,7 +145,7 @@ def test_a_read_only_workspace_is_named_as_such_and_untouched(tmp_path: Path, la
     on_own_mounts(READ_ONLY, str(disk), str(lamina_home))
 
 
-LIMITED = r'''
+LIMITED = r"""
 import os, resource, signal, sys
 import lamina
 os.environ["LAMINA_HOME"] = sys.argv[2]
@@ -167,7 +167,7 @@ assert len(told) == 5
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 mind.remember("there is room again")
 engine.close()
-'''
+"""
 
 
 def test_a_file_that_may_not_grow_refuses_writes_and_goes_on_when_it_may(
@@ -177,8 +177,11 @@ def test_a_file_that_may_not_grow_refuses_writes_and_goes_on_when_it_may(
 
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, str(folder), str(lamina_home)],
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
     assert done.returncode == 0, done.stderr[-3000:]
     with lamina.open(folder, owner="ana") as engine:
@@ -218,8 +221,9 @@ def content(folder: Path) -> dict[str, bytes]:
     """Every file but the locks, which are touched by looking."""
     return {
         str(path): path.read_bytes()
-        for path in folder.rglob("*") if path.is_file() and "locks" not in path.parts
-    }  # fmt: skip
+        for path in folder.rglob("*")
+        if path.is_file() and "locks" not in path.parts
+    }
 
 
 def outside(folder: Path) -> Path:
@@ -421,7 +425,7 @@ def test_a_server_that_is_not_there_is_named_without_the_password() -> None:
 HOLDER = """
 import sys
 from pathlib import Path
-from lamina_files.locks import locked
+from lamina.workspace.locks import locked
 with locked(Path(sys.argv[1]), "PROFILE.md"):
     print("in", flush=True)
     sys.stdin.read()

@@ -22,9 +22,12 @@ Run = Callable[..., Any]
 def command(tmp_path: Path) -> Callable[..., dict[str, Any]]:
     """How to start the program in a workspace of its own."""
     environment = {
-        "PATH": os.environ["PATH"], "HOME": str(tmp_path), "LAMINA_HOME": str(tmp_path / "home"),
-        "LAMINA_OWNER": "ana", "TERM": "xterm",
-    }  # fmt: skip
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "LAMINA_HOME": str(tmp_path / "home"),
+        "LAMINA_OWNER": "ana",
+        "TERM": "xterm",
+    }
     (tmp_path / "w").mkdir()
 
     def made(*words: str) -> dict[str, Any]:
@@ -58,8 +61,9 @@ def test_a_person_imports_sees_what_came_of_it_and_finds_it(command: Run, tmp_pa
 def test_what_cannot_be_imported_is_said_in_a_sentence(command: Run, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing of the kind")
     for words, code in (
-        ([str(tmp_path / "missing")], "not_found"), ([str(tmp_path / "notes.txt")], "format_unknown"),
-    ):  # fmt: skip
+        ([str(tmp_path / "missing")], "not_found"),
+        ([str(tmp_path / "notes.txt")], "format_unknown"),
+    ):
         failed = run(command("--json", "import", *words))
         assert json.loads(failed.stdout)["error"]["code"] == code
         assert "Traceback" not in failed.stderr

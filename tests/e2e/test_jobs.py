@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 import lamina
-from lamina.runtime import monotonic
+from lamina.clock import monotonic
+from lamina.jobs.job import JobStatus
+from lamina.jobs.registry import JOBS
+from lamina.jobs.run import run_job
 from lamina.testing import ManualClock
-from lamina_files.locks import JOB_LOCK_DIR, locked
-from lamina_jobs.job import JobStatus
-from lamina_jobs.registry import JOBS
-from lamina_jobs.run import run_job
-from lamina_text.decisions import Decision, DecisionFile, decision_id
-from lamina_text.memory_page import MemoryPage
+from lamina.text.decision_entries import Decision, DecisionFile, decision_id
+from lamina.text.memory_page import MemoryPage
+from lamina.workspace.locks import JOB_LOCK_DIR, locked
 
 SUNDAY = datetime(2026, 3, 15, 12, tzinfo=UTC)
 NOW = ("--now", SUNDAY.isoformat())
@@ -30,7 +30,7 @@ NOW = ("--now", SUNDAY.isoformat())
 HOLDER = """
 import sys
 from pathlib import Path
-from lamina_files.locks import JOB_LOCK_DIR, locked
+from lamina.workspace.locks import JOB_LOCK_DIR, locked
 with locked(Path(sys.argv[1]), "weekly-compound", 0, JOB_LOCK_DIR):
     print("in", flush=True)
     sys.stdin.read()
@@ -49,8 +49,8 @@ def hook(event, args):
 armed = False
 import lamina
 from datetime import datetime
-from lamina.runtime import FixedClock
-from lamina_jobs.run import run_job
+from lamina.clock import FixedClock
+from lamina.jobs.run import run_job
 with lamina.open(sys.argv[1], clock=FixedClock(datetime.fromisoformat(sys.argv[3]))) as engine:
     sys.addaudithook(hook)
     armed, count = True, 0
@@ -77,11 +77,19 @@ def a_workspace(root: Path, count: int) -> None:
         at = f"2026-03-{10 + 2 * n // count:02}T10:00:00+00:00"
         file = file.add(
             Decision(
-                id=decision_id(datetime.fromisoformat(at).date(), words), title=words, date=at,
-                session_id="s", session_path="s.jsonl", message_range="1-1", conclusion=f"{words}.",
-                why="w", finding="f", impact="i", confidence=0.9,
+                id=decision_id(datetime.fromisoformat(at).date(), words),
+                title=words,
+                date=at,
+                session_id="s",
+                session_path="s.jsonl",
+                message_range="1-1",
+                conclusion=f"{words}.",
+                why="w",
+                finding="f",
+                impact="i",
+                confidence=0.9,
             )
-        )  # fmt: skip
+        )
     (root / "memory").mkdir()
     (root / "memory/2026-03-11.md").write_bytes(file.to_bytes())
     (root / "MEMORY.md").write_bytes(b"# Mine\n\nmy own words\n")

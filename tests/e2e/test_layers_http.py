@@ -10,11 +10,11 @@ import httpx
 import pytest
 
 import lamina
-from lamina.engine.engine import Engine
-from lamina.surfaces.http.app import create_app
-from lamina.surfaces.http.server import listener_on, server_for
+from lamina.doors.http.app import create_app
+from lamina.doors.http.server import listener_on, server_for
+from lamina.engine import Engine
+from lamina.lifecycle.tokens import create_token
 from lamina.testing import ManualClock
-from lamina_services.access import create_token
 
 
 def served(engine: Engine, **token: str) -> Iterator[httpx.Client]:
@@ -45,11 +45,19 @@ def test_the_prompt_builders_six_queries_are_answered(client: httpx.Client) -> N
     }
     assert client.post("/api/user-model", json={"userId": "default", "updates": updates}).json()["success"]
     steps = ["ถาม environment ก่อน", "ตรวจ docker-compose.yml", "แสดง checklist ก่อน deploy"]
-    made = client.post("/api/procedural", json={"trigger": "user ถามเรื่อง deploy Docker", "procedure": steps,
-                                                "source": "repeated_pattern"}).json()  # fmt: skip
+    made = client.post(
+        "/api/procedural",
+        json={"trigger": "user ถามเรื่อง deploy Docker", "procedure": steps, "source": "repeated_pattern"},
+    ).json()
     client.post("/api/procedural/usage", json={"id": made["id"]})
-    happened = {"userId": "default", "groupId": "g1", "summary": "implement Smart Chunker",
-                "topics": ["chunker"], "outcome": "success", "durationMs": 1000}  # fmt: skip
+    happened = {
+        "userId": "default",
+        "groupId": "g1",
+        "summary": "implement Smart Chunker",
+        "topics": ["chunker"],
+        "outcome": "success",
+        "durationMs": 1000,
+    }
     assert client.post("/api/episodic", json=happened).json()["success"]
     lesson = {"pattern": "Docker images are built on Mondays", "concepts": "docker,ci"}
     learnt = client.post("/api/learn", json=lesson).json()

@@ -13,10 +13,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 import lamina
-from lamina.engine.engine import Engine
+from lamina.doors.http.app import create_app
+from lamina.engine import Engine
+from lamina.lifecycle.tokens import create_token
 from lamina.model.token import Right
-from lamina.surfaces.http.app import create_app
-from lamina_services.access import create_token
 
 Caller = Callable[..., httpx.Client]
 

@@ -26,46 +26,94 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, Tool
 
 import lamina
-from lamina.engine.engine import Engine
-from lamina.surfaces.binding import check_binding, host_headers
-from lamina.surfaces.mcp.identity import Starter
-from lamina.surfaces.mcp.server import build_server, serve
+from lamina.doors.binding import check_binding, host_headers
+from lamina.doors.mcp.identity import Starter
+from lamina.doors.mcp.server import build_server, serve
+from lamina.engine import Engine
+from lamina.lifecycle.tokens import create_token, revoke_token
 from lamina.testing import ManualClock
-from lamina_services.access import create_token, revoke_token
 
 LEGACY, MODERN = "legacy", "auto"  #: how the client connects, and what it must come to
 VERSION = {LEGACY: "2025-11-25", MODERN: "2026-07-28"}
 CORE = [
-    "memory_recall", "memory_remember", "memory_revise", "memory_forget", "memory_explain", "memory_context",
-    "memory_pending", "memory_search",
-]  # fmt: skip
+    "memory_recall",
+    "memory_remember",
+    "memory_revise",
+    "memory_forget",
+    "memory_explain",
+    "memory_context",
+    "memory_pending",
+    "memory_search",
+]
 MORE = [
-    "memory_query", "memory_changes", "memory_stats", "memory_pin", "memory_unpin", "memory_jobs",
-    "memory_merge", "memory_unmerge", "memory_relations", "memory_link", "memory_unlink",
-    "memory_lines", "memory_resolve", "memory_compact", "memory_get",
-    "memory_history", "memory_restore",
-    "memory_hear", "memory_promote", "memory_trace", "memory_status", "oracle_user_model",
-    "oracle_user_model_update", "oracle_procedural_search", "oracle_procedural_learn",
+    "memory_query",
+    "memory_changes",
+    "memory_stats",
+    "memory_pin",
+    "memory_unpin",
+    "memory_jobs",
+    "memory_merge",
+    "memory_unmerge",
+    "memory_relations",
+    "memory_link",
+    "memory_unlink",
+    "memory_lines",
+    "memory_resolve",
+    "memory_compact",
+    "memory_get",
+    "memory_history",
+    "memory_restore",
+    "memory_hear",
+    "memory_promote",
+    "memory_trace",
+    "memory_status",
+    "oracle_user_model",
+    "oracle_user_model_update",
+    "oracle_procedural_search",
+    "oracle_procedural_learn",
     "oracle_procedural_usage",
-    "oracle_episodic_search", "oracle_episodic_record", "oracle_learn", "oracle_search",
-]  # fmt: skip
-READING = [
-    "memory_recall", "memory_explain", "memory_context", "memory_pending", "memory_search",
-    "memory_query", "memory_changes", "memory_stats", "memory_jobs", "memory_relations",
-    "memory_lines", "memory_resolve", "memory_get", "memory_history", "memory_trace",
-    "memory_status", "oracle_user_model", "oracle_procedural_search", "oracle_episodic_search",
+    "oracle_episodic_search",
+    "oracle_episodic_record",
+    "oracle_learn",
     "oracle_search",
-]  # fmt: skip
+]
+READING = [
+    "memory_recall",
+    "memory_explain",
+    "memory_context",
+    "memory_pending",
+    "memory_search",
+    "memory_query",
+    "memory_changes",
+    "memory_stats",
+    "memory_jobs",
+    "memory_relations",
+    "memory_lines",
+    "memory_resolve",
+    "memory_get",
+    "memory_history",
+    "memory_trace",
+    "memory_status",
+    "oracle_user_model",
+    "oracle_procedural_search",
+    "oracle_episodic_search",
+    "oracle_search",
+]
 ONCE = {
-    "memory_forget", "memory_hear", "memory_merge", "memory_unmerge", "memory_promote",
-    "oracle_procedural_usage", "oracle_episodic_record",
-}  # fmt: skip
+    "memory_forget",
+    "memory_hear",
+    "memory_merge",
+    "memory_unmerge",
+    "memory_promote",
+    "oracle_procedural_usage",
+    "oracle_episodic_record",
+}
 SECRET = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"  # in two parts, for other people's scanners
 
 #: argv: what to open, `stdio` or `http`, the tools, user, agent (`-` for none), and more settings as JSON.
 LAUNCHER = """
 import json, sys, lamina
-from lamina.surfaces.mcp.server import serve
+from lamina.doors.mcp.server import serve
 target, door, tools, user, agent, settings = sys.argv[1:]
 with lamina.open(target, **json.loads(settings)) as engine:
     mind = engine.scope(user=user, agent=None if agent == "-" else agent)
@@ -205,9 +253,7 @@ def assert_well_described(tool: Tool) -> None:
     assert tool.output_schema["type"] == "object"
 
 
-@pytest.mark.parametrize(
-    ("choice", "names"), [("core", CORE), ("all", CORE + MORE), ("readonly", READING)]
-)
+@pytest.mark.parametrize(("choice", "names"), [("core", CORE), ("all", CORE + MORE), ("readonly", READING)])
 def test_the_person_who_starts_it_chooses_the_set_of_tools(here: Here, choice: str, names: list[str]) -> None:
     async def work(client: Client) -> None:
         assert [tool.name for tool in (await client.list_tools()).tools] == names
@@ -757,7 +803,10 @@ def test_a_server_on_every_address_answers_on_each(workspace: str) -> None:
 
 def test_only_our_own_names_are_ours() -> None:
     assert host_headers("192.0.2.7", 8765) == [
-        "127.0.0.1:8765", "localhost:8765", "[::1]:8765", "192.0.2.7:8765",
+        "127.0.0.1:8765",
+        "localhost:8765",
+        "[::1]:8765",
+        "192.0.2.7:8765",
     ]
     assert "localhost" in host_headers("127.0.0.1", 80)
     assert not any(name.startswith(("0.0.0.0", ":")) for name in host_headers("", 8765))

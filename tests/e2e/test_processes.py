@@ -16,14 +16,14 @@ import pytest
 
 import lamina
 from lamina import Conflict, LaminaError, NotFound
-from lamina.engine.engine import Engine
+from lamina.engine import Engine
 from lamina.storage.memories import Memories
-from lamina_text.entries import EntryFile
+from lamina.text.entries import EntryFile
 
-WRITER = r'''
+WRITER = r"""
 import json, os, random, sys
 from pathlib import Path
-import lamina, lamina.app
+import lamina, lamina.opening
 me, writes, keyed, out, target, settings = sys.argv[1:]
 me, writes, keyed, settings = int(me), int(writes), int(keyed), json.loads(settings)
 sys.stdin.readline()  # everybody starts at once
@@ -47,7 +47,7 @@ try:
 except BaseException as error:
     report["errors"].append(f"open or close: {type(error).__name__}: {error}")
 Path(out).write_text(json.dumps(report))
-'''
+"""
 
 
 def run_writers(
@@ -57,13 +57,19 @@ def run_writers(
     processes = [
         subprocess.Popen(
             [
-                sys.executable, "-c", WRITER, str(me), *map(str, writes), str(folder / f"{me}.json"), target,
+                sys.executable,
+                "-c",
+                WRITER,
+                str(me),
+                *map(str, writes),
+                str(folder / f"{me}.json"),
+                target,
                 json.dumps(settings),
             ],
             stdin=subprocess.PIPE,
         )
         for me in range(count)
-    ]  # fmt: skip
+    ]
     for process in processes:
         assert process.stdin is not None
         process.stdin.write(b"go\n")

@@ -14,10 +14,10 @@ from mcp import Client
 
 import lamina
 from lamina.__main__ import _doors
-from lamina.engine.engine import Engine
-from lamina.surfaces.cli.app import run
-from lamina.surfaces.mcp.identity import Starter
-from lamina.surfaces.mcp.server import build_server
+from lamina.doors.cli.app import run
+from lamina.doors.mcp.identity import Starter
+from lamina.doors.mcp.server import build_server
+from lamina.engine import Engine
 from lamina.testing import ManualClock
 from tests.e2e.test_layers_http import served
 

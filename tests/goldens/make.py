@@ -16,9 +16,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import lamina
 from lamina.engine.engine import Engine
-from lamina.engine.mind import Mind
+from lamina.engine.mind import ScopedMemory
+
+import lamina
 from lamina.model import plain
 from lamina.testing import ManualClock
 
@@ -26,13 +27,13 @@ HERE = Path(__file__).parent
 POLICY = 'extends = "normal"\nshort_term_turns = 2\n'
 SHOWN = "(the policy above)"
 
-Step = tuple[str, Callable[[Mind], Sequence[Mapping[str, Any]]]]
+Step = tuple[str, Callable[[ScopedMemory], Sequence[Mapping[str, Any]]]]
 
 
 def turn(text: str) -> Step:
     """What an agent does with a message: it recalls, it answers, the turn is heard."""
 
-    def act(mind: Mind) -> Sequence[Mapping[str, Any]]:
+    def act(mind: ScopedMemory) -> Sequence[Mapping[str, Any]]:
         found = mind.recall(text, trace=True)
         heard = mind.hear(text, reply=f"[mock-model] {text} | mem:{len(found)}")
         return [*found.events, *heard.events]
@@ -40,7 +41,7 @@ def turn(text: str) -> Step:
     return text, act
 
 
-def _last(mind: Mind, act: Callable[[], Any]) -> Sequence[Mapping[str, Any]]:
+def _last(mind: ScopedMemory, act: Callable[[], Any]) -> Sequence[Mapping[str, Any]]:
     known = {event.seq for event in mind.trace(1000)}
     act()
     return [event.data for event in mind.trace(1000) if event.seq not in known]
@@ -57,8 +58,11 @@ def diff(before: int, after: int) -> Step:
 SCENARIOS: dict[str, tuple[Step, ...]] = {
     "memory_trace": (turn("Hello"), turn("Hello")),
     "memory_governance": (
-        turn("My name is Ada."), turn("My name is Ada Lovelace."), turn("my password is hunter2-Blue42"),
-        turn("Actually, my name is Ada King."), turn("My name is Ada."),
+        turn("My name is Ada."),
+        turn("My name is Ada Lovelace."),
+        turn("my password is hunter2-Blue42"),
+        turn("Actually, my name is Ada King."),
+        turn("My name is Ada."),
     ),
     "memory_spaces": (
         turn("Remember this for me: I prefer dark mode."),
@@ -67,22 +71,36 @@ SCENARIOS: dict[str, tuple[Step, ...]] = {
         turn("Remember this for me: my name is Ada."),
     ),
     "memory_phase": (
-        turn("My name is Ada."), phase("phase-2"), turn("Actually, my name is Ada Lovelace."), diff(1, 2),
-        turn("My name is Ada Lovelace."), phase("third"), turn("My name is Ada Lovelace."), diff(2, 3),
+        turn("My name is Ada."),
+        phase("phase-2"),
+        turn("Actually, my name is Ada Lovelace."),
+        diff(1, 2),
+        turn("My name is Ada Lovelace."),
+        phase("third"),
+        turn("My name is Ada Lovelace."),
+        diff(2, 3),
     ),
     "trilingual": (
-        turn("ฉันชื่ออาดา"), turn("จำไว้ให้ฉันหน่อย: ฉันชอบโหมดมืด"), turn("รหัสผ่านของฉันคือ hunter2-Blue42"),
-        turn("我的名字是爱达。"), turn("帮我记住：我喜欢深色模式。"), turn("我的密码是 hunter2-Blue42"),
-        turn("我的名字是愛達。"), turn("幫我記住：我喜歡淺色模式。"), turn("為專案記住：我們決定使用Rust。"),
-        turn("I prefer green tea."), turn("谢谢"), turn("ขอบคุณครับ"),
+        turn("ฉันชื่ออาดา"),
+        turn("จำไว้ให้ฉันหน่อย: ฉันชอบโหมดมืด"),
+        turn("รหัสผ่านของฉันคือ hunter2-Blue42"),
+        turn("我的名字是爱达。"),
+        turn("帮我记住：我喜欢深色模式。"),
+        turn("我的密码是 hunter2-Blue42"),
+        turn("我的名字是愛達。"),
+        turn("幫我記住：我喜歡淺色模式。"),
+        turn("為專案記住：我們決定使用Rust。"),
+        turn("I prefer green tea."),
+        turn("谢谢"),
+        turn("ขอบคุณครับ"),
     ),
-}  # fmt: skip
+}
 
 
 def told(engine: Engine, name: str, user: str = "", session: str = "s") -> str:
     """What a scenario comes to, as the text of its golden file."""
     mind = engine.scope(user=user or name, session=session, project=user or name)
-    policy = engine.book.snapshot
+    policy = engine.ruleset.snapshot
     steps = []
     for what, act in SCENARIOS[name]:
         events = [

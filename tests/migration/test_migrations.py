@@ -13,10 +13,10 @@ import pytest
 
 import lamina
 from lamina import Damaged
-from lamina.engine.engine import Engine
+from lamina.engine import Engine
 from lamina.storage.migrate import load_migrations
 from lamina.testing import ManualClock
-from lamina_text.analyse import ANALYSER_VERSION
+from lamina.text.terms import ANALYSER_VERSION
 
 
 @dataclass

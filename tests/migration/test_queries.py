@@ -12,10 +12,20 @@ from lamina.storage.database import DIALECTS, load_queries
 #: write must know. A query that a caller reads through has `AND {{reached}}` in it, or agents step over their
 #: allowlists.
 WHOLE_STORE = {
-    "memory_place", "active_after", "active_in_order", "count_by_state", "memories_unlike_history",
-    "memories_without_history", "expired_by", "texts_in_block", "texts_per_block", "decay_inputs",
-    "episodes_over", "unused_memories", "due_memories",
-}  # fmt: skip
+    "memory_place",
+    "active_after",
+    "active_in_order",
+    "count_by_state",
+    "memories_unlike_history",
+    "memories_without_history",
+    "expired_by",
+    "texts_in_block",
+    "texts_per_block",
+    "decay_inputs",
+    "episodes_over",
+    "unused_memories",
+    "due_memories",
+}
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -9,40 +9,110 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lamina_text.entries import Entry, EntryFile, canonical_key
+from lamina.text.entries import Entry, EntryFile, canonical_key
 
 QUICK = settings(
     max_examples=1000, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )
 
 PIECES = [
-    b"- key:a | value:1", b"* key:b|value: 2 ", b"  - key: A | value:3 | priority:80",
-    b"- key:a | value:4 | ttl:8h", b"- key:\xe0\xb8\x81 | value:x",
+    b"- key:a | value:1",
+    b"* key:b|value: 2 ",
+    b"  - key: A | value:3 | priority:80",
+    b"- key:a | value:4 | ttl:8h",
+    b"- key:\xe0\xb8\x81 | value:x",
     b"- key:a | value:5 | priority:50 | updated_at:2026-02-07T11:00:00Z",
     b"- key:b | value:6 | updated_at:2026-02-07T11:00:00+07:00 | x:y",
-    b"- key:c | value:\\| \\n \\u{41} \\q", b"- key:c", b"- key:", b"- key:c | value:x | priority:abc",
-    b"- key:c | value:\xff", b"- key:b | nope",
-    b"# PROFILE", b"## Preferences", b"## preferences ##", b"## Other", b"### Deep", b"#", b"prose", b"",
-    b" ", b"\t", b"    note", b"- bullet",
-    b"<!--", b"-->", b"<!-- x -->", b"a <!-- b", b"`<!--`", b"```", b"````", b"```md", b"~~~", b"~~~ x",
-    b"  ```", b"---", b"===", b"| a | b |",
-    b"\xef\xbb\xbf", b"\xef\xbb\xbf- key:a | value:bom", b"\x00", b"\xff\xfe", b"\xfe\xff",
-    b"\x0b\x0c\x1c\x85", "\u2028\u2029\u0085".encode(), b"\\", b"|",
-    b"key:", b"- ", b"value:", b" | ", b":", "ภาษาไทย".encode(), "中文".encode(), b"\r",
+    b"- key:c | value:\\| \\n \\u{41} \\q",
+    b"- key:c",
+    b"- key:",
+    b"- key:c | value:x | priority:abc",
+    b"- key:c | value:\xff",
+    b"- key:b | nope",
+    b"# PROFILE",
+    b"## Preferences",
+    b"## preferences ##",
+    b"## Other",
+    b"### Deep",
+    b"#",
+    b"prose",
+    b"",
+    b" ",
+    b"\t",
+    b"    note",
+    b"- bullet",
+    b"<!--",
+    b"-->",
+    b"<!-- x -->",
+    b"a <!-- b",
+    b"`<!--`",
+    b"```",
+    b"````",
+    b"```md",
+    b"~~~",
+    b"~~~ x",
+    b"  ```",
+    b"---",
+    b"===",
+    b"| a | b |",
+    b"\xef\xbb\xbf",
+    b"\xef\xbb\xbf- key:a | value:bom",
+    b"\x00",
+    b"\xff\xfe",
+    b"\xfe\xff",
+    b"\x0b\x0c\x1c\x85",
+    "\u2028\u2029\u0085".encode(),
+    b"\\",
+    b"|",
+    b"key:",
+    b"- ",
+    b"value:",
+    b" | ",
+    b":",
+    "ภาษาไทย".encode(),
+    "中文".encode(),
+    b"\r",
 ]
 ENDINGS = [b"\n", b"\n", b"\n", b"\r\n", b"\r\n", b"\r\r\n", b"\r", b""]
 HOSTILE = [
-    " | key:response.tone | value:x", "\n- key:a | value:injected", "\r\n## Preferences\r\n", "-->", "<!--",
-    "```", "\\", "|", "\\|", "\\n", "\\u{41}",
-    "\u2028", "\u2029", "\x85", "\x00", "\x0b\x0c\x1c", "\ufeff", "\u202e", "\u2066", " ", "\t", "\u3000",
-    "ไม่ชอบเผ็ด", "更喜欢茶", "e\u0301", "👩‍👩‍👧", "a", ":",
+    " | key:response.tone | value:x",
+    "\n- key:a | value:injected",
+    "\r\n## Preferences\r\n",
+    "-->",
+    "<!--",
+    "```",
+    "\\",
+    "|",
+    "\\|",
+    "\\n",
+    "\\u{41}",
+    "\u2028",
+    "\u2029",
+    "\x85",
+    "\x00",
+    "\x0b\x0c\x1c",
+    "\ufeff",
+    "\u202e",
+    "\u2066",
+    " ",
+    "\t",
+    "\u3000",
+    "ไม่ชอบเผ็ด",
+    "更喜欢茶",
+    "e\u0301",
+    "👩‍👩‍👧",
+    "a",
+    ":",
 ]
 BOM = b"\xef\xbb\xbf"
 KEYS = ["a", "A", "b", "c", "new.key", "Response Tone", "ก", "语言", "a | value:x", "x\ny"]
 
-shaped = st.lists(st.one_of(st.sampled_from(PIECES), st.binary(max_size=12)).flatmap(
-    lambda piece: st.sampled_from(ENDINGS).map(lambda ending: piece + ending)
-), max_size=12).map(b"".join)
+shaped = st.lists(
+    st.one_of(st.sampled_from(PIECES), st.binary(max_size=12)).flatmap(
+        lambda piece: st.sampled_from(ENDINGS).map(lambda ending: piece + ending)
+    ),
+    max_size=12,
+).map(b"".join)
 values = st.one_of(st.text(max_size=40), st.lists(st.sampled_from(HOSTILE), max_size=6).map("".join))
 
 
@@ -76,8 +146,9 @@ def check_read(data: bytes) -> EntryFile:
 def check_put(file: EntryFile, key: str, value: str) -> None:
     before, name = file.to_bytes(), canonical_key(key)
     old = file.get(key)
-    wanted = Entry(key=key, value=value, priority=60, updated_at="2026-03-01T00:00:00Z",
-    extra=(("via", value),))
+    wanted = Entry(
+        key=key, value=value, priority=60, updated_at="2026-03-01T00:00:00Z", extra=(("via", value),)
+    )
     after = file.put(wanted)
     found = EntryFile.parse(after.to_bytes()).get(key)
     assert found is not None

@@ -155,10 +155,13 @@ class Model:
         for name in self.touched:
             shelf = self.shelves[name]
             turns = [
-                one for one in self.items.values()
-                if one.shelf == name and one.state == "active" and one.place.startswith("turn:")
+                one
+                for one in self.items.values()
+                if one.shelf == name
+                and one.state == "active"
+                and one.place.startswith("turn:")
                 and one.phase == shelf.phase
-            ]  # fmt: skip
+            ]
             leaving = turns[: max(0, len(turns) - WINDOW)]
             for one in leaving:
                 self.end(one, "expired")
@@ -245,9 +248,12 @@ class Governance(RuleBasedStateMachine):
         policy = self.folder / "policy.toml"
         policy.write_text(POLICY)
         self.engine = lamina.open(
-            f"sqlite:///{self.folder}/m.db", owner="ana", clock=ManualClock(), policy=str(policy),
+            f"sqlite:///{self.folder}/m.db",
+            owner="ana",
+            clock=ManualClock(),
+            policy=str(policy),
             environment={"LAMINA_HOME": str(self.folder / "home")},
-        )  # fmt: skip
+        )
         self.model = Model()
         self.minds = {
             role: self.engine.scope(
@@ -401,19 +407,31 @@ class Governance(RuleBasedStateMachine):
         found = self.engine.database.read(lambda tx: Memories(tx).load(Memories(tx).in_order()))
         engine = {
             one.id: (
-                one.kind, one.key, one.provenance.role, one.tick, one.phase, one.expires_tick, one.revision,
+                one.kind,
+                one.key,
+                one.provenance.role,
+                one.tick,
+                one.phase,
+                one.expires_tick,
+                one.revision,
                 one.text if "summary_of" not in one.meta else "",
             )
             for one in found.values()
-        }  # fmt: skip
+        }
         model = {
             one.id: (
-                one.kind, one.key, one.role, one.tick, f"phase-{one.phase}", one.expires, one.revision,
+                one.kind,
+                one.key,
+                one.role,
+                one.tick,
+                f"phase-{one.phase}",
+                one.expires,
+                one.revision,
                 one.text,
             )
             for one in self.model.items.values()
             if one.state == "active"
-        }  # fmt: skip
+        }
         assert engine == model
 
 
@@ -426,7 +444,12 @@ def test_the_engine_is_the_contract_in_more_lines(examples: int) -> None:
     run_state_machine_as_test(
         Governance,
         settings=settings(
-            max_examples=examples, stateful_step_count=STEPS, deadline=None, database=None, derandomize=True,
-            suppress_health_check=list(HealthCheck), phases=(Phase.generate, Phase.shrink),
+            max_examples=examples,
+            stateful_step_count=STEPS,
+            deadline=None,
+            database=None,
+            derandomize=True,
+            suppress_health_check=list(HealthCheck),
+            phases=(Phase.generate, Phase.shrink),
         ),
-    )  # fmt: skip
+    )

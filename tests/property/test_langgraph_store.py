@@ -14,7 +14,7 @@ from langgraph.store.base import GetOp, ListNamespacesOp, MatchCondition, Op, Pu
 from langgraph.store.memory import InMemoryStore
 
 import lamina
-from lamina.engine.engine import Engine
+from lamina.engine import Engine
 from lamina.integrations.langgraph import Store
 
 LABELS = ["a", "b", "ab", "a_b", "a%b", "A", "ผู้ใช้", "用户", "*", "a/b", "a:b", "~", "10", "a b"]

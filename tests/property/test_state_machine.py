@@ -23,8 +23,8 @@ from hypothesis.stateful import (
 import lamina
 from lamina import Conflict, NotFound, Outcome, State
 from lamina.testing import ManualClock
-from lamina_text.entries import EntryFile
-from lamina_text.normal import dedup_key
+from lamina.text.entries import EntryFile
+from lamina.text.normalise import dedup_key
 
 USERS = st.sampled_from(["ana", "bob"])
 KEYS = st.sampled_from(["tone", "lang", "Tone"])
@@ -45,7 +45,7 @@ class Memory(RuleBasedStateMachine):
         self.known: dict[str, dict[str, object]] = {}
         self.engine = self._opened()
 
-    def _opened(self) -> lamina.engine.engine.Engine:
+    def _opened(self) -> lamina.engine.Engine:
         home = {"LAMINA_HOME": str(self.folder / "home")}
         return lamina.open(self.folder / "w", owner="ana", clock=self.clock, environment=home)
 
@@ -59,18 +59,24 @@ class Memory(RuleBasedStateMachine):
     def _active(self, user: str, identity: str) -> str | None:
         return next(
             (
-                one for one, known in self.known.items()
+                one
+                for one, known in self.known.items()
                 if known["user"] == user and known["identity"] == identity and known["state"] is State.ACTIVE
             ),
             None,
-        )  # fmt: skip
+        )
 
     def _new(self, one: str, user: str, text: str, key: str | None, identity: str) -> str:
         assert one not in self.known
         self.known[one] = {
-            "user": user, "text": text, "key": key, "identity": identity,
-            "state": State.ACTIVE, "revision": 1, "purge_at": None,
-        }  # fmt: skip
+            "user": user,
+            "text": text,
+            "key": key,
+            "identity": identity,
+            "state": State.ACTIVE,
+            "revision": 1,
+            "purge_at": None,
+        }
         return one
 
     @initialize(target=ids)
@@ -132,9 +138,10 @@ class Memory(RuleBasedStateMachine):
         name = str(known["key"]) if by_key and known["key"] else one
         assert mind.forget(name).ids == (one,)
         known.update(
-            state=State.SOFT_DELETED, revision=known["revision"] + 1,  # type: ignore[operator]
+            state=State.SOFT_DELETED,
+            revision=known["revision"] + 1,  # type: ignore[operator]
             purge_at=self.clock.now() + timedelta(days=30),
-        )  # fmt: skip
+        )
 
     @rule(one=ids)
     def restore(self, one: str) -> None:
@@ -161,8 +168,11 @@ class Memory(RuleBasedStateMachine):
             return
         memory = mind.get(one)
         assert (memory.text, memory.key, memory.state, memory.revision) == (
-            known["text"], known["key"], known["state"], known["revision"],
-        )  # fmt: skip
+            known["text"],
+            known["key"],
+            known["state"],
+            known["revision"],
+        )
         assert (bool(hits) and hits[0].id == one) == (known["state"] is State.ACTIVE)
         assert len(mind.history(one)) == known["revision"]
 
@@ -183,9 +193,10 @@ class Memory(RuleBasedStateMachine):
     def the_file_is_what_the_owner_has_under_keys(self) -> None:
         file = EntryFile.parse((self.folder / "w" / "PROFILE.md").read_bytes())
         expected = {
-            known["key"]: known["text"] for known in self.known.values()
+            known["key"]: known["text"]
+            for known in self.known.values()
             if known["user"] == "ana" and known["key"] and known["state"] is State.ACTIVE
-        }  # fmt: skip
+        }
         assert {entry.canonical: entry.value for entry in file.entries} == expected
         assert file.problems == ()
 
@@ -198,7 +209,12 @@ def test_a_memory_does_what_a_dictionary_would() -> None:
     run_state_machine_as_test(
         Memory,
         settings=settings(
-            max_examples=100, stateful_step_count=30, deadline=None, database=None, derandomize=True,
-            suppress_health_check=list(HealthCheck), phases=(Phase.generate, Phase.shrink),
+            max_examples=100,
+            stateful_step_count=30,
+            deadline=None,
+            database=None,
+            derandomize=True,
+            suppress_health_check=list(HealthCheck),
+            phases=(Phase.generate, Phase.shrink),
         ),
-    )  # fmt: skip
+    )

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lamina.errors import InvalidInput
-from lamina_language.secrets.privacy import find_secrets, redacted
-from lamina_text.analyse import TERM_LIMIT, query_terms, terms
-from lamina_text.normal import dedup_key, folded, language_of, well_formed
-from lamina_text.tokens import count_tokens
+from lamina.language.secrets.privacy import find_secrets, redacted
+from lamina.text.normalise import dedup_key, folded, language_of, well_formed
+from lamina.text.terms import TERM_LIMIT, query_terms, terms
+from lamina.text.tokens import count_tokens
 
 SURROGATES_TOO = st.text(st.characters(codec=None))
 THAI_WORDS = st.sampled_from(
@@ -26,9 +26,9 @@ LATIN_WORDS = st.sampled_from(
     ["Running", "foo_bar", "src/app.py", "HttpServer", "v1.2.3", "O'Brien", "C++", "1,000", "out-of-date"]
 )
 NAMES = ["my", "password", "token", "PIN", "is", ":", "=", "รหัสผ่าน", "คือ", "密码", "是", "://u:", "@"]
-SECRET_TALK = st.lists(
-    st.sampled_from([*NAMES, "hunter2", "123456"]) | st.text(max_size=5), max_size=20
-).map(" ".join)
+SECRET_TALK = st.lists(st.sampled_from([*NAMES, "hunter2", "123456"]) | st.text(max_size=5), max_size=20).map(
+    " ".join
+)
 
 
 @given(SURROGATES_TOO)

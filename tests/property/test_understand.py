@@ -9,24 +9,76 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lamina.language.clauses import listen
+from lamina.language.events import event_type, importance
+from lamina.language.facts import ALLOWED_KEYS, VALUE_LIMIT, profile_fact
+from lamina.language.hints import promotion_hint
+from lamina.language.rulebook import rulebook
+from lamina.language.signal import low_signal
+from lamina.language.view import view_of
 from lamina.model import Kind, Role
-from lamina_language.understand.clauses import listen
-from lamina_language.understand.events import event_type, importance
-from lamina_language.understand.facts import ALLOWED_KEYS, VALUE_LIMIT, profile_fact
-from lamina_language.understand.hints import promotion_hint
-from lamina_language.understand.rulebook import rulebook
-from lamina_language.understand.signal import low_signal
-from lamina_language.understand.view import view_of
-from lamina_text.normal import folded
+from lamina.text.normalise import folded
 
 SURROGATES_TOO = st.text(st.characters(codec=None))
 FRAGMENTS = [
-    "I prefer", "not", "but", "my name is", "call me", "use", "we decided", "if", "he said", "should we",
-    "?", ".", ",", "\n", '"', "'", "“", "「", "`", ">", ":", "remember this for", "the project", "me",
-    "don't", "timezone is", "UTC+7", "ฉัน", "ชอบ", "ชื่อ", "ไม่", "ครับ", "ไหม", "ใช้", "ตัดสินใจ", "บอกว่า", "จำไว้",
-    "สำหรับโปรเจกต์", "เเ", "ํา", "我", "叫", "喜歡", "决定", "不", "是", "吗", "说", "帮我", "记住", "項目",
-    "，", "。", " ", "\u200b", "\u0301", "Ada",
-]  # fmt: skip
+    "I prefer",
+    "not",
+    "but",
+    "my name is",
+    "call me",
+    "use",
+    "we decided",
+    "if",
+    "he said",
+    "should we",
+    "?",
+    ".",
+    ",",
+    "\n",
+    '"',
+    "'",
+    "“",
+    "「",
+    "`",
+    ">",
+    ":",
+    "remember this for",
+    "the project",
+    "me",
+    "don't",
+    "timezone is",
+    "UTC+7",
+    "ฉัน",
+    "ชอบ",
+    "ชื่อ",
+    "ไม่",
+    "ครับ",
+    "ไหม",
+    "ใช้",
+    "ตัดสินใจ",
+    "บอกว่า",
+    "จำไว้",
+    "สำหรับโปรเจกต์",
+    "เเ",
+    "ํา",
+    "我",
+    "叫",
+    "喜歡",
+    "决定",
+    "不",
+    "是",
+    "吗",
+    "说",
+    "帮我",
+    "记住",
+    "項目",
+    "，",
+    "。",
+    " ",
+    "\u200b",
+    "\u0301",
+    "Ada",
+]
 TALK = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=4), max_size=24).map("".join)
 SPACED_TALK = st.lists(st.sampled_from(FRAGMENTS), max_size=24).map(" ".join)
 ANY = SURROGATES_TOO | TALK | SPACED_TALK
@@ -88,14 +140,28 @@ PHRASES = {
     Kind.PREFERENCE: ["i prefer", "i like", "i want", "never do", "never use", "never call"],
     Kind.DECISION: ["we decided", "decision", "decided", "choose", "let's use", "we will use", "use"],
     Kind.FACT: [
-        "my name is", "call me", "my timezone is", "timezone is", "timezone =", "my language is",
-        "language preference is", "my project is", "my project name is", "working on", "my editor is",
+        "my name is",
+        "call me",
+        "my timezone is",
+        "timezone is",
+        "timezone =",
+        "my language is",
+        "language preference is",
+        "my project is",
+        "my project name is",
+        "working on",
+        "my editor is",
     ],
-}  # fmt: skip
+}
 KEYS = {
-    "name": "name", "call": "name", "time": "timezone", "lang": "language", "proj": "project",
-    "work": "project", "edit": "editor",
-}  # fmt: skip
+    "name": "name",
+    "call": "name",
+    "time": "timezone",
+    "lang": "language",
+    "proj": "project",
+    "work": "project",
+    "edit": "editor",
+}
 #: Words that are in no rule.
 WORD = st.from_regex(r"[Zz][xqj][A-Za-z0-9]{1,9}", fullmatch=True)
 WORDS = st.lists(WORD, min_size=1, max_size=12).map(" ".join)
@@ -139,11 +205,56 @@ def _all_five(text: str) -> None:
 
 SOME = ["a", "“", "'a ", "not ", "if ", "my name is ", ", call me ", "please ", "ไม่ใช่", "ฉันชื่อ ", "，我叫"]
 MORE = [
-    "不是", " ", "\n", '"', "`", "```", ">", "?", ". ", ",", ":", "(", "- ", "i ", "i really ", "never use ",
-    "use ", "he said ", "don't ", "remember this ", "timezone is ", "i use x ", "decision ", "a.b", "?a",
-    "ok", "5", "ไม่", "ฉัน", "บอก", "บอกว่า", "ใช้ ", "ไหม ", "อะไร", "เ", "\u0e48", "ห้ามใช้", "我", "说",
-    "他说", "决定", "由", "用", "把这个", "帮我", "好", "哈", "\u0301", "\u200b",
-]  # fmt: skip
+    "不是",
+    " ",
+    "\n",
+    '"',
+    "`",
+    "```",
+    ">",
+    "?",
+    ". ",
+    ",",
+    ":",
+    "(",
+    "- ",
+    "i ",
+    "i really ",
+    "never use ",
+    "use ",
+    "he said ",
+    "don't ",
+    "remember this ",
+    "timezone is ",
+    "i use x ",
+    "decision ",
+    "a.b",
+    "?a",
+    "ok",
+    "5",
+    "ไม่",
+    "ฉัน",
+    "บอก",
+    "บอกว่า",
+    "ใช้ ",
+    "ไหม ",
+    "อะไร",
+    "เ",
+    "\u0e48",
+    "ห้ามใช้",
+    "我",
+    "说",
+    "他说",
+    "决定",
+    "由",
+    "用",
+    "把这个",
+    "帮我",
+    "好",
+    "哈",
+    "\u0301",
+    "\u200b",
+]
 
 
 @pytest.mark.parametrize("unit", [*SOME, *(pytest.param(unit, marks=pytest.mark.slow) for unit in MORE)])

@@ -19,42 +19,93 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import lamina_services
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 
-import lamina_services
-from lamina.engine.mind import Mind
 from lamina.model import Kind, Layer, Space
+from lamina.scoped import ScopedMemory
 from tests.security.world import QUESTIONS, Caller, Mark, World
 
 #: Verbs that store nothing: only these are asked in stolen words, which would else become the thief's own.
 READING = {
-    "recall", "search", "query", "context", "resolve", "get", "history", "explain", "trace", "changes",
-    "stats", "why_not", "loaded", "parts_of", "lines_of", "export",
-    "read_document", "find", "phases", "keyed", "pending", "turns", "latest",
-}  # fmt: skip
+    "recall",
+    "search",
+    "query",
+    "context",
+    "resolve",
+    "get",
+    "history",
+    "explain",
+    "trace",
+    "changes",
+    "stats",
+    "why_not",
+    "loaded",
+    "parts_of",
+    "lines_of",
+    "export",
+    "read_document",
+    "find",
+    "phases",
+    "keyed",
+    "pending",
+    "turns",
+    "latest",
+}
 _READING_POSTS = ("/v1/recall", "/memory/query", "/v1/context", "/v1/memories/{id}/why-not")
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "space": tuple(Space), "spaces": tuple(Space), "to": tuple(Space), "layer": tuple(Layer),
-    "layers": tuple(Layer), "kind": tuple(Kind), "kinds": tuple(Kind), "returns": ("bullets", "full"),
-    "return": ("bullets", "full"), "form": ("xml", "markdown"), "by": ("hour", "day"), "ttl": ("7d",),
-    "role": ("user", "assistant"), "corpus": ("all", "memory", "sessions"),
-    "resolution": ("warn", "ask", "supersede", "keep"), "outcome": ("success", "failure"),
-    "source": ("explicit", "correction"), "origin": ("human", "mother"),
-    "citations": ("auto", "on", "off"), "mode": ("hybrid",), "type": ("all",), "fingerprint": ("0" * 24,),
-}  # fmt: skip
+    "space": tuple(Space),
+    "spaces": tuple(Space),
+    "to": tuple(Space),
+    "layer": tuple(Layer),
+    "layers": tuple(Layer),
+    "kind": tuple(Kind),
+    "kinds": tuple(Kind),
+    "returns": ("bullets", "full"),
+    "return": ("bullets", "full"),
+    "form": ("xml", "markdown"),
+    "by": ("hour", "day"),
+    "ttl": ("7d",),
+    "role": ("user", "assistant"),
+    "corpus": ("all", "memory", "sessions"),
+    "resolution": ("warn", "ask", "supersede", "keep"),
+    "outcome": ("success", "failure"),
+    "source": ("explicit", "correction"),
+    "origin": ("human", "mother"),
+    "citations": ("auto", "on", "off"),
+    "mode": ("hybrid",),
+    "type": ("all",),
+    "fingerprint": ("0" * 24,),
+}
 _ID = re.compile(r"(?:user|session):(?P<owner>ana|bob|eve)(?:,[\w-]+)?:[a-z_]+:\d+")
 _MOMENTS = ("2025-01-01", "2026-02-03T04:05:06Z", "2030-12-31")
 _TOPICS = ("tasks", "knowledge", "profile", "tone", "procedural")
 _NAMES = ("ana", "bob", "globex", "stylist", "planner", "p-ana", "../x")
 _TRAVERSAL = (
-    "../globex/memory/2026-01-01.md", "..%2f..%2fetc/passwd", "/etc/passwd", "memory/../../globex/PROFILE.md",
-    "file:///etc/passwd", "PROFILE.md", ".lamina/lamina.db",
-)  # fmt: skip
+    "../globex/memory/2026-01-01.md",
+    "..%2f..%2fetc/passwd",
+    "/etc/passwd",
+    "memory/../../globex/PROFILE.md",
+    "file:///etc/passwd",
+    "PROFILE.md",
+    ".lamina/lamina.db",
+)
 SPOOFED = (
-    "X-User", "X-User-Id", "X-Lamina-User", "X-Lamina-Agent", "X-Lamina-Tenant", "X-Tenant", "X-Lamina-Role",
-    "X-Forwarded-User", "X-Remote-User", "X-Original-URL", "X-Forwarded-For", "Forwarded", "X-Lamina-Project",
-)  # fmt: skip
+    "X-User",
+    "X-User-Id",
+    "X-Lamina-User",
+    "X-Lamina-Agent",
+    "X-Lamina-Tenant",
+    "X-Tenant",
+    "X-Lamina-Role",
+    "X-Forwarded-User",
+    "X-Remote-User",
+    "X-Original-URL",
+    "X-Forwarded-For",
+    "Forwarded",
+    "X-Lamina-Project",
+)
 
 
 @dataclass
@@ -98,7 +149,7 @@ class Thief:
             (("agent", "user", "actor", "owner", "group", "project", "name"), lambda: pick.choice(_NAMES)),
             (("path", "file", "cwd"), lambda: pick.choice((*world.paths, *_TRAVERSAL))),
             (("id",), self.an_id),
-        ]  # fmt: skip
+        ]
         for parts, made in pools:
             if any(part in low for part in parts) and pick.random() < 0.9:
                 return made()
@@ -109,10 +160,14 @@ class Thief:
     def filters(self) -> dict[str, Any]:
         pick = self.pick
         given = {
-            "user_id": pick.choice(("ana", "bob", "*")), "agent_id": pick.choice(("stylist", "planner")),
-            "actor_id": pick.choice(("user:ana", "agent:planner")), "role": "user",
-            "run_id": pick.choice(self.world.sessions), "pinned": False, "tenant": "globex",
-        }  # fmt: skip
+            "user_id": pick.choice(("ana", "bob", "*")),
+            "agent_id": pick.choice(("stylist", "planner")),
+            "actor_id": pick.choice(("user:ana", "agent:planner")),
+            "role": "user",
+            "run_id": pick.choice(self.world.sessions),
+            "pinned": False,
+            "tenant": "globex",
+        }
         return {name: given[name] for name in pick.sample(sorted(given), k=pick.randint(0, 2))}
 
     def value(self, name: str, schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Any:
@@ -228,7 +283,7 @@ class Verb:
     def name(self) -> str:
         return ".".join(self.path)
 
-    def on(self, mind: Mind) -> Callable[..., Any]:
+    def on(self, mind: ScopedMemory) -> Callable[..., Any]:
         if self.service:
             return partial(self.function, mind)
         found: Any = mind
@@ -245,7 +300,7 @@ class Verb:
         return made
 
 
-def verbs(cls: type = Mind, above: tuple[str, ...] = ()) -> Iterable[Verb]:
+def verbs(cls: type = ScopedMemory, above: tuple[str, ...] = ()) -> Iterable[Verb]:
     """Every public verb there is, those of objects behind properties too."""
     for name, member in inspect.getmembers(cls):
         if name.startswith("_"):
@@ -264,7 +319,7 @@ def services() -> Iterable[Verb]:
         module = importlib.import_module(f"lamina_services.{one.name}")
         for name, member in inspect.getmembers(module, inspect.isfunction):
             first = next(iter(_hints(member).values()), None)
-            if not name.startswith("_") and member.__module__ == module.__name__ and first is Mind:
+            if not name.startswith("_") and member.__module__ == module.__name__ and first is ScopedMemory:
                 yield Verb((module.__name__, name), member, service=True)
 
 

@@ -29,17 +29,17 @@ from mcp import Client
 from psycopg import sql
 from starlette.testclient import TestClient
 
-from lamina.engine.engine import Engine
-from lamina.engine.mind import Mind
+from lamina.doors.http.app import create_app, document
+from lamina.doors.http.guard import Limits
+from lamina.doors.mcp.identity import Starter
+from lamina.doors.mcp.server import build_server
+from lamina.engine import Engine
 from lamina.errors import InvalidInput, LaminaError
 from lamina.integrations.langgraph import CheckpointSaver, Store
+from lamina.lifecycle.tokens import create_token
 from lamina.model import plain
 from lamina.model.token import Right
-from lamina.surfaces.http.app import create_app, document
-from lamina.surfaces.http.guard import Limits
-from lamina.surfaces.mcp.identity import Starter
-from lamina.surfaces.mcp.server import build_server
-from lamina_services.access import create_token
+from lamina.scoped import ScopedMemory
 from tests.security.attack import Route, Thief, Verb, foreign_ids, leaked, routes, services, verbs
 from tests.security.world import CALLERS, Caller, World
 
@@ -73,9 +73,9 @@ class Seat:
     """Whoever sits here is whom the server acts for; making a server for each caller takes seconds."""
 
     engine: Engine
-    given: Mind
+    given: ScopedMemory
 
-    def mind(self, right: Right, session: str) -> Mind:
+    def mind(self, right: Right, session: str) -> ScopedMemory:
         return Starter(self.engine, self.given).mind(right, session)
 
 
@@ -144,10 +144,11 @@ class Attack:
         engine = self.world.engines["acme"]
         client = stack.enter_context(
             TestClient(
-                create_app(engine, limits=Limits(failures_per_minute=10**9)), base_url="http://127.0.0.1",
+                create_app(engine, limits=Limits(failures_per_minute=10**9)),
+                base_url="http://127.0.0.1",
                 raise_server_exceptions=False,
             )
-        )  # fmt: skip
+        )
         tokens = {
             caller: create_token(engine, "t", user=caller.user, agent=caller.agent, role=caller.role)[1]
             for caller in self.callers
@@ -230,12 +231,18 @@ class Attack:
         made = {**empty_checkpoint(), "id": f"{self.pick.getrandbits(60):015x}", "ts": "2026-01-01T00:00:00Z"}
         config: Any = {"configurable": place}
         acts: list[Any] = [
-            lambda: saver.get_tuple(config), lambda: list(saver.list(config)), lambda: list(saver.list(None)),
-            lambda: list(saver.list(None, filter={"run_id": "r1"})), lambda: saver.heads(),
-            lambda: saver.put(config, made, {}, {}), lambda: saver.put_writes(config, [("log", 1)], "task"),
-            lambda: saver.delete_thread(thread), lambda: saver.delete_for_runs(["r1"]),
-            lambda: saver.copy_thread(thread, "mine"), lambda: saver.prune([thread]),
-        ]  # fmt: skip
+            lambda: saver.get_tuple(config),
+            lambda: list(saver.list(config)),
+            lambda: list(saver.list(None)),
+            lambda: list(saver.list(None, filter={"run_id": "r1"})),
+            lambda: saver.heads(),
+            lambda: saver.put(config, made, {}, {}),
+            lambda: saver.put_writes(config, [("log", 1)], "task"),
+            lambda: saver.delete_thread(thread),
+            lambda: saver.delete_for_runs(["r1"]),
+            lambda: saver.copy_thread(thread, "mine"),
+            lambda: saver.prune([thread]),
+        ]
         self.understood["checkpoints"] += 1
         self.judge("checkpoints", caller, place, answered(self.pick.choice(acts)))
 
@@ -244,10 +251,14 @@ class Attack:
         spaces = [(mark.text, "notes") for mark in self.world.marks if mark.named]
         place = pick.choice(spaces)
         acts: list[Any] = [
-            lambda: store.get(place, "one"), lambda: store.search(place), lambda: store.search(()),
-            lambda: store.search((), query="lantern", limit=50), lambda: store.list_namespaces(),
-            lambda: store.delete(place, "one"), lambda: store.put(("mine",), "one", {"text": "my lantern"}),
-        ]  # fmt: skip
+            lambda: store.get(place, "one"),
+            lambda: store.search(place),
+            lambda: store.search(()),
+            lambda: store.search((), query="lantern", limit=50),
+            lambda: store.list_namespaces(),
+            lambda: store.delete(place, "one"),
+            lambda: store.put(("mine",), "one", {"text": "my lantern"}),
+        ]
         self.understood["store"] += 1
         act = pick.choice(acts)
         self.judge("store", caller, list(place), await anyio.to_thread.run_sync(lambda: answered(act)))

@@ -11,12 +11,12 @@ from typing import Any
 from langgraph.checkpoint.base import empty_checkpoint
 
 import lamina
-from lamina.engine.engine import Engine
-from lamina.engine.mind import Mind
+from lamina.engine import Engine
 from lamina.integrations.langgraph import CheckpointSaver, Store
+from lamina.lifecycle.tokens import create_token
+from lamina.scoped import ScopedMemory
 from lamina.storage.memories import Memories
 from lamina.testing import ManualClock
-from lamina_services.access import create_token
 
 TENANTS = ("acme", "globex")
 USERS = ("ana", "bob")
@@ -43,10 +43,19 @@ _PHRASES = (
 )
 #: What everybody may ask: words that are in everybody's memories, and that give nothing away.
 QUESTIONS = (
-    "where is the lantern?", "green bridge", "what do you know about the lantern under the bridge",
-    "ตะเกียงอยู่ที่ไหน", "สะพานสีเขียว", "燈籠在哪裡", "灯笼在绿色的桥下面吗",
-    "*", "%", "' OR '1'='1", "tenant:globex", "user:bob",
-)  # fmt: skip
+    "where is the lantern?",
+    "green bridge",
+    "what do you know about the lantern under the bridge",
+    "ตะเกียงอยู่ที่ไหน",
+    "สะพานสีเขียว",
+    "燈籠在哪裡",
+    "灯笼在绿色的桥下面吗",
+    "*",
+    "%",
+    "' OR '1'='1",
+    "tenant:globex",
+    "user:bob",
+)
 
 
 @dataclass(frozen=True)
@@ -122,9 +131,13 @@ class World:
                 (workspace / path).write_text(f"# Day {number}\n\n{text}\n", "utf-8")
                 self.paths.append(path)
             self.engines[tenant] = lamina.open(
-                workspace, store=self.store, tenant=tenant, owner="ana", clock=self.clock,
+                workspace,
+                store=self.store,
+                tenant=tenant,
+                owner="ana",
+                clock=self.clock,
                 categories=str(file),
-            )  # fmt: skip
+            )
             for user in USERS:
                 self._furnish(tenant, user)
         self.stolen_token = create_token(self.engines["globex"], "laptop", user="ana")[1]
@@ -134,15 +147,20 @@ class World:
         for engine in self.engines.values():
             engine.close()
 
-    def mind(self, caller: Caller, session: str | None = None) -> Mind:
+    def mind(self, caller: Caller, session: str | None = None) -> ScopedMemory:
         return self.engines[caller.tenant].scope(
             user=caller.user, agent=caller.agent, role=caller.role, session=session
         )
 
     def mark(
-        self, tenant: str, user: str, topic: str | None = None, *, named: bool = False,
+        self,
+        tenant: str,
+        user: str,
+        topic: str | None = None,
+        *,
+        named: bool = False,
         script: int | None = None,
-    ) -> str:  # fmt: skip
+    ) -> str:
         """A new word that means nothing, in one of three scripts."""
         letters = _SYLLABLES[self._pick.randrange(3) if script is None else script]
         while (made := "".join(self._pick.choice(letters) for _ in range(5))) in self._made:
@@ -162,7 +180,7 @@ class World:
         self._graphs(mind, tenant, user)
         self.cursors.append(mind.changes().cursor)
 
-    def _facts(self, mind: Mind, tenant: str, user: str) -> None:
+    def _facts(self, mind: ScopedMemory, tenant: str, user: str) -> None:
         def kept(topic: str, number: int, **details: Any) -> str:
             receipt = mind.remember(self._phrase(tenant, user, topic, number), **details)
             assert receipt.ids, receipt
@@ -183,7 +201,7 @@ class World:
             self.ids += mind.remember(self._phrase(tenant, user, "profile", number), key=key).ids
         mind.propose(self.mark(tenant, user, "profile"), "city.guess", 0.8)
 
-    def _layers(self, mind: Mind, tenant: str, user: str) -> None:
+    def _layers(self, mind: ScopedMemory, tenant: str, user: str) -> None:
         mind.layers.user_model.update({"notes": [self._phrase(tenant, user, "profile", 0)]})
         steps = [self._phrase(tenant, user, "procedural", 1)]
         mind.layers.procedures.learn(self._phrase(tenant, user, "procedural", 2), steps)
@@ -203,7 +221,7 @@ class World:
         project = self.engines[tenant].scope(user=user, project=f"p-{user}")
         self.ids += project.remember(self._phrase(tenant, "-", None, 0), space="project").ids
 
-    def _graphs(self, mind: Mind, tenant: str, user: str) -> None:
+    def _graphs(self, mind: ScopedMemory, tenant: str, user: str) -> None:
         saver = CheckpointSaver(self.engines[tenant].database, user=user, clock=self.clock)
         thread = f"t-{self.mark(tenant, user, named=True, script=0)}"
         self.threads.append(thread)

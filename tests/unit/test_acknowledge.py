@@ -7,14 +7,18 @@ from typing import get_args
 
 import pytest
 
-from lamina.views.acknowledge import acknowledge, acknowledgement, language_for, messages, refusal
-from lamina_language.understand.commands import commands
-from lamina_text.normal import Language, language_of
+from lamina.language.acknowledge import acknowledge, acknowledgement, language_for, messages, refusal
+from lamina.language.commands import commands
+from lamina.text.normalise import Language, language_of
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 DETAILS: dict[str, str | int] = {
-    "key": "response.tone", "value": "formal", "count": 3, "until": "2026-02-01", "scope": "PROFILE.md",
-}  # fmt: skip
+    "key": "response.tone",
+    "value": "formal",
+    "count": 3,
+    "until": "2026-02-01",
+    "scope": "PROFILE.md",
+}
 SECRET = "hunter2-not-a-real-one"
 
 
@@ -90,8 +94,9 @@ def test_what_a_message_tells_to_say_is_understood() -> None:
         quoted = re.findall(r"[\"“「]([^\"”」]+)[\"”」]", said)
         found = [command for text in quoted for command in commands(text)]
         assert [(command.action, command.key) for command in found] == [
-            ("confirm", "response.tone"), ("reject", "response.tone"),
-        ]  # fmt: skip
+            ("confirm", "response.tone"),
+            ("reject", "response.tone"),
+        ]
 
 
 def test_a_long_value_is_not_repeated() -> None:

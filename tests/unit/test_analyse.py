@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from lamina_text.analyse import ANALYSER_VERSION, TERM_LIMIT, query_terms, terms
+from lamina.text.terms import ANALYSER_VERSION, TERM_LIMIT, query_terms, terms
 
 
 def test_the_analyser_has_a_version_that_an_index_can_record() -> None:

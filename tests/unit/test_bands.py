@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from lamina.config import Config
+from lamina.encoders.static import StaticEncoder
 from lamina.errors import ConfigError
 from lamina.model import Authority, Kind, Layer, Memory, Provenance, Role, Space
-from lamina_search.bands import Bands, Merge, Near, Update, banded, differing, measured, merging
-from lamina_search.compare import Comparison, Relation
-from lamina_search.encoders.static import StaticEncoder
+from lamina.similarity.compare import Comparison, Relation
+from lamina.similarity.merge_bands import Bands, Merge, Near, Update, banded, differing, measured, merging
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 BANDS = Bands()
@@ -22,10 +22,17 @@ def near(
 ) -> Near:
     at = NOW - timedelta(days=days)
     memory = Memory(
-        id=f"user:ana:semantic:{number}", space=Space.USER, owner="ana", layer=Layer.SEMANTIC, kind=Kind.FACT,
-        text=text, authority=Authority.USER_ASSERTED, created_at=at, updated_at=at,
+        id=f"user:ana:semantic:{number}",
+        space=Space.USER,
+        owner="ana",
+        layer=Layer.SEMANTIC,
+        kind=Kind.FACT,
+        text=text,
+        authority=Authority.USER_ASSERTED,
+        created_at=at,
+        updated_at=at,
         provenance=Provenance(actor="ana", role=Role.USER, via="python"),
-    )  # fmt: skip
+    )
     return Near(memory, Comparison(Relation(relation), closeness, closeness, ""))
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from lamina.language.command import Action, Command, Target
+from lamina.language.commands import commands, note_key
+from lamina.language.rulebook import rulebook
 from lamina.model import Kind, Space
-from lamina_language.understand.command import Action, Command, Target
-from lamina_language.understand.commands import commands, note_key
-from lamina_language.understand.rulebook import rulebook
-from lamina_text.entry_line import canonical_key
-from lamina_text.ttl import parse_ttl
+from lamina.text.entry_line import canonical_key
+from lamina.text.ttl import parse_ttl
 
 TABLE = [
     json.loads(line)
@@ -82,13 +82,22 @@ def test_a_lifetime_that_nobody_can_keep_is_handed_on_to_be_refused() -> None:
 @pytest.mark.parametrize(
     ("text", "lifetime"),
     [
-        ("for 90 seconds", "90s"), ("for 30 minutes", "30m"), ("for 8 hours", "8h"), ("for two days", "2d"),
-        ("for a couple of weeks", "2w"), ("for three months", "90d"), ("for half an hour", "30m"),
-        ("until 2030-12-31", "2030-12-31"), ("until 2030-12-31T10:00", "2030-12-31t10:00"),
-        ("for this session", "session_end"), ("until the session ends", "session_end"), ("forever", "none"),
-        ("ttl=2w", "2w"), ("(ttl: 30m)", "30m"),
+        ("for 90 seconds", "90s"),
+        ("for 30 minutes", "30m"),
+        ("for 8 hours", "8h"),
+        ("for two days", "2d"),
+        ("for a couple of weeks", "2w"),
+        ("for three months", "90d"),
+        ("for half an hour", "30m"),
+        ("until 2030-12-31", "2030-12-31"),
+        ("until 2030-12-31T10:00", "2030-12-31t10:00"),
+        ("for this session", "session_end"),
+        ("until the session ends", "session_end"),
+        ("forever", "none"),
+        ("ttl=2w", "2w"),
+        ("(ttl: 30m)", "30m"),
     ],
-)  # fmt: skip
+)
 def test_how_long_may_be_said_in_many_ways(text: str, lifetime: str) -> None:
     command = only(f"Remember deploy.day = Friday {text}")
     assert (command.value, command.lifetime) == ("Friday", lifetime)
@@ -99,10 +108,13 @@ def test_how_long_may_be_said_in_many_ways(text: str, lifetime: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Remember that the standup lasts for 15 minutes", "remember that I worked there for two years",
-        "จำไว้ว่าใช้เวลาเดินทางเป็นเวลา 2 ชั่วโมง", "จำไว้ว่าประชุม 30 นาที", "记住会议要开30分钟",
+        "Remember that the standup lasts for 15 minutes",
+        "remember that I worked there for two years",
+        "จำไว้ว่าใช้เวลาเดินทางเป็นเวลา 2 ชั่วโมง",
+        "จำไว้ว่าประชุม 30 นาที",
+        "记住会议要开30分钟",
     ],
-)  # fmt: skip
+)
 def test_a_duration_that_is_part_of_the_text_stays_there(text: str) -> None:
     command = only(text)
     assert command.lifetime is None
@@ -116,10 +128,12 @@ def test_a_duration_that_is_part_of_the_text_stays_there(text: str) -> None:
         ("Remember this for everyone: we close at six", Space.SYSTEM),
         ("Remember that I like tea, only for this session", Space.SESSION),
         ("Remember that I like tea", None),
-        ("จำไว้สำหรับโปรเจกต์นี้ว่าใช้แท็บ", Space.PROJECT), ("จำไว้ว่าผมชอบชา เฉพาะรอบนี้", Space.SESSION),
-        ("記住我喜歡茶，只在這次對話", Space.SESSION), ("记住在这个项目里用制表符", Space.PROJECT),
+        ("จำไว้สำหรับโปรเจกต์นี้ว่าใช้แท็บ", Space.PROJECT),
+        ("จำไว้ว่าผมชอบชา เฉพาะรอบนี้", Space.SESSION),
+        ("記住我喜歡茶，只在這次對話", Space.SESSION),
+        ("记住在这个项目里用制表符", Space.PROJECT),
     ],
-)  # fmt: skip
+)
 def test_how_far_it_should_reach(text: str, space: Space | None) -> None:
     assert only(text).space is space
 
@@ -127,11 +141,13 @@ def test_how_far_it_should_reach(text: str, space: Space | None) -> None:
 @pytest.mark.parametrize(
     ("asked", "denied"),
     [
-        ("Remember that I like tea", "Don't remember that I like tea"), ("จำว่าผมชอบชา", "อย่าจำว่าผมชอบชา"),
-        ("จำไว้ว่าผมชอบชา", "ไม่ต้องจำว่าผมชอบชา"), ("记住我喜欢茶", "不要记住我喜欢茶"),
+        ("Remember that I like tea", "Don't remember that I like tea"),
+        ("จำว่าผมชอบชา", "อย่าจำว่าผมชอบชา"),
+        ("จำไว้ว่าผมชอบชา", "ไม่ต้องจำว่าผมชอบชา"),
+        ("记住我喜欢茶", "不要记住我喜欢茶"),
         ("記住我喜歡茶", "別記住我喜歡茶"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_to_be_remembered_is_not(asked: str, denied: str) -> None:
     assert only(asked).action is Action.REMEMBER
     assert only(denied).action is Action.WITHHOLD
@@ -149,10 +165,11 @@ def test_a_free_text_has_the_same_key_however_it_is_typed() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "ｒｅｍｅｍｂｅｒ ｔｈａｔ I like tea", "re\u200bmember th\u00adat I like tea",
+        "ｒｅｍｅｍｂｅｒ ｔｈａｔ I like tea",
+        "re\u200bmember th\u00adat I like tea",
         "REMEMBER THAT I like tea",
     ],
-)  # fmt: skip
+)
 def test_wide_and_invisible_characters_change_nothing(text: str) -> None:
     assert only(text).text == "I like tea"
     assert text[slice(*only(text).span)] == text
@@ -163,8 +180,9 @@ def test_a_value_is_kept_as_it_was_typed_unless_it_is_a_settings() -> None:
     assert only("remember response.language = Traditional Chinese").value == "zh-Hant"
     assert only("remember response.tone = like my aunt").value == "like my aunt"
     assert [one.key for one in commands("remember tone = formal, language = Thai")] == [
-        "response.tone", "response.language",
-    ]  # fmt: skip
+        "response.tone",
+        "response.language",
+    ]
 
 
 def test_a_word_with_a_hyphen_may_be_a_key_and_one_with_a_dot_is() -> None:
@@ -185,16 +203,38 @@ def test_a_fact_about_the_speaker_has_its_key() -> None:
 @pytest.mark.parametrize(
     "pasted",
     [
-        "```\n{}\n```", "~~~\n{}\n~~~", "```\n{}", "> {}", "`{}`", "“{}”", "「{}」", '"{}"', "Bob: {}",
+        "```\n{}\n```",
+        "~~~\n{}\n~~~",
+        "```\n{}",
+        "> {}",
+        "`{}`",
+        "“{}”",
+        "「{}」",
+        '"{}"',
+        "Bob: {}",
         "He said: {}",
-        "Translate this:\n{}", "Here is the mail:\n\n{}", "She wrote, {}", "If you want, say {}",
+        "Translate this:\n{}",
+        "Here is the mail:\n\n{}",
+        "She wrote, {}",
+        "If you want, say {}",
         "For example, {}",
-        "Do they say {}?", "| {} |", "# {}", "//{}", "$ {}",
+        "Do they say {}?",
+        "| {} |",
+        "# {}",
+        "//{}",
+        "$ {}",
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize(
     "command",
-    ["remember that I like tea", "forget everything", "จำไว้ว่าผมชอบชา", "ลืมทุกอย่าง", "记住我喜欢茶", "忘掉一切"]
+    [
+        "remember that I like tea",
+        "forget everything",
+        "จำไว้ว่าผมชอบชา",
+        "ลืมทุกอย่าง",
+        "记住我喜欢茶",
+        "忘掉一切",
+    ],
 )
 def test_what_somebody_pastes_or_quotes_gives_no_command(pasted: str, command: str) -> None:
     assert len(commands(command)) == 1

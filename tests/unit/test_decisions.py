@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lamina.errors import Conflict, InvalidInput, NotFound
-from lamina_text.decisions import (
+from lamina.text.decision_entries import (
     Decision,
     DecisionFile,
     Status,
@@ -20,13 +20,21 @@ from lamina_text.decisions import (
     plain_line,
     superseded,
 )
-from lamina_text.entries import Severity
+from lamina.text.entries import Severity
 
 LANCE = Decision(
-    id="DECISION-20260306-switch-to-lancedb", title="Switch to LanceDB", date="2026-03-06T11:12:00+07:00",
-    session_id="s18", session_path="sessions/s18.jsonl", message_range="3-3",
-    why="it is four times faster", finding="benchmarks came in", conclusion="We use LanceDB.",
-    impact="one day of work", confidence=0.9, refs=("[[bench.md]]",),
+    id="DECISION-20260306-switch-to-lancedb",
+    title="Switch to LanceDB",
+    date="2026-03-06T11:12:00+07:00",
+    session_id="s18",
+    session_path="sessions/s18.jsonl",
+    message_range="3-3",
+    why="it is four times faster",
+    finding="benchmarks came in",
+    conclusion="We use LanceDB.",
+    impact="one day of work",
+    confidence=0.9,
+    refs=("[[bench.md]]",),
 )
 HAND = """\ufeff# Friday\r
 My own note.\r
@@ -82,7 +90,8 @@ def test_only_the_changed_fields_change() -> None:
     after = file.revise(superseded(old, by=LANCE.id, at="2026-03-10", because="nobody knew it"))
     expected = HAND.replace(b"- status: Active", b"- status: superseded").replace(
         b"  - [[b.md]]\r\n",
-        b"  - [[b.md]]\r\n- superseded_by: " + LANCE.id.encode()
+        b"  - [[b.md]]\r\n- superseded_by: "
+        + LANCE.id.encode()
         + b"\r\n- superseded_at: 2026-03-10\r\n- superseded_because: nobody knew it\r\n",
     )
     assert after.to_bytes() == expected
@@ -172,8 +181,15 @@ def test_long_titles_that_differ_late_have_different_ids() -> None:
 def test_nothing_that_could_not_be_read_back_is_written() -> None:
     empty = DecisionFile.parse(b"")
     for wrong in (
-        {"why": ""}, {"title": ""}, {"title": "a\nb"}, {"conclusion": "x <!-- y"}, {"confidence": 2.0},
-        {"refs": ("a,b",)}, {"extra": (("id", "x"),)}, {"session_id": ""}, {"date": "soon"},
+        {"why": ""},
+        {"title": ""},
+        {"title": "a\nb"},
+        {"conclusion": "x <!-- y"},
+        {"confidence": 2.0},
+        {"refs": ("a,b",)},
+        {"extra": (("id", "x"),)},
+        {"session_id": ""},
+        {"date": "soon"},
     ):
         with pytest.raises(InvalidInput):
             empty.add(replace(LANCE, **wrong))
@@ -185,13 +201,36 @@ def test_code_blocks_and_comments_hold_no_decisions() -> None:
         assert DecisionFile.parse(before + text + after).decisions == ()
 
 
-LINES = st.sampled_from([
-    "## Decision: a", "## Decision：b", "# x", "- id: DECISION-20260306-a", "- id: DECISION-20260306-b",
-    "- date: 2026-03-06", "- source:", "  - session_id: s", "  - session_path: p", "  - message_range: 1",
-    "- why: w", "  more", "- finding: f", "- conclusion: c", "- impact: i", "- confidence: 1",
-    "- confidence: 0.5", "- status: active", "- refs: r", "", "text", "```", "<!--", "-->", "\tx: y",
-    "\udcff",
-])  # fmt: skip
+LINES = st.sampled_from(
+    [
+        "## Decision: a",
+        "## Decision：b",
+        "# x",
+        "- id: DECISION-20260306-a",
+        "- id: DECISION-20260306-b",
+        "- date: 2026-03-06",
+        "- source:",
+        "  - session_id: s",
+        "  - session_path: p",
+        "  - message_range: 1",
+        "- why: w",
+        "  more",
+        "- finding: f",
+        "- conclusion: c",
+        "- impact: i",
+        "- confidence: 1",
+        "- confidence: 0.5",
+        "- status: active",
+        "- refs: r",
+        "",
+        "text",
+        "```",
+        "<!--",
+        "-->",
+        "\tx: y",
+        "\udcff",
+    ]
+)
 WHOLE = st.just(DecisionFile.parse(b"").add(LANCE).to_bytes().decode().rstrip())
 
 

@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 
 from lamina.errors import Damaged, InvalidInput
-from lamina_text.entries import Entry, EntryFile, Severity, canonical_key
+from lamina.text.entries import Entry, EntryFile, Severity, canonical_key
 
 CONTRACT = b"""\
 # PROFILE
@@ -76,15 +76,29 @@ def test_a_change_touches_only_the_parts_that_differ() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "- key:a", "- key:a | value:", "- key:a | value:  \t", "- key: | value:b", "- key:!!! | value:b",
+        "- key:a",
+        "- key:a | value:",
+        "- key:a | value:  \t",
+        "- key: | value:b",
+        "- key:!!! | value:b",
         "- key:",
-        "- key:a | value:b | priority:high", "- key:a | value:b | priority:101",
+        "- key:a | value:b | priority:high",
+        "- key:a | value:b | priority:101",
         "- key:a | value:b | priority:-1",
-        "- key:a | value:b | priority:๗๐", "- key:a | value:b | priority:", "- key:a | value:b | value:c",
-        "- key:a | key:b | value:c", "- key:a | value:b | x:1 | x:2", "- key:a | value:b | kind:wish",
-        "- key:a | value:b | source:root", "- key:a | value:b | ttl:soon", "- key:a | value:b | ",
+        "- key:a | value:b | priority:๗๐",
+        "- key:a | value:b | priority:",
+        "- key:a | value:b | value:c",
+        "- key:a | key:b | value:c",
+        "- key:a | value:b | x:1 | x:2",
+        "- key:a | value:b | kind:wish",
+        "- key:a | value:b | source:root",
+        "- key:a | value:b | ttl:soon",
+        "- key:a | value:b | ",
         "- key:a | value:b | c",
-        "- key:a | Value:b", "* key :a", "\t- key:a", "- key:a | value:" + "| x" * 100,
+        "- key:a | Value:b",
+        "* key :a",
+        "\t- key:a",
+        "- key:a | value:" + "| x" * 100,
     ],
 )
 def test_a_malformed_entry_is_reported_kept_and_not_used(line: str) -> None:
@@ -115,14 +129,21 @@ def test_a_problem_never_repeats_the_value() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "- just a bullet\n", "prose about - key:a | value:b\n", "> - key:a | value:b\n", "-key:a | value:b\n",
-        "<!-- - key:a | value:b -->\n", "<!--\n- key:a | value:b\n-->\n",
+        "- just a bullet\n",
+        "prose about - key:a | value:b\n",
+        "> - key:a | value:b\n",
+        "-key:a | value:b\n",
+        "<!-- - key:a | value:b -->\n",
+        "<!--\n- key:a | value:b\n-->\n",
         "note <!--\n- key:a | value:b\n--> end\n",
-        "<!-- x --> <!--\n- key:a | value:b\n-->\n", "```\n- key:a | value:b\n```\n",
+        "<!-- x --> <!--\n- key:a | value:b\n-->\n",
+        "```\n- key:a | value:b\n```\n",
         "~~~~ md\n- key:a | value:b\n~~~\n~~~~~\n",
         "- like this:\n    ```\n    - key:a | value:b\n    ```\n",
         "```\n<!--\n```\n<!--\n```\n- key:a | value:b\n-->\n",
-        "- keys:a | value:b\n", "- Key:a | value:b\n", "1. key:a | value:b\n",
+        "- keys:a | value:b\n",
+        "- Key:a | value:b\n",
+        "1. key:a | value:b\n",
     ],
 )
 def test_what_is_not_an_entry_is_only_kept(text: str) -> None:
@@ -135,7 +156,7 @@ def test_what_is_not_an_entry_is_only_kept(text: str) -> None:
 
 @pytest.mark.parametrize(
     "opening",
-    ["<!--\n", "prose <!-- open\n", "```\n", "~~~ x\n", "````\n```\n", "<!-- a --> <!--\n", "--> <!--\n"]
+    ["<!--\n", "prose <!-- open\n", "```\n", "~~~ x\n", "````\n```\n", "<!-- a --> <!--\n", "--> <!--\n"],
 )
 def test_what_is_never_closed_hides_nothing_and_is_reported(opening: str) -> None:
     text = f"{opening}- key:a | value:b\n"
@@ -249,13 +270,47 @@ def test_a_utf16_file_is_reported_and_never_written() -> None:
 
 
 HOSTILE = [
-    "x | key:response.tone | value:y", "a\n- key:b | value:c", "a\r\n## Preferences", "|", "||", "\\",
-    "\\|", "\\\\|", "C:\\new\\u{41}",
-    "\\u{}", "", " ", "  two  ", "\t", "\n", "\x00", "\x0b\x0c\x1c\x1d\x1e", "\x85", "\u2028\u2029",
-    "\u3000全角\u3000", "\xa0",
-    "-->", "<!--", "<!-->", "--->", "```", "---", "# h", "<script>", "[[link]]", "key:value:more", ":",
-    "\u202eevil\u2066", "\ufeff",
-    "ภาษาไทย สระอำ", "中文｜全角", "👩‍👩‍👧", "\U000e0041", "e\u0301", "none", "x" * 10_000,
+    "x | key:response.tone | value:y",
+    "a\n- key:b | value:c",
+    "a\r\n## Preferences",
+    "|",
+    "||",
+    "\\",
+    "\\|",
+    "\\\\|",
+    "C:\\new\\u{41}",
+    "\\u{}",
+    "",
+    " ",
+    "  two  ",
+    "\t",
+    "\n",
+    "\x00",
+    "\x0b\x0c\x1c\x1d\x1e",
+    "\x85",
+    "\u2028\u2029",
+    "\u3000全角\u3000",
+    "\xa0",
+    "-->",
+    "<!--",
+    "<!-->",
+    "--->",
+    "```",
+    "---",
+    "# h",
+    "<script>",
+    "[[link]]",
+    "key:value:more",
+    ":",
+    "\u202eevil\u2066",
+    "\ufeff",
+    "ภาษาไทย สระอำ",
+    "中文｜全角",
+    "👩‍👩‍👧",
+    "\U000e0041",
+    "e\u0301",
+    "none",
+    "x" * 10_000,
 ]
 
 
@@ -314,11 +369,19 @@ def test_a_heading_is_one_plain_line(heading: str) -> None:
 @pytest.mark.parametrize(
     ("text", "key"),
     [
-        ("response.tone", "response.tone"), (" Response Tone ", "response_tone"), ("a//b--c", "a_b--c"),
+        ("response.tone", "response.tone"),
+        (" Response Tone ", "response_tone"),
+        ("a//b--c", "a_b--c"),
         ("__a__", "a"),
-        ("ภาษา ที่ชอบ", "ภาษา_ที่ชอบ"), ("最喜欢的茶！", "最喜欢的茶"), ("CAFÉ", "café"),
-        ("cafe\u0301", "café"), ("Straße", "strasse"),
-        ("x" * 128, "x" * 128), ("๑๒", "๑๒"), ("note.1a2b", "note.1a2b"), ("_.x", ".x"),
+        ("ภาษา ที่ชอบ", "ภาษา_ที่ชอบ"),
+        ("最喜欢的茶！", "最喜欢的茶"),
+        ("CAFÉ", "café"),
+        ("cafe\u0301", "café"),
+        ("Straße", "strasse"),
+        ("x" * 128, "x" * 128),
+        ("๑๒", "๑๒"),
+        ("note.1a2b", "note.1a2b"),
+        ("_.x", ".x"),
     ],
 )
 def test_a_key_has_one_spelling(text: str, key: str) -> None:
@@ -346,8 +409,13 @@ def test_every_letter_of_every_script_makes_a_key_that_is_its_own_spelling() -> 
 @pytest.mark.parametrize(
     "data",
     [
-        b"x" * 10_000_000, b"- key:a | value:" + b"x" * 10_000_000, b"- key:a | value:" + b"|" * 10_000_000,
-        b"- key:" + b"a" * 10_000_000, b"<!--x-->" * 1_250_000, b"`" * 10_000_000, b" \t" * 5_000_000,
+        b"x" * 10_000_000,
+        b"- key:a | value:" + b"x" * 10_000_000,
+        b"- key:a | value:" + b"|" * 10_000_000,
+        b"- key:" + b"a" * 10_000_000,
+        b"<!--x-->" * 1_250_000,
+        b"`" * 10_000_000,
+        b" \t" * 5_000_000,
         b"#" * 10_000_000,
         b"- key:a | value:" + b"\\" * 10_000_000,
     ],

@@ -16,11 +16,11 @@ import pytest
 import zstandard
 
 from lamina.errors import InvalidInput, NotFound
-from lamina_formats.detect import READERS, find
-from lamina_formats.exclusion import excluded_session
-from lamina_formats.lines import elements
-from lamina_formats.turn import Fact, File, Item, Place, Skipped, Turn
-from lamina_formats.words import TOOL_CHARS, moment, said
+from lamina.imports.detect import READERS, find
+from lamina.imports.exclusion import excluded_session
+from lamina.imports.lines import elements
+from lamina.imports.turn import Fact, File, Item, Place, Skipped, Turn
+from lamina.imports.words import TOOL_CHARS, moment, said
 
 DATA = Path(__file__).parents[1] / "data" / "transcripts"
 
@@ -36,8 +36,16 @@ EXPECTED: dict[str, tuple[list[tuple[str, str, str, str]], dict[str, int]]] = {
             ("s-old", "assistant", "And plain strings.", "@194 (line 3)"),
         ],
         {
-            "tool_output": 1, "other_branch": 1, "recalled": 1, "summary": 1, "bad_line": 1, "no_reply": 1,
-            "heartbeat": 2, "truncated": 1, "scheduler": 1, "subagent": 1,
+            "tool_output": 1,
+            "other_branch": 1,
+            "recalled": 1,
+            "summary": 1,
+            "bad_line": 1,
+            "no_reply": 1,
+            "heartbeat": 2,
+            "truncated": 1,
+            "scheduler": 1,
+            "subagent": 1,
         },
     ),
     "claude-code": (
@@ -84,7 +92,7 @@ EXPECTED: dict[str, tuple[list[tuple[str, str, str, str]], dict[str, int]]] = {
         [("k-1", "user", "我们决定用 LanceDB", "k1"), ("k-1", "assistant", "Understood.", "k2")],
         {},
     ),
-}  # fmt: skip
+}
 
 
 def items(path: Path, *, tool_output: bool = False) -> list[Item]:
@@ -121,9 +129,12 @@ def test_other_memories_give_facts() -> None:
     found = [item for item in items(DATA / "mem0") + items(DATA / "memory-server") if isinstance(item, Fact)]
 
     assert [one.text for one in found] == [
-        "Ana is vegetarian", "อานาอยู่เชียงใหม่",
-        "Ana (person): likes tea", "Ana (person): 住在曼谷", "Ana works_at Acme",
-    ]  # fmt: skip
+        "Ana is vegetarian",
+        "อานาอยู่เชียงใหม่",
+        "Ana (person): likes tea",
+        "Ana (person): 住在曼谷",
+        "Ana works_at Acme",
+    ]
     assert found[1].at == moment("2026-01-03T10:04:05Z")
 
 
@@ -317,7 +328,7 @@ def test_what_is_no_transcript_is_passed_over_in_a_folder_and_an_error_by_name(t
         ("<memory>" * 50_000 + "x", "<memory>" * 50_000 + "x"),
         ("[Request interrupted by user for tool use]", ""),
     ],
-)  # fmt: skip
+)
 def test_what_programs_put_into_a_message_was_not_said(text: str, words: str) -> None:
     assert said(text) == words
 
@@ -325,10 +336,16 @@ def test_what_programs_put_into_a_message_was_not_said(text: str, words: str) ->
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("agent:main:main", None), ("agent:main:telegram:group:7", None), ("my-robot-plans", None),
-        ("cron:nightly", "scheduler"), ("hook:7f", "hook"), ("agent:main:subagent:7f", "subagent"),
-        ("agent:main:cron:x", "scheduler"), ("lamina:job:wrap-up", "own_job"), ("heartbeat", "heartbeat"),
+        ("agent:main:main", None),
+        ("agent:main:telegram:group:7", None),
+        ("my-robot-plans", None),
+        ("cron:nightly", "scheduler"),
+        ("hook:7f", "hook"),
+        ("agent:main:subagent:7f", "subagent"),
+        ("agent:main:cron:x", "scheduler"),
+        ("lamina:job:wrap-up", "own_job"),
+        ("heartbeat", "heartbeat"),
     ],
-)  # fmt: skip
+)
 def test_sessions_in_which_nobody_speaks_are_known_by_their_keys(name: str, reason: str | None) -> None:
     assert excluded_session(name) == reason

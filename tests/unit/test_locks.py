@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from lamina.clock import monotonic
 from lamina.errors import Damaged, Unavailable
-from lamina.runtime import monotonic
-from lamina_files.files import read_file, replace_file
-from lamina_files.locks import LOCK_DIR, locked
-from lamina_text.entries import EntryFile
+from lamina.text.entries import EntryFile
+from lamina.workspace.files import read_file, replace_file
+from lamina.workspace.locks import LOCK_DIR, locked
 
 WRITER = """
 import sys
 from pathlib import Path
-from lamina_text.entries import Entry, EntryFile
-from lamina_files.files import read_file, replace_file
-from lamina_files.locks import locked
+from lamina.text.entries import Entry, EntryFile
+from lamina.workspace.files import read_file, replace_file
+from lamina.workspace.locks import locked
 root, me = Path(sys.argv[1]), sys.argv[2]
 for number in range(50):
     with locked(root, "PROFILE.md", timeout_s=100):
@@ -33,7 +33,7 @@ for number in range(50):
 HOLDER = """
 import sys
 from pathlib import Path
-from lamina_files.locks import locked
+from lamina.workspace.locks import locked
 with locked(Path(sys.argv[1]), "a.md"):
     print("in", flush=True)
     sys.stdin.read()

@@ -13,11 +13,11 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
-from lamina.app import open_embedder
 from lamina.config import Config
+from lamina.encoders.library import LibraryEncoder
+from lamina.encoders.onnx import OnnxEncoder
 from lamina.errors import ConfigError
-from lamina_search.encoders.library import LibraryEncoder
-from lamina_search.encoders.onnx import OnnxEncoder
+from lamina.opening import open_embedder
 
 WORDS = {"[UNK]": 0, "[PAD]": 1, "tea": 2, "coffee": 3, "hot": 4}
 ROWS = np.array([[0, 0, 1], [9, 9, 9], [1, 0, 0], [0.8, 0.6, 0], [0, 1, 0]], dtype=np.float32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lamina_search.encoders.port import UNCALIBRATED, Calibration, unit
+from lamina.encoders.port import UNCALIBRATED, Calibration, unit
 
 CURVES = Calibration({"en-th": ((0.1, 0.0), (0.5, 0.6), (0.7, 1.0)), "en-en": ((0.2, 0.1), (1.0, 1.0))})
 

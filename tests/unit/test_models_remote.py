@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lamina.app import open_embedder
 from lamina.config import Config
+from lamina.encoders.remote import Endpoint, RemoteEncoder
 from lamina.errors import ConfigError, Unauthenticated, Unavailable
-from lamina_search.encoders.remote import Endpoint, RemoteEncoder
+from lamina.opening import open_embedder
 
 Answer = tuple[int, Any]
 KEY = "-".join(["made", "up", "key"])

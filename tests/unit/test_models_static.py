@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lamina.app import open_embedder
 from lamina.config import Config
+from lamina.encoders.pieces import PIECES_VERSION, Pieces, longest_words, words
+from lamina.encoders.static import HEADER, PIECES, ROWS, SCALES, StaticEncoder
 from lamina.errors import Damaged, Unavailable
-from lamina_search.encoders.pieces import PIECES_VERSION, Pieces, longest_words, words
-from lamina_search.encoders.static import HEADER, PIECES, ROWS, SCALES, StaticEncoder
+from lamina.opening import open_embedder
 
 VOCABULARY = ["cat", "dog", "แมว", "หมา", "~แมว", "猫", "狗", "小猫", "run"]
 AXES = {"cat": 0, "แมว": 0, "~แมว": 0, "猫": 0, "小猫": 0, "dog": 1, "หมา": 1, "狗": 1, "run": 2}
@@ -30,9 +30,13 @@ def folder(tmp_path: Path) -> Path:
         rows[number, AXES[piece]] = 100
     rows[len(VOCABULARY) :, 3] = range(1, SHARED + 1)
     header = {
-        "pieces_version": PIECES_VERSION, "hash": "0123456789abcdef" * 4, "dimension": 4, "shared": SHARED,
-        "weights": {"en": 0.5, "th": 0.25, "zh": 0.25}, "calibration": {"en-th": [[0.0, 0.0], [0.5, 1.0]]},
-    }  # fmt: skip
+        "pieces_version": PIECES_VERSION,
+        "hash": "0123456789abcdef" * 4,
+        "dimension": 4,
+        "shared": SHARED,
+        "weights": {"en": 0.5, "th": 0.25, "zh": 0.25},
+        "calibration": {"en-th": [[0.0, 0.0], [0.5, 1.0]]},
+    }
     (tmp_path / HEADER).write_text(json.dumps(header))
     (tmp_path / PIECES).write_text("\n".join(VOCABULARY), encoding="utf-8")
     np.save(tmp_path / ROWS, rows)
@@ -136,7 +140,7 @@ def test_pieces_without_shared_rows_leave_unknown_words_out():
 def test_a_table_that_is_not_installed_says_what_to_install():
     program = (
         "import sys; sys.modules['lamina_encoder'] = None\n"
-        "from lamina_search.encoders.static import StaticEncoder\n"
+        "from lamina.encoders.static import StaticEncoder\n"
         "StaticEncoder().embed(['x'])\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

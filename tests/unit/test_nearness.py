@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lamina_search import nearness
-from lamina_search.nearness import Vectors, cosines, packed, small, unpacked, without
+from lamina.similarity import nearness
+from lamina.similarity.nearness import Vectors, cosines, packed, small, unpacked, without
 
 
 def directions(count: int, dimension: int = 192) -> Any:

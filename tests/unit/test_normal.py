@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 
 from lamina.errors import InvalidInput
-from lamina_text.normal import TEXT_LIMIT, dedup_key, folded, language_of, visible, well_formed
+from lamina.text.normalise import TEXT_LIMIT, dedup_key, folded, language_of, visible, well_formed
 
 
 @pytest.mark.parametrize(

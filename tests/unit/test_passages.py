@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina_text.passages import LARGEST, OVERLAP, TARGET, Passage, date_in, date_of_path, read_markdown
-from lamina_text.tokens import count_tokens
+from lamina.text.passages import LARGEST, OVERLAP, TARGET, Passage, date_in, date_of_path, read_markdown
+from lamina.text.tokens import count_tokens
 
 NOTE = """\
 ---

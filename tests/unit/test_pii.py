@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from lamina_language.secrets import pii
-from lamina_language.secrets.pii import find_personal, passes_luhn
-from lamina_language.secrets.privacy import REDACTED, find_secrets, redacted
-from lamina_language.secrets.shapes import compiled
+from lamina.language.secrets import pii
+from lamina.language.secrets.pii import find_personal, passes_luhn
+from lamina.language.secrets.privacy import REDACTED, find_secrets, redacted
+from lamina.language.secrets.shapes import compiled
 
 CHECKS = {
     "payment_card": pii.CHECKS["luhn"],
@@ -29,8 +29,13 @@ def rules(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("rule", "number"),
     [
-        ("payment_card", CARD), ("payment_card", AMEX), ("payment_card", JCB), ("payment_card", UNION_PAY),
-        ("chinese_resident_id", CHINESE), ("iban", IBAN), ("iban", "GB29NWBK60161331926819"),
+        ("payment_card", CARD),
+        ("payment_card", AMEX),
+        ("payment_card", JCB),
+        ("payment_card", UNION_PAY),
+        ("chinese_resident_id", CHINESE),
+        ("iban", IBAN),
+        ("iban", "GB29NWBK60161331926819"),
     ],
 )
 def test_a_number_adds_up_and_no_longer_with_any_other_digit_in_it(rule: str, number: str) -> None:
@@ -63,13 +68,17 @@ def test_luhn() -> None:
 @pytest.mark.parametrize(
     "written",
     [
-        CARD, "4539 1488 0343 6467", "4539-1488-0343-6467", "45391488 03436467", "3714 496353 98431",
-        "６２５０ ９４１０ ０６５２ ８５９９", "๔๕๓๙๑๔๘๘๐๓๔๓๖๔๖๗", "4539148803\n436467",
+        CARD,
+        "4539 1488 0343 6467",
+        "4539-1488-0343-6467",
+        "45391488 03436467",
+        "3714 496353 98431",
+        "６２５０ ９４１０ ０６５２ ８５９９",
+        "๔๕๓๙๑๔๘๘๐๓๔๓๖๔๖๗",
+        "4539148803\n436467",
     ],
 )
-@pytest.mark.parametrize(
-    "frame", ["{}", "pay with {} please", "ตัดบัตร {} ได้เลย", "卡号{}，谢谢", "卡號：{}"]
-)
+@pytest.mark.parametrize("frame", ["{}", "pay with {} please", "ตัดบัตร {} ได้เลย", "卡号{}，谢谢", "卡號：{}"])
 def test_a_card_is_found_however_it_is_written(frame: str, written: str) -> None:
     assert redacted(frame.format(written)) == frame.format(REDACTED)
 
@@ -77,10 +86,27 @@ def test_a_card_is_found_however_it_is_written(frame: str, written: str) -> None
 @pytest.mark.parametrize(
     "frame",
     [
-        "order {}", "order number {}", "order id: {}", "tracking {}", "IMEI {}", "invoice #{}", "x = -{}",
-        "serial no. {}", "ticket {}", '"id": {}', "user_id={}", "https://x.acme.co/{}", "0.{}", "{}.5",
-        "a{}", "v-{}",
-        "订单号{}", "快递单号：{}", "訂單編號 {}", "เลขพัสดุ {}", "หมายเลขคำสั่งซื้อ {}",
+        "order {}",
+        "order number {}",
+        "order id: {}",
+        "tracking {}",
+        "IMEI {}",
+        "invoice #{}",
+        "x = -{}",
+        "serial no. {}",
+        "ticket {}",
+        '"id": {}',
+        "user_id={}",
+        "https://x.acme.co/{}",
+        "0.{}",
+        "{}.5",
+        "a{}",
+        "v-{}",
+        "订单号{}",
+        "快递单号：{}",
+        "訂單編號 {}",
+        "เลขพัสดุ {}",
+        "หมายเลขคำสั่งซื้อ {}",
     ],
 )
 def test_a_card_number_with_another_meaning_is_none(frame: str) -> None:
@@ -94,7 +120,10 @@ def test_a_card_after_a_cvv_and_a_date_is_found_alone() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "1-1017-00230-70-8", "1 1017 00230 70 8", f"เลขบัตรประชาชน {THAI}", f"my Thai ID is {THAI}",
+        "1-1017-00230-70-8",
+        "1 1017 00230 70 8",
+        f"เลขบัตรประชาชน {THAI}",
+        f"my Thai ID is {THAI}",
         f"national id: {THAI}",
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lamina.surfaces.cli.plain_view import plain_lines
+from lamina.doors.cli.plain_view import plain_lines
 
 
 def test_a_trace_is_one_key_and_value_a_line() -> None:

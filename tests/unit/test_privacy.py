@@ -15,10 +15,10 @@ from types import ModuleType
 
 import pytest
 
-from lamina_language.secrets import pii, privacy, shapes, shapes_named, views
-from lamina_language.secrets.privacy import REDACTED, Allowed, Finding, find_secrets, redacted
-from lamina_language.secrets.shapes import compiled, shape, source
-from lamina_language.secrets.shapes_named import NAMES
+from lamina.language.secrets import pii, privacy, shapes, shapes_named, views
+from lamina.language.secrets.privacy import REDACTED, Allowed, Finding, find_secrets, redacted
+from lamina.language.secrets.shapes import compiled, shape, source
+from lamina.language.secrets.shapes_named import NAMES
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,7 +39,9 @@ PEM = "PRIVATE " + "KEY-----"
 TOKENS = {
     "aws_access_key": ["AK" + "IA" + of(UPPER, 16), "AS" + "IA" + of(UPPER, 16)],
     "github_token": [
-        "gh" + "p_" + of(ALNUM, 36), "gh" + "o_" + of(ALNUM, 36), "github" + "_pat_" + of(ALNUM, 82),
+        "gh" + "p_" + of(ALNUM, 36),
+        "gh" + "o_" + of(ALNUM, 36),
+        "github" + "_pat_" + of(ALNUM, 82),
     ],
     "gitlab_token": ["gl" + "pat-" + of(ALNUM, 20)],
     "slack_token": ["xox" + "b-" + of(string.digits, 12) + "-" + of(ALNUM, 24)],
@@ -57,8 +59,12 @@ TOKENS = {
     "lamina_token": ["lam" + "_" + of(ALNUM, 43)],
     "private_key": [f"-----BEGIN RSA {PEM}\n{of(ALNUM, 64)}\n{of(ALNUM, 20)}==\n-----END RSA {PEM}"],
     "cloud_key": [
-        "LT" + "AI" + of(ALNUM, 20), "AK" + "ID" + of(ALNUM, 32), "dop" + "_v1_" + of(HEX, 64),
-        "dapi" + of(HEX, 32), "sbp" + "_" + of(HEX, 40), "hvs" + "." + of(ALNUM, 90),
+        "LT" + "AI" + of(ALNUM, 20),
+        "AK" + "ID" + of(ALNUM, 32),
+        "dop" + "_v1_" + of(HEX, 64),
+        "dapi" + of(HEX, 32),
+        "sbp" + "_" + of(HEX, 40),
+        "hvs" + "." + of(ALNUM, 90),
     ],
     "azure_key": ["AccountKey" + "=" + of(ALNUM, 86) + "=="],
     "azure_client_secret": ["a1B8" + "Q~" + of(ALNUM, 34)],
@@ -72,16 +78,26 @@ TOKENS = {
     "airtable_token": ["pat" + of(ALNUM, 14) + "." + of(HEX, 64)],
     "line_channel_token": [of(ALNUM, 150) + "1O/w1" + "cDnyilFU="],
     "service_token": [
-        "shp" + "at_" + of(HEX, 32), "lin" + "_api_" + of(ALNUM, 40), "ntn" + "_" + of(ALNUM, 46),
-        "sntr" + "yu_" + of(HEX, 64), "AGE-SECRET" + "-KEY-1" + of(UPPER, 58), "figd" + "_" + of(ALNUM, 40),
-        "gl" + "sa_" + of(ALNUM, 32) + "_" + of(HEX, 8), "dckr" + "_pat_" + of(ALNUM, 27),
+        "shp" + "at_" + of(HEX, 32),
+        "lin" + "_api_" + of(ALNUM, 40),
+        "ntn" + "_" + of(ALNUM, 46),
+        "sntr" + "yu_" + of(HEX, 64),
+        "AGE-SECRET" + "-KEY-1" + of(UPPER, 58),
+        "figd" + "_" + of(ALNUM, 40),
+        "gl" + "sa_" + of(ALNUM, 32) + "_" + of(HEX, 8),
+        "dckr" + "_pat_" + of(ALNUM, 27),
     ],
     "disk_recovery_key": ["-".join(of(string.digits, 6) for _ in range(8))],
     "prefixed_token": ["acme" + "_live_" + of(ALNUM, 32)],
 }
 EACH = [(rule, token) for rule, tokens in TOKENS.items() for token in tokens]
 FRAMES = [
-    "{}", "please keep {} for me.", "โทเค็นคือ{}ครับ", "密钥{}，请记住", "密鑰是「{}」", "key={}",
+    "{}",
+    "please keep {} for me.",
+    "โทเค็นคือ{}ครับ",
+    "密钥{}，请记住",
+    "密鑰是「{}」",
+    "key={}",
     '{{"k": "{}"}}',
 ]
 

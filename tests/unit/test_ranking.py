@@ -7,10 +7,10 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from lamina_search.fusion import Fused, Traits, adjust, newest_first, ranks_by, reciprocal
-from lamina_search.question import Manner, guesses, misread, mistyped, understood
-from lamina_search.rerank import closeness, judged, near_duplicates
-from lamina_search.timing import says_when, timing
+from lamina.ranking.fusion import Fused, Traits, adjust, newest_first, ranks_by, reciprocal
+from lamina.ranking.question import Manner, guesses, misread, mistyped, understood
+from lamina.ranking.rerank import closeness, judged, near_duplicates
+from lamina.ranking.timing import says_when, timing
 
 NOW = datetime(2024, 3, 13, 15, tzinfo=UTC)  # a Wednesday
 

@@ -10,8 +10,8 @@ import pytest
 
 from lamina.config import knobs
 from lamina.errors import ConfigError
-from lamina_jobs.registry import JOBS
-from lamina_jobs.schedule import Schedule, parse_schedules, zone_of
+from lamina.jobs.registry import JOBS
+from lamina.jobs.schedule import Schedule, parse_schedules, zone_of
 
 BERLIN, BANGKOK = zone_of("Europe/Berlin"), zone_of("Asia/Bangkok")
 

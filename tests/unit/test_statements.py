@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lamina_language.understand.due import due_in
-from lamina_language.understand.statements import KEPT, Said, assents, proposal, statements
-from lamina_language.understand.view import view_of
+from lamina.language.due import due_in
+from lamina.language.statements import KEPT, Said, assents, proposal, statements
+from lamina.language.view import view_of
 
 DATA = Path(__file__).parents[1] / "data/fortnight"
 WEDNESDAY = date(2026, 3, 4)
@@ -76,14 +76,25 @@ def test_a_proposal_counts_when_the_person_agrees_and_does_nothing_else(
 @pytest.mark.parametrize(
     ("text", "day"),
     [
-        ("by Friday", "2026-03-06"), ("by next Friday", "2026-03-13"), ("today", "2026-03-04"),
-        ("by 2026-04-01", "2026-04-01"), ("on March 13th", "2026-03-13"), ("by 3 March", "2027-03-03"),
-        ("by the end of the month", "2026-03-31"), ("ภายในวันศุกร์", "2026-03-06"),
-        ("วันศุกร์หน้า", "2026-03-13"), ("ก่อนวันที่ 13 มีนาคม", "2026-03-13"), ("พรุ่งนี้", "2026-03-05"),
-        ("下週一前", "2026-03-09"), ("周五之前", "2026-03-06"), ("3月13日前", "2026-03-13"),
-        ("月底", "2026-03-31"), ("no day at all", "None"), ("31 February", "None"),
+        ("by Friday", "2026-03-06"),
+        ("by next Friday", "2026-03-13"),
+        ("today", "2026-03-04"),
+        ("by 2026-04-01", "2026-04-01"),
+        ("on March 13th", "2026-03-13"),
+        ("by 3 March", "2027-03-03"),
+        ("by the end of the month", "2026-03-31"),
+        ("ภายในวันศุกร์", "2026-03-06"),
+        ("วันศุกร์หน้า", "2026-03-13"),
+        ("ก่อนวันที่ 13 มีนาคม", "2026-03-13"),
+        ("พรุ่งนี้", "2026-03-05"),
+        ("下週一前", "2026-03-09"),
+        ("周五之前", "2026-03-06"),
+        ("3月13日前", "2026-03-13"),
+        ("月底", "2026-03-31"),
+        ("no day at all", "None"),
+        ("31 February", "None"),
     ],
-)  # fmt: skip
+)
 def test_a_day_is_understood_from_the_day_it_is_said_on(text: str, day: str) -> None:
     assert str(due_in(view_of(text).text, WEDNESDAY)) == day
 

@@ -42,8 +42,13 @@ def test_each_verb_is_a_span_without_content(spans: InMemorySpanExporter, tmp_pa
             mind.restore("user:ana:semantic:99")
     made = spans.get_finished_spans()
     assert [span.name for span in made] == [
-        "create_memory", "upsert_memory", "update_memory", "search_memory", "delete_memory", "update_memory",
-    ]  # fmt: skip
+        "create_memory",
+        "upsert_memory",
+        "update_memory",
+        "search_memory",
+        "delete_memory",
+        "update_memory",
+    ]
     assert made[0].attributes is not None
     assert made[0].attributes["gen_ai.memory.record.id"] == one
     assert made[0].attributes["gen_ai.agent.id"] == "planner"

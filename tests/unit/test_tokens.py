@@ -6,23 +6,24 @@ import sys
 
 import pytest
 
-from lamina_text.tokens import count_tokens
+from lamina.text.tokens import count_tokens
 
 # (text, tokens in o200k, tokens in tekken), counted once with those vocabularies.
 COUNTED = [
     (
         "The team decided on Tuesday to move the billing service to the new database, because the old one "
         "could not keep up with the number of customers at the end of the month.",
-        35, 35,
+        35,
+        35,
     ),
     (
-        "ทีมงานตัดสินใจเมื่อวันอังคารว่าจะย้ายระบบเรียกเก็บเงินไปยังฐานข้อมูลใหม่ "
-        "เพราะของเดิมรองรับจำนวนลูกค้าในช่วงสิ้นเดือนไม่ไหว",
-        44, 62,
+        "ทีมงานตัดสินใจเมื่อวันอังคารว่าจะย้ายระบบเรียกเก็บเงินไปยังฐานข้อมูลใหม่ เพราะของเดิมรองรับจำนวนลูกค้าในช่วงสิ้นเดือนไม่ไหว",
+        44,
+        62,
     ),
     ("团队星期二决定把计费服务迁移到新的数据库，因为旧的数据库在月底无法承受那么多客户的访问。", 28, 39),
     ("團隊星期二決定把計費服務遷移到新的資料庫，因為舊的資料庫在月底無法承受那麼多客戶的存取。", 40, 45),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "o200k", "tekken"), COUNTED)

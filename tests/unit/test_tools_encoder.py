@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lamina_search.encoders.static import StaticEncoder
+from lamina.encoders.static import StaticEncoder
 from tools.encoder import calibrate, pack, pairs, readers
 from tools.encoder.course import course, held_back
 from tools.encoder.sources import SOURCES
@@ -133,13 +133,24 @@ def test_what_is_kept_back_is_not_learnt():
 def test_every_source_has_a_licence_and_a_line_in_the_notice():
     notice = (Path(__file__).parents[2] / "packages/lamina-encoder/NOTICE").read_text("utf-8")
     names = {
-        "wordnet": "WordNet 3.0", "thai-wordnet": "Thai WordNet", "thai-transliteration": "PyThaiNLP",
-        "cc-cedict": "CC-CEDICT", "geonames": "GeoNames", "cldr": "CLDR", "chromium": "Chromium",
-        "libreoffice": "LibreOffice", "libreoffice-help": "LibreOffice", "firefox": "Firefox",
-        "thunderbird": "Thunderbird", "django": "Django", "home-assistant": "Home Assistant",
-        "interfaces": "Lighthouse", "factbook": "World Factbook", "speeches": "State of the Union",
+        "wordnet": "WordNet 3.0",
+        "thai-wordnet": "Thai WordNet",
+        "thai-transliteration": "PyThaiNLP",
+        "cc-cedict": "CC-CEDICT",
+        "geonames": "GeoNames",
+        "cldr": "CLDR",
+        "chromium": "Chromium",
+        "libreoffice": "LibreOffice",
+        "libreoffice-help": "LibreOffice",
+        "firefox": "Firefox",
+        "thunderbird": "Thunderbird",
+        "django": "Django",
+        "home-assistant": "Home Assistant",
+        "interfaces": "Lighthouse",
+        "factbook": "World Factbook",
+        "speeches": "State of the Union",
         "books": "Gutenberg",
-    }  # fmt: skip
+    }
     assert {source.name for source in SOURCES} == set(names)
     assert all(name in notice for name in names.values())
     assert all(source.licence for source in SOURCES)

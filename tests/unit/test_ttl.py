@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from lamina.errors import InvalidInput
-from lamina_text.ttl import parse_time, parse_ttl
+from lamina.text.ttl import parse_time, parse_ttl
 
 NOW = datetime(2026, 2, 7, 11, 0, tzinfo=UTC)
 
@@ -50,10 +50,34 @@ def test_an_iso_date_or_time_is_kept_as_utc(text: str, canonical: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", " ", "h", "8", "8x", "1.5h", "-8h", "+8h", "0h", "8 h", "8hh", "8h 30m", "๘h", "８h", "forever",
+        "",
+        " ",
+        "h",
+        "8",
+        "8x",
+        "1.5h",
+        "-8h",
+        "+8h",
+        "0h",
+        "8 h",
+        "8hh",
+        "8h 30m",
+        "๘h",
+        "８h",
+        "forever",
         "never",
-        "36501d", "99999999999w", "9" * 5000 + "d", "31/12/2026", "12-31-2026", "2026-13-01", "2026-02-30",
-        "2026-W07-1", "20260207", "2026-02-07T25:00", "0001-01-01T00:00+07:00", "9999-12-31T23:59:59-07:00",
+        "36501d",
+        "99999999999w",
+        "9" * 5000 + "d",
+        "31/12/2026",
+        "12-31-2026",
+        "2026-13-01",
+        "2026-02-30",
+        "2026-W07-1",
+        "20260207",
+        "2026-02-07T25:00",
+        "0001-01-01T00:00+07:00",
+        "9999-12-31T23:59:59-07:00",
         "8h\x00",
     ],
 )

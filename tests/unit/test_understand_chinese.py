@@ -4,43 +4,94 @@ from __future__ import annotations
 
 import pytest
 
+from lamina.language.events import event_type, importance
+from lamina.language.facts import profile_fact
+from lamina.language.hints import Hint, promotion_hint
+from lamina.language.signal import low_signal
 from lamina.model import Kind, Role, Space
-from lamina_language.understand.events import event_type, importance
-from lamina_language.understand.facts import profile_fact
-from lamina_language.understand.hints import Hint, promotion_hint
-from lamina_language.understand.signal import low_signal
 
 KINDS = {
     Kind.CORRECTION: [
-        "其實我叫王大明", "事实上，我住在台北", "不是茶而是咖啡", "不是八点，是九点", "更正：端口是8080",
-        "我说错了，是周五", "不對，是五點", "抱歉，我記錯了，是三樓",
+        "其實我叫王大明",
+        "事实上，我住在台北",
+        "不是茶而是咖啡",
+        "不是八点，是九点",
+        "更正：端口是8080",
+        "我说错了，是周五",
+        "不對，是五點",
+        "抱歉，我記錯了，是三樓",
     ],
     Kind.PREFERENCE: [
-        "我喜歡茶", "我比较喜欢喝咖啡", "我个人偏好深色模式", "我想要暗色主题", "我希望回答简短",
-        "我讨厌开会", "永遠不要用制表符", "千万别用生产数据库", "喜歡喝茶", "老实说，我喜欢茶",
+        "我喜歡茶",
+        "我比较喜欢喝咖啡",
+        "我个人偏好深色模式",
+        "我想要暗色主题",
+        "我希望回答简短",
+        "我讨厌开会",
+        "永遠不要用制表符",
+        "千万别用生产数据库",
+        "喜歡喝茶",
+        "老实说，我喜欢茶",
         "我喜欢茶，你呢？",
     ],
     Kind.DECISION: [
-        "我们决定使用PostgreSQL", "我們最終決定採用微服務", "我们选择Rust", "就用Rust吧", "我們用Kafka吧",
-        "用空格缩进", "请用制表符", "以后都用TypeScript", "團隊一致同意使用Go", "我们会用Kafka",
+        "我们决定使用PostgreSQL",
+        "我們最終決定採用微服務",
+        "我们选择Rust",
+        "就用Rust吧",
+        "我們用Kafka吧",
+        "用空格缩进",
+        "请用制表符",
+        "以后都用TypeScript",
+        "團隊一致同意使用Go",
+        "我们会用Kafka",
     ],
     Kind.FACT: [
-        "我叫小明", "我的名字是李雷。", "我的時區是台北", "我的母语是中文", "我的專案是光譜",
-        "我的编辑器是Vim", "用公制单位", "我叫王大明，你呢？",
+        "我叫小明",
+        "我的名字是李雷。",
+        "我的時區是台北",
+        "我的母语是中文",
+        "我的專案是光譜",
+        "我的编辑器是Vim",
+        "用公制单位",
+        "我叫王大明，你呢？",
     ],
     Kind.CONTEXT: [
-        "我用python", "用户登录失败", "费用太高了", "今天下雨了", "我是工程师", "使用说明在这里",
-        "颜色由主题决定", "决定性因素是价格",
+        "我用python",
+        "用户登录失败",
+        "费用太高了",
+        "今天下雨了",
+        "我是工程师",
+        "使用说明在这里",
+        "颜色由主题决定",
+        "决定性因素是价格",
         # denied
-        "我不喜歡香菜", "我們還沒決定", "我们不用Redis", "不要用制表符", "我不叫小明", "我没说我喜欢茶",
+        "我不喜歡香菜",
+        "我們還沒決定",
+        "我们不用Redis",
+        "不要用制表符",
+        "我不叫小明",
+        "我没说我喜欢茶",
         # somebody else's
-        "他喜欢咖啡", "我妈喜欢花", "他說我喜歡茶", "他说：“我喜欢茶”", "「我喜歡茶」",
-        "小明说我们决定用Redis", "听说我们决定用Go",
+        "他喜欢咖啡",
+        "我妈喜欢花",
+        "他說我喜歡茶",
+        "他说：“我喜欢茶”",
+        "「我喜歡茶」",
+        "小明说我们决定用Redis",
+        "听说我们决定用Go",
         # asked and supposed
-        "我们应该用Redis吗？", "要不要用Redis", "你喜欢茶吗", "我叫什么名字", "我们该用哪个数据库",
-        "如果我们决定用Redis", "為什麼我們要用Redis", "我们需要做个决定", "不只是茶，还有咖啡",
+        "我们应该用Redis吗？",
+        "要不要用Redis",
+        "你喜欢茶吗",
+        "我叫什么名字",
+        "我们该用哪个数据库",
+        "如果我们决定用Redis",
+        "為什麼我們要用Redis",
+        "我们需要做个决定",
+        "不只是茶，还有咖啡",
     ],
-}  # fmt: skip
+}
 
 FACTS = {
     "我叫小明": ("name", "小明"),

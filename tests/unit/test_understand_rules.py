@@ -9,18 +9,29 @@ from collections import Counter
 import pytest
 
 from lamina.errors import InvalidInput
+from lamina.language.command import Action
+from lamina.language.events import event_type, importance
+from lamina.language.facts import profile_fact
+from lamina.language.hints import promotion_hint
+from lamina.language.rulebook import packaged, rulebook
+from lamina.language.signal import low_signal
 from lamina.model import Kind, Role, Space
-from lamina_language.understand.command import Action
-from lamina_language.understand.events import event_type, importance
-from lamina_language.understand.facts import profile_fact
-from lamina_language.understand.hints import promotion_hint
-from lamina_language.understand.rulebook import packaged, rulebook
-from lamina_language.understand.signal import low_signal
 
 FILES = (
-    "keys", "cues", "events", "importance", "low_signal", "facts", "hints", "commands/settings",
-    "commands/qualifiers", "commands/en", "commands/th", "commands/zh", "inferences",
-)  # fmt: skip
+    "keys",
+    "cues",
+    "events",
+    "importance",
+    "low_signal",
+    "facts",
+    "hints",
+    "commands/settings",
+    "commands/qualifiers",
+    "commands/en",
+    "commands/th",
+    "commands/zh",
+    "inferences",
+)
 
 DISLIKE = """
 [[event]]
@@ -209,8 +220,17 @@ def test_each_kind_of_rule_speaks_all_three_languages() -> None:
         languages = {rule.language for rule in rulebook().of("command") if rule["action"] == action}
         assert languages == {"en", "th", "zh"}
     for does in (
-        "requests", "lasts", "corrects", "agrees", "joins", "after", "turns", "exemplifies", "this", "all",
-    ):  # fmt: skip
+        "requests",
+        "lasts",
+        "corrects",
+        "agrees",
+        "joins",
+        "after",
+        "turns",
+        "exemplifies",
+        "this",
+        "all",
+    ):
         assert {"en", "th", "zh"} == {rule.language for rule in rulebook().of("cue", does)}
     reasons = {(rule["reason"], rule.language) for rule in rulebook().of("hint")}
     assert len(reasons) == 8 * 3

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from lamina.errors import Conflict, Damaged, InvalidInput
-from lamina_files import files
-from lamina_files.exchange import exchange, place
-from lamina_files.files import append_line, drop_versions, read_file, replace_file, stamp, sweep
-from lamina_files.layout import DATABASE, PROFILE, STATE_DIR, create_workspace, find_workspace
-from lamina_text.entries import Entry, EntryFile
+from lamina.text.entries import Entry, EntryFile
+from lamina.workspace import files
+from lamina.workspace.exchange import exchange, place
+from lamina.workspace.files import append_line, drop_versions, read_file, replace_file, stamp, sweep
+from lamina.workspace.layout import DATABASE, PROFILE, STATE_DIR, create_workspace, find_workspace
 
 NOW = datetime(2026, 2, 7, 11, 0, tzinfo=UTC)
 
@@ -73,15 +73,31 @@ def test_what_is_not_there_is_none(root: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "", ".", "..", "../secret.txt", "a/../../secret.txt", "/etc/passwd", "a//b", "a/", "./a", "a\x00b",
-        "a\nb", "..\\secret.txt",
-        "C:\\x", "a\udc80", "x" * 256, "ก" * 100,
+        "",
+        ".",
+        "..",
+        "../secret.txt",
+        "a/../../secret.txt",
+        "/etc/passwd",
+        "a//b",
+        "a/",
+        "./a",
+        "a\x00b",
+        "a\nb",
+        "..\\secret.txt",
+        "C:\\x",
+        "a\udc80",
+        "x" * 256,
+        "ก" * 100,
     ],
 )
 def test_a_name_that_leaves_the_root_is_refused(root: Path, secret: Path, name: str) -> None:
     for act in (
-        lambda: read_file(root, name), lambda: stamp(root, name), lambda: append_line(root, name, b"x"),
-        lambda: replace_file(root, name, b"x", None), lambda: drop_versions(root, name, lambda _: True),
+        lambda: read_file(root, name),
+        lambda: stamp(root, name),
+        lambda: append_line(root, name, b"x"),
+        lambda: replace_file(root, name, b"x", None),
+        lambda: drop_versions(root, name, lambda _: True),
     ):
         with pytest.raises(InvalidInput) as refused:
             act()
@@ -129,7 +145,9 @@ def _socket(place: Path, secret: Path) -> None:
 def test_only_a_plain_file_is_read_or_written(root: Path, secret: Path, make: object) -> None:
     make(root / "a.md", secret)  # type: ignore[operator]
     for act in (
-        lambda: read_file(root, "a.md"), lambda: stamp(root, "a.md"), lambda: append_line(root, "a.md", b"x"),
+        lambda: read_file(root, "a.md"),
+        lambda: stamp(root, "a.md"),
+        lambda: append_line(root, "a.md", b"x"),
         lambda: replace_file(root, "a.md", b"x", b"not yours"),
         lambda: replace_file(root, "a.md", b"x", None),
     ):
@@ -144,7 +162,8 @@ def test_only_a_plain_file_is_read_or_written(root: Path, secret: Path, make: ob
 def test_a_linked_folder_on_the_way_is_not_entered(root: Path, secret: Path) -> None:
     (root / "notes").symlink_to(secret.parent)
     for act in (
-        lambda: read_file(root, "notes/secret.txt"), lambda: append_line(root, "notes/secret.txt", b"x"),
+        lambda: read_file(root, "notes/secret.txt"),
+        lambda: append_line(root, "notes/secret.txt", b"x"),
         lambda: replace_file(root, "notes/new.md", b"x", None),
         lambda: files.ensure_folder(root, "notes/deep"),
     ):
@@ -328,8 +347,8 @@ WRITE_LIMITED = """
 import resource, signal, sys
 from pathlib import Path
 from lamina.errors import LaminaError
-from lamina_files.exchange import exchange, place
-from lamina_files.files import append_line, read_file, replace_file
+from lamina.workspace.exchange import exchange, place
+from lamina.workspace.files import append_line, read_file, replace_file
 root, verb, limit = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 try:
@@ -365,9 +384,9 @@ AS_NOBODY = """
 import os, sys
 from pathlib import Path
 from lamina.errors import LaminaError
-from lamina_files.exchange import exchange, place
-from lamina_files.files import append_line, read_file, replace_file, stamp
-from lamina_files.layout import create_workspace
+from lamina.workspace.exchange import exchange, place
+from lamina.workspace.files import append_line, read_file, replace_file, stamp
+from lamina.workspace.layout import create_workspace
 root = Path(sys.argv[1])
 if os.geteuid() == 0:
     os.chdir(root)
@@ -441,8 +460,8 @@ def test_appenders_in_many_processes_never_mix_their_lines(root: Path) -> None:
     script = """
 import sys
 from pathlib import Path
-from lamina_files.exchange import exchange, place
-from lamina_files.files import append_line
+from lamina.workspace.exchange import exchange, place
+from lamina.workspace.files import append_line
 for number in range(100):
     line = f"{sys.argv[2]}:{number}:" + sys.argv[2] * (number * 300)
     append_line(Path(sys.argv[1]), "log", line.encode(), durable=False)
@@ -481,7 +500,7 @@ def test_a_writer_that_is_killed_leaves_the_old_file_or_the_new_one(root: Path) 
     script = """
 import sys
 from pathlib import Path
-from lamina_files.files import read_file, replace_file
+from lamina.workspace.files import read_file, replace_file
 root, number = Path(sys.argv[1]), 0
 while True:
     number += 1
@@ -498,7 +517,7 @@ while True:
         found = read_file(root, "a.md")
         assert found is not None
         assert len(found) == 32_768
-        assert len({found[at:at + 8] for at in range(0, len(found), 8)}) == 1
+        assert len({found[at : at + 8] for at in range(0, len(found), 8)}) == 1
 
 
 # layout
@@ -560,9 +579,12 @@ def test_no_file_stays_open(root: Path) -> None:
     for _ in range(20):
         for act in (
             lambda: replace_file(root, "a.md", b"x", read_file(root, "a.md")),
-            lambda: append_line(root, "d/log", b"x"), lambda: read_file(root, "no/a"),
-            lambda: read_file(root, "link/a.md"), lambda: read_file(root, "fifo"),
-            lambda: read_file(root, "d"), lambda: replace_file(root, "a.md", b"y", b"z"),
+            lambda: append_line(root, "d/log", b"x"),
+            lambda: read_file(root, "no/a"),
+            lambda: read_file(root, "link/a.md"),
+            lambda: read_file(root, "fifo"),
+            lambda: read_file(root, "d"),
+            lambda: replace_file(root, "a.md", b"y", b"z"),
         ):
             with suppress(Damaged, Conflict):
                 act()

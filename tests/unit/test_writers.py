@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from lamina.app import open_writer
 from lamina.config import Config
 from lamina.errors import ConfigError, Unavailable
+from lamina.jobs.writer import Asking, Budgeted, Writer, misfit, prompt_text
+from lamina.opening import open_writer
 from lamina.testing import ScriptedWriter
-from lamina_jobs.writer import Asking, Budgeted, Writer, misfit, prompt_text
 
 SCHEMA = {
     "type": "object",
@@ -33,18 +33,26 @@ def openai_answer(value: dict[str, Any]) -> dict[str, Any]:
     call = {"id": "c1", "type": "function", "function": function}
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
     return {
-        "id": "x", "object": "chat.completion", "created": 1, "model": "m",
+        "id": "x",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
         "choices": [{"index": 0, "finish_reason": "tool_calls", "message": message}],
         "usage": {"prompt_tokens": 30, "completion_tokens": 7, "total_tokens": 37},
-    }  # fmt: skip
+    }
 
 
 def anthropic_answer(value: dict[str, Any]) -> dict[str, Any]:
     return {
-        "id": "x", "type": "message", "role": "assistant", "model": "m", "stop_reason": "tool_use",
+        "id": "x",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "stop_reason": "tool_use",
         "content": [{"type": "tool_use", "id": "c1", "name": "final_result", "input": value}],
-        "stop_sequence": None, "usage": {"input_tokens": 30, "output_tokens": 7},
-    }  # fmt: skip
+        "stop_sequence": None,
+        "usage": {"input_tokens": 30, "output_tokens": 7},
+    }
 
 
 @contextmanager
@@ -125,10 +133,16 @@ def test_a_key_that_is_missing_and_a_writer_that_is_unknown_are_said() -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        [], {}, {"colour": 3}, {"colour": "far too long for it"}, {"colour": "x", "more": 1},
-        {"colour": "x", "shades": [1, 2, 3]}, {"colour": "x", "shades": [True]}, {"colour": None},
+        [],
+        {},
+        {"colour": 3},
+        {"colour": "far too long for it"},
+        {"colour": "x", "more": 1},
+        {"colour": "x", "shades": [1, 2, 3]},
+        {"colour": "x", "shades": [True]},
+        {"colour": None},
     ],
-)  # fmt: skip
+)
 def test_an_answer_of_another_form_is_refused(value: Any) -> None:
     assert misfit(value, SCHEMA)
     with pytest.raises(Unavailable) as caught:

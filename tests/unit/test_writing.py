@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bench import writing
+from lamina.language.pronouns import pronouns
 from lamina.model import Kind
-from lamina_language.pronouns import pronouns
-from lamina_policy.writing import LONGEST, Held, Pass, Rejected, Repaired, checked
+from lamina.policy.writing import LONGEST, Held, Pass, Rejected, Repaired, checked
 
 FACT, EPISODE = Kind.FACT, Kind.EPISODE
 

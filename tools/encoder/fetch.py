@@ -25,12 +25,12 @@ def archive(package: str, manager: str, folder: Path) -> Path:
     """The file of one package, downloaded now if it is not there."""
     home = folder / manager
     home.mkdir(parents=True, exist_ok=True)
-    ledger = home / "files.json"
-    known = json.loads(ledger.read_text()) if ledger.exists() else {}
+    unit = home / "files.json"
+    known = json.loads(unit.read_text()) if unit.exists() else {}
     if package not in known or not (home / known[package]).exists():
         print(f"fetching {package} ({manager})", file=sys.stderr, flush=True)
         known[package] = _downloaded(package, manager, home)
-        ledger.write_text(json.dumps(known, indent=1, sort_keys=True))
+        unit.write_text(json.dumps(known, indent=1, sort_keys=True))
     return home / known[package]
 
 

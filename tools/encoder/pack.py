@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from lamina_search.encoders.pieces import PIECES_VERSION
-from lamina_search.encoders.static import HEADER, PIECES, ROWS, SCALES
+from lamina.encoders.pieces import PIECES_VERSION
+from lamina.encoders.static import HEADER, PIECES, ROWS, SCALES
 
 
 def quantised(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from lamina_text.normal import visible
+from lamina.text.normalise import visible
 from tools.encoder.fetch import archive, name_of
 from tools.encoder.sources import Source
 

@@ -22,11 +22,26 @@ Reader = Callable[[dict[str, Path]], Iterator[Pair]]  #: from the archives of a 
 
 #: How sources spell our languages.
 LANGUAGES = {
-    "th": "th", "th-TH": "th", "th_TH": "th", "thai": "th",
-    "zh-CN": "zh", "zh_CN": "zh", "zh-TW": "zh", "zh_TW": "zh", "zh-cn": "zh", "zh-tw": "zh", "zh": "zh",
-    "zh-hans": "zh", "zh-hant": "zh", "zh-Hans": "zh", "zh-Hant": "zh", "zh_Hans": "zh", "zh_Hant": "zh",
-    "zh-HANS": "zh", "zh-HANT": "zh",
-}  # fmt: skip
+    "th": "th",
+    "th-TH": "th",
+    "th_TH": "th",
+    "thai": "th",
+    "zh-CN": "zh",
+    "zh_CN": "zh",
+    "zh-TW": "zh",
+    "zh_TW": "zh",
+    "zh-cn": "zh",
+    "zh-tw": "zh",
+    "zh": "zh",
+    "zh-hans": "zh",
+    "zh-hant": "zh",
+    "zh-Hans": "zh",
+    "zh-Hant": "zh",
+    "zh_Hans": "zh",
+    "zh_Hant": "zh",
+    "zh-HANS": "zh",
+    "zh-HANT": "zh",
+}
 _CODE = "(" + "|".join(sorted(map(re.escape, LANGUAGES), key=len, reverse=True)) + ")"
 
 

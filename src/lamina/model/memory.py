@@ -53,9 +53,12 @@ CONTRACT_KIND = {Layer.WORKING: "short_term", Layer.USER_MODEL: "profile"}
 
 #: The category of a memory that was given none, by its layer.
 TOPIC = {
-    Layer.WORKING: "activity", Layer.EPISODIC: "event", Layer.PROCEDURAL: "procedural",
-    Layer.USER_MODEL: "profile", Layer.SEMANTIC: "uncategorised",
-}  # fmt: skip
+    Layer.WORKING: "activity",
+    Layer.EPISODIC: "event",
+    Layer.PROCEDURAL: "procedural",
+    Layer.USER_MODEL: "profile",
+    Layer.SEMANTIC: "uncategorised",
+}
 
 
 def topic_of(category: str | None, layer: Layer) -> str:

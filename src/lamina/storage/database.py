@@ -26,6 +26,7 @@ class Transaction(Protocol):
     def narrowed(self, reach: str) -> Transaction:
         """The same transaction for somebody who may read these categories only."""
         ...
+
     kept: dict[str, Any]  #: what this process keeps of the store; checked against it before it is used
     settled: bool  #: whether what may be kept of what it sees is committed; not once it changes any
 

@@ -9,11 +9,11 @@ from datetime import UTC, date, datetime, time
 
 from lamina.model import Query, canonical
 from lamina.storage.database import Row, Transaction
-from lamina.storage.lexicon import Lexicon
 from lamina.storage.memories import from_micros, micros, to_micros
+from lamina.storage.text_index import TextIndex
 from lamina.storage.vectors import Vectors
-from lamina_text.analyse import terms
-from lamina_text.passages import Document, Passage
+from lamina.text.passages import Document, Passage
+from lamina.text.terms import terms
 
 DOCUMENTS = "documents"  #: how the shelf of somebody's documents begins
 ID_PREFIX = "doc:"
@@ -73,7 +73,7 @@ class Documents:
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
-        self._lexicon = Lexicon(transaction)
+        self._lexicon = TextIndex(transaction)
 
     def known(self) -> dict[str, Known]:
         """Every file that was ever read and not dropped, by its path."""
@@ -106,17 +106,32 @@ class Documents:
                 continue
             slot = self._lexicon.add(shelf, indexed_words(passage))
             self._tx.run(
-                "add_passage", path=file.path, number=number, shelf=shelf, slot=slot,
-                heading=passage.heading, text=passage.text, **_place(passage),
-            )  # fmt: skip
+                "add_passage",
+                path=file.path,
+                number=number,
+                shelf=shelf,
+                slot=slot,
+                heading=passage.heading,
+                text=passage.text,
+                **_place(passage),
+            )
             new[slot] = f"{passage.heading} {passage.text}"
             number += 1
         self._remove(old for same in before.values() for old in same)
         self._tx.run(
-            "put_document", path=file.path, shelf=shelf, stamp=_written(file), hash=file.hash,
-            title=document.title, tier=file.tier, dated_at=to_micros(_moment(document.date)),
-            indexed_at=micros(now), depth=file.depth, next_number=number, hidden=canonical(file.hidden),
-        )  # fmt: skip
+            "put_document",
+            path=file.path,
+            shelf=shelf,
+            stamp=_written(file),
+            hash=file.hash,
+            title=document.title,
+            tier=file.tier,
+            dated_at=to_micros(_moment(document.date)),
+            indexed_at=micros(now),
+            depth=file.depth,
+            next_number=number,
+            hidden=canonical(file.hidden),
+        )
         return new
 
     def touch(self, file: File) -> None:
@@ -213,8 +228,13 @@ def _moment(day: date | None) -> datetime | None:
 def _found(row: Row) -> Found:
     dated = from_micros(row[10])
     passage = Passage(
-        start_line=row[4], end_line=row[5], heading=row[6], text=row[7], status=row[8], key=row[9],
+        start_line=row[4],
+        end_line=row[5],
+        heading=row[6],
+        text=row[7],
+        status=row[8],
+        key=row[9],
         date=None if dated is None else dated.date(),
-    )  # fmt: skip
+    )
     saved = from_micros(int(row[11].split()[2]) // 1000) if len(row) > _WITH_STAMP else None
     return Found(row[0], row[1], row[2], row[3], passage, saved)

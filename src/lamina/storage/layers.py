@@ -46,10 +46,13 @@ class LayerRows:
 
     def note(self, reads: Mapping[str, tuple[int, datetime]], renewed: timedelta) -> None:
         """Count what was found: how often and when last; an episode lives at least `renewed` from then."""
-        self._tx.many("note_access", [
-            {"id": one, "count": count, "at": micros(at), "until": micros(at + renewed)}
-            for one, (count, at) in sorted(reads.items())
-        ])  # fmt: skip
+        self._tx.many(
+            "note_access",
+            [
+                {"id": one, "count": count, "at": micros(at), "until": micros(at + renewed)}
+                for one, (count, at) in sorted(reads.items())
+            ],
+        )
 
     def decaying(self) -> Iterator[tuple[str, Layer, datetime, int, float]]:
         """Id, layer, last change, uses and stored score of every active memory."""

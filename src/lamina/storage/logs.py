@@ -192,7 +192,20 @@ class AuditLog:
 
 def _record(row: Row) -> AuditRecord:
     return AuditRecord(
-        seq=row[0], at=moment(row[1]), op=row[2], scope=row[3], key=row[4], memory_id=row[5], number=row[6],
-        actor=row[7], via=row[8], run_id=row[9], reason=row[10], old_hash=row[11], new_hash=row[12],
-        key_id=row[13], prev=row[14], hash=row[15],
-    )  # fmt: skip
+        seq=row[0],
+        at=moment(row[1]),
+        op=row[2],
+        scope=row[3],
+        key=row[4],
+        memory_id=row[5],
+        number=row[6],
+        actor=row[7],
+        via=row[8],
+        run_id=row[9],
+        reason=row[10],
+        old_hash=row[11],
+        new_hash=row[12],
+        key_id=row[13],
+        prev=row[14],
+        hash=row[15],
+    )

@@ -124,9 +124,16 @@ class Memories:
         """Turns of a user's conversations behind a time, shelf and tick, in that order, with their shelf."""
         owner, (at, shelf, tick) = quoted(user), after
         rows = self._tx.all(
-            "turns_said", owner=owner, first=f"{owner},", beyond=f"{owner}-", at=micros(at), shelf=shelf,
-            tick=tick, until=micros(until), limit=limit,
-        )  # fmt: skip
+            "turns_said",
+            owner=owner,
+            first=f"{owner},",
+            beyond=f"{owner}-",
+            at=micros(at),
+            shelf=shelf,
+            tick=tick,
+            until=micros(until),
+            limit=limit,
+        )
         return [(row[0], from_row(row[1:])) for row in rows]
 
     def set_slot(self, memory_id: str, slot: int | None) -> None:
@@ -163,9 +170,28 @@ class Memories:
 
 
 _MUTABLE = (
-    "text", "state", "updated_at", "expires_at", "purge_at", "superseded_by", "priority", "ttl", "pinned",
-    "kind", "authority", "provenance", "phase", "expires_tick", "retired_tick", "meta", "confidence",
-    "valid_from", "valid_until", "importance", "tags", "created_at",
+    "text",
+    "state",
+    "updated_at",
+    "expires_at",
+    "purge_at",
+    "superseded_by",
+    "priority",
+    "ttl",
+    "pinned",
+    "kind",
+    "authority",
+    "provenance",
+    "phase",
+    "expires_tick",
+    "retired_tick",
+    "meta",
+    "confidence",
+    "valid_from",
+    "valid_until",
+    "importance",
+    "tags",
+    "created_at",
 )
 
 
@@ -196,34 +222,84 @@ def _narrowing(query: Query, now: datetime) -> dict[str, Any]:
 
 def _to_row(m: Memory) -> dict[str, Any]:
     return {
-        "id": m.id, "space": m.space.value, "owner": m.owner, "layer": m.layer.value, "kind": m.kind.value,
-        "text": m.text, "key": m.key, "category": m.category, "tags": canonical(m.tags) if m.tags else "[]",
-        "authority": m.authority.value, "importance": m.importance, "priority": m.priority,
-        "confidence": m.confidence, "pinned": int(m.pinned), "state": m.state.value, "revision": m.revision,
-        "tick": m.tick, "phase": m.phase, "ttl": m.ttl, "created_at": micros(m.created_at),
-        "updated_at": micros(m.updated_at), "valid_from": to_micros(m.valid_from),
-        "valid_until": to_micros(m.valid_until), "expires_at": to_micros(m.expires_at),
-        "purge_at": to_micros(m.purge_at), "last_accessed_at": to_micros(m.last_accessed_at),
-        "access_count": m.access_count, "decay_score": m.decay_score, "supersedes": m.supersedes,
-        "superseded_by": m.superseded_by, "file": m.file, "provenance": canonical(m.provenance),
-        "meta": canonical(m.meta) if m.meta else "{}", "trust": m.provenance.trust.value,
-        "expires_tick": m.expires_tick, "retired_tick": m.retired_tick,
-    }  # fmt: skip
+        "id": m.id,
+        "space": m.space.value,
+        "owner": m.owner,
+        "layer": m.layer.value,
+        "kind": m.kind.value,
+        "text": m.text,
+        "key": m.key,
+        "category": m.category,
+        "tags": canonical(m.tags) if m.tags else "[]",
+        "authority": m.authority.value,
+        "importance": m.importance,
+        "priority": m.priority,
+        "confidence": m.confidence,
+        "pinned": int(m.pinned),
+        "state": m.state.value,
+        "revision": m.revision,
+        "tick": m.tick,
+        "phase": m.phase,
+        "ttl": m.ttl,
+        "created_at": micros(m.created_at),
+        "updated_at": micros(m.updated_at),
+        "valid_from": to_micros(m.valid_from),
+        "valid_until": to_micros(m.valid_until),
+        "expires_at": to_micros(m.expires_at),
+        "purge_at": to_micros(m.purge_at),
+        "last_accessed_at": to_micros(m.last_accessed_at),
+        "access_count": m.access_count,
+        "decay_score": m.decay_score,
+        "supersedes": m.supersedes,
+        "superseded_by": m.superseded_by,
+        "file": m.file,
+        "provenance": canonical(m.provenance),
+        "meta": canonical(m.meta) if m.meta else "{}",
+        "trust": m.provenance.trust.value,
+        "expires_tick": m.expires_tick,
+        "retired_tick": m.retired_tick,
+    }
 
 
 def from_row(row: Row) -> Memory:
     """A memory from the columns of `memory_columns`."""
     return Memory(
-        id=row[0], space=Space(row[1]), owner=row[2], layer=Layer(row[3]), kind=Kind(row[4]), text=row[5],
-        key=row[6], category=row[7], tags=tuple(json.loads(row[8])), authority=Authority(row[9]),
-        importance=row[10], priority=row[11], confidence=row[12], pinned=bool(row[13]), state=State(row[14]),
-        revision=row[15], tick=row[16], phase=row[17], ttl=row[18], created_at=moment(row[19]),
-        updated_at=moment(row[20]), valid_from=from_micros(row[21]), valid_until=from_micros(row[22]),
-        expires_at=from_micros(row[23]), purge_at=from_micros(row[24]), last_accessed_at=from_micros(row[25]),
-        access_count=row[26], decay_score=row[27], supersedes=row[28], superseded_by=row[29], file=row[30],
-        provenance=_provenance(row[31]), meta=json.loads(row[32]),
-        expires_tick=row[33], retired_tick=row[34],
-    )  # fmt: skip
+        id=row[0],
+        space=Space(row[1]),
+        owner=row[2],
+        layer=Layer(row[3]),
+        kind=Kind(row[4]),
+        text=row[5],
+        key=row[6],
+        category=row[7],
+        tags=tuple(json.loads(row[8])),
+        authority=Authority(row[9]),
+        importance=row[10],
+        priority=row[11],
+        confidence=row[12],
+        pinned=bool(row[13]),
+        state=State(row[14]),
+        revision=row[15],
+        tick=row[16],
+        phase=row[17],
+        ttl=row[18],
+        created_at=moment(row[19]),
+        updated_at=moment(row[20]),
+        valid_from=from_micros(row[21]),
+        valid_until=from_micros(row[22]),
+        expires_at=from_micros(row[23]),
+        purge_at=from_micros(row[24]),
+        last_accessed_at=from_micros(row[25]),
+        access_count=row[26],
+        decay_score=row[27],
+        supersedes=row[28],
+        superseded_by=row[29],
+        file=row[30],
+        provenance=_provenance(row[31]),
+        meta=json.loads(row[32]),
+        expires_tick=row[33],
+        retired_tick=row[34],
+    )
 
 
 @lru_cache(maxsize=4096)  # many memories share one: a recall reads dozens of them

@@ -45,11 +45,18 @@ class Operational:
     def add(self, happenings: Sequence[Happening]) -> None:
         rows = [
             {
-                "at": micros(one.at), "user": one.user, "thread": one.thread, "node": one.node, "op": one.op,
-                "status": one.status, "memory_id": one.memory_id, "category": one.category, "sim": one.sim,
+                "at": micros(one.at),
+                "user": one.user,
+                "thread": one.thread,
+                "node": one.node,
+                "op": one.op,
+                "status": one.status,
+                "memory_id": one.memory_id,
+                "category": one.category,
+                "sim": one.sim,
             }
             for one in happenings
-        ]  # fmt: skip
+        ]
         self._tx.many("add_operational", rows)
 
     def counts(self, user: str, since: datetime, width: timedelta) -> list[Count]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from lamina.model import Layer, Phase, contract_kind
+from lamina.policy.phases import Standing
 from lamina.storage.database import Row, Transaction
 from lamina.storage.memories import micros, moment
-from lamina_policy.phases import Standing
 
 
 class Phases:

@@ -8,7 +8,7 @@ from datetime import datetime
 from lamina.model import Query, Related
 from lamina.storage.database import Row, Transaction
 from lamina.storage.memories import Memories
-from lamina_text.tokens import count_tokens
+from lamina.text.tokens import count_tokens
 
 #: Beside an answer stand so many that are linked to one of so many of its hits, of so many edges each.
 _BESIDE, _HITS, _EDGES = 2, 6, 16

@@ -193,8 +193,10 @@ class SqliteDatabase:
     def alone(self, name: str) -> Iterator[Callable[[], bool]]:
         lock = FileLock(
             self._path.with_name(f"{self._path.name}-{quoted(name)}.lock"),
-            mode=0o600, is_singleton=False, fallback_to_soft=False,
-        )  # fmt: skip
+            mode=0o600,
+            is_singleton=False,
+            fallback_to_soft=False,
+        )
         with _explained(self._path):
             try:
                 lock.acquire(timeout=0)

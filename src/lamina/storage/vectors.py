@@ -10,12 +10,12 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from lamina.ranking.lexical import SLOTS_PER_BLOCK, Shelf
+from lamina.similarity import nearness
+from lamina.similarity.nearness import Small
 from lamina.storage.database import Transaction
-from lamina.storage.lexicon import FRESH
 from lamina.storage.logs import next_number
-from lamina_search import nearness
-from lamina_search.lexical import SLOTS_PER_BLOCK, Shelf
-from lamina_search.nearness import Small
+from lamina.storage.text_index import FRESH
 
 _MOST_KEPT = 512 * 2**20  #: bytes of vectors that stay in memory
 _NEWEST = 2**15  #: slots among which what is like a new text is looked for
@@ -143,9 +143,7 @@ class Vectors:
             usable = [one for one in kept.get(key, ()) if since <= one.version <= version]
         best = max(usable, key=lambda one: one.version, default=nearness.Vectors(dimension, -1, {}))
         if best.version != version:
-            rows = self._tx.all(
-                "vector_blocks_since", shelf=key[0], embedder=key[1], version=best.version
-            )
+            rows = self._tx.all("vector_blocks_since", shelf=key[0], embedder=key[1], version=best.version)
             best = best.changed(version, rows)
         if not self._tx.settled:  # what is rolled back leaves its version to another change
             return best
@@ -184,9 +182,7 @@ class Vectors:
         self._count(shelf, embedder, len(next(iter(rows.values()))), new, version)
 
     def _count(self, shelf: int, embedder: str, dimension: int, change: int, version: int = 0) -> None:
-        known = self._tx.one(
-            "count_vectors", shelf=shelf, embedder=embedder, change=change, version=version
-        )
+        known = self._tx.one("count_vectors", shelf=shelf, embedder=embedder, change=change, version=version)
         if known is None:
             self._tx.run(
                 "open_vector_shelf",

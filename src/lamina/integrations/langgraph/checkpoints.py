@@ -23,6 +23,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
+from lamina.clock import Clock, SystemClock, random_token
 from lamina.errors import ConfigError, Conflict, InvalidInput
 from lamina.integrations.langgraph.rows import (
     LAST,
@@ -40,7 +41,6 @@ from lamina.integrations.langgraph.rows import (
 )
 from lamina.model import canonical
 from lamina.model.scope import checked_name
-from lamina.runtime import Clock, SystemClock, random_token
 from lamina.storage.database import Database, Transaction
 from lamina.storage.memories import micros, moment
 from lamina.storage.sqlite import SqliteDatabase, tenant_file
@@ -393,9 +393,7 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
     def _links(self, tx: Transaction, thread: str) -> Sequence[Link]:
         return [Link.of(row) for row in tx.all("checkpoints_of_thread", user=self.user, thread=thread)]
 
-    def _keep(
-        self, tx: Transaction, thread: str, links: Sequence[Link], kept: set[tuple[str, str]]
-    ) -> None:
+    def _keep(self, tx: Transaction, thread: str, links: Sequence[Link], kept: set[tuple[str, str]]) -> None:
         """Only these checkpoints of a thread, and what belongs to them."""
         gone = [
             {"user": self.user, "thread": thread, "ns": link.ns, "id": link.id}

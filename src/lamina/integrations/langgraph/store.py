@@ -23,15 +23,15 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from lamina.engine.details import chosen, draft_of
-from lamina.engine.mind import Mind
-from lamina.engine.request import Request, Verb
 from lamina.errors import Conflict, Denied, InvalidInput, LaminaError, NotFound
 from lamina.model import Deny, Draft, Memory, Outcome, Receipt, Space, quoted, unquoted
+from lamina.scoped import ScopedMemory
 from lamina.storage.database import Transaction
-from lamina.storage.lexicon import Lexicon
 from lamina.storage.memories import Memories
-from lamina_text.normal import well_formed
+from lamina.storage.text_index import TextIndex
+from lamina.text.normalise import well_formed
+from lamina.write.details import chosen, draft_of
+from lamina.write.request import Request, Verb
 
 _ITEM = "item:"
 _MAX_PLACE = 1500  #: what fits into the key of an index
@@ -50,7 +50,7 @@ class Store(BaseStore):
 
     supports_ttl = False
 
-    def __init__(self, mind: Mind, *, space: str = "user") -> None:
+    def __init__(self, mind: ScopedMemory, *, space: str = "user") -> None:
         self._mind = mind
         self._space = chosen(Space, space, "space")
 
@@ -96,7 +96,7 @@ class Store(BaseStore):
 
     def _between(self, tx: Transaction, first: str, last: str) -> list[tuple[str, Memory]]:
         name = self._mind.scope.shelf(self._space)
-        shelf = Lexicon(tx).shelf(name) if name else None
+        shelf = TextIndex(tx).shelf(name) if name else None
         if shelf is None:
             return []
         return Memories(tx).placed(shelf[0], first, last, self._mind.engine.now())
@@ -126,7 +126,7 @@ class Store(BaseStore):
         text = _text(op.value or {})
         limit = engine.config.max_text_chars
         details: Any = {"space": self._space}
-        draft = draft_of(self._mind.scope, text, details, engine.now(), limit, engine.book.rules)
+        draft = draft_of(self._mind.scope, text, details, engine.now(), limit, engine.ruleset.rules)
         return replace(draft, place=place)
 
     @staticmethod
@@ -164,10 +164,15 @@ class Store(BaseStore):
             verb, expect = (Verb.REVISE, old.revision) if old else (Verb.REMEMBER, None)
             receipt = engine.carry_out(
                 Request(
-                    verb=verb, scope=scope, at=engine.now(), draft=draft, decision=engine.judge(draft),
-                    memory_id=old.id if old else "", expect=expect,
+                    verb=verb,
+                    scope=scope,
+                    at=engine.now(),
+                    draft=draft,
+                    decision=engine.judge(draft),
+                    memory_id=old.id if old else "",
+                    expect=expect,
                 )
-            )  # fmt: skip
+            )
         else:
             receipt = None
         if receipt is not None and receipt.decision is Outcome.DENIED:

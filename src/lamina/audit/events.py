@@ -1,0 +1,252 @@
+"""Trace events in the shape of the governance contract (GC-9), redacted by one rule set."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lamina.language.secrets.privacy import redacted
+from lamina.model import Deny, Draft, Memory, Phase, Recollection, Role, Scope, Space, contract_kind
+from lamina.policy.phases import PhaseDiff
+from lamina.text.normalise import dedup_key
+
+TRACE_VERSION = "2024-10-01"
+_SOURCE = {Role.USER: "user", Role.AGENT: "ai", Role.TOOL: "tool", Role.DOCUMENT: "tool"}
+#: What the engine writes into a memory's meta that the contract knows.
+_META = ("importance_reason", "policy_tags", "summary_of", "promoted_from", "promotion_reason")
+
+
+def shown(text: str) -> str:
+    """Text as a trace may show it: one line, no secrets, at most 200 characters."""
+    return _short(redacted(text))
+
+
+def _short(text: str) -> str:
+    line = re.sub(r"\s+", " ", text).strip()
+    return line if len(line) <= 200 else f"{line[:200]}... (truncated)"
+
+
+def _event(kind: str, scope: Scope, **data: Any) -> dict[str, Any]:
+    return {
+        "type": kind,
+        "trace_version": TRACE_VERSION,
+        "ai_profile": scope.agent or "default",
+        "session": scope.session or "",
+        **data,
+    }
+
+
+def phase_fields(phase: Phase) -> dict[str, Any]:
+    return {
+        "phase_id": phase.id,
+        "phase_name": phase.name,
+        "phase_started_at": phase.started_tick,
+        "phase_reason": phase.reason,
+    }
+
+
+def item(memory: Memory, phase: Phase | None = None) -> dict[str, Any]:
+    """A memory as the contract's MemoryItem; its text has passed the privacy gate."""
+    source = _SOURCE.get(memory.provenance.role, "system")
+    summary = "summary_of" in memory.meta
+    meta: dict[str, Any] = {
+        "event_type": memory.kind.value,
+        "space": memory.space.value,
+        "owner": memory.owner,
+        "dedup_key": f"fact:{memory.key}" if memory.key else _short(dedup_key(memory.kind, memory.text)),
+        "authority": memory.authority.value,
+        "authority_reason": "summary" if summary else f"source:{source}",
+        **(phase_fields(phase) if phase else {"phase_id": memory.phase or "phase-1"}),
+        **{name: memory.meta[name] for name in _META if name in memory.meta},
+    }
+    if memory.key:
+        meta["key"] = memory.key
+    if memory.provenance.source_turn_ids:
+        meta["source_turn_ids"] = list(memory.provenance.source_turn_ids)
+    if memory.expires_tick is not None:
+        meta["expires_at"] = memory.expires_tick
+    return {
+        "id": memory.id,
+        "kind": contract_kind(memory.layer),
+        "text": _short(memory.text),
+        "source": source,
+        "created_at": memory.tick,
+        "importance": memory.importance,
+        "scope": "session",
+        "meta": meta,
+    }
+
+
+def written(scope: Scope, items: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return _event("memory_write", scope, written=list(items), reason="interaction_recorded")
+
+
+def denied(draft: Draft, objection: Deny, snapshot: dict[str, Any]) -> dict[str, Any]:
+    """A refusal; the refused text is not in it."""
+    attempted = {
+        "kind": contract_kind(draft.layer),
+        "text": "(redacted)",
+        "source": _SOURCE.get(draft.scope.role, "system"),
+        "meta": {"event_type": draft.kind.value, "space": draft.space.value, **objection.evidence},
+    }
+    return _event(
+        "memory_denied", draft.scope, attempted=attempted, reason=objection.code, policy_snapshot=snapshot
+    )
+
+
+def conflict(scope: Scope, *, winner: str, loser: str, rule: str, identity: str) -> dict[str, Any]:
+    key = re.sub("^(?:key|heard):", "fact:", identity)
+    if redacted(key) != key:  # nothing of a secret survives, not even in the key it would be found by
+        key = f"{key.partition(':')[0]}:{hashlib.sha256(key.encode()).hexdigest()[:16]}"
+    return _event(
+        "memory_conflict", scope, winner_id=winner, loser_id=loser, rule=rule, dedup_key=_short(key)
+    )
+
+
+def forgotten(scope: Scope, memory: Memory, reason: str, snapshot: dict[str, Any]) -> dict[str, Any]:
+    return _event("memory_forget", scope, memory_id=memory.id, reason=reason, policy_snapshot=snapshot)
+
+
+def border_check(
+    scope: Scope, action: str, spaces: tuple[Space, Space | None], answer: str, snapshot: dict[str, Any]
+) -> dict[str, Any]:
+    """Whether a border was open; `answer` is `allowed` or the code of the refusal."""
+    source, target = spaces
+    return _event(
+        "memory_border_check",
+        scope,
+        action=action,
+        from_space=source.value,
+        **({"to_space": target.value} if target is not None else {}),
+        allowed=answer == "allowed",
+        reason=answer,
+        policy_snapshot=snapshot,
+    )
+
+
+def promoted(scope: Scope, old: Memory, new: Memory, snapshot: dict[str, Any]) -> dict[str, Any]:
+    return _event(
+        "memory_promoted",
+        scope,
+        from_space=old.space.value,
+        to_space=new.space.value,
+        from_id=old.id,
+        to_id=new.id,
+        authority_used=new.authority.value,
+        reason=new.meta["promotion_reason"],
+        policy_snapshot=snapshot,
+    )
+
+
+def promotion_denied(
+    scope: Scope, memory_id: str, spaces: tuple[Space, Space], code: str, snapshot: dict[str, Any]
+) -> dict[str, Any]:
+    return _event(
+        "memory_promotion_denied",
+        scope,
+        from_space=spaces[0].value,
+        to_space=spaces[1].value,
+        memory_id=memory_id,
+        allowed=False,
+        reason=code,
+        policy_snapshot=snapshot,
+    )
+
+
+def phase_started(scope: Scope, shelf: str, phase: Phase, snapshot: dict[str, Any]) -> dict[str, Any]:
+    space, _, owner = shelf.partition(":")
+    return _event(
+        "memory_phase_started",
+        scope,
+        space=space,
+        owner=owner,
+        phase_id=phase.id,
+        phase_name=phase.name,
+        reason=phase.reason,
+        policy_snapshot=snapshot,
+    )
+
+
+def phase_diff(scope: Scope, shelf: str, phases: tuple[str, str], diff: PhaseDiff) -> dict[str, Any]:
+    space, _, owner = shelf.partition(":")
+    return _event(
+        "memory_phase_diff",
+        scope,
+        space=space,
+        owner=owner,
+        from_phase_id=phases[0],
+        to_phase_id=phases[1],
+        added_count=diff.added_count,
+        deleted_count=diff.deleted_count,
+        replaced_count=diff.replaced_count,
+        top_changes=list(diff.top_changes),
+        summary_lines=list(diff.summary_lines),
+    )
+
+
+def deleted(
+    scope: Scope, memory: Memory, reason: str, snapshot: dict[str, Any], replaced_by: str | None = None
+) -> dict[str, Any]:
+    return _event(
+        "memory_deleted",
+        scope,
+        space=memory.space.value,
+        owner=memory.owner,
+        phase_id=memory.phase or "phase-1",
+        memory_id=memory.id,
+        reason=reason,
+        **({"replaced_by": replaced_by} if replaced_by else {}),
+        policy_snapshot=snapshot,
+    )
+
+
+def recalled(
+    scope: Scope,
+    question: str,
+    answer: tuple[Recollection, Mapping[str, Memory]],
+    phases: Mapping[Space, Phase],
+    snapshot: dict[str, Any],
+) -> dict[str, Any]:
+    """A reading, with the hash by which two readings can be told to be the same."""
+    found, memories = answer
+    items = []
+    for hit in found.hits:
+        memory = memories[hit.id]
+        one = item(memory, phases.get(memory.space) if _current(memory, phases) else None)
+        one["text"] = shown(memory.text)
+        one["meta"] |= {"recall_reason": list(_codes(hit.reasons, memory)), "score": hit.score}
+        if memory.expires_tick is not None:
+            one["meta"]["policy_tags"] = [*one["meta"].get("policy_tags", ()), "kept_by:retention_rule"]
+        items.append(one)
+    pairs = "|".join(f"{one['kind']}:{one['id']}" for one in items)
+    counts = Counter(one["meta"]["space"] for one in items)
+    by_phase = Counter((one["meta"]["space"], one["meta"]["phase_id"]) for one in items)
+    nearest = next(iter(phases.values()), None)
+    return _event(
+        "memory_recall",
+        scope,
+        query=shown(question),
+        recalled=items,
+        policy=snapshot,
+        deterministic_hash=hashlib.sha256(pairs.encode()).hexdigest(),
+        spaces_consulted=[space.value for space in phases],
+        recall_counts={space.value: counts[space.value] for space in phases},
+        current_phase=phase_fields(nearest) if nearest else None,
+        phase_counts={
+            space.value: {phase: n for (name, phase), n in sorted(by_phase.items()) if name == space}
+            for space in phases
+        },
+    )
+
+
+def _current(memory: Memory, phases: Mapping[Space, Phase]) -> bool:
+    return memory.space in phases and phases[memory.space].id == memory.phase
+
+
+def _codes(reasons: Sequence[str], memory: Memory) -> list[str]:
+    """Why it is here in the contract's words, then where it comes from."""
+    codes = ["matches_query"] if reasons else ["active_rule"]
+    return [*codes, f"space:{memory.space}"]

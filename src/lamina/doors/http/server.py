@@ -1,0 +1,206 @@
+"""The HTTP server: where it listens, what it says at the start, and how it ends."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import logging
+import shlex
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+
+from lamina.clock import monotonic
+from lamina.documents.pace import Pace
+from lamina.documents.settings import SearchSettings
+from lamina.doors.binding import check_binding, further_hosts
+from lamina.doors.http.app import create_app
+from lamina.doors.http.jobs import OpenWriter, no_writer
+from lamina.engine import Engine
+from lamina.errors import ConfigError, LaminaError, Unavailable
+from lamina.jobs.clockwork import jobs_beside
+
+_LOG = logging.getLogger("lamina.http")
+_LAST_PORT = 65_535
+_GRACE_S = 10
+_WATCH_S = 2.0
+
+#: To stderr, warnings and worse; nothing here sees a path, a query or a body.
+_LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "loggers": {
+        name: {"handlers": ["stderr"], "level": "WARNING", "propagate": False}
+        for name in ("uvicorn", "lamina.http")
+    },
+}
+
+
+#: Calls back whenever a file below a folder may have changed, while it lasts.
+Hints = Callable[[Path, Callable[[], None]], AbstractContextManager[None]]
+
+
+def serve(
+    engine: Engine,
+    token_file: Path,
+    announce: Callable[[str], None],
+    hints: Hints | None = None,
+    open_writer: OpenWriter = no_writer,
+) -> None:
+    """Serve the API on the configured host and port until SIGINT or SIGTERM; then finish what is under way.
+
+    Raises ConfigError (`bind_refused`) for an address that others can reach while only the owner's own
+    token exists, and ConfigError or Unavailable when the address cannot be had.
+    """
+    check_binding(engine)
+    with listener_on(engine.config.host, engine.config.port) as listener:
+        address, port = listener.getsockname()[:2]
+        hosts = [engine.config.host, *further_hosts(engine)]
+        app = create_app(engine, allowed_hosts=hosts, open_writer=open_writer)
+        server = server_for(app, _LOGGING)
+        with _stopped_by_signals(server), _watching(engine, hints), jobs_beside(engine, _LOG.warning):
+            for line in _welcome(address, port, token_file):
+                announce(line)
+            server.run(sockets=[listener])
+
+
+def server_for(app: FastAPI, log_config: dict[str, Any] | None = None) -> uvicorn.Server:
+    """A server for the application that logs no request and believes no forwarding header."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http="h11",
+            ws="none",
+            lifespan="off",
+            access_log=False,
+            log_config=log_config,
+            log_level="warning",  # quieter than any request, whoever listens to uvicorn's loggers
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE_S,
+        )
+    )
+
+
+def listener_on(host: str, port: int) -> socket.socket:
+    """A socket that accepts connections there from now on; port 0 is any free one."""
+    if port > _LAST_PORT:
+        raise ConfigError(f"There is no port {port}.", hint=f"Choose one from 0 to {_LAST_PORT}.")
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    except (OSError, UnicodeError) as error:
+        raise ConfigError(
+            f"The host {host!r:.80} is not known here.", code="host_invalid", hint="Use 127.0.0.1."
+        ) from error
+    # IPv4 first, which is what a name usually means to a client. Without the protocol named, asyncio does not
+    # switch Nagle's algorithm off, and every answer takes 40 ms.
+    family, kind, protocol, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind(address)
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        raise _explained(error, host, port) from error
+    return listener
+
+
+def _explained(error: OSError, host: str, port: int) -> LaminaError:
+    if error.errno == errno.EADDRINUSE:
+        return Unavailable(
+            f"Port {port} is in use.",
+            code="port_in_use",
+            hint="Stop what listens there, or choose another with --port (0 picks a free one).",
+        )
+    if error.errno == errno.EACCES:
+        return ConfigError(
+            f"Port {port} is not yours to use.", code="port_refused", hint="Choose one above 1023."
+        )
+    return ConfigError(
+        f"{host!r:.80} is no address of this machine.", code="host_invalid", hint="Use 127.0.0.1."
+    )
+
+
+def _welcome(address: str, port: int, token_file: Path) -> list[str]:
+    lines = []
+    ip = ipaddress.ip_address(address)
+    if ip.is_unspecified:
+        lines.append("Lamina listens on every address of this machine, without encryption.")
+        address = "127.0.0.1" if ip.version == 4 else "::1"
+    url = f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
+    token = f"$(cat {shlex.quote(str(token_file))})"
+    return [
+        *lines,
+        f"Lamina serves {url}",
+        f'Try it:  curl -H "Authorization: Bearer {token}" {url}/v1/status',
+        "Stop it with Ctrl+C.",
+    ]
+
+
+@contextmanager
+def _watching(engine: Engine, hints: Hints | None) -> Iterator[None]:
+    """Take in what a person changes in the files, and make vectors that are missing, while nobody asks.
+
+    Documents are looked at some seconds after a hint that one changed, and every few minutes without any.
+    """
+    over = threading.Event()
+    settings = SearchSettings() if engine.library is None else engine.library.settings
+    pace = Pace(settings.debounce_s, settings.interval_s, monotonic())
+
+    def watch() -> None:
+        while not over.wait(_WATCH_S):
+            with suppress(LaminaError):  # the next use meets the same trouble, and says so
+                engine.sync()
+                if engine.library is not None and pace.is_due(monotonic()):
+                    engine.library.refresh(engine.now())
+                    engine.indexed()
+                while engine.embed_missing() and not over.is_set():  # more wait, and nothing stops us
+                    pass
+
+    watcher = threading.Thread(target=watch, name="lamina-watch", daemon=True)
+    watcher.start()
+    watched = engine.root if hints is not None and engine.library is not None else None
+    try:
+        with (
+            nullcontext()
+            if hints is None or watched is None
+            else hints(watched, lambda: pace.notice(monotonic()))
+        ):
+            yield
+    finally:
+        over.set()
+        watcher.join()
+
+
+@contextmanager
+def _stopped_by_signals(server: uvicorn.Server) -> Iterator[None]:
+    """SIGINT and SIGTERM end the server and nothing more, so that the caller still closes the store.
+
+    The server raises the signal that stopped it again when it is done; here it finds a handler that only
+    asks it to stop.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        server.should_exit = True
+
+    before = {one: signal.signal(one, stop) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)

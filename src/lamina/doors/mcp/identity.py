@@ -1,0 +1,83 @@
+"""Who calls a tool: whoever started the process, or the bearer of a token. Never an argument of the call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import anyio.to_thread
+from mcp.server.auth.middleware.auth_context import get_access_token
+from mcp.server.auth.provider import AccessToken
+
+from lamina.engine import Engine
+from lamina.errors import Denied, Unauthenticated
+from lamina.lifecycle.tokens import authenticate
+from lamina.model.token import Right
+from lamina.scoped import ScopedMemory
+
+DOOR = "mcp"
+
+
+class Caller(Protocol):
+    """Knows on whose behalf the call being answered was made."""
+
+    @property
+    def engine(self) -> Engine: ...
+
+    def mind(self, right: Right, session: str) -> ScopedMemory:
+        """The caller's memory, in a session if one is named; Denied when the caller lacks the right."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """The caller over stdio: whom the process was started for, with every right they have anyway."""
+
+    engine: Engine
+    given: ScopedMemory
+
+    def mind(self, right: Right, session: str) -> ScopedMemory:  # noqa: ARG002 the door of the machine's own user
+        scope = self.given.scope
+        return ScopedMemory(self.engine, replace(scope, session=session or scope.session, via=DOOR))
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """The caller over HTTP: user, agent, role and rights are those of the token on this very request."""
+
+    engine: Engine
+
+    def mind(self, right: Right, session: str) -> ScopedMemory:
+        token = get_access_token()
+        if token is None:
+            raise Unauthenticated
+        if right not in token.scopes:
+            raise Denied(
+                f"This token does not have the right to {right}.",
+                code="right_missing",
+                hint="Ask whoever made the token for one that has it.",
+            )
+        claims = token.claims or {}
+        return self.engine.scope(
+            user=token.subject, agent=claims["agent"], role=claims["role"], session=session or None, via=DOOR
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Verifier:
+    """Lamina's tokens behind the SDK's bearer check; asked on every request, so revoking works at once."""
+
+    engine: Engine
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        try:
+            known = await anyio.to_thread.run_sync(authenticate, self.engine, token)
+        except Unauthenticated:
+            return None
+        return AccessToken(
+            token=known.id,  # not the secret: nothing behind this point needs it
+            client_id=known.id,
+            subject=known.user,
+            scopes=[right.value for right in known.rights],
+            claims={"agent": known.agent, "role": known.role.value},
+        )

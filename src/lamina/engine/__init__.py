@@ -1,1 +1,0 @@
-"""The engine: the write path and the read path."""

@@ -1,0 +1,1 @@
+"""One message: what is said in it is understood and carried out."""

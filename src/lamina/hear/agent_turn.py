@@ -1,0 +1,85 @@
+"""One step of an agent's loop: memory before the work, proof before it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from lamina.errors import Conflict, NotFound, Unavailable
+from lamina.hear.converse import voice
+from lamina.language.acknowledge import acknowledge
+from lamina.model import Heard, Outcome, Receipt, State
+
+if TYPE_CHECKING:
+    from lamina.scoped import ScopedMemory
+
+#: How often a write that fails is tried before the user is told.
+ATTEMPTS = 3
+
+
+@dataclass(slots=True)
+class AgentTurn:
+    """Made by `ScopedMemory.turn`: what the user said is obeyed on entry, `summary` goes into the prompt, and `done`
+    says whether everything that was asked of the memory is proven.
+    """
+
+    mind: ScopedMemory
+    message: str
+    heard: Heard = field(default_factory=lambda: Heard(receipts=()))
+    summary: str = ""
+    problem: str = ""  #: what to tell the user when the memory could not be written
+    reply: str | None = None  #: the agent's answer; kept with the turn when the step ends
+    tools: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def __enter__(self) -> AgentTurn:
+        self.mind.compact("session")
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                self.heard = self.mind.hear(self.message)
+                break
+            except (Unavailable, Conflict):
+                if attempt == ATTEMPTS:
+                    self.problem = acknowledge("write_failed", *voice(self.mind, self.message))
+        self.summary = self.mind.context(self.message).text
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.reply and error is None:
+            self.mind.answer(self.reply, self.tools)
+
+    def may_use(self, tool: str) -> bool:
+        """Whether the administrator's policy lets the agent use a tool."""
+        return self.mind.may_use(tool)
+
+    def missing(self) -> tuple[str, ...]:
+        """What was asked of the memory and is not proven, a sentence each."""
+        if self.problem:
+            return (self.problem,)
+        asked: Sequence[Receipt] = self.heard.receipts[: self.heard.asked]
+        self.mind.engine.sync()
+        return tuple(said for one in asked for said in self._unproven(one))
+
+    def done(self) -> bool:
+        """Whether the step may be called done."""
+        return not self.missing()
+
+    def _unproven(self, receipt: Receipt) -> list[str]:
+        if receipt.decision is Outcome.DENIED:
+            return []  # the user was told, and there is nothing to wait for
+        gone = receipt.code in ("forgotten", "rejected")
+        found = []
+        for one in receipt.ids:
+            try:
+                state = self.mind.get(one).state
+            except NotFound:
+                state = State.SOFT_DELETED
+            in_file = self.mind.engine.in_file(one)
+            if gone and (state is State.ACTIVE or in_file):
+                found.append(f"{one} is still there.")
+            if not gone and receipt.code != "pending" and (state is not State.ACTIVE or in_file is False):
+                found.append(f"{one} is not there.")
+        return found

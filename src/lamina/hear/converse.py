@@ -1,0 +1,125 @@
+"""A message: its commands are carried out, then the turn is kept, then guesses about its person wait."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from lamina.hear.obey import obey
+from lamina.hear.turn import Turn, understood
+from lamina.language.acknowledge import acknowledge, language_for
+from lamina.language.command import Action, Command
+from lamina.language.commands import commands
+from lamina.language.infer import EARLIER, infer
+from lamina.language.layering import correction_in, expertise_in
+from lamina.model import Heard, Kind, Outcome, Receipt, Role, Trust
+from lamina.policy.consent import Care
+from lamina.text.normalise import Language
+
+if TYPE_CHECKING:
+    from lamina.scoped import ScopedMemory
+
+#: Commands after which the message itself is not kept: it would say again what shall be gone.
+_LEAVE_NO_TURN = (Action.FORGET, Action.WITHHOLD, Action.REJECT)
+
+
+def converse(mind: ScopedMemory, text: str, reply: str | None, tools: Sequence[Mapping[str, Any]]) -> Heard:
+    """What became of a message; `mind` is in a session, and everything was checked."""
+    rules = mind.engine.ruleset.rules
+    turn = understood(mind.scope, text, reply, tools, rules)
+    asked = [] if mind.scope.trust is Trust.UNTRUSTED else commands(text, book=rules)
+    asked = _without_promoted(asked, turn)
+    if asked and mind.engine.judge(turn.drafts[0]).code.startswith("privacy_"):
+        # A value may look harmless without the words around it, which say what it is.
+        asked = [one for one in asked if one.action in _LEAVE_NO_TURN]
+    if not asked:
+        heard = mind.engine.hear(turn)
+        if not _is_person(mind):
+            return heard
+        heard, extract = _with_lessons(mind, text, _with_guesses(mind, text, heard)), mind.engine.extract
+        return heard if extract is None else extract(mind, text, heard)
+    said = voice(mind, text)
+    obeyed = [receipt for command in asked for receipt in obey(mind, command, said)]
+    refused = all(one.decision is Outcome.DENIED for one in obeyed)
+    heard = _kept(mind, turn if refused else replace(turn, hint=None), asked)
+    lines = dict.fromkeys(one.acknowledgement for one in obeyed if one.acknowledgement)
+    events = [*heard.events, *(event for one in obeyed for event in one.events)]
+    return Heard(
+        receipts=(*obeyed, *heard.receipts),
+        acknowledgement="\n".join(lines),
+        events=tuple(events),
+        asked=len(obeyed),
+    )
+
+
+def voice(mind: ScopedMemory, text: str) -> tuple[Language, str]:
+    """The language and the verbosity to answer in: as the person set them, else as they speak."""
+    values = mind.resolve(["response.language", "response.verbosity"])
+    language = values.get("response.language")
+    verbosity = values.get("response.verbosity")
+    spoken = language_for(language.value if language else None, text)
+    return spoken, verbosity.value if verbosity else "normal"
+
+
+def _without_promoted(asked: list[Command], turn: Turn) -> list[Command]:
+    """A lasting statement that is to be kept for a wider space is promoted, not remembered a second time."""
+    if (hint := turn.hint) is None:
+        return asked
+    asked = [replace(one, space=one.space or hint.target) for one in asked]
+    if turn.drafts[0].kind in (Kind.CONTEXT, Kind.EXECUTION):
+        return asked
+    return [one for one in asked if one.action is not Action.REMEMBER or one.space != hint.target]
+
+
+def _kept(mind: ScopedMemory, turn: Turn, asked: Sequence[Command]) -> Heard:
+    """The turn itself, without what its commands have done already."""
+    if any(one.action in _LEAVE_NO_TURN for one in asked):
+        return Heard(receipts=())
+    own = [draft for draft in turn.drafts if draft.scope != turn.scope or draft.place == "turn"]
+    return mind.engine.hear(replace(turn, drafts=tuple(own)))
+
+
+def _is_person(mind: ScopedMemory) -> bool:
+    return mind.scope.role in (Role.USER, Role.ADMIN)
+
+
+def _with_guesses(mind: ScopedMemory, text: str, heard: Heard) -> Heard:
+    """Stage what the message lets one guess about the person, surely enough."""
+    engine, config = mind.engine, mind.engine.config
+    if any(one.code.startswith("privacy_") for one in heard.receipts):
+        return heard
+    guesses = [
+        one
+        for one in infer(text, mind.turns(EARLIER), book=engine.ruleset.rules)
+        if one.confidence >= config.infer_confidence
+    ]
+    values = mind.resolve([one.key for one in guesses]) if guesses else {}
+    staged: list[Receipt] = []
+    for one in guesses:
+        if one.key not in values or values[one.key].value != one.value:
+            receipt = mind.propose(one.value, one.key, one.confidence, f"inferred:{one.reason}")
+            how = "pending_named" if engine.ruleset.fields.care(one.key) is Care.SENSITIVE else "pending"
+            said = acknowledge(how, *voice(mind, text), key=one.key, value=one.value)
+            staged.append(replace(receipt, acknowledgement=said))
+    told = [one.acknowledgement for one in staged if one.decision is Outcome.HELD]
+    return replace(
+        heard,
+        receipts=(*heard.receipts, *staged),
+        acknowledgement="\n".join([*filter(None, [heard.acknowledgement]), *told]),
+    )
+
+
+def _with_lessons(mind: ScopedMemory, text: str, heard: Heard) -> Heard:
+    """Put before the person what a message teaches of their expertise, and the procedure in a correction."""
+    if any(one.code.startswith("privacy_") for one in heard.receipts):
+        return heard
+    known = mind.layers.user_model.get()["expertise"] if (said := expertise_in(text)) else {}
+    staged = [
+        mind.propose(one.level, f"user.expertise.{one.topic}", one.confidence, "inferred:expertise")
+        for one in said
+        if known.get(one.topic) != one.level
+    ]
+    if lesson := correction_in(text):
+        staged.append(mind.layers.procedures.propose(*lesson, "correction", "inferred:correction"))
+    return replace(heard, receipts=(*heard.receipts, *staged))

@@ -1,0 +1,162 @@
+"""What a person tells their memory to do, in their own words: each command becomes a call of a verb."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lamina.errors import LaminaError, NotFound, Unavailable
+from lamina.language.acknowledge import acknowledge, refusal
+from lamina.language.command import Action, Command, Target
+from lamina.language.commands import note_key
+from lamina.model import Hit, Memory, Outcome, Receipt, Space
+from lamina.policy.consent import Channel
+from lamina.text.normalise import Language, folded
+from lamina.text.ttl import SESSION_END
+from lamina.write.guesses import unnamed
+
+if TYPE_CHECKING:
+    from lamina.scoped import ScopedMemory
+
+#: What somebody says weighs more than what a program wrote, and a setting more than a note.
+_PRIORITY = {Action.REMEMBER: 80, Action.SET: 85, Action.CORRECT: 85}
+#: How many memories are looked through for something to forget or to correct.
+_LOOKED_AT = 200
+
+
+def obey(mind: ScopedMemory, command: Command, said: tuple[Language, str]) -> list[Receipt]:
+    """Carry one command out and say so; `said` is the language and the verbosity of the answer."""
+    carry: dict[Action, Callable[[ScopedMemory, Command], list[Receipt]]] = {
+        Action.REMEMBER: _remember,
+        Action.SET: _remember,
+        Action.CORRECT: _correct,
+        Action.FORGET: _forget,
+        Action.CONFIRM: _decide,
+        Action.REJECT: _decide,
+        Action.WITHHOLD: lambda *_: [Receipt(decision=Outcome.UNCHANGED, code="withheld")],
+    }
+    command = _meant(mind, command)
+    try:
+        receipts = carry[command.action](mind, command)
+    except Unavailable:
+        raise
+    except LaminaError as error:
+        refused = Receipt(decision=Outcome.DENIED, code=error.code, warnings=(error.message, error.hint))
+        receipts = [refused]
+    return [_acknowledged(command, one, len(receipts), said) for one in receipts]
+
+
+def _acknowledged(command: Command, receipt: Receipt, count: int, said: tuple[Language, str]) -> Receipt:
+    message = {
+        "allowed": "revised" if command.action is Action.CORRECT else "remembered",
+        "same": "unchanged",
+        "not_found": "nothing_pending" if command.action in (Action.CONFIRM, Action.REJECT) else "not_found",
+    }.get(receipt.code, receipt.code)
+    if receipt.decision is Outcome.DENIED and message not in ("not_found", "nothing_pending"):
+        message = refusal(receipt.code)
+    if message == "forgotten" and count > 1:
+        message = "forgotten_many"
+    key, value = command.key or "", command.value or ""
+    if key.startswith("note."):
+        key = ""  # it stands for the words, and says nothing to a person
+    text = acknowledge(message, *said, key=key, value=value, count=count)
+    return replace(receipt, acknowledgement=text)
+
+
+def _remember(mind: ScopedMemory, command: Command) -> list[Receipt]:
+    words = command.value or command.text
+    if not words:  # "remember this", said after something else
+        words = next(reversed(mind.turns(1)), "")
+        command = replace(command, key=note_key(words)) if words else command
+    ttl = command.lifetime or "none"
+    space = command.space or (Space.SESSION if ttl == SESSION_END else Space.USER)
+    receipt = mind.remember(
+        words,
+        key=command.key or "",
+        kind=command.kind,
+        space=space,
+        ttl=ttl,
+        priority=_PRIORITY[command.action],
+        reason=f"said:{command.rule}",
+    )
+    return [receipt]
+
+
+def _meant(mind: ScopedMemory, command: Command) -> Command:
+    """`Yes, remember my name` is a word about what was guessed of it, and no note that says "my name"."""
+    field = mind.engine.ruleset.fields.said(command.text) if command.action is Action.REMEMBER else ""
+    waiting = [one.key for one in mind.pending() if _field(mind, one.key) == field] if field else []
+    return replace(command, action=Action.CONFIRM, target=Target.KEY, key=waiting[-1]) if waiting else command
+
+
+def _decide(mind: ScopedMemory, command: Command) -> list[Receipt]:
+    """The person's word about what was guessed: one by its key, all of them, or the newest."""
+    verb = mind.confirm if command.action is Action.CONFIRM else mind.reject
+    if command.target is Target.EVERYTHING:
+        return [receipt for one in mind.pending() for receipt in _each(mind, command, one)]
+    if command.target is Target.LATEST:
+        return verb(None, channel=Channel.CHAT)
+    wanted = folded(command.key or command.text)
+    found = [one for one in mind.pending() if wanted in folded(f"{one.key}\n{one.text}")]
+    found = found or [one for one in mind.pending() if _field(mind, one.key) == _field(mind, command.key)]
+    return verb(found[-1].key if found else command.key or "nothing", channel=Channel.CHAT)
+
+
+def _each(mind: ScopedMemory, command: Command, guess: Memory) -> list[Receipt]:
+    """One of all: a yes to everything names nothing."""
+    if command.action is Action.REJECT:
+        return mind.reject(guess.key, channel=Channel.CHAT)
+    if mind.engine.ruleset.fields.may_agree(guess.key, Channel.CHAT, named=False):
+        return mind.confirm(guess.key, channel=Channel.CHAT)
+    error = unnamed(guess)
+    return [Receipt(decision=Outcome.DENIED, code=error.code, warnings=(error.message, error.hint))]
+
+
+def _field(mind: ScopedMemory, key: str | None) -> str:
+    return mind.engine.ruleset.fields.name_of(key)
+
+
+def _correct(mind: ScopedMemory, command: Command) -> list[Receipt]:
+    """A new value for a key; or other words where somebody says which are wrong."""
+    if command.key and command.target is Target.KEY:
+        return _remember(mind, command)
+    if command.old and command.value:
+        for memory in _saying(mind, command.old):
+            if command.old in memory.text:
+                words = memory.text.replace(command.old, command.value)
+                return [mind.revise(memory.id, words, reason=f"said:{command.rule}")]
+    if command.old:
+        raise NotFound("There is nothing like that.")
+    return _remember(mind, command)
+
+
+def _forget(mind: ScopedMemory, command: Command) -> list[Receipt]:
+    reason = f"said:{command.rule}"
+    match command.target:
+        case Target.KEY:
+            found = [one for one in mind.keyed() if one.key == command.key]
+            found = found or (_saying(mind, command.text) if command.text else [])
+        case Target.LATEST:
+            found = mind.latest()
+        case Target.EVERYTHING:
+            raise NotFound(
+                "Forgetting everything is not done on a word.",
+                code="confirmation_needed",
+                hint="Use `lamina erase`, or name what to forget.",
+            )
+        case _:
+            found = _saying(mind, command.text)
+            if command.key and not found:
+                found = [one for one in mind.keyed() if one.key == command.key]
+    if not found:
+        raise NotFound("There is nothing like that.")
+    return [mind.forget(one.id, reason=reason) for one in found]
+
+
+def _saying(mind: ScopedMemory, words: str) -> list[Memory]:
+    """The lasting memories whose key or words hold these words, in any spelling that folds to the same."""
+    wanted = folded(words)
+    hits: Sequence[Hit] = mind.recall(words, k=_LOOKED_AT, spaces=[Space.SESSION, Space.USER]).hits
+    known = {hit.id: mind.get(hit.id) for hit in hits} | {one.id: one for one in mind.keyed()}
+    return [one for one in known.values() if wanted in folded(f"{one.key or ''}\n{one.text}")]

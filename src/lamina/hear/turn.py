@@ -1,0 +1,166 @@
+"""One turn of a conversation: what was said becomes recent turns, snippets, facts and promotions.
+
+Everything of a turn happens in one transaction, and its events are told in the contract's order. Who speaks
+is known from the channel: nothing in the text changes its authority.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lamina.language.events import event_type, importance
+from lamina.language.facts import profile_fact
+from lamina.language.hints import Hint, promotion_hint
+from lamina.language.rulebook import Rulebook
+from lamina.language.signal import low_signal
+from lamina.model import (
+    Admit,
+    Decision,
+    Draft,
+    Hold,
+    Kind,
+    Layer,
+    Outcome,
+    Receipt,
+    Role,
+    Scope,
+    Space,
+    canonical,
+)
+from lamina.write.commit import commit_denial, commit_remember
+from lamina.write.guesses import held
+from lamina.write.promote import deny_promotion
+from lamina.write.unit_of_work import UnitOfWork
+
+#: The session of a caller who names none.
+DEFAULT_SESSION = "main"
+
+#: What can hold a fact about a person.
+_FACTUAL = (Kind.FACT, Kind.CORRECTION)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A turn, understood: what to try in order, and where somebody asked it to be kept."""
+
+    scope: Scope
+    drafts: tuple[Draft, ...]
+    hint: Hint | None
+
+
+def understood(
+    scope: Scope, text: str, reply: str | None, tools: Sequence[Mapping[str, Any]], rules: Rulebook
+) -> Turn:
+    """What a turn holds; pure, so that nothing is worked out while others wait for the store."""
+    agent = replace(scope, role=Role.AGENT, agent=scope.agent or "assistant")
+    drafts = [*_said(scope, text, bool(tools), rules)]
+    if reply:
+        drafts.insert(1, _turn(agent, reply, Kind.CONTEXT, rules))
+    if tools:
+        drafts.append(_execution(replace(agent, role=Role.TOOL), tools, rules))
+    return Turn(scope=scope, drafts=tuple(drafts), hint=promotion_hint(text, book=rules))
+
+
+def answered(scope: Scope, reply: str, tools: Sequence[Mapping[str, Any]], rules: Rulebook) -> Turn:
+    """The agent's part of a turn."""
+    agent = replace(scope, role=Role.AGENT, agent=scope.agent or "assistant")
+    drafts = [_turn(agent, reply, Kind.CONTEXT, rules)]
+    if tools:
+        drafts.append(_execution(replace(agent, role=Role.TOOL), tools, rules))
+    return Turn(scope=agent, drafts=tuple(drafts), hint=None)
+
+
+def _said(scope: Scope, text: str, tools: bool, rules: Rulebook) -> Iterator[Draft]:
+    kind = event_type(text, scope.role, tool_events=False, book=rules).kind
+    yield _turn(scope, text, Kind.EXECUTION if tools else kind, rules)
+    weight = importance(kind, scope.role, text, book=rules)
+    yield Draft(
+        scope=scope,
+        text=text,
+        space=Space.SESSION,
+        kind=kind,
+        importance=weight.value,
+        importance_reason=weight.reasons,
+        low_signal=low_signal(text, book=rules),
+    )
+    fact = profile_fact(text, book=rules) if kind in _FACTUAL else None
+    if fact is not None:
+        yield Draft(
+            scope=scope,
+            text=fact.value,
+            space=Space.SESSION,
+            layer=Layer.USER_MODEL,
+            kind=kind,
+            key=fact.key,
+            importance=weight.value,
+            importance_reason=weight.reasons,
+            reason=f"pattern:{fact.key}",
+            place=f"heard:{fact.key}",
+        )
+
+
+def _turn(scope: Scope, text: str, kind: Kind, rules: Rulebook) -> Draft:
+    weight = importance(kind, scope.role, text, book=rules)
+    return Draft(
+        scope=scope,
+        text=text,
+        space=Space.SESSION,
+        layer=Layer.WORKING,
+        kind=kind,
+        importance=weight.value,
+        importance_reason=weight.reasons,
+        place="turn",
+    )
+
+
+def _execution(scope: Scope, tools: Sequence[Mapping[str, Any]], rules: Rulebook) -> Draft:
+    text = canonical(list(tools))
+    weight = importance(Kind.EXECUTION, scope.role, text, book=rules)
+    return Draft(
+        scope=scope,
+        text=text,
+        space=Space.SESSION,
+        kind=Kind.EXECUTION,
+        importance=weight.value,
+        importance_reason=weight.reasons,
+    )
+
+
+Tried = tuple[Draft, Receipt]
+
+
+def commit_turn(unit: UnitOfWork, turn: Turn, decisions: Sequence[Decision]) -> list[Tried]:
+    """Carry a turn out; what was tried, and what became of it."""
+    tried: list[Tried] = []
+    for draft, decision in zip(turn.drafts, decisions, strict=True):
+        if tried and draft.scope == turn.scope:
+            if tried[0][1].code.startswith("privacy_"):
+                continue  # a text with a secret in it is refused once, and nothing else is made of it
+            draft = replace(draft, source_turn_ids=tried[0][1].ids)
+        if isinstance(decision, Admit):
+            tried.append((draft, commit_remember(unit, draft, decision.passed)))
+        elif isinstance(decision, Hold):
+            tried.append((draft, held(unit, draft)))
+        else:
+            audited = decision.code.startswith("privacy_")
+            tried.append((draft, commit_denial(unit, draft, decision, audited=audited)))
+    return tried
+
+
+def promotable(turn: Turn, tried: Sequence[Tried]) -> list[str]:
+    """Ids of what the caller's own words left beyond the window."""
+    return [
+        receipt.ids[0]
+        for draft, receipt in tried
+        if draft.scope == turn.scope
+        and draft.layer is not Layer.WORKING
+        and receipt.decision in (Outcome.ADMITTED, Outcome.UNCHANGED)
+    ]
+
+
+def nothing_promoted(unit: UnitOfWork, turn: Turn, hint: Hint, first: Receipt) -> Receipt:
+    """A phrase asked for a promotion and nothing could be promoted: that is said."""
+    subject = (first.ids[0] if first.ids else "", turn.scope.shelf(Space.SESSION) or "")
+    return deny_promotion(unit, subject, (Space.SESSION, hint.target), "promotion_no_item")

@@ -1,0 +1,323 @@
+"""Bringing in what other tools hold, once and under the gates: conversations as turns, memories as facts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, TypedDict, Unpack
+
+from lamina.errors import ConfigError, Denied, InvalidInput
+from lamina.imports.detect import ALWAYS_READ, READERS, RESUMABLE, PathName, find
+from lamina.imports.restore_export import bring_in, sorted_out
+from lamina.imports.turn import Fact, File, Held, Place, Skipped, Speaker, Turn
+from lamina.language.events import importance
+from lamina.language.secrets.privacy import check_name, redacted
+from lamina.model import Deny, Draft, Hold, Kind, Layer, Outcome, Role, Scope, checked_name
+from lamina.ranking.decay import EPISODE_LIFE, EPISODE_RENEWED
+from lamina.scoped import ScopedMemory
+from lamina.storage.import_rows import Imports, Position
+from lamina.storage.layers import LayerRows
+from lamina.text.normalise import well_formed
+from lamina.write.details import draft_of
+from lamina.write.request import Request, Verb
+
+_BATCH = 250
+_HEAD = 1024
+_PROBLEMS = ("bad_line", "truncated", "line_too_long", "import_unreadable")
+_MOST_PROBLEMS = 100
+_RUN = "import"  #: the run whose audit file gets an import's changes, rather than a file for each session
+
+Progress = Callable[[int, int], None]
+
+
+class Options(TypedDict, total=False):
+    """What to import, and how."""
+
+    format: str
+    since: datetime | None
+    tool_output: bool
+    dry_run: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The same, with what is usual."""
+
+    format: str = "auto"
+    since: datetime | None = None
+    tool_output: bool = False
+    dry_run: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Report:
+    """What an import came to."""
+
+    dry_run: bool = False
+    files: Counter[str] = field(default_factory=Counter)  #: by format
+    unchanged: int = 0  #: files that have nothing new
+    read: int = 0  #: turns and facts that could be taken
+    new: int = 0
+    known: int = 0
+    held: int = 0  #: what waits for the person's word
+    skipped: Counter[str] = field(default_factory=Counter)  #: by reason
+    refused: Counter[str] = field(default_factory=Counter)  #: by the policy's code
+    problems: list[Skipped] = field(default_factory=list)  #: lines that could not be read, the first hundred
+
+    def skip(self, one: Skipped) -> None:
+        self.skipped[one.reason] += 1
+        if one.reason in _PROBLEMS and len(self.problems) < _MOST_PROBLEMS:
+            self.problems.append(one)
+
+
+def import_files(
+    mind: ScopedMemory,
+    paths: Iterable[PathName],
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> Report:
+    """Bring in every transcript and export under the paths; `progress(done, total)` counts bytes.
+
+    Turns become episodes of the user with the time at which they were said, facts what some program
+    believed. Everything passes the gates. What came in before does not come in again, and a file is read
+    on from where it was left. A dry run says what would happen and writes nothing. Raises NotFound or
+    InvalidInput for a path or format that cannot be used; then nothing happened.
+    """
+    wanted = Wanted(**options)
+    own, others = sorted_out(paths, wanted.format)
+    found = [file for path in others for file in find(path, wanted.format)]
+    sizes = [file.size for file in found]
+    importing = _Import(mind, wanted, Report(dry_run=wanted.dry_run))
+    for folder in own:
+        importing.export(folder, progress)
+    for number, file in enumerate(found):
+        for at in importing.file(replace(file, tool_output=wanted.tool_output)):
+            if progress is not None:
+                progress(sum(sizes[:number]) + at, sum(sizes))
+    return importing.report
+
+
+@dataclass
+class _Import:
+    mind: ScopedMemory
+    wanted: Wanted
+    report: Report
+    seen: set[str] = field(default_factory=set)  #: keys a dry run would have brought in by now
+
+    def export(self, folder: PathName, progress: Progress | None) -> None:
+        """An export of Lamina's own; see `bring_in`."""
+        came = bring_in(self.mind, folder, progress, dry_run=self.wanted.dry_run, since=self.wanted.since)
+        report = self.report
+        report.files["lamina"] += 1
+        report.read += came.read
+        report.new += came.new
+        report.known += came.known
+        report.refused.update(came.refused)
+        report.problems += [Skipped(reason=told, path=str(folder)) for told in came.differences]
+
+    def file(self, file: File) -> Iterator[int]:
+        """Read one file from where it was left, a batch at a time; after each, how far it has come."""
+        size = file.size  # before it is read: what is added meanwhile is for the next time
+        if not file.format or size < 0:
+            self.report.skip(file.skipped("import_unreadable"))
+            return
+        place = self._start(file, size)
+        if place is None:
+            self.report.unchanged += 1
+            return
+        self.report.files[file.format] += 1
+        batch: list[Turn | Fact] = []
+        try:
+            for item in READERS[file.format](file, place):
+                match item:
+                    case Skipped():
+                        self.report.skip(item)
+                    case Place():
+                        place = item
+                    case _ if reason := self._left_out(item):
+                        self.report.skipped[reason] += 1
+                    case _:
+                        batch.append(item)
+                # A batch ends at a place to go on from, where the format has some on its way.
+                if len(batch) >= _BATCH and (isinstance(item, Place) or len(batch) >= 2 * _BATCH):
+                    self._bring_in(batch, self._position(file, place, -1))
+                    yield place.offset
+                    batch.clear()
+        except (InvalidInput, OSError) as error:
+            if isinstance(error, ConfigError):
+                raise
+            self.report.skip(file.skipped("import_unreadable"))
+            size = -1
+        self._bring_in(batch, self._position(file, place, size))
+        yield file.size
+
+    def _start(self, file: File, size: int) -> Place | None:
+        """Where to begin; None where there is nothing new."""
+        user = self.mind.scope.user
+        known = self.mind.engine.database.read(lambda tx: Imports(tx, user).position(file.name))
+        if known is None or known.mark != self._mark(file, int(known.mark.rpartition(":")[2])):
+            return Place()
+        if known.size == size and file.format not in ALWAYS_READ:
+            return None
+        place = Place(**known.place)
+        return place if file.format in RESUMABLE | ALWAYS_READ and place.offset <= size else Place()
+
+    def _position(self, file: File, place: Place, size: int) -> Position:
+        mark = self._mark(file, min(_HEAD, max(file.size, 0)))
+        return Position(path=file.name, mark=mark, size=size, place=asdict(place))
+
+    def _mark(self, file: File, head: int) -> str:
+        """A file as it was asked to be read; another, or another question, is read from its beginning."""
+        since = self.wanted.since.isoformat() if self.wanted.since else ""
+        # The head of a database changes with its rows, and those say how far they were read.
+        which = file.mark(0 if file.format in ALWAYS_READ else head)
+        return f"{file.format}:{int(self.wanted.tool_output)}:{since}:{which}"
+
+    def _bring_in(self, batch: Sequence[Turn | Fact], position: Position) -> None:
+        """Store what is new of a batch, then that it is known and how far the file was read."""
+        engine, user, report = self.mind.engine, self.mind.scope.user, self.report
+        items = {_key(item): item for item in batch}
+        report.read += len(batch)
+        known = engine.database.read(lambda tx: Imports(tx, user).known(items)) | (self.seen & items.keys())
+        requests = {
+            key: request
+            for key, item in items.items()
+            if key not in known and (request := self._request(key, item)) is not None
+        }
+        report.known += len(batch) - len(items) + len(known)
+        if self.wanted.dry_run:
+            self.seen |= items.keys()
+            codes = [one.decision.code for one in requests.values() if isinstance(one.decision, Deny)]
+            waiting = sum(isinstance(one.decision, Hold) for one in requests.values())
+            report.refused.update(codes)
+            report.held += waiting
+            report.new += len(requests) - len(codes) - waiting
+            return
+        receipts = engine.carry_out_all([*requests.values()])
+        for receipt in receipts:
+            report.new += receipt.decision is Outcome.ADMITTED
+            report.known += receipt.decision is Outcome.UNCHANGED
+            report.held += receipt.decision is Outcome.HELD
+            report.refused.update([receipt.code] if receipt.decision is Outcome.DENIED else [])
+        kept = [
+            key for key, one in zip(requests, receipts, strict=True) if one.decision is not Outcome.DENIED
+        ]
+
+        uses = {
+            one.ids[0]: (held.uses, min(held.used_at or engine.now(), engine.now()))
+            for key, one in zip(requests, receipts, strict=True)
+            if one.decision is Outcome.ADMITTED and (held := getattr(items[key], "held", None)) and held.uses
+        }
+
+        def note(imports: Imports) -> None:
+            imports.add(kept)
+            imports.keep(position, engine.now())
+
+        engine.database.write(lambda tx: note(Imports(tx, user)))
+        engine.database.write(lambda tx: LayerRows(tx).note(uses, EPISODE_RENEWED))
+
+    def _request(self, key: str, item: Turn | Fact) -> Request | None:
+        engine = self.mind.engine
+        try:
+            text = well_formed(item.text, "text", engine.config.max_text_chars)
+            draft = self._turn(key, item, text) if isinstance(item, Turn) else self._fact(item, text)
+        except InvalidInput as error:
+            self.report.skip(Skipped(reason=error.code, path=item.path))
+            return None
+        weight = importance(draft.kind, draft.scope.role, text, book=engine.ruleset.rules)
+        draft = replace(draft, importance=weight.value, importance_reason=weight.reasons)
+        return Request(
+            verb=Verb.REMEMBER, scope=draft.scope, at=engine.now(), draft=draft, decision=engine.judge(draft)
+        )
+
+    def _turn(self, key: str, turn: Turn, text: str) -> Draft:
+        meta = {"source": turn.source, "entry": redacted(turn.entry_id)[:200]}
+        return Draft(
+            scope=self._scope(turn),
+            text=text,
+            layer=Layer.EPISODIC,
+            kind=Kind.CONTEXT,
+            said_at=self._said(turn.at),
+            session_path=turn.path,
+            message_range=redacted(turn.message_range)[:400],
+            place=f"turn:{turn.source}:{key}",
+            meta={**meta, "speaker": redacted(turn.speaker)[:100]} if turn.speaker else meta,
+        )
+
+    def _fact(self, fact: Fact, text: str) -> Draft:
+        """What a program believed is text of unknown origin: it is found, and never taken for the user's."""
+        if fact.held is not None:
+            return self._held(fact, fact.held, text)
+        scope = replace(self.mind.scope, role=Role.DOCUMENT, agent=fact.source, run=_RUN)
+        return Draft(
+            scope=scope,
+            text=text,
+            said_at=self._said(fact.at),
+            session_path=fact.path,
+            message_range=redacted(fact.entry_id)[:400],
+            meta={"source": fact.source},
+        )
+
+    def _held(self, fact: Fact, held: Held, text: str) -> Draft:
+        """What the user's own agents kept in a memory with layers: theirs still, in its layer, in no file."""
+        engine, kinds = self.mind.engine, {Layer.PROCEDURAL: Kind.PROCEDURE, Layer.EPISODIC: Kind.EPISODE}
+        details: Any = {"layer": held.layer, "tags": held.tags, "confidence": held.confidence}
+        details |= {"key": held.name} if held.name else {"kind": kinds.get(Layer(held.layer), Kind.FACT)}
+        details |= {"ttl": f"{EPISODE_LIFE.days}d"} if held.layer == Layer.EPISODIC else {}
+        scope = self._agent(replace(self.mind.scope, run=_RUN), fact.source)
+        draft = draft_of(
+            scope, text, details, engine.now(), engine.config.max_text_chars, engine.ruleset.rules
+        )
+        return replace(
+            draft,
+            said_at=self._said(fact.at),
+            session_path=fact.path,
+            message_range=redacted(fact.entry_id)[:400],
+            place=f"key:{held.name}" if held.name else f"{fact.source}:{fact.entry_id}",
+            meta={**({} if held.name else {"source": fact.source}), **held.meta},
+        )
+
+    def _left_out(self, item: Turn | Fact) -> str | None:
+        """Why something is not taken: it is too old, its time is over, or it is about somebody else."""
+        held = item.held if isinstance(item, Fact) else None
+        if self.wanted.since and item.at and item.at < self.wanted.since:
+            return "before"
+        if held is not None and held.until and held.until <= self.mind.engine.now():
+            return "expired"
+        return "other_user" if held is not None and held.user not in (None, self.mind.scope.user) else None
+
+    def _said(self, at: datetime | None) -> datetime | None:
+        return at if at is not None and at < self.mind.engine.now() else None
+
+    def _scope(self, turn: Turn) -> Scope:
+        """Who speaks: by the file's structure, and never with more weight than whoever imports it."""
+        scope = replace(self.mind.scope, session=_session(turn.session_id), run=_RUN)
+        if turn.role is Speaker.TOOL:
+            return replace(scope, role=Role.TOOL, agent=turn.source)
+        if scope.role not in (Role.USER, Role.ADMIN, Role.SYSTEM):
+            return scope
+        if turn.role is Speaker.USER:
+            return replace(scope, role=Role.USER)
+        return self._agent(scope, turn.source)
+
+    def _agent(self, scope: Scope, name: str) -> Scope:
+        """An agent of the user's, where it is the user who imports."""
+        own = scope.role in (Role.USER, Role.ADMIN, Role.SYSTEM)
+        return replace(scope, role=Role.AGENT, agent=name) if own else scope
+
+
+def _key(item: Turn | Fact) -> str:
+    return hashlib.sha256(item.key.encode("utf-8", "replace")).hexdigest()[:40]
+
+
+@lru_cache(maxsize=4096)
+def _session(name: str) -> str:
+    """A session's name as the other tool says it, or a stand-in for one that cannot be a name here."""
+    try:
+        return check_name(checked_name("session", name))
+    except (InvalidInput, Denied):
+        return f"session-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:16]}"

@@ -1,0 +1,57 @@
+"""What other memories hold: exports of mem0 and OpenMemory, the file of the reference memory server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lamina.imports.exports import objects
+from lamina.imports.lines import json_lines
+from lamina.imports.turn import Fact, File, Item, Place, Skipped
+from lamina.imports.words import digest, moment, said, text_of
+
+_LISTS = ("results", "memories", "items", "data")
+_GONE = ("deleted", "archived")
+
+
+def read_mem0(file: File, _: Place) -> Iterator[Item]:
+    """The facts of a mem0 or OpenMemory export: a list of them, or an object that holds one."""
+    for whole in objects(file, "memories"):
+        held = next((whole[name] for name in _LISTS if isinstance(whole.get(name), list)), [whole])
+        for memory in held:
+            if isinstance(memory, dict):
+                yield from _mem0(file, memory)
+    yield file.end()
+
+
+def _mem0(file: File, memory: Mapping[str, Any]) -> Iterator[Item]:
+    text = said(text_of(memory.get("memory") or memory.get("content") or memory.get("text")))
+    if memory.get("state") in _GONE or memory.get("deleted_at"):
+        yield file.skipped("deleted")
+    elif text:
+        entry = str(memory.get("id") or digest(text))
+        at = moment(memory.get("updated_at")) or moment(memory.get("created_at"))
+        key = f"mem0:{entry}:{digest(text)}"
+        yield Fact(source="mem0", entry_id=entry, text=text, at=at, path=file.name, key=key)
+
+
+def read_server(file: File, _: Place) -> Iterator[Item]:
+    """The observations and relations of the reference memory server; its file is written anew each time."""
+    for line in json_lines(file, Place()):
+        if isinstance(line, Skipped):
+            yield line
+            continue
+        for text in _statements(line.value):
+            entry, key = f"line-{line.number}", f"memory-server:{digest(text)}"
+            yield Fact(source="memory-server", entry_id=entry, text=text, at=None, path=file.name, key=key)
+    yield file.end()
+
+
+def _statements(value: Mapping[str, Any]) -> Iterator[str]:
+    match value:
+        case {"type": "entity", "name": str(name), "observations": list(observations)}:
+            kind = value.get("entityType")
+            about = f"{name} ({kind})" if kind else name
+            yield from (f"{about}: {text}" for one in observations if (text := said(text_of(one))))
+        case {"type": "relation", "from": str(one), "to": str(other), "relationType": str(relation)}:
+            yield f"{one} {relation} {other}"

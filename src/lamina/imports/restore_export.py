@@ -1,0 +1,442 @@
+"""An export brought in again: checked against its manifest first, once, under the gates.
+
+Nothing in the files says who speaks or how much that weighs: what an agent, a tool or a document once said
+comes in with that weight at most, and everything else with the caller's own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from lamina.errors import InvalidInput, LaminaError, NotFound
+from lamina.imports.detect import PathName
+from lamina.language.secrets.privacy import find_secrets
+from lamina.layers.relations import Relations
+from lamina.lifecycle.export import FORMAT, MANIFEST, MEMORIES, RELATIONS, VERSION
+from lamina.lifecycle.purge import check_owner
+from lamina.model import (
+    Deny,
+    Draft,
+    HistoryOp,
+    Memory,
+    Outcome,
+    Provenance,
+    Role,
+    State,
+    Trust,
+    canonical,
+    contract_kind,
+    quoted,
+)
+from lamina.scoped import ScopedMemory
+from lamina.storage.import_rows import Imports
+from lamina.storage.logs import AuditLog, next_number
+from lamina.storage.memories import Memories
+from lamina.storage.text_index import TextIndex
+from lamina.text.ttl import parse_time
+from lamina.workspace.files import explained
+from lamina.write.commit import identity_of
+from lamina.write.details import draft_of, whole_number
+from lamina.write.request import Request, Verb
+from lamina.write.unit_of_work import UnitOfWork
+
+_BATCH = 250
+_LONGEST = 16 * 1024 * 1024  #: of a line or of a manifest
+_MOST = 100  #: differences that are told
+_ID = re.compile(r"(session|user):([\w.@~-]+)(?:,([\w.@~-]+))?:([a-z_]{1,20}):([1-9][0-9]{0,17})", re.ASCII)
+_PLACES = ("turn:", "summary:", "heard:", "item:", "episode:", "procedure:")
+_TIMES = (
+    "created_at",
+    "updated_at",
+    "valid_from",
+    "valid_until",
+    "expires_at",
+    "purge_at",
+    "last_accessed_at",
+)
+_WEIGHT = {Role.AGENT: Role.AGENT, Role.TOOL: Role.DOCUMENT, Role.DOCUMENT: Role.DOCUMENT}
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(slots=True, kw_only=True)
+class Arrived:
+    """What bringing an export in came to."""
+
+    read: int = 0
+    new: int = 0
+    known: int = 0
+    refused: Counter[str] = field(default_factory=Counter)  #: by code
+    differences: list[str] = field(default_factory=list)  #: what is otherwise here, the first hundred
+    places: dict[str, str] = field(default_factory=dict)  #: the ids of an export to those here
+
+    def differs(self, what: str) -> None:
+        self.refused["differs"] += 1
+        if len(self.differences) < _MOST:
+            self.differences.append(what)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Coming:
+    """A memory on its way in."""
+
+    old_id: str
+    series: str  #: the part of the id before its number
+    number: int
+    draft: Draft
+    place: str
+    state: State
+    times: Mapping[str, datetime | None]
+    value: Mapping[str, Any]  #: as the file has it
+
+    @property
+    def keyed(self) -> bool:
+        """Whether it is a value in force, which may have to stand in a file."""
+        return self.state is State.ACTIVE and self.place.startswith("key:")
+
+    @property
+    def own_id(self) -> str:
+        """The id it has on the caller's shelf where that was free."""
+        return f"{self.draft.scope.shelf(self.draft.space)}:{self.series}:{self.number}"
+
+    @property
+    def mark(self) -> str:
+        told = f"{FORMAT}\0{self.old_id}\0{self.value.get('revision')}\0{self.draft.text}"
+        return hashlib.sha256(told.encode()).hexdigest()[:40]
+
+
+def sorted_out(paths: Iterable[PathName], wanted: str) -> tuple[list[PathName], list[PathName]]:
+    """Those of the paths that are exports of ours, or were called that, and the others."""
+    own, others = list[PathName](), list[PathName]()
+    for path in paths:
+        ours = wanted == "lamina" or (wanted == "auto" and _is_export(Path(path).expanduser()))
+        (own if ours else others).append(path)
+    return own, others
+
+
+def _is_export(folder: Path) -> bool:
+    """Whether a folder says of itself that it is one of our exports."""
+    try:
+        with (folder / MANIFEST).open("rb") as file:
+            return f'"{FORMAT}"'.encode() in file.read(1 << 20)
+    except OSError:
+        return False
+
+
+def checked(folder: Path) -> dict[str, Any]:
+    """The manifest of an export whose every file is byte for byte as it was written; else InvalidInput."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes()[:_LONGEST])
+        files = manifest["files"]
+        if manifest["format"] != FORMAT or manifest["version"] != VERSION or MEMORIES not in files:
+            raise ValueError
+    except FileNotFoundError:
+        raise _damaged(f"{MANIFEST} is missing: this is no export, or one that was cut off.") from None
+    except OSError as error:
+        raise explained(str(folder), error) from error
+    except (ValueError, KeyError, TypeError):
+        raise _damaged(f"{MANIFEST} is not one that this version can read.") from None
+    for name, told in sorted(files.items()):
+        if "/" in name or name in (".", "..") or not isinstance(told, dict):
+            raise _damaged(f"{MANIFEST} names a file that no export has.")
+        digest = hashlib.sha256()
+        try:
+            with (folder / name).open("rb") as file:
+                while chunk := file.read(1 << 20):
+                    digest.update(chunk)
+        except OSError:
+            raise _damaged(f"{name} is missing or cannot be read.") from None
+        if digest.hexdigest() != told.get("sha256"):
+            raise _damaged(f"{name} is not as it was exported.")
+    return dict(manifest)
+
+
+def _damaged(what: str) -> InvalidInput:
+    return InvalidInput(what, code="export_damaged", hint="Nothing was brought in. Use a whole copy of it.")
+
+
+def bring_in(
+    mind: ScopedMemory,
+    where: PathName,
+    progress: Progress | None = None,
+    *,
+    dry_run: bool = False,
+    since: datetime | None = None,
+) -> Arrived:
+    """Bring in the memories of an export as the caller's own, in whatever state they are.
+
+    Where an id is free it stays; what came in before does not come in again, and what is here already with
+    other words stays as it is here. Only a person or an administrator may. Raises InvalidInput
+    (`export_damaged`) where a byte is not as it was exported; then nothing happened.
+    """
+    check_owner(mind)
+    told = checked(folder := Path(where).expanduser())
+    mind.engine.sync()
+    report, size = Arrived(), (folder / MEMORIES).stat().st_size
+    with (folder / MEMORIES).open("rb") as file:
+        while lines := list(islice(file, _BATCH)):
+            items = [one for line in lines if (one := _parsed(mind, line, report)) is not None]
+            report.read += len(items)
+            late = [one for one in items if since is None or (one.times["created_at"] or since) >= since]
+            report.refused.update({"before": len(items) - len(late)} if len(items) > len(late) else {})
+            _batch(mind, late, report, dry_run)
+            if progress is not None:
+                progress(min(file.tell(), size), size)
+    if not dry_run and RELATIONS in told["files"]:
+        _link(mind, folder / RELATIONS, report)
+    return report
+
+
+def _link(mind: ScopedMemory, file: Path, report: Arrived) -> None:
+    """The links that somebody made, between memories that are here; found ones are found anew."""
+    links = Relations(mind)
+    with file.open("rb") as lines:
+        for line in lines:
+            try:
+                edge = json.loads(line)
+                first, last = (report.places.get(edge[name]) for name in ("from_id", "to_id"))
+                if edge["explicit"] is not True or first is None or last is None:
+                    continue
+                known = {(one.from_id, one.to_id, one.type, one.explicit) for one in links.of(first).edges}
+                if (first, last, edge["type"], True) not in known:
+                    links.link(first, last, edge["type"], edge["strength"])
+            except NotFound:  # it is here, and put aside
+                continue
+            except LaminaError as error:
+                report.refused[error.code] += 1
+            except (ValueError, KeyError, TypeError):
+                report.refused["bad_line"] += 1
+
+
+def _batch(mind: ScopedMemory, items: list[_Coming], report: Arrived, dry_run: bool) -> None:
+    engine, user = mind.engine, mind.scope.user
+    known = engine.database.read(lambda tx: Imports(tx, user).known([one.mark for one in items]))
+    report.known += sum(one.mark in known for one in items)
+    again = {one.own_id: one for one in items if one.mark in known}
+    for name, memory in engine.database.read(lambda tx: Memories(tx).load(sorted(again))).items():
+        if memory.text == again[name].draft.text:
+            report.places[again[name].old_id] = name
+    fresh: list[_Coming] = []
+    for one in items:
+        decision = None if one.mark in known else engine.judge(one.draft)
+        if isinstance(decision, Deny):
+            report.refused[decision.code] += 1
+        elif decision is not None:
+            fresh.append(one)
+    if dry_run:
+        report.new += len(fresh)
+        return
+    done: list[str] = []
+    rows = [one for one in fresh if not one.keyed]
+    if rows:
+        engine.act(mind.scope, lambda unit: done.extend(_placed(unit, rows, report)))
+    done += [one.mark for one in fresh if one.keyed and _set(mind, one, report)]
+    engine.database.write(lambda tx: Imports(tx, user).add(done))
+
+
+def _set(mind: ScopedMemory, one: _Coming, report: Arrived) -> bool:
+    """A value for a key, where none is in force; it goes into its file like one that is said."""
+    engine, draft = mind.engine, one.draft
+    shelf = draft.scope.shelf(draft.space) or ""
+    found = engine.database.read(
+        lambda tx: Memories(tx).active(known[0], one.place) if (known := TextIndex(tx).shelf(shelf)) else None
+    )
+    if found is not None:
+        if found.text == draft.text:
+            report.known += 1
+            report.places[one.old_id] = found.id
+            return True
+        report.differs(f"{one.old_id}: {found.id} has another value for {draft.key}")
+        return False
+    decision = engine.judge(draft)
+    request = Request(verb=Verb.REMEMBER, scope=draft.scope, at=engine.now(), draft=draft, decision=decision)
+    receipt = engine.carry_out(request)
+    report.new += receipt.decision is Outcome.ADMITTED
+    report.refused.update([receipt.code] if receipt.decision is Outcome.DENIED else [])
+    report.places.update({one.old_id: receipt.ids[0]} if receipt.ids else {})
+    return receipt.decision is not Outcome.DENIED
+
+
+def _placed(unit: UnitOfWork, items: list[_Coming], report: Arrived) -> Iterator[str]:
+    """Put memories on their shelves as they were; yields the marks of those that are there now."""
+    gone = _Gone(AuditLog(unit.transaction).ends())
+    for one in items:
+        draft = one.draft
+        unit.scope = draft.scope
+        shelf = unit.shelf(draft.scope.shelf(draft.space) or "")
+        standing = unit.memories.active(shelf.number, one.place) if one.state is State.ACTIVE else None
+        if standing is not None and (standing.text, standing.key) != (draft.text, draft.key):
+            report.differs(f"{one.old_id}: {standing.id} stands in its place with other words")
+            continue
+        if standing is not None:
+            report.known += 1
+            report.places[one.old_id] = standing.id
+            yield one.mark
+            continue
+        memory = _memory(unit, one, shelf.name, gone)
+        slot = unit.index(shelf.number, memory) if one.state is State.ACTIVE else None
+        unit.memories.add(memory, shelf=shelf.number, slot=slot, identity=one.place)
+        decision = {"code": "imported", "from": one.old_id}
+        unit.record(HistoryOp.ADD, replace(memory, state=State.ACTIVE), None, decision)
+        if one.state not in (State.ACTIVE, State.PENDING):
+            unit.record(HistoryOp.DELETE, memory, memory.text, {"code": one.state.value})
+        report.new += 1
+        report.places[one.old_id] = memory.id
+        yield one.mark
+
+
+class _Gone:
+    """Ids that were purged or erased: the audit knows them, and they are never given again."""
+
+    def __init__(self, ends: Iterable[tuple[Any, ...]]) -> None:
+        self._ids: set[str] = set()
+        self._starts: list[str] = []
+        for _, op, memory_id, number in ends:
+            if op == "erase":
+                self._starts.append(memory_id)
+            elif number is None:
+                self._ids.add(memory_id)
+
+    def __contains__(self, memory_id: str) -> bool:
+        return memory_id in self._ids or memory_id.startswith(tuple(self._starts))
+
+
+def _memory(unit: UnitOfWork, one: _Coming, shelf: str, gone: _Gone) -> Memory:
+    draft, value, times = one.draft, one.value, one.times
+    name, kind = one.own_id, contract_kind(draft.layer)
+    if name not in gone and unit.memories.get(name) is None and one.series in (kind, "pending"):
+        tick = next_number(unit.transaction, f"tick:{shelf}")
+        unit.transaction.run("raise_number", name=f"id:{shelf}:{one.series}", value=one.number)
+    else:
+        name, tick = unit.numbered(shelf, kind)
+    policy = unit.ruleset.policy.retention_of(draft.space, kind, draft.kind)
+    active = one.state is State.ACTIVE
+    scope, said = draft.scope, value.get("provenance") or {}
+    meta = dict(value.get("meta") or {})
+    return Memory(
+        id=name,
+        space=draft.space,
+        owner=shelf.partition(":")[2],
+        layer=draft.layer,
+        kind=draft.kind,
+        text=draft.text,
+        key=draft.key,
+        category=draft.category,
+        tags=draft.tags,
+        authority=scope.authority,
+        importance=draft.importance,
+        priority=draft.priority,
+        confidence=draft.confidence,
+        pinned=draft.pinned,
+        state=one.state,
+        tick=tick,
+        phase=unit.shelf(shelf).phase.id,
+        ttl=draft.ttl,
+        created_at=times["created_at"] or unit.now,
+        updated_at=times["updated_at"] or unit.now,
+        valid_from=times["valid_from"],
+        valid_until=times["valid_until"],
+        expires_at=times["expires_at"],
+        purge_at=times["purge_at"],
+        last_accessed_at=times["last_accessed_at"],
+        expires_tick=policy.expires_tick(tick) if active and not draft.pinned else None,
+        retired_tick=None if active else tick,
+        access_count=int(value.get("access_count") or 0),
+        supersedes=_moved(value.get("supersedes"), shelf),
+        superseded_by=_moved(value.get("superseded_by"), shelf),
+        provenance=Provenance(
+            actor=scope.actor,
+            role=scope.role,
+            via=scope.via,
+            trust=scope.trust,
+            agent=scope.agent,
+            session_id=said.get("session_id"),
+            reason=f"imported from {one.old_id}"[:1000],
+        ),
+        meta=meta if name == one.old_id else {**meta, "imported_from": one.old_id},
+    )
+
+
+def _moved(old_id: Any, shelf: str) -> str | None:
+    """The id that a memory of another shelf has on this one."""
+    found = _ID.fullmatch(old_id) if isinstance(old_id, str) else None
+    return f"{shelf}:{found[4]}:{found[5]}" if found else None
+
+
+def _parsed(mind: ScopedMemory, line: bytes, report: Arrived) -> _Coming | None:
+    """A line of an export as a draft in the caller's name; what cannot be used is counted by its code."""
+    try:
+        value = json.loads(line)
+        if not find_secrets(canonical([value.get("meta"), value.get("ttl"), value.get("place")])):
+            return _coming(mind, value)
+        report.refused["privacy_deny_sensitive"] += 1
+    except InvalidInput as error:
+        report.refused[error.code] += 1
+    except (ValueError, KeyError, TypeError, AttributeError):
+        report.refused["bad_line"] += 1
+    return None
+
+
+def _coming(mind: ScopedMemory, value: dict[str, Any]) -> _Coming:
+    engine = mind.engine
+    if (named := _ID.fullmatch(value["id"])) is None:
+        raise ValueError
+    said = value.get("provenance") or {}
+    role = _WEIGHT.get(Role(said.get("role", Role.USER)), mind.scope.role)
+    role = Role.DOCUMENT if said.get("trust") == Trust.UNTRUSTED else role
+    agent = str(said.get("agent") or "import") if role is not mind.scope.role else mind.scope.agent
+    scope = replace(mind.scope, role=role, agent=agent, session=_unquoted(named[3]), run="import")
+    details: Any = {name: value.get(name) for name in ("key", "kind", "space", "layer", "category", "tags")}
+    details |= {"priority": value.get("priority"), "confidence": value.get("confidence")}
+    details |= {"pin": value.get("pinned") is True}
+    now, limit = engine.now(), engine.config.max_text_chars
+    draft = draft_of(scope, value["text"], details, now, limit, engine.ruleset.rules)
+    times = {name: _time(value.get(name)) for name in _TIMES}
+    said_at = times["valid_from"]
+    place = str(value.get("place", ""))
+    draft = replace(
+        draft,
+        importance=whole_number(value["importance"], "importance", 1, 7),
+        ttl=str(value.get("ttl", "none"))[:40],
+        said_at=said_at if said_at and said_at < now else None,
+        meta={"imported_from": value["id"]},
+    )
+    return _Coming(
+        old_id=value["id"],
+        series=named[4],
+        number=int(named[5]),
+        draft=draft,
+        state=State(value["state"]),
+        place=place if place.startswith(_PLACES) else identity_of(draft.key, draft.kind, draft.text),
+        times=times,
+        value=value,
+    )
+
+
+def _unquoted(session: str | None) -> str | None:
+    """The name that a session had before it became part of an id."""
+    if session is None:
+        return None
+    name = re.sub(
+        "(?:~[0-9A-F]{2})+", lambda found: bytes.fromhex(found[0].replace("~", "")).decode(), session
+    )
+    if quoted(name) != session:
+        raise ValueError
+    return name
+
+
+def _time(text: Any) -> datetime | None:
+    if text is None:
+        return None
+    if (at := parse_time(text)) is None:
+        raise ValueError
+    return at

@@ -1,0 +1,109 @@
+"""Starts the jobs that are due, each in a process of its own, and stops one that outstays its time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import fields
+
+from lamina.clock import monotonic
+from lamina.config import Config
+from lamina.engine import Engine
+from lamina.errors import LaminaError
+from lamina.jobs.registry import JOBS
+from lamina.jobs.run import Jobs, due_jobs, job_named
+
+TICK_S = 15.0
+GRACE_S = 10.0  #: a run stops itself when its time is up; this long after that it is stopped from outside
+
+Say = Callable[[str], None]
+
+
+class Clockwork:
+    """The running jobs of one process; `over` ends it."""
+
+    def __init__(self, engine: Engine, say: Say, jobs: Jobs = JOBS) -> None:
+        self.over = threading.Event()
+        self._engine = engine
+        self._say = say
+        self._jobs = jobs
+        self._running: dict[str, tuple[subprocess.Popen[bytes], float]] = {}
+
+    def run(self, tick_s: float = TICK_S) -> None:
+        """Start what is due until `over` is set; then end what runs, and return when it has ended."""
+        try:
+            while not self.over.is_set():
+                try:
+                    self.tick()
+                except LaminaError as error:  # a store out of reach now may be back at the next tick
+                    self._say(str(error))
+                self.over.wait(tick_s)
+        finally:
+            self._end_all()
+
+    def tick(self) -> None:
+        """Look after the running ones once, and start the ones that are due."""
+        for name, (child, latest) in list(self._running.items()):
+            if child.poll() is not None:
+                del self._running[name]
+                if child.returncode:
+                    self._say(f"{name} did not succeed; `lamina job list` says more.")
+            elif monotonic() > latest:
+                child.kill()  # its locks are freed by the kernel
+        for name in due_jobs(self._engine, self._engine.now(), self._jobs):
+            if name not in self._running:
+                latest = monotonic() + self._jobs[name].timeout_s + 2 * GRACE_S
+                self._running[name] = (self._started(name), latest)
+
+    def _started(self, name: str) -> subprocess.Popen[bytes]:
+        where = [] if self._engine.root is None else ["--workspace", str(self._engine.root)]
+        command = [sys.executable, "-m", "lamina", *where, "job", "run", name, "--scheduled"]
+        # The settings travel in the environment: a store's URL may hold a password, and arguments are public.
+        settings, nothing = _environment(self._engine.config), subprocess.DEVNULL
+        return subprocess.Popen(command, env=settings, stdin=nothing, stdout=nothing)  # noqa: S603 our own program
+
+    def _end_all(self) -> None:
+        for child, _ in self._running.values():
+            with suppress(ProcessLookupError):
+                child.terminate()
+        for child, _ in self._running.values():
+            try:
+                child.wait(GRACE_S)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+        self._running.clear()
+
+
+@contextmanager
+def jobs_beside(engine: Engine, say: Say) -> Iterator[None]:
+    """Run the jobs in the background while something else goes on, where the settings ask for it."""
+    if not engine.config.jobs:
+        yield
+        return
+    clockwork = Clockwork(engine, say)
+    thread = threading.Thread(target=clockwork.run, name="lamina-jobs", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        clockwork.over.set()
+        thread.join()
+
+
+def hard_stop_s(engine: Engine, name: str) -> float:
+    """How long a process that runs this job may live."""
+    return job_named(engine, name).timeout_s + GRACE_S
+
+
+def _environment(config: Config) -> dict[str, str]:
+    values = {field.name: getattr(config, field.name) for field in fields(config)}
+    settings = {
+        f"LAMINA_{name.upper()}": str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in values.items()
+    }
+    return {**os.environ, **settings}

@@ -1,0 +1,93 @@
+"""The decisions of a workspace as its person asks for them: all, one, and one that another overrules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lamina.engine import Engine
+from lamina.errors import Denied, NotFound
+from lamina.jobs.decided import EVERYWHERE, Kept, kept_decisions, supersede
+from lamina.jobs.desk import Desk
+from lamina.jobs.schedule import zone_of
+from lamina.model import Role
+from lamina.scoped import ScopedMemory
+from lamina.text.decision_entries import Decision, DecisionFile, in_force
+from lamina.text.entries import Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """Something in a file that makes a section no decision, or none that counts."""
+
+    path: str
+    line: int
+    message: str
+    hint: str
+    severity: Severity
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionList:
+    """One decision for each id, oldest first, each with its file; and what could not be read."""
+
+    decisions: tuple[Kept, ...]
+    problems: tuple[Flaw, ...]
+
+
+def list_decisions(engine: Engine, status: str | None = None) -> DecisionList:
+    """Every decision with the status that all files together give it, or those of one status."""
+    files = _desk(engine)
+    kept = kept_decisions(files)
+    places = _places(kept)
+    told = [Kept(places[one.id], one) for one in in_force(each.decision for each in kept)]
+    flaws = [
+        Flaw(name, flaw.line, flaw.message, flaw.hint, flaw.severity)
+        for pattern in EVERYWHERE
+        for name in files.names(pattern)
+        for flaw in DecisionFile.parse(files.read(name) or b"").problems
+    ]
+    return DecisionList(
+        tuple(each for each in told if status is None or each.decision.status == status), tuple(flaws)
+    )
+
+
+def find_decision(engine: Engine, name: str) -> Kept:
+    """The decision of an id, or of the one id that has this part; raises NotFound."""
+    found = [each for each in list_decisions(engine).decisions if name in each.decision.id]
+    exact = [each for each in found if each.decision.id == name] or found
+    if len(exact) != 1 or not name:
+        told = "Several decisions have this in their id" if exact else "There is no such decision here"
+        raise NotFound(f"{told}: {name:.120}.", hint="`lamina decisions list` shows them.")
+    return exact[0]
+
+
+def overrule(mind: ScopedMemory, name: str, by: str, because: str) -> Decision:
+    """Marks a decision as superseded by another, in both of their sections; only a person may.
+
+    Raises Denied (`person_only`), NotFound, and Conflict (`decision_state`) for one that is not active.
+    """
+    if mind.scope.role is not Role.USER:
+        raise Denied(
+            "Only the person says which decision overrules another.",
+            code="person_only",
+            hint="Ask them; what they decide in a conversation is found by micro-sync.",
+        )
+    engine = mind.engine
+    old, new = (find_decision(engine, one).decision.id for one in (name, by))
+    now = engine.now().astimezone(zone_of(engine.config.timezone))
+    return supersede(_desk(engine), (old, new), because, now)
+
+
+def _desk(engine: Engine) -> Desk:
+    return Desk(engine.root, lambda: None, dry_run=False, wait_s=engine.config.lock_timeout_s)
+
+
+def _places(kept: Iterable[Kept]) -> dict[str, str]:
+    """The file of the version in force of each id."""
+    best: dict[str, Kept] = {}
+    for each in kept:
+        there = best.get(each.decision.id)
+        if there is None or each.decision.rank > there.decision.rank:
+            best[each.decision.id] = each
+    return {name: each.path for name, each in best.items()}

@@ -1,0 +1,60 @@
+"""What a tenant's jobs may spend on a language model in a day; in the store, so no restart refills it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+from lamina.engine import Engine
+from lamina.errors import Unavailable
+from lamina.jobs.schedule import zone_of
+from lamina.jobs.writer import Cost
+from lamina.layers.marks import Marks
+from lamina.model import canonical
+from lamina.storage.database import Transaction
+
+_JOB, _SUBJECT = "writer", "day"
+
+
+@dataclass(frozen=True, slots=True)
+class DayPurse:
+    """The day is that of the setting `timezone`. A request is counted before it is made."""
+
+    engine: Engine
+
+    def take(self) -> None:
+        config = self.engine.config
+
+        def work(transaction: Transaction) -> None:
+            calls, tokens = _spent(transaction, self._day())
+            if calls >= config.writer_daily_calls or tokens >= config.writer_daily_tokens:
+                raise Unavailable(
+                    "The language model was asked as much today as the settings allow.",
+                    code="writer_day_limit",
+                    hint="It is asked again tomorrow; see `writer_daily_calls` and `writer_daily_tokens`.",
+                )
+            _put(transaction, self._day(), calls + 1, tokens)
+
+        self.engine.database.write(work)
+
+    def pay(self, cost: Cost) -> None:
+        def work(transaction: Transaction) -> None:
+            calls, tokens = _spent(transaction, self._day())
+            _put(transaction, self._day(), calls, tokens + cost.input_tokens + cost.output_tokens)
+
+        self.engine.database.write(work)
+
+    def _day(self) -> datetime:
+        now = self.engine.now().astimezone(zone_of(self.engine.config.timezone))
+        return now.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _spent(transaction: Transaction, day: datetime) -> tuple[int, int]:
+    known = Marks(transaction, _JOB).since(day).get(_SUBJECT)
+    calls, tokens = (0, 0) if known is None else json.loads(known.note)
+    return int(calls), int(tokens)
+
+
+def _put(transaction: Transaction, day: datetime, calls: int, tokens: int) -> None:
+    Marks(transaction, _JOB).put(_SUBJECT, day, canonical([calls, tokens]))

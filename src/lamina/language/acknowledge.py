@@ -1,0 +1,67 @@
+"""Short acknowledgements in the user's language, at the verbosity in force."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from lamina.text.normalise import Language, language_of
+
+_OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
+_NAME = re.compile(r"\{(\w+)\}")
+_CHINESE = ("zh-Hant", "zh-Hans")
+#: Values longer than this are not repeated.
+_LONGEST = 80
+
+
+@cache
+def _data() -> dict[str, dict[str, Any]]:
+    file = resources.files("lamina.language") / "data" / "acknowledgements.toml"
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+def messages() -> dict[str, dict[str, dict[str, str]]]:
+    """Every message by its name, language and verbosity."""
+    return {name: table for name, table in _data().items() if name != "codes"}
+
+
+def refusal(code: str) -> str:
+    """The message for a write that was refused with this stable code."""
+    return str(_data()["codes"].get(code, "refused"))
+
+
+def language_for(setting: str | None, text: str) -> Language:
+    """The language to answer in: that of `response.language` if it is one of ours, else that of the text."""
+    spoken = language_of(text)
+    if setting in ("en", "th", *_CHINESE):
+        return setting  # type: ignore[return-value]  # it is one of the four, as the line above says
+    if setting == "zh":
+        return spoken if spoken in _CHINESE else "zh-Hans"
+    return spoken
+
+
+def acknowledge(message: str, language: Language, verbosity: str = "normal", **details: str | int) -> str:
+    """The text of a message, with `details` (key, value, count, until, scope) in its gaps.
+
+    `verbosity` is a value of `response.verbosity`; what is none of concise, normal and detailed is normal. A
+    part of the text in brackets is left out where a detail it names is not given or too long to repeat. A
+    refusal repeats nothing, whatever is given.
+    """
+    texts = messages()[message][language]
+    known = {name: str(value) for name, value in details.items() if 0 < len(str(value)) <= _LONGEST}
+
+    def part(found: re.Match[str]) -> str:
+        return found[1] if all(name in known for name in _NAME.findall(found[1])) else ""
+
+    chosen = _OPTIONAL.sub(part, texts.get(verbosity, texts["normal"]))
+    return _NAME.sub(lambda found: known.get(found[1], ""), chosen)
+
+
+def acknowledgement(what: str, text: str, detail: str = "") -> str:
+    """What happened, in the language of `text`; `detail` is the key, or until when it can be restored."""
+    message = {"denied": "refused"}.get(what, what)
+    name = "until" if what == "forgotten" else "key"
+    return acknowledge(message, language_of(text), **{name: detail})

@@ -1,0 +1,151 @@
+"""The views of a text in which secrets are looked for, and where each place of a view lies in the text.
+
+Hiding a secret from a pattern takes an invisible character, a letter of another alphabet, a line break or an
+encoding; each view undoes one of them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from lamina.language.secrets.shapes import source
+from lamina.text.normalise import visible
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A text; `origin[i]` is where its character i came from, None if all are in the same places."""
+
+    text: str
+    origin: Sequence[int] | None = None
+    grows: bool = False  #: what stood apart may touch here, so that a token can be longer than it is
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Where `text[start:end]` lies in what the view was made from."""
+        if self.origin is None:
+            return start, end
+        return self.origin[start], self.origin[end - 1] + 1
+
+
+def plain(text: str) -> View:
+    """Compatibility forms, look-alike letters, digits of all scripts and traditional Chinese made plain.
+
+    Invisible characters are gone. Works on one character at a time, so that every place has an origin.
+    """
+    if text.isascii():
+        return View(text)
+    strange = [char for char in set(text) if not char.isascii() and char not in _CJK_PUNCTUATION]
+    if not strange:
+        return View(text)
+    # One call for all of them: a line feed joins with no character.
+    seen = visible("\n".join(strange)).translate(_LOOK_ALIKES).split("\n")
+    table = dict(zip(map(ord, strange), seen, strict=True))
+    view = text.translate(table)
+    grows = any(not form or (form.isascii() and form.isalnum()) for form in seen)
+    if all(len(form) == 1 for form in seen):
+        return View(view, grows=grows)
+    return View(view, [at for at, char in enumerate(text) for _ in table.get(ord(char), char)], grows)
+
+
+def joined(view: View) -> View | None:
+    """The view without the line breaks that may cut a token in two; None if there are none."""
+    text = view.text
+    cuts: list[int] = []
+    for line_break in _LINE_BREAK.finditer(text):
+        start, end = line_break.span()
+        tail, head = _TAIL.search(text, max(0, start - _LONGEST_TAIL), start), _PIECE.match(text, end)
+        if head and tail and (_DIGIT.search(tail[1]) or _DIGIT.search(head[0])):
+            cuts += tail.end(1), end
+    if not cuts:
+        return None
+    edges = [0, *cuts, len(text)]
+    kept = list(zip(edges[::2], edges[1::2], strict=True))
+    places = [at for start, end in kept for at in range(start, end)]
+    origin = places if view.origin is None else [view.origin[at] for at in places]
+    return View("".join(text[start:end] for start, end in kept), origin)
+
+
+def unescaped(view: View) -> View | None:
+    """The view with quotes and line breaks that are escaped, as in JSON, as they were; None if none are."""
+    text = view.text
+    marks = list(_ESCAPE.finditer(text)) if "\\" in text else []
+    if not marks:
+        return None
+    gone = {mark.start() for mark in marks}
+    origin = [at for at in range(len(text)) if at not in gone]
+    whole = _ESCAPE.sub(lambda mark: _ESCAPED[mark[1]], text)
+    return View(whole, origin if view.origin is None else [view.origin[at] for at in origin])
+
+
+def decoded(text: str) -> Iterator[tuple[int, int, str]]:
+    """Start and end of each run of base64 or percent encoding, and what it says if that is readable."""
+    for run in _BASE64.finditer(text):
+        lines = list(_UNBROKEN.finditer(text, *run.span()))
+        if (whole := _readable("".join(line[0] for line in lines))) is not None:
+            yield *run.span(), whole
+        elif len(lines) > 1:
+            for line in lines:
+                if (part := _readable(line[0])) is not None:
+                    yield *line.span(), part
+    if "%" in text:
+        for run in _PERCENT.finditer(text):
+            yield *run.span(), unquote(run[0])
+
+
+def tagged(text: str) -> View | None:
+    """What is written in the invisible tag characters, which mirror ASCII; None if nothing is."""
+    places = [mark.start() for mark in _TAG.finditer(text)]
+    if not places:
+        return None
+    return View("".join(chr(ord(text[at]) - 0xE0000) for at in places), places)
+
+
+def _readable(run: str) -> str | None:
+    code = run.translate(_WEB_SAFE).rstrip("=")
+    if len(code) % 4 == 1:
+        return None
+    try:
+        raw = base64.b64decode(code + "=" * (-len(code) % 4), validate=True)
+        said = raw.decode("utf-16-le" if raw[1::2].count(0) * 3 > len(raw) else "utf-8")
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    return said if said.isprintable() or not _UNPRINTABLE.search(said) else None
+
+
+# The marks that end a clause in Chinese; made ASCII they would look like a part of the secret before them.
+_CJK_PUNCTUATION = frozenset("，；！？（）")
+
+# The pieces of a token on both sides of a line break, which may be escaped, indented or quoted.
+_TAIL = re.compile(r"([A-Za-z0-9_+/=.:-]{4,})[ \t]{0,4}\\?\r?$")
+_LINE_BREAK = re.compile(r"\n[ \t]{0,16}(?:[>|][ \t]?)?")
+_PIECE = re.compile("[A-Za-z0-9_+/=.:-]{4,}")
+_LONGEST_TAIL = 80
+_DIGIT = re.compile("[0-9]")
+_BASE64 = re.compile(
+    r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{14,}(?:\r?\n[ \t]{0,8}[A-Za-z0-9+/_-]{4,})*={0,2}", re.ASCII
+)
+_UNBROKEN = re.compile(r"\S+")
+_PERCENT = re.compile(r"(?<![!-~])[!-~]*?%[0-9A-Fa-f]{2}[!-~]*", re.ASCII)
+_ESCAPED = {"n": "\n", "r": "\n", "t": " ", '"': '"', "/": "/", "\\": "\\"}
+_ESCAPE = re.compile(r'\\([nrt"/\\])')
+_WEB_SAFE = str.maketrans("-_", "+/")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff]")
+_TAG = re.compile("[\U000e0020-\U000e007e]")
+
+# Letters that are drawn like a Latin one, letters with marks, and marks alone.
+_PAIRS: str = source("secrets")["look_alikes"]["pairs"]
+_LOOK_ALIKES: dict[int, str] = {
+    **dict.fromkeys(range(768, 880), ""),
+    **{
+        code: base[0]
+        for code in (*range(0xC0, 0x250), *range(0x1E00, 0x1F00))
+        if (base := unicodedata.normalize("NFD", chr(code)))[0].isascii()
+    },
+    **{ord(like): latin for like, latin in zip(_PAIRS[::2], _PAIRS[1::2], strict=True)},
+}

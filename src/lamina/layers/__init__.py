@@ -1,0 +1,1 @@
+"""The five layers, and what is learnt in them."""

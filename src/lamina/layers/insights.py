@@ -1,0 +1,120 @@
+"""What can be made out about a person from what happened lately: proposed by a model, kept by the rules.
+
+An insight sets no key and wins over nothing: its person can read, correct and forget it like any memory.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from lamina.language.secrets.privacy import find_secrets
+from lamina.layers.drafting import drafted, kept, newest
+from lamina.layers.marks import statements
+from lamina.layers.writing import written
+from lamina.model import Authority, Kind, Layer, Memory, Outcome, Role, Space
+from lamina.policy.writing import Pass, Repaired
+from lamina.scoped import ScopedMemory
+from lamina.similarity.compare import Relation
+from lamina.write.alike import compared
+
+AGENT = "insights"  #: who says it, in provenance, history and audit
+CATEGORY = "relationship_dynamic"
+MOST_ACTIVITIES, MOST_STATEMENTS, MOST_CHARS, MOST_INSIGHTS = 5, 3, 1_000, 3
+_LINE = 400  #: characters of one activity or statement
+_CONFIDENCE = 0.5
+_HELD_AGAINST = 300  #: the newest statements, with which an insight must not clash
+
+#: The material as JSON into what a model answers: a list of `{"summary", "tags", "importance"}`.
+Ask = Callable[[str], Sequence[Mapping[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What became of the proposals about one person."""
+
+    ids: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()  #: a code for each proposal that was not kept; never its words
+
+
+def material_of(mind: ScopedMemory, said: Iterable[str], since: datetime) -> str:
+    """What a model is shown of a person, as JSON; empty where nothing is new since then.
+
+    `said` is their recent conversation, oldest first. Nothing that a tool or a document said, that a job
+    made, or that holds a secret is in it.
+    """
+    fresh = [one for one in _stated(mind) if one.updated_at >= since and _usable(one)][:MOST_STATEMENTS]
+    happened = newest(mind, Layer.EPISODIC, MOST_ACTIVITIES, (Space.USER,))
+    lately = _last(said, MOST_CHARS)
+    if not fresh and not lately and not any(one.created_at >= since for one in happened):
+        return ""
+    shown = {
+        "activities": [one.text[:_LINE] for one in happened if _usable(one)],
+        "statements": [one.text[:_LINE] for one in fresh],
+        "conversation": lately,
+    }
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def keep(mind: ScopedMemory, proposed: Sequence[Mapping[str, Any]], reason: str) -> Made:
+    """Store what passes the writing rules and the gates and does not clash; the rest is named by a code."""
+    ids: list[str] = []
+    refused: list[str] = []
+    for one in proposed[:MOST_INSIGHTS]:
+        result = written(mind, str(one["summary"]), Kind.INSIGHT)
+        if not isinstance(result, Pass | Repaired):
+            refused.append(result.why.partition(":")[0])
+        elif objection := _objection(mind, result.text):
+            refused.append(objection)
+        else:
+            details = {
+                "kind": Kind.INSIGHT,
+                "category": CATEGORY,
+                "tags": [str(tag) for tag in one.get("tags", ())],
+                "importance": min(3, max(1, one.get("importance", 2))),
+                "confidence": _CONFIDENCE,
+                "reason": reason,
+            }
+            # It speaks as an agent does, so that a person's word outranks it; its reach is the person's own.
+            voice = replace(mind.scope, role=Role.AGENT, agent=AGENT)
+            receipt = kept(mind, drafted(mind, result.text, details, scope=voice))
+            if receipt.decision is Outcome.ADMITTED:
+                ids.extend(receipt.ids)
+            else:
+                refused.append(receipt.code)
+    return Made(tuple(ids), tuple(refused))
+
+
+def _objection(mind: ScopedMemory, text: str) -> str:
+    """Why an insight cannot stand beside what is known: it is known, or its person said otherwise."""
+    known = _stated(mind)
+    found = compared(mind.engine.embedder, text, [one.text for one in known])
+    for memory, comparison in zip(known, found, strict=True):
+        if comparison.relation is Relation.SAME:
+            return "known"
+        if comparison.conflicts and memory.authority is not Authority.AI_INFERRED:
+            return "said_otherwise"
+    return ""
+
+
+def _stated(mind: ScopedMemory) -> list[Memory]:
+    now, shelf = mind.engine.now(), mind.scope.shelf(Space.USER) or ""
+    return mind.engine.database.read(lambda tx: statements(tx, shelf, now, _HELD_AGAINST))
+
+
+def _usable(memory: Memory) -> bool:
+    return memory.provenance.via != "job" and not find_secrets(memory.text)
+
+
+def _last(said: Iterable[str], room: int) -> list[str]:
+    """The last of what was said, as far as there is room; the oldest of it may lack its beginning."""
+    shown: list[str] = []
+    for text in reversed([one.strip() for one in said if not find_secrets(one)]):
+        if room <= 0:
+            break
+        shown.append(text[-room:])
+        room -= len(text)
+    return shown[::-1]

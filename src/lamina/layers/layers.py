@@ -1,0 +1,226 @@
+"""The five layers as one caller sees them: what is learnt finds its layer and meets what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+from lamina.errors import InvalidInput
+from lamina.language.layering import confidence_of, layer_asked, procedure_in, suggested
+from lamina.layers.drafting import drafted, kept
+from lamina.layers.episodes import Episodes
+from lamina.layers.learning_files import free_name
+from lamina.layers.procedures import Procedures
+from lamina.layers.user_model import UserModel
+from lamina.model import Deny, Draft, Kind, Layer, Memory, Outcome, Receipt, Space
+from lamina.similarity.compare import Relation
+from lamina.text.normalise import well_formed
+from lamina.write.alike import compared
+from lamina.write.commit import commit_succession
+from lamina.write.details import chosen, time_of
+from lamina.write.guesses import Guess, stage
+
+if TYPE_CHECKING:
+    from lamina.scoped import ScopedMemory
+
+#: What may be done about a contradiction: keep both and say so, ask the person, let the new one take over.
+RESOLUTIONS = ("warn", "ask", "supersede", "keep")
+_CANDIDATES = 5
+
+
+class Lesson(TypedDict, total=False):
+    """Everything `learn` takes beside the text."""
+
+    layer: str | None
+    origin: str | None
+    source: str | None
+    concepts: Iterable[str]
+    project: str | None
+    resolution: str
+    reason: str
+    valid_from: datetime | None
+    valid_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warned:
+    """A statement that is known already and does not go with a new one."""
+
+    id: str
+    text: str
+    similarity: float
+    why: str
+
+    def to_plain(self) -> dict[str, Any]:
+        """In the shape of the document."""
+        message = f"This may contradict what is known ({self.why}, similarity={self.similarity:.2f})."
+        return {
+            "type": "potential_contradiction",
+            "existingId": self.id,
+            "existingContent": self.text[:200],
+            "similarity": self.similarity,
+            "message": message,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """What became of something to learn."""
+
+    receipt: Receipt
+    layer: Layer
+    file: str | None = None
+    warning: Warned | None = None
+    suggested: Layer | None = None  #: the layer its wording speaks for, where nobody named one
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """Made by `ScopedMemory.layers`."""
+
+    mind: ScopedMemory
+
+    @property
+    def user_model(self) -> UserModel:
+        return UserModel(self.mind)
+
+    @property
+    def procedures(self) -> Procedures:
+        return Procedures(self.mind)
+
+    @property
+    def episodes(self) -> Episodes:
+        return Episodes(self.mind)
+
+    @property
+    def acts(self) -> bool:
+        """Whether the caller is given procedures unasked: a person, or an agent that plans or acts."""
+        names = self.mind.engine.config.procedure_agents.split(",")
+        agent = self.mind.scope.agent
+        return agent is None or any(fnmatchcase(agent, name.strip()) for name in names)
+
+    def learn(self, text: str, **lesson: Unpack[Lesson]) -> Learned:
+        """Keep something for good, in the layer it belongs to.
+
+        That is the layer named, else that of a `memory:…` concept, else the semantic one with its file. What
+        the wording speaks for is only suggested, and followed where the layer is `auto`.
+        """
+        said = well_formed(text, "text", self.mind.engine.config.max_text_chars)
+        concepts = [well_formed(one, "concept", 128) for one in lesson.get("concepts") or ()]
+        named = lesson.get("layer")
+        if named and named != "auto":
+            chosen(Layer, named, "layer")
+        hint = suggested(said)
+        guess = Layer(hint) if hint else None
+        target = layer_asked(named, concepts) or (guess if named == "auto" else None) or Layer.SEMANTIC
+        told = None if named and named != "auto" else guess
+        match target:
+            case Layer.USER_MODEL:
+                receipt = self.user_model.update({"notes": [said]})[0]
+            case Layer.PROCEDURAL:
+                trigger, steps = procedure_in(said) or (said.strip().partition("\n")[0][:500], (said,))
+                origin = "correction" if lesson.get("origin") == "correction" else "explicit"
+                receipt = self.procedures.learn(trigger, steps, origin)
+            case Layer.EPISODIC:
+                topics = [one for one in concepts if ":" not in one]
+                receipt = self.episodes.record(said, topics=topics)
+            case _:
+                return replace(self._semantic(said, concepts, lesson, target), suggested=told)
+        return Learned(receipt=receipt, layer=target, suggested=told)
+
+    def _semantic(self, text: str, concepts: list[str], lesson: Lesson, layer: Layer) -> Learned:
+        how = lesson.get("resolution") or "warn"
+        if how not in RESOLUTIONS:
+            hint = f"Choose one of: {', '.join(RESOLUTIONS)}."
+            raise InvalidInput(f"{how!r:.40} is no resolution.", code="resolution_invalid", hint=hint)
+        draft = self._draft(text, concepts, lesson, layer)
+        decision, engine = self.mind.engine.judge(draft), self.mind.engine
+        if isinstance(decision, Deny):
+            return Learned(receipt=kept(self.mind, draft), layer=layer)
+        twin, warning = self._beside(text)
+        if twin is not None:
+            known = Receipt(decision=Outcome.UNCHANGED, code="same", ids=(twin.id,), revision=twin.revision)
+            return Learned(receipt=known, layer=layer, file=twin.file)
+        if warning is not None and how == "ask":
+            return Learned(receipt=self._asked(draft, warning), layer=layer, warning=warning)
+        if engine.root is not None and draft.scope.user == engine.config.owner and layer is Layer.SEMANTIC:
+            draft = replace(draft, file=free_name(engine.root, text, f"{engine.now():%Y-%m-%d}"))
+        receipt = None
+        if warning is not None and how == "supersede":
+            until, old = lesson.get("valid_from"), warning.id
+            receipt = engine.act(
+                draft.scope, lambda led: commit_succession(led, old, draft, decision.passed, until)
+            )
+        if receipt is None or receipt.decision is Outcome.DENIED:  # not the caller's to replace: both stand
+            receipt = kept(self.mind, draft)
+        written = self.mind.loaded(receipt.ids[:1])
+        return Learned(
+            receipt=receipt, layer=layer, file=written[0].file if written else None, warning=warning
+        )
+
+    def _draft(self, text: str, concepts: list[str], lesson: Lesson, layer: Layer) -> Draft:
+        origin, source = lesson.get("origin"), lesson.get("source")
+        kind = Kind.CORRECTION if origin == "correction" else Kind.FACT
+        details = {
+            "layer": layer,
+            "kind": kind,
+            "tags": concepts,
+            "reference": source,
+            "confidence": confidence_of(self._origin(origin), source),
+            "reason": lesson.get("reason") or None,
+        }
+        meta = {"source": source, "origin": origin, "project": lesson.get("project")}
+        window = {
+            name: None if (at := lesson.get(name)) is None else time_of(at, name)
+            for name in ("valid_from", "valid_until")
+        }
+        return drafted(self.mind, text, details, meta={k: v for k, v in meta.items() if v}, **window)
+
+    def _origin(self, origin: str | None) -> str | None:
+        """A person's own word is a person's, said or not; whoever speaks as an agent is no person."""
+        if self.mind.scope.agent is None and origin is None and self.mind.scope.role == "user":
+            return "human"
+        return None if origin in ("human", "mother") and self.mind.scope.agent is not None else origin
+
+    def _beside(self, text: str) -> tuple[Memory | None, Warned | None]:
+        """What is known that says the same, and what does not go with it; asked before anything is kept."""
+        hits = self.mind.recall(text[:2000], k=_CANDIDATES, layers=[Layer.SEMANTIC], spaces=[Space.USER])
+        known = self.mind.loaded([hit.id for hit in hits])
+        found = compared(self.mind.engine.embedder, text, [one.text for one in known])
+        for memory, one in zip(known, found, strict=True):
+            if one.relation is Relation.SAME and one.similarity == 1.0 and one.closeness == 1.0:
+                return memory, None
+        for memory, one in zip(known, found, strict=True):
+            if one.conflicts:
+                return None, Warned(id=memory.id, text=memory.text, similarity=one.closeness, why=one.why)
+        return None, None
+
+    def _asked(self, draft: Draft, warning: Warned) -> Receipt:
+        """The new statement waits for the person; until then what was known stands."""
+        guess = Guess(
+            key=f"learning.{warning.id.rpartition(':')[2]}",
+            value=draft.text,
+            confidence=draft.confidence,
+            reason=f"contradicts {warning.id}",
+            layer=Layer.SEMANTIC,
+            kind=draft.kind,
+            meta={**draft.meta, "tags": list(draft.tags), "replaces": warning.id},
+        )
+        return self.mind.engine.act(self.mind.scope, lambda unit: stage(unit, guess))
+
+    def settle(self, memory: Memory) -> Receipt:
+        """The person agreed to a procedure or a statement that waited."""
+        meta = memory.meta
+        if memory.layer is Layer.PROCEDURAL:
+            return self.procedures.learn(meta["trigger"], meta["procedure"], meta["source"])
+        lesson = Lesson(
+            source=meta.get("source"),
+            origin=meta.get("origin"),
+            concepts=meta.get("tags", ()),
+            resolution="supersede",
+            reason="confirmed",
+        )
+        return self.learn(memory.text, **lesson).receipt

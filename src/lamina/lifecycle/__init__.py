@@ -1,0 +1,1 @@
+"""How memories end and leave: purge, erase, export, tokens, consent."""

@@ -1,0 +1,115 @@
+"""Bearer tokens: made, listed, revoked and recognised. The secret is shown once and kept as a hash."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TypedDict, Unpack
+
+from lamina.clock import random_token
+from lamina.engine import Engine
+from lamina.errors import InvalidInput, NotFound, Unauthenticated
+from lamina.language.secrets.privacy import check_name
+from lamina.model import Role, Scope, checked_name
+from lamina.model.token import Right, Token
+from lamina.storage.small_tables import Tokens
+from lamina.text.normalise import well_formed
+from lamina.write.details import chosen
+from lamina.write.unit_of_work import UnitOfWork
+
+PREFIX = "lam"
+
+
+class TokenDetails(TypedDict, total=False):
+    """What a new token may say beside its label; by default it is the owner's, to read and write."""
+
+    user: str
+    agent: str
+    role: str
+    rights: Iterable[str]
+    expires_at: datetime
+
+
+def create_token(engine: Engine, label: str, **details: Unpack[TokenDetails]) -> tuple[Token, str]:
+    """A new token and, this once, the text to present."""
+    given = {name: value for name, value in details.items() if value is not None}
+    agent = given.get("agent")
+    rights = given.get("rights") or (Right.READ, Right.WRITE)
+    token_id, secret = _identifier(), _secret()
+    token = Token(
+        id=token_id,
+        hash=_hash(secret),
+        label=check_name(well_formed(label, "label", 100), numbers=False),
+        user=check_name(checked_name("user", str(given.get("user", engine.config.owner)))),
+        agent=None if agent is None else check_name(checked_name("agent", str(agent))),
+        role=chosen(Role, given.get("role", Role.AGENT if agent else Role.USER), "role"),
+        rights=tuple(sorted({chosen(Right, right, "right") for right in rights})),  # type: ignore[attr-defined]
+        created_at=engine.now(),
+        expires_at=_future(given.get("expires_at"), engine.now()),
+    )
+
+    def work(unit: UnitOfWork) -> None:
+        Tokens(unit.transaction).add(token)
+        unit.record_act("token_create", f"token:{token_id}", token.role)
+
+    engine.act(_keeper(engine), work)
+    return token, f"{PREFIX}_{token_id}_{secret}"
+
+
+def list_tokens(engine: Engine) -> list[Token]:
+    return engine.database.read(lambda tx: Tokens(tx).all())
+
+
+def revoke_token(engine: Engine, token_id: str) -> None:
+    """From now on the token is refused; NotFound when it is not there or was revoked before."""
+
+    def work(unit: UnitOfWork) -> bool:
+        done = Tokens(unit.transaction).revoke(token_id, unit.now)
+        if done:
+            unit.record_act("token_revoke", f"token:{token_id}", "revoked")
+        return done
+
+    if not engine.act(_keeper(engine), work):
+        raise NotFound(f"There is no live token {token_id!r:.60}.", hint="`lamina token list` shows them.")
+
+
+def authenticate(engine: Engine, presented: str) -> Token:
+    """The token behind a presented text; Unauthenticated says nothing about why it is not accepted."""
+    parts = presented.split("_", 2)
+    if len(parts) != 3 or parts[0] != PREFIX or not (presented.isascii() and presented.isprintable()):
+        raise Unauthenticated("This token is not accepted.", hint="`lamina token create` makes one.")
+    token = engine.database.read(lambda tx: Tokens(tx).get(parts[1]))
+    expected = token.hash if token is not None else _hash("")
+    matches = hmac.compare_digest(_hash(parts[2]), expected)
+    now = engine.now()
+    live = token is not None and token.revoked_at is None
+    if not matches or token is None or not live or (token.expires_at is not None and token.expires_at <= now):
+        raise Unauthenticated("This token is not accepted.", hint="`lamina token create` makes one.")
+    return token
+
+
+def _keeper(engine: Engine) -> Scope:
+    """Tokens are made by whoever holds the workspace, not through any token."""
+    return Scope(tenant=engine.config.tenant, user=engine.config.owner, role=Role.ADMIN, via="admin")
+
+
+def _identifier() -> str:
+    return random_token(9).replace("_", "A").replace("-", "B")
+
+
+def _secret() -> str:
+    return random_token(32)
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _future(at: object, now: datetime) -> datetime | None:
+    if at is None:
+        return None
+    if not isinstance(at, datetime) or at.tzinfo is None or at <= now:
+        raise InvalidInput("A token must expire at a time to come.", code="time_invalid")
+    return at

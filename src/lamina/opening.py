@@ -1,0 +1,298 @@
+"""The composition root: opens stores and workspaces, and starts the doors that are asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import cache, partial
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, cast
+
+from lamina.audit.chain import Sealer
+from lamina.audit.keys import Anchor, load_key
+from lamina.clock import Clock, Runtime, SystemClock, monotonic, pause
+from lamina.config import Config, Loaded, home_folder, load_config
+from lamina.documents.index import Library
+from lamina.encoders.port import Embedder
+from lamina.encoders.remote import Endpoint, RemoteEncoder
+from lamina.encoders.static import StaticEncoder
+from lamina.encoders.tended import Tended
+from lamina.engine import Engine, Parts, store_id
+from lamina.errors import ConfigError, Damaged, Unauthenticated
+from lamina.jobs import run as jobs
+from lamina.jobs.job import JobReport
+from lamina.jobs.run import Asked
+from lamina.jobs.writer import Writer
+from lamina.language.rulebook import Rulebook, rulebook
+from lamina.language.secrets.privacy import check_name
+from lamina.layers.facts import extract
+from lamina.lifecycle.tokens import authenticate, create_token
+from lamina.model import quoted
+from lamina.model.token import Right
+from lamina.policy.categories import Categories, load_categories
+from lamina.policy.consent import Fields, load_fields
+from lamina.policy.loading import PRESETS, load_policy, preset
+from lamina.policy.rules import Policy
+from lamina.scoped import ScopedMemory
+from lamina.similarity.merge_bands import merging
+from lamina.storage.database import Database
+from lamina.storage.sqlite import SqliteDatabase, tenant_file
+from lamina.workspace.layout import DATABASE, create_workspace, is_workspace
+from lamina.write.linking import Linking
+from lamina.write.unit_of_work import Ruleset
+
+#: How long a question waits for an encoder elsewhere; then words alone answer it.
+_QUESTION_S = 2.0
+#: Modules that not every process needs, and what installs them.
+_OPTIONAL = {
+    "lamina.jobs.models": "llm",
+    "lamina.encoders.onnx": "embed",
+    "lamina.storage.postgres": "postgres",
+    "lamina.doors.http.server": "server",
+    "lamina.documents.hints": "watch",
+    "lamina.doors.mcp.server": "mcp",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """What to open: a workspace folder, a store URL, or both."""
+
+    workspace: Path | None
+    store: str
+    loaded: Loaded
+
+
+def load_part(module: str) -> Any:
+    """An optional part of Lamina, or ConfigError that names the extra to install."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] == "lamina":
+            raise
+        extra = _OPTIONAL[module]
+        raise ConfigError(
+            f"This needs the package `{error.name}`, which is not installed.",
+            code="extra_missing",
+            hint=f"Run: pip install 'lamina[{extra}]'",
+        ) from error
+
+
+def locate(target: str | Path | None, settings: Mapping[str, Any], environment: Mapping[str, str]) -> Where:
+    """What a target means: a URL is a store without files, anything else a workspace folder."""
+    if isinstance(target, str) and "://" in target:
+        return _located(None, load_config(None, {**settings, "store": target}, environment))
+    workspace = Path(target).expanduser().absolute() if target is not None else None
+    return _located(workspace, load_config(workspace, settings, environment))
+
+
+def _located(workspace: Path | None, loaded: Loaded) -> Where:
+    store = loaded.config.store
+    if not store and workspace is None:
+        raise ConfigError("Nothing to open: no workspace and no store.", hint="Name a folder or a store URL.")
+    return Where(workspace=workspace, store=store or f"sqlite:///{workspace}/{DATABASE}", loaded=loaded)
+
+
+def open_memory(
+    target: str | Path | None = None,
+    *,
+    clock: Clock | None = None,
+    create: bool = True,
+    adopt: bool = False,
+    environment: Mapping[str, str] | None = None,
+    **settings: Any,
+) -> Engine:
+    """Open a workspace folder or a store URL; a folder that is no workspace yet becomes one.
+
+    `settings` are those of `lamina.config.Config` and win over environment and files; `clock` replaces
+    the machine's, for tests and replays; `adopt` makes this workspace's files the home of a store's entries
+    that lived in another's. Raises ConfigError, Damaged or Unavailable, and then opens nothing.
+    """
+    environment = os.environ if environment is None else environment
+    where = locate(target, settings, environment)
+    config = where.loaded.config
+    for name in (config.owner, config.tenant, config.project):
+        check_name(name)
+    if where.workspace is not None and not is_workspace(where.workspace):
+        if not create:
+            raise Damaged(
+                f"{where.workspace} is not a Lamina workspace.",
+                code="no_workspace",
+                hint="Run `lamina init` there, or name another with --workspace.",
+            )
+        create_workspace(where.workspace, config.owner)
+    database = open_database(where.store, config)
+    try:
+        return _assembled(database, where, clock, environment, adopt)
+    except BaseException:  # an interrupt must not leave the store open
+        database.close()
+        raise
+
+
+def _assembled(
+    database: Database, where: Where, clock: Clock | None, environment: Mapping[str, str], adopt: bool
+) -> Engine:
+    config, home = where.loaded.config, home_folder(environment)
+    key_file = Path(config.audit_key_file) if config.audit_key_file else home / "keys" / "audit.key"
+    sealer = Sealer(load_key(key_file))
+    embedder = open_embedder(config, environment)
+    anchor = Anchor(home / "anchors" / f"{quoted(store_id(database))}.anchor", sealer)
+    encoder = embedder if isinstance(embedder, StaticEncoder) else None  # others may be slow
+    return Engine(
+        Parts(
+            database=database,
+            ruleset=Ruleset(
+                sealer,
+                read_policy(config.policy),
+                _rules(config.rules),
+                timedelta(minutes=config.session_minutes),
+                timedelta(days=config.pending_days),
+                categories=read_categories(config.categories),
+                linker=Linking(config.link_min, config.link_k) if config.link_k else None,
+                fields=read_fields(config.consent_fields),
+                merging=merging(config, None if encoder is None else encoder.embedder_id),
+                encoder=encoder,
+            ),
+            config=config,
+            runtime=Runtime(clock=clock or SystemClock()),
+            anchor=anchor,
+            embedder=embedder,
+            home=home,
+            root=where.workspace,
+            library=Library,
+            extract=extract if config.extract_facts else None,
+            adopt=adopt,
+        )
+    )
+
+
+def read_policy(named: str) -> Policy:
+    """A preset, or the policy in a file; ConfigError says what is wrong with it and where."""
+    if named in PRESETS:
+        return preset(named)
+    path = Path(named).expanduser()
+    if path.suffix not in (".toml", ".yaml", ".yml"):
+        return preset(named)  # which says what there is
+    return load_policy(_text_of(path, "policy"), str(path))
+
+
+def read_fields(named: str) -> Fields:
+    """What needs a person's consent, with what a file of their own says of it."""
+    return load_fields(_text_of(Path(named).expanduser(), "consent_fields") if named else "", named)
+
+
+def read_categories(named: str) -> Categories:
+    """What the categories file says; nothing is limited without one."""
+    if not named:
+        return Categories()
+    path = Path(named).expanduser()
+    return load_categories(_text_of(path, "categories"), str(path))
+
+
+def _rules(named: str) -> Rulebook:
+    if not named:
+        return rulebook()
+    path = Path(named).expanduser()
+    return rulebook(_text_of(path, "rules"), str(path))
+
+
+def _text_of(path: Path, what: str) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"The {what} file {path} cannot be read.", hint="Check its path, and that it is UTF-8."
+        ) from error
+
+
+def open_database(url: str, config: Config) -> Database:
+    """The tenant's store behind a URL: a file of its own on SQLite, its rows on PostgreSQL."""
+    if url.startswith(("postgresql://", "postgres://")):
+        driver = load_part("lamina.storage.postgres")
+        return cast(Database, driver.PostgresDatabase(url, config.tenant, config.postgres_connections))
+    return SqliteDatabase(tenant_file(url, config.tenant), config.tenant)
+
+
+def open_embedder(config: Config, environment: Mapping[str, str]) -> Embedder | None:
+    """The encoder that the settings name, not loaded yet; None for `none` or without its table."""
+    kind, _, rest = config.embedder.partition(":")
+    if config.embedder == "none":
+        return None
+    if config.embedder == "static":
+        return _packaged_encoder() if find_spec("lamina_encoder") else None
+    if kind == "onnx" and rest:
+        return cast(Embedder, load_part("lamina.encoders.onnx").OnnxEncoder(Path(rest)))
+    if kind in {"http", "https"} and config.embedder_model:
+        endpoint = Endpoint(
+            url=config.embedder, model=config.embedder_model, key_variable=config.embedder_key
+        )
+        hasty = replace(endpoint, timeout_s=_QUESTION_S, attempts=1)
+        patient = RemoteEncoder(endpoint, environment, pause)
+        return Tended(RemoteEncoder(hasty, environment, pause), patient, monotonic)
+    raise ConfigError(
+        "The setting `embedder` names no encoder.",
+        code="encoder_unknown",
+        hint="Use static, none, onnx:FOLDER, or a URL with `embedder_model` beside it.",
+    )
+
+
+@cache
+def _packaged_encoder() -> StaticEncoder:
+    """One for all engines of a process: reading its pieces takes longer than a write."""
+    return StaticEncoder()
+
+
+def local_token(engine: Engine, home: Path) -> Path:
+    """The file with the owner's own token for this store; made anew when it is gone or no longer accepted."""
+    path = home / "tokens" / f"{quoted(store_id(engine.database))}.token"
+    try:
+        authenticate(engine, path.read_text("ascii").strip())
+        return path
+    except (OSError, UnicodeDecodeError, Unauthenticated):
+        _, text = create_token(engine, "local", rights=tuple(Right))
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(text + "\n")
+    return path
+
+
+def open_writer(config: Config, environment: Mapping[str, str]) -> Writer | None:
+    """The language model that the settings name, not asked yet; None for `none`."""
+    if config.writer == "none":
+        return None
+    protocol, _, url = config.writer.partition(":")
+    if protocol not in ("openai", "anthropic") or not url or not config.writer_model:
+        raise ConfigError(
+            "The setting `writer` names no language model.",
+            code="writer_unknown",
+            hint="Use none, or openai:URL or anthropic:URL with `writer_model` beside it.",
+        )
+    model = (protocol, url, config.writer_model, config.writer_key)
+    return cast(Writer, load_part("lamina.jobs.models").NetworkWriter(*model, environment))
+
+
+def run_job(
+    engine: Engine, name: str, *, scheduled: bool = False, dry_run: bool = False, agreed: bool = False
+) -> JobReport:
+    """Run a job now, with the language model that the settings name, if any."""
+    writer = open_writer(engine.config, os.environ)
+    asked = Asked(scheduled=scheduled, dry_run=dry_run, agreed=agreed, writer=writer)
+    return jobs.run_job(engine, name, engine.now(), asked)
+
+
+def serve_http(engine: Engine, announce: Callable[[str], None], environment: Mapping[str, str]) -> None:
+    """Serve the HTTP API until interrupted; `announce` gets the lines a person should read."""
+    server = load_part("lamina.doors.http.server")
+    hints = load_part("lamina.documents.hints").hints if find_spec("watchfiles") else None
+    writer = partial(open_writer, engine.config, environment)
+    server.serve(engine, local_token(engine, home_folder(environment)), announce, hints, writer)
+
+
+def serve_mcp(mind: ScopedMemory, engine: Engine, *, http: bool, tools: str) -> None:
+    """Serve the Model Context Protocol over stdio, or over HTTP on the configured host and port."""
+    load_part("lamina.doors.mcp.server").serve(mind, engine, http=http, tools=tools)

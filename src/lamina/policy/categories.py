@@ -1,0 +1,138 @@
+"""Categories, how each comes into a context, and which of them each agent may reach."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from lamina.errors import ConfigError, Denied, InvalidInput
+from lamina.model import Role, Scope, checked_name
+
+#: Who needs no allowlist: it is theirs, or they look after it.
+_PERSONS = (Role.USER, Role.ADMIN, Role.SYSTEM)
+
+
+class Mode(StrEnum):
+    """How a category comes into a context: whole, or as far as it fits the task."""
+
+    ALL = "all"
+    RAG = "rag"
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One category; `length` is how many of its memories a context takes at most, None for any number."""
+
+    name: str
+    mode: Mode = Mode.RAG
+    length: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """What the categories file says; without one there are no limits of this sort."""
+
+    known: Mapping[str, Category] = field(default_factory=dict)
+    allowlists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def reach(self, scope: Scope) -> tuple[str, ...] | None:
+        """What a caller may reach: a person everything, an agent its allowlist, one without it nothing."""
+        if not self.allowlists or (scope.agent is None and scope.role in _PERSONS):
+            return None
+        return self.allowlists.get(scope.agent or "", ())
+
+    def whole(self) -> list[str]:
+        """The categories that a context always has, as far as its budget goes."""
+        return sorted(one.name for one in self.known.values() if one.mode is Mode.ALL)
+
+    def checked(self, names: tuple[str, ...], scope: Scope) -> tuple[str, ...]:
+        """The names themselves; InvalidInput or Denied names the first that is unknown or out of reach."""
+        for name in names:
+            if not scope.sees(name) and (name in self.known or not self.known):
+                raise Denied(
+                    f"The allowlist of {scope.agent} does not have the category {name!r:.60}.",
+                    code="category_disallowed",
+                    hint=f"It has: {', '.join(scope.reach or ()) or 'none'}.",
+                )
+            if self.known and name not in self.known:
+                raise InvalidInput(
+                    f"There is no category {name!r:.60}.",
+                    code="category_unknown",
+                    hint=_meant(name, self.known if scope.reach is None else scope.reach),
+                )
+        return names
+
+
+def load_categories(text: str, name: str) -> Categories:
+    """The categories and allowlists of a YAML or TOML file; ConfigError names what is wrong with it."""
+    try:
+        raw = tomllib.loads(text) if name.endswith(".toml") else yaml.safe_load(text)
+    except (tomllib.TOMLDecodeError, yaml.YAMLError) as error:
+        raise _wrong(name, f"it cannot be read: {error}") from None
+    if not isinstance(raw, dict) or raw.keys() - {"categories", "allowlists"}:
+        raise _wrong(name, "it has a table `categories` and a table `allowlists`, and nothing else")
+    listed = _table(name, raw, "categories")
+    if listed.keys() - {"system", "custom"}:
+        raise _wrong(name, "`categories` has the lists `system` and `custom`")
+    file = resources.files("lamina.policy") / "data" / "categories.toml"
+    known = {one: Category(one) for one in tomllib.loads(file.read_text("utf-8"))["known"]}
+    for kind in ("system", "custom"):
+        for given in listed.get(kind) or ():
+            category = _category(name, given)
+            if kind == "system" and category.name not in known:
+                hint = _meant(category.name, known)
+                raise _wrong(name, f"{category.name!r:.60} is no system category", f"{hint} Or use `custom`.")
+            known[category.name] = category
+    allowlists = {
+        checked_name("agent", str(agent)): _allowed(name, str(agent), names, known)
+        for agent, names in _table(name, raw, "allowlists").items()
+    }
+    return Categories(known, allowlists)
+
+
+def _category(file: str, given: Any) -> Category:
+    fields = {"name": given} if isinstance(given, str) else given
+    if not isinstance(fields, dict) or fields.keys() - {"name", "context", "rag_length"}:
+        raise _wrong(file, "a category has a `name`, a `context` and a `rag_length`")
+    name, mode, length = fields.get("name"), fields.get("context", "rag"), fields.get("rag_length", -1)
+    if not isinstance(name, str) or not name.strip() or name != name.strip() or not name.isprintable():
+        raise _wrong(file, "the name of a category is a visible text")
+    if mode not in set(Mode):
+        raise _wrong(file, f"the context of {name} is `all` or `rag`, not {mode!r:.40}")
+    if isinstance(length, bool) or not isinstance(length, int) or length < -1:
+        raise _wrong(file, f"the rag_length of {name} is a whole number, or -1 for any")
+    return Category(name, Mode(mode), None if length == -1 else length)
+
+
+def _allowed(file: str, agent: str, names: Any, known: Mapping[str, Category]) -> tuple[str, ...]:
+    if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+        raise _wrong(file, f"the allowlist of {agent} is a list of categories")
+    for one in names:
+        if one not in known:
+            what = f"the allowlist of {agent} has {one!r:.60}, which is no category"
+            raise _wrong(file, what, _meant(one, known))
+    return tuple(dict.fromkeys(names))
+
+
+def _table(file: str, raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = raw.get(name) or {}
+    if not isinstance(found, dict):
+        raise _wrong(file, f"`{name}` is a table")
+    return found
+
+
+def _meant(name: str, known: Mapping[str, Any] | tuple[str, ...]) -> str:
+    close = difflib.get_close_matches(name, list(known), 1)
+    return f"Did you mean {close[0]}?" if close else f"There are: {', '.join(sorted(known))}."
+
+
+def _wrong(file: str, what: str, hint: str = "") -> ConfigError:
+    hint = hint or "docs/guides/team.md shows such a file."
+    return ConfigError(f"{file}: {what}.", code="categories_invalid", hint=hint)

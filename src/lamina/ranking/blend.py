@@ -1,0 +1,115 @@
+"""Words, conversation and meaning on one scale: every text's score before its own qualities are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.ranking.conversation import OTHER_VOICE, Places, Talk, spread
+from lamina.ranking.lexical import Shelf, Words, offsets
+from lamina.ranking.question import Manner, Question
+
+Floats = NDArray[np.float64]
+
+#: What meaning counts beside words; the square root of the encoder's reach of the question times this. In a
+#: conversation people seldom say a thing in the words in which it is asked for later.
+MEANING, MEANING_SPOKEN = 1.3, 2.0
+#: The same, by how the question is asked.
+TRUST: Mapping[Manner, float] = {Manner.EXACT: 0.5, Manner.MIXED: 0.8}
+#: What the likest turn of a session is worth to the others of it.
+SESSION_MEANING = 2.0
+#: Meaning alone finds from this likeness on.
+LEAST_LIKENESS = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A text by its place, with what each way of looking gave it."""
+
+    shelf: int
+    slot: int
+    score: float
+    lexical: float
+    meaning: float
+    conversation: float
+
+
+class Blend:
+    """Every text of the searched shelves with its score; put in order only as far as asked."""
+
+    def __init__(self, shelves: Sequence[Shelf], parts: Mapping[str, Floats]) -> None:
+        self._shelves = [shelf.number for shelf in shelves]
+        self._starts = np.array(offsets(shelves))
+        self._parts = parts
+        self._score = np.round(parts["score"], 6)
+        self._found = np.flatnonzero(self._score > 0.0)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def best(self, count: int) -> list[Candidate]:
+        """At least the best so many, in order: where the cut would fall among equals, all of them are in."""
+        chosen = self._found
+        if count < len(chosen):
+            scores = self._score[chosen]
+            border = -np.partition(-scores, count - 1)[count - 1]
+            chosen = chosen[scores >= border]
+        order = chosen[np.lexsort((chosen, -self._score[chosen]))]
+        return [self._candidate(at) for at in order.tolist()]
+
+    def among(self, slots: Mapping[int, Sequence[int]]) -> Blend:
+        """The same texts with the same scores, as far as they are at these slots of their shelves."""
+        starts = zip(self._shelves, self._starts.tolist(), strict=False)
+        places = [start + slot for number, start in starts for slot in slots.get(number, ())]
+        few = copy(self)
+        few._found = np.intersect1d(self._found, np.array(places, dtype=np.int64))
+        return few
+
+    def at(self, shelf: int, slot: int) -> Candidate:
+        """What was found of one text."""
+        return self._candidate(int(self._starts[self._shelves.index(shelf)]) + slot)
+
+    def _candidate(self, at: int) -> Candidate:
+        number = int(np.searchsorted(self._starts, at, side="right")) - 1
+        parts = {name: round(float(part[at]), 6) for name, part in self._parts.items() if name != "score"}
+        slot = at - int(self._starts[number])
+        return Candidate(self._shelves[number], slot, float(self._score[at]), **parts)
+
+
+def blended(
+    question: Question,
+    words: Words,
+    shelves: Sequence[Shelf],
+    places: Mapping[int, Places],
+    meaning: tuple[Mapping[int, NDArray[Any]], float],
+) -> Blend:
+    """The sum of what words and meaning say, each scaled by its best; sessions lend to their turns.
+
+    `meaning` is the likeness of each shelf's slots to the question, and the encoder's reach of it.
+    """
+    talk = Talk(shelves, places) if places else None
+    alone = words.score / max(float(words.score.max(initial=0.0)), 1e-9)
+    lexical, lent = (alone, np.zeros(words.size)) if talk is None else spread(words, talk, question.own)
+    likeness = np.zeros(words.size)
+    for shelf, start in zip(shelves, offsets(shelves), strict=False):
+        if shelf.number in meaning[0]:
+            likeness[start : start + shelf.next_slot] = meaning[0][shelf.number]
+    most = MEANING if talk is None else MEANING_SPOKEN
+    weight = most * float(np.sqrt(meaning[1])) * TRUST.get(question.manner, 1.0)
+    near = _nearness(likeness, talk, question.own) * weight
+    score = np.where((lexical > 0.0) | (likeness >= LEAST_LIKENESS), lexical + near, 0.0)
+    likeness = np.maximum(likeness, 0.0)
+    return Blend(shelves, {"score": score, "lexical": alone, "meaning": likeness, "conversation": lent})
+
+
+def _nearness(likeness: Floats, talk: Talk | None, own: bool) -> Floats:
+    near = np.maximum(likeness, 0.0)
+    if talk is not None:
+        voiced = near * np.where(talk.voice > 0, OTHER_VOICE, 1.0) if own else near
+        near = voiced + SESSION_MEANING * talk.best_of_session(voiced)
+    return np.asarray(near / max(float(near.max(initial=0.0)), 1e-9))

@@ -1,0 +1,173 @@
+"""What a question says about time, in three languages: a period it is about, or that the newest counts."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+#: A year from here on is counted from the Buddha.
+_BUDDHIST = 2400
+_DAYS = {"day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A stretch of time, from its start up to its end."""
+
+    start: datetime
+    end: datetime
+
+    def nearness(self, at: datetime) -> float:
+        """1 inside, falling to 0 at a distance of the period's own length, at least three days."""
+        if self.start <= at < self.end:
+            return 1.0
+        away = self.start - at if at < self.start else at - self.end
+        return max(0.0, round(1.0 - away / max(self.end - self.start, 3 * _DAY), 6))
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What a question says about time."""
+
+    period: Period | None = None
+    latest: bool = False  #: the newest answer is the right one
+    when: bool = False  #: the answer is a time
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    rules: tuple[tuple[str, int, re.Pattern[str]], ...]
+    latest: re.Pattern[str]
+    when: re.Pattern[str]
+    dated: re.Pattern[str]
+    words: dict[str, dict[str, Any]]
+
+
+@lru_cache(maxsize=1)
+def _rules() -> _Rules:
+    data = tomllib.loads((files("lamina.ranking") / "data" / "time.toml").read_text("utf-8"))
+    names: dict[str, dict[str, Any]] = {
+        "month": {one: int(number) for number, all_ in data["months"].items() for one in all_},
+        "weekday": {one: int(number) for number, all_ in data["weekdays"].items() for one in all_},
+        "u": {one: unit for unit, all_ in data["units"].items() for one in all_},
+        "n": data["numbers"],
+    }
+    parts = {name: _alternatives(name, known) for name, known in names.items()}
+    parts["n"] = parts["n"].replace("(?P<n>", r"(?P<n>\d{1,3}|")
+
+    def pattern(source: str) -> re.Pattern[str]:
+        for name, part in parts.items():
+            source = source.replace("{" + name + "}", part)
+        return re.compile(source)
+
+    intent = {name: re.compile("|".join(all_)) for name, all_ in data["intent"].items()}
+    rules = tuple(
+        (rule["form"], int(rule.get("from", 0)), pattern(source))
+        for rule in data["rule"]
+        for source in rule["patterns"]
+    )
+    return _Rules(rules, intent["latest"], intent["when"], intent["dated"], names)
+
+
+def _alternatives(name: str, known: dict[str, Any]) -> str:
+    longest_first = sorted(known, key=lambda one: (-len(one), one))
+    return f"(?P<{name}>{'|'.join(longest_first)})"
+
+
+def timing(question: str, now: datetime) -> Timing:
+    """What the question says about time, seen from `now`; several periods become the stretch they span."""
+    rules, left = _rules(), question.casefold()
+    periods: list[Period] = []
+    for form, back, pattern in rules.rules:
+        for found in pattern.finditer(left):
+            if (period := _period(form, back, found, now)) is not None:
+                periods.append(period)
+        left = pattern.sub(" ", left)
+    whole = Period(min(p.start for p in periods), max(p.end for p in periods)) if periods else None
+    asked = question.casefold()
+    return Timing(whole, bool(rules.latest.search(asked)), bool(rules.when.search(asked)))
+
+
+def says_when(text: str) -> bool:
+    """Whether a text names a time."""
+    return bool(_rules().dated.search(text.casefold()))
+
+
+def _period(form: str, back: int, found: re.Match[str], now: datetime) -> Period | None:
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    groups = found.groupdict()
+    try:
+        match form:
+            case "date" | "month" | "year":
+                return _calendar(form, groups, today)
+            case "days":
+                return Period(today - back * _DAY, today - (back - 1) * _DAY)
+            case "weekday":
+                day = today - ((today.weekday() - _value("weekday", groups) - 1) % 7 + 1) * _DAY
+                return Period(day, day + _DAY)
+            case "weekend":
+                saturday = today - (today.weekday() + 2) * _DAY
+                return Period(saturday, saturday + 2 * _DAY)
+            case _:
+                return _relative(form, groups, today)
+    except (ValueError, OverflowError):
+        return None  # the thirtieth of February, the year 9999 and the like
+
+
+def _relative(form: str, groups: dict[str, str | None], today: datetime) -> Period:
+    unit = _value("u", groups)
+    if form in ("previous", "current"):
+        start = _first_of(unit, today)
+        before = Period(_first_of(unit, start - _DAY), start)
+        return before if form == "previous" else Period(start, today + _DAY)
+    said = groups["n"] or "1"
+    days = (float(said) if said.isdecimal() else float(_value("n", groups))) * _DAYS[unit]
+    begin = today - timedelta(days=round(days))
+    if form == "past":
+        return Period(begin, today + _DAY)
+    slack = timedelta(days=round(min(days * 0.25, _DAYS[unit] * 0.5)))  # people round
+    return Period(begin - slack, begin + slack + _DAY)
+
+
+def _calendar(form: str, groups: dict[str, str | None], today: datetime) -> Period:
+    number, named = groups.get("m"), groups.get("month")
+    month = int(number) if number else (_value("month", groups) if named else 1)
+    day = int(groups.get("d") or 1)
+    said = groups.get("y")
+    year = int(said) if said else today.year
+    year -= 543 if year >= _BUDDHIST else 0
+    start = today.replace(year=year, month=month, day=day)
+    if said is None and start > today:
+        start = start.replace(year=year - 1)
+    if form == "date":
+        return Period(start, start + _DAY)
+    if form == "month":
+        return Period(start, start + monthrange(start.year, start.month)[1] * _DAY)
+    return Period(start, start.replace(year=start.year + 1))
+
+
+def _first_of(unit: str, day: datetime) -> datetime:
+    match unit:
+        case "day":
+            return day
+        case "week":
+            return day - day.weekday() * _DAY
+        case "month":
+            return day.replace(day=1)
+        case _:
+            return day.replace(month=1, day=1)
+
+
+def _value(name: str, groups: dict[str, str | None]) -> Any:
+    said = groups[name] or ""
+    known = _rules().words[name]
+    if said in known:
+        return known[said]
+    return next(value for one, value in known.items() if re.fullmatch(one, said))

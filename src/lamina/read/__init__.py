@@ -1,0 +1,1 @@
+"""One question, answered from one snapshot of the store."""

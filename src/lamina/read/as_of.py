@@ -1,0 +1,78 @@
+"""What was known at another time: the words that stood then, ranked for a question."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+from math import log
+from typing import TYPE_CHECKING
+
+from lamina.errors import NotFound
+from lamina.model import Hit, Memory, Query, Recollection, Source
+from lamina.read.packing import packed
+from lamina.storage.database import Transaction
+from lamina.storage.layers import LayerRows
+from lamina.storage.text_index import TextIndex
+from lamina.text.terms import query_terms, terms
+from lamina.text.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from lamina.scoped import ScopedMemory
+
+
+def recall_then(transaction: Transaction, query: Query, at: datetime) -> Recollection:
+    """The best hits among what the caller's shelves held at a moment, also what was superseded since."""
+    rows, text_index = LayerRows(transaction), TextIndex(transaction)
+    numbers = [known[0] for name in query.scope.shelves(query.spaces) if (known := text_index.shelf(name))]
+    there = [one for number in numbers for one in rows.known_at(number, at) if _wanted(one, query)]
+    words = {one.id: Counter(terms(f"{one.key} {one.text}" if one.key else one.text)) for one in there}
+    asked = query_terms(query.text)
+    rare = {
+        term: log(1 + len(there) / (1 + sum(term in found for found in words.values()))) for term in asked
+    }
+    scored = [(sum(rare[term] for term in asked if term in words[one.id]), one) for one in there]
+    best = sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: (-pair[0], pair[1].id))[
+        : query.k
+    ]
+    hits = [_hit(one, score, f"known on {at:%Y-%m-%d %H:%M}") for score, one in best]
+    kept = packed(hits, query.budget_tokens)
+    return Recollection(hits=kept, left_out=len(hits) - len(kept))
+
+
+def _wanted(memory: Memory, query: Query) -> bool:
+    return (
+        (not query.layers or memory.layer in query.layers)
+        and (not query.kinds or memory.kind in query.kinds)
+        and (not query.categories or memory.category in query.categories)
+        and (query.since is None or memory.created_at >= query.since)
+        and (query.until is None or memory.created_at < query.until)
+        and (not query.trusted_only or memory.provenance.trust.value == "trusted")
+    )
+
+
+def _hit(memory: Memory, score: float, reason: str) -> Hit:
+    origin = memory.provenance
+    since = "" if memory.superseded_by is None else f"superseded since by {memory.superseded_by}"
+    return Hit(
+        id=memory.id,
+        text=memory.text,
+        score=round(score, 6),
+        reasons=tuple(filter(None, (reason, since))),
+        ranks={"then": 1},
+        layer=memory.layer,
+        kind=memory.kind,
+        space=memory.space,
+        key=memory.key,
+        at=memory.created_at,
+        tokens=count_tokens(memory.text),
+        trust=origin.trust,
+        source=Source(path=memory.file, actor=origin.actor, via=origin.via, session=origin.session_id),
+    )
+
+
+def moment_of(mind: ScopedMemory, revision: int) -> datetime:
+    """When the caller's conversation reached a revision; NotFound where it never did."""
+    found = mind.engine.database.read(lambda tx: LayerRows(tx).change_at(mind.scope.thread, revision))
+    if found is None:
+        raise NotFound(f"There is no revision {revision} here.", hint="Name a date or time instead.")
+    return found

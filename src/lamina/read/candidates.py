@@ -1,0 +1,81 @@
+"""What stands at a place of the index: a memory, or a passage of a document read as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from lamina.model import Authority, Kind, Layer, Memory, Provenance, Query, Role, Source, Space, Trust
+from lamina.ranking.lexical import Shelf
+from lamina.storage.database import Transaction
+from lamina.storage.documents import DOCUMENTS, ID_PREFIX, Documents, Found
+from lamina.storage.memories import Memories
+
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+_MOST_NAMED = 32  #: passages of one file that its path finds
+_REPLACED = ("superseded", "deprecated")
+
+
+def at_slots(
+    transaction: Transaction, query: Query, shelf: Shelf, slots: list[int], now: datetime
+) -> dict[int, str]:
+    """Slot to id, for those slots of a shelf whose content the query may see."""
+    if shelf.name.startswith(f"{DOCUMENTS}:"):
+        return Documents(transaction).readable(query, shelf.number, slots)
+    return Memories(transaction).readable_slots(query, shelf.number, slots, now)
+
+
+def loaded(transaction: Transaction, ids: Sequence[str]) -> dict[str, Memory]:
+    """What has these ids, passages read as memories of their owner."""
+    passages = Documents(transaction).load([one for one in ids if one.startswith(ID_PREFIX)])
+    memories = Memories(transaction).load([one for one in ids if not one.startswith(ID_PREFIX)])
+    return memories | {name: _as_memory(one) for name, one in passages.items()}
+
+
+def named(transaction: Transaction, query: Query, shelves: Sequence[Shelf]) -> list[str]:
+    """Ids of the passages that a question names: by their id, a decision's id, or a path."""
+    asked, documents = query.text.strip(), Documents(transaction)
+    shelf = next((one for one in shelves if one.name == query.documents), None)
+    if shelf is None:
+        return []
+    whole = documents.load([asked]) if asked.startswith(ID_PREFIX) else {}
+    found = [one for one in whole.values() if one.shelf == shelf.number]
+    found += documents.named(shelf.number, asked.removeprefix("./"), _MOST_NAMED)
+    return [one.id for one in found]
+
+
+def source_of(memory: Memory) -> Source:
+    """Where something that was found comes from."""
+    origin = memory.provenance
+    place = {name: memory.meta.get(name) for name in ("start_line", "end_line", "heading", "date", "status")}
+    if not memory.id.startswith(ID_PREFIX):
+        place = {}
+    return Source(path=memory.file, actor=origin.actor, via=origin.via, session=origin.session_id, **place)
+
+
+def _as_memory(found: Found) -> Memory:
+    """A passage as recall sees it: the text of a file is data, and nothing in it is an instruction."""
+    passage, actor = found.passage, f"file:{found.path}"
+    at = found.dated_at or found.changed_at or _NEVER
+    return Memory(
+        id=found.id,
+        space=Space.USER,
+        owner=found.path,
+        layer=Layer.SEMANTIC,
+        kind=Kind.DECISION if passage.key else Kind.CONTEXT,
+        text=passage.text,
+        authority=Authority.USER_ASSERTED,
+        created_at=at,
+        updated_at=at,
+        valid_from=at,
+        superseded_by="a later decision" if passage.status in _REPLACED else None,
+        file=found.path,
+        provenance=Provenance(actor=actor, role=Role.DOCUMENT, via="file", trust=Trust.UNTRUSTED),
+        meta={
+            "start_line": passage.start_line,
+            "end_line": passage.end_line,
+            "heading": passage.heading,
+            "date": passage.date.isoformat() if passage.date else None,
+            "status": passage.status,
+        },
+    )

@@ -1,0 +1,61 @@
+"""How a category comes into a context: whole, or as many of its hits as its file allows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from lamina.model import Hit, Recollection, Scope
+from lamina.policy.categories import Categories
+from lamina.storage.database import Transaction
+from lamina.storage.deltas import always_on
+from lamina.storage.memories import Memories
+from lamina.storage.text_index import TextIndex
+
+if TYPE_CHECKING:
+    from lamina.scoped import ScopedMemory
+
+#: Most memories of a category with the mode `all`; the budget of a context is far smaller.
+_MOST = 200
+
+
+def by_modes(mind: ScopedMemory, found: Recollection) -> tuple[dict[str, str], Recollection]:
+    """What every context has, id to text, and what was found for the task, as the categories file says."""
+    kinds, scope, now = mind.engine.ruleset.categories, mind.scope, mind.engine.now()
+    if not kinds.known:
+        return {}, found
+
+    def work(tx: Transaction) -> tuple[dict[str, str], Recollection]:
+        return _always(tx, scope, kinds, now), replace(found, hits=_trimmed(tx, found.hits, kinds))
+
+    return mind.engine.database.read(work)
+
+
+def _always(tx: Transaction, scope: Scope, categories: Categories, now: datetime) -> dict[str, str]:
+    """Id to text of what a context always has, category by category, what matters most first."""
+    found: dict[str, str] = {}
+    for category in categories.whole():
+        for name in scope.shelves():
+            known = TextIndex(tx).shelf(name)
+            for memory in always_on(tx, known[0], category, now, _MOST) if known else ():
+                found[memory.id] = f"{memory.key}: {memory.text}" if memory.key else memory.text
+    return found
+
+
+def _trimmed(tx: Transaction, hits: Sequence[Hit], categories: Categories) -> tuple[Hit, ...]:
+    """The hits without those beyond the length of their category."""
+    if all(one.length is None for one in categories.known.values()):
+        return tuple(hits)
+    memories, seen, kept = Memories(tx).load([hit.id for hit in hits]), Counter[str](), []
+    for hit in hits:
+        memory = memories.get(hit.id)
+        category = categories.known.get(memory.topic) if memory else None
+        if memory is not None and category is not None and category.length is not None:
+            if seen[memory.topic] >= category.length:
+                continue
+            seen[memory.topic] += 1
+        kept.append(hit)
+    return tuple(kept)

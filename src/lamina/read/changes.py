@@ -1,0 +1,105 @@
+"""What changed for a caller since it last looked: its own shelves, its own categories, once."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import struct
+from binascii import Error as NotBase64
+from collections.abc import Sequence
+
+from lamina.audit.chain import Sealer
+from lamina.errors import InvalidInput
+from lamina.model import Changed, Delta, Memory, Scope, Space, State, Trust
+from lamina.read.changes_text import header, shown
+from lamina.storage.database import Transaction
+from lamina.storage.deltas import Deltas, ShelfChange
+from lamina.storage.memories import Memories
+
+#: How far back a delta looks on one shelf; what is older than so many changes is in none.
+WINDOW = 1000
+_FORM = struct.Struct(">4Q")
+_GONE = ("deleted", "soft_deleted")
+
+
+def delta_of(transaction: Transaction, scope: Scope, sealer: Sealer, cursor: str) -> Delta:
+    """Everything since a cursor, or since the beginning without one, and the cursor to ask with next time."""
+    names = tuple(scope.shelf(space) or "" for space in Space)
+    since = _opened(cursor, names, sealer) if cursor else (0,) * len(names)
+    deltas, found = Deltas(transaction), list[ShelfChange]()
+    until = [deltas.last(name) if name else 0 for name in names]
+    for name, after, last in zip(names, since, until, strict=True):
+        if last > after:
+            found += deltas.after(name, after, WINDOW)
+    known = Memories(transaction).load(sorted({one.memory_id for one in found}))
+    changes = [one for one in _summed_up(found, known) if one is not None]
+    lines = shown(changes)
+    # How many changes there were tells a caller with an allowlist how many it does not see.
+    revision, before = (sum(until), sum(since)) if scope.reach is None else (None, None)
+    more = len(changes) - len(lines)
+    return Delta(
+        cursor=_closed(until, names, sealer),
+        revision=revision,
+        changes=lines,
+        more=more,
+        text=header(lines, more, before),
+    )
+
+
+def _summed_up(found: Sequence[ShelfChange], known: dict[str, Memory]) -> list[Changed | None]:
+    steps: dict[str, list[ShelfChange]] = {}
+    for one in found:
+        steps.setdefault(one.memory_id, []).append(one)
+    return [_one(memory_id, taken, known) for memory_id, taken in sorted(steps.items())]
+
+
+def _one(memory_id: str, steps: Sequence[ShelfChange], known: dict[str, Memory]) -> Changed | None:
+    """What became of one memory; what took another's place is an update, what came and went is nothing."""
+    memory, first, last = known.get(memory_id), steps[0].event, steps[-1].event
+    if (first == "created" and last in _GONE) or (memory and memory.superseded_by in known):
+        return None
+    event = first if first == "created" and last == "updated" else last
+    if memory is None:
+        at = steps[-1].at
+        return Changed(event="deleted", memory_id=memory_id, category="", text="", importance=0, at=at)
+    if event == "created" and memory.supersedes is not None:
+        event = "updated"
+    # What was put aside is in no prompt, and what a tool said in none that nobody asked to see it in.
+    told = memory.state is State.ACTIVE and memory.provenance.trust is Trust.TRUSTED
+    words = f"{memory.key}: {memory.text}" if memory.key else memory.text
+    return Changed(
+        event=event,
+        memory_id=memory_id,
+        category=memory.topic,
+        text=words if told else "",
+        importance=memory.importance,
+        at=steps[-1].at,
+    )
+
+
+def _closed(numbers: Sequence[int], names: Sequence[str], sealer: Sealer) -> str:
+    """A cursor: where each shelf stood, readable by nobody else and good for these shelves only."""
+    key, plain = sealer.subkey("cursor"), _FORM.pack(*numbers)
+    proof = hmac.digest(key, "\0".join(names).encode() + plain, "sha256")[:16]
+    return base64.urlsafe_b64encode(proof + _masked(plain, key, proof)).decode()
+
+
+def _opened(cursor: str, names: Sequence[str], sealer: Sealer) -> tuple[int, ...]:
+    key = sealer.subkey("cursor")
+    try:
+        raw = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
+        numbers: tuple[int, ...] = _FORM.unpack(_masked(raw[16:], key, raw[:16]))
+    except (ValueError, NotBase64, struct.error):
+        numbers = ()
+    if not numbers or not hmac.compare_digest(_closed(numbers, names, sealer), cursor):
+        raise InvalidInput(
+            "This cursor is not one of this conversation's.",
+            code="cursor_invalid",
+            hint="Use the cursor of the last answer in the same session, or none.",
+        )
+    return numbers
+
+
+def _masked(data: bytes, key: bytes, proof: bytes) -> bytes:
+    mask = hmac.digest(key, b"mask" + proof, "sha256")
+    return bytes(one ^ other for one, other in zip(data, mask, strict=True))

@@ -1,0 +1,137 @@
+"""Why a memory is there: recorded decisions in plain sentences, nothing recomputed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from lamina.model import Explanation, HistoryEntry, HistoryOp, Memory, Phase, Query, State, Verdict, iso
+from lamina.model.audit import TraceEvent
+from lamina.read.recall import Means, current_phases, recall
+from lamina.storage.database import Transaction
+from lamina.text.terms import query_terms, terms
+
+_SENTENCE = {
+    HistoryOp.ADD: "{actor} said it through {via}",
+    HistoryOp.UPDATE: "{actor} changed its words through {via}",
+    HistoryOp.DELETE: "{actor} took it out through {via}",
+    HistoryOp.RESTORE: "{actor} brought it back through {via}",
+    HistoryOp.TTL: "its time was up",
+    HistoryOp.MERGE: "it was merged by {actor}",
+    HistoryOp.LINK: "it was linked by {actor}",
+}
+
+
+def explained(memory: Memory, history: tuple[HistoryEntry, ...]) -> Explanation:
+    """A memory's standing and its life, a sentence each."""
+    where = memory.file or "the database"
+    lines = [
+        f"{memory.id} is {memory.state}, on the shelf {memory.shelf}, and lives in {where}.",
+        f"Its authority is {memory.authority}, which follows from the role {memory.provenance.role}"
+        f" ({memory.provenance.via}).",
+    ]
+    if memory.expires_at is not None:
+        lines.append(f"It expires at {iso(memory.expires_at)}.")
+    if memory.purge_at is not None:
+        lines.append(f"It can be restored until {iso(memory.purge_at)}.")
+    if memory.supersedes is not None:
+        lines.append(f"It took the place of {memory.supersedes}.")
+    if memory.superseded_by is not None:
+        lines.append(f"{memory.superseded_by} took its place.")
+    lines += [_told(entry) for entry in history]
+    return Explanation(memory=memory, history=history, lines=tuple(lines))
+
+
+def _told(entry: HistoryEntry) -> str:
+    decision = entry.decision
+    parts = [_SENTENCE[entry.op].format(actor=entry.actor, via=entry.via)]
+    if gates := decision.get("gates"):
+        parts.append(f"the gates {', '.join(gates)} let it pass")
+    if rule := decision.get("rule"):
+        parts.append(f"it was stored by the rule `{rule}`")
+    if sources := decision.get("sources"):
+        parts.append(f"out of {', '.join(sources)}")
+    if successor := decision.get("by"):
+        parts.append(f"in favour of {successor}")
+    if channel := decision.get("channel"):
+        parts.append(f"that was decided through {channel}")
+    if reason := decision.get("reason"):
+        parts.append(f"the reason given was: {reason}")
+    return f"{iso(entry.at)}: {'; '.join(parts)} ({decision.get('code', '')})."
+
+
+def verdict(event: TraceEvent) -> Verdict:
+    """A recorded event in sentences; nothing is decided anew."""
+    data = event.data
+    lines = [f"{iso(event.at)}: {_HAPPENED[event.type].format_map(_Known(data))}"]
+    if attempted := data.get("attempted"):
+        lines.append(
+            f"It would have been a {attempted['meta']['event_type']} kept as {attempted['kind']} in the"
+            f" {attempted['meta']['space']} space; its words were not kept."
+        )
+    for item in data.get("recalled", ()):
+        why = ", ".join(item["meta"]["recall_reason"])
+        lines.append(f"{item['id']} was recalled ({why}).")
+    lines += data.get("summary_lines", ())
+    policy = data.get("policy_snapshot") or data.get("policy")
+    if isinstance(policy, dict):
+        lines.append(f"The policy was `{policy['name']}` with write_policy `{policy['write_policy']}`.")
+    return Verdict(subject=f"event {event.seq}", lines=tuple(lines))
+
+
+class _Known(dict[str, Any]):
+    """What an event says; what it does not say is nothing."""
+
+    def __missing__(self, key: str) -> str:
+        return ""
+
+
+_HAPPENED = {
+    "memory_write": "this was written.",
+    "memory_denied": "a write was refused with the code `{reason}`.",
+    "memory_conflict": "{winner_id} won over {loser_id} by the rule `{rule}` (both are `{dedup_key}`).",
+    "memory_forget": "{memory_id} was forgotten by itself ({reason}).",
+    "memory_border_check": "the border of the {from_space} space was asked for `{action}`: {reason}.",
+    "memory_promoted": "{from_id} moved to {to_id} ({reason}), with the authority {authority_used}.",
+    "memory_promotion_denied": "{memory_id} did not move from {from_space} to {to_space}: {reason}.",
+    "memory_phase_started": "{phase_id} of {space}:{owner} began ({reason}).",
+    "memory_deleted": "{memory_id} was taken out ({reason}).",
+    "memory_phase_diff": "{from_phase_id} was compared with {to_phase_id}.",
+    "memory_recall": "somebody asked: {query}",
+}
+
+
+def missed(transaction: Transaction, query: Query, memory: Memory, now: datetime, means: Means) -> Verdict:
+    """Why a memory is not among the hits of a query: the first of its hurdles that it does not take."""
+    subject = f"{memory.id} for {query.text!r:.80}"
+    answer = recall(transaction, query, now, means)
+    ranks = {one.id: rank for rank, one in enumerate(answer.order, 1)}
+    if memory.id in {hit.id for hit in answer.found.hits}:
+        return Verdict(subject=subject, lines=(f"It is recalled, as number {ranks[memory.id]}.",))
+    if memory.id in ranks:
+        hits = answer.found.hits
+        twin = next((hit.id for hit in hits if hit.text == memory.text), None)
+        score = answer.order[ranks[memory.id] - 1].score
+        said = f"It matches, as number {ranks[memory.id]}; {len(hits)} are shown. Ask for more with k."
+        said += f" Its score is {score:.4f}, that of the last shown {hits[-1].score:.4f}." if hits else ""
+        if twin is not None:
+            said = f"It matches, and {twin}, which says the same, is shown in its place."
+        return Verdict(subject=subject, lines=(said,))
+    phase = current_phases(transaction, query).get(memory.space)
+    return Verdict(subject=subject, lines=(_hurdle(query, memory, now, phase),))
+
+
+def _hurdle(query: Query, memory: Memory, now: datetime, phase: Phase | None) -> str:
+    if memory.state is not State.ACTIVE:
+        return f"It is {memory.state}; only active memories are recalled."
+    if memory.expires_at is not None and memory.expires_at <= now:
+        return f"Its time was up at {iso(memory.expires_at)}."
+    if memory.space not in query.spaces:
+        return f"The policy in force does not read the {memory.space} space."
+    words = set(query_terms(query.text))
+    present = words & set(terms(f"{memory.key} {memory.text}" if memory.key else memory.text))
+    if not present:
+        return f"It shares none of the question's {len(words)} words."
+    if not query.across_phases and phase is not None and phase.id != memory.phase:
+        return f"It belongs to {memory.phase}, and only the current phase is recalled."
+    return "Others match the question better, and it is beyond the pool of candidates."

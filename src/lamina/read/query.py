@@ -1,0 +1,194 @@
+"""`memory.query`: one tool for a supervisor and its agents, every filter applied by the store (IS-6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+from lamina.errors import Denied, InvalidInput
+from lamina.model import Filters, Memory, Query, Related, Role, Scope, plain
+from lamina.policy.categories import Categories
+from lamina.read.closeness import closeness
+from lamina.read.recall import Answer, checked_query, recall
+from lamina.storage.database import Transaction
+from lamina.storage.relations import Relations
+from lamina.text.normalise import well_formed
+from lamina.text.tokens import count_tokens
+from lamina.text.ttl import parse_time
+from lamina.write.details import fraction, query_of, whole_number
+
+if TYPE_CHECKING:
+    from lamina.scoped_team import Team
+
+TOP_K = 3
+BUDGET = 512
+#: Most candidates of which the threshold and the budget choose.
+_POOL = 64
+_RETURNS = ("bullets", "full")
+_FILTERS = (
+    "user_id",
+    "agent_id",
+    "run_id",
+    "actor_id",
+    "role",
+    "pinned",
+    "importance_min",
+    "importance_max",
+    "updated_after",
+    "updated_before",
+)
+#: What other systems call a role.
+_ROLES = {"assistant": Role.AGENT, "ai": Role.AGENT, "human": Role.USER}
+
+
+class Asked(TypedDict, total=False):
+    """Everything `query` takes beside the question."""
+
+    agent: str | None
+    categories: list[str] | tuple[str, ...]
+    filters: Mapping[str, Any]
+    top_k: int
+    returns: str
+    budget_tokens: int
+    threshold: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bullet:
+    """One memory as `memory.query` gives it; `metadata` only where the whole was asked for."""
+
+    id: str
+    category: str
+    text: str
+    score: float
+    metadata: dict[str, Any] | None = None
+    related: tuple[Related, ...] = ()  #: what it is linked to; at most two in a whole answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queried:
+    """What a query found, best first, and how many did not fit the budget."""
+
+    bullets: tuple[Bullet, ...]
+    tokens: int
+    left_out: int = 0
+
+
+def queried(mind: Team, question: str, **asked: Unpack[Asked]) -> Queried:
+    """The answer to one query; Denied or InvalidInput names what cannot be asked, and nothing is widened."""
+    if unknown := asked.keys() - Asked.__annotations__.keys():
+        raise InvalidInput(f"Unknown detail: {', '.join(sorted(unknown))}.", code="detail_unknown")
+    engine, whole = mind.engine, _whole(asked.get("returns", "bullets"))
+    top_k = whole_number(asked.get("top_k", TOP_K), "top_k", 1, _POOL)
+    budget = whole_number(asked.get("budget_tokens", BUDGET), "budget_tokens", 0, 2**31)
+    threshold = asked.get("threshold")
+    least = 0.0 if threshold is None else fraction(threshold, "threshold")
+    query = asked_query(mind.scope, question, asked, engine.ruleset.categories)
+    engine.sync()
+    now = engine.now()
+
+    def work(transaction: Transaction) -> Queried:
+        answer = recall(transaction, mind.allowed(query), now, replace(engine.means, related=False))
+        found = [answer.memories[hit.id] for hit in answer.found.hits]
+        texts = [f"{one.key}: {one.text}" if one.key else one.text for one in found]
+        scores = closeness(engine.embedder, question, texts)
+        close = [one for one in zip(found, scores, strict=True) if one[1] >= least][:top_k]
+        made = _fitting([_bullet(memory, score, whole) for memory, score in close], budget)
+        return _beside(transaction, answer, made, now, budget) if answer.linked else made
+
+    made = engine.database.read(work)
+    engine.reads.note([one.id for one in made.bullets], now)
+    return made
+
+
+def _beside(transaction: Transaction, answer: Answer, made: Queried, now: datetime, budget: int) -> Queried:
+    """The answer with what is linked to it, within what is left of its budget."""
+    ids = [one.id for one in made.bullets]
+    found = Relations(transaction).beside(answer.query, ids, now, budget - made.tokens)
+    linked = [replace(one, related=tuple(r for r in found if r.to == one.id)) for one in made.bullets]
+    tokens = made.tokens + sum(count_tokens(one.text) for one in found)
+    return replace(made, bullets=tuple(linked), tokens=tokens)
+
+
+def asked_query(scope: Scope, question: str, asked: Asked, categories: Categories) -> Query:
+    """The query with its filters and categories checked against who asks."""
+    agent, raw = asked.get("agent"), dict(asked.get("filters") or {})
+    if agent is not None and agent != scope.agent:
+        raise Denied(
+            "Who asks is known from the token, and it is not that agent.",
+            code="agent_mismatch",
+            hint="Leave `agent` out, or use that agent's own token.",
+        )
+    if unknown := raw.keys() - set(_FILTERS):
+        raise InvalidInput(f"There is no filter {min(map(str, unknown))!r:.60}.", code="filter_invalid")
+    if raw.get("user_id") not in (None, scope.user):
+        raise Denied("This is another user's memory.", code="user_mismatch", hint="Leave `user_id` out.")
+    names = tuple(well_formed(one, "category", 128) for one in asked.get("categories") or ())
+    query = query_of(scope, question, {"categories": categories.checked(names, scope)}, _POOL)
+    return replace(checked_query(query), filters=_filters(raw))
+
+
+def _filters(raw: Mapping[str, Any]) -> Filters:
+    given = {name: value for name, value in raw.items() if value is not None and name != "user_id"}
+    for name in ("agent_id", "run_id", "actor_id"):
+        if name in given:
+            given[name] = well_formed(given[name], name, 256)
+    if "role" in given:
+        role = str(given["role"]).lower()
+        if role not in _ROLES and role not in set(Role):
+            raise InvalidInput(f"{role!r:.40} is no role.", code="role_invalid")
+        given["role"] = _ROLES.get(role, role)
+    if "pinned" in given and not isinstance(given["pinned"], bool):
+        raise InvalidInput("`pinned` is true or false.", code="filter_invalid")
+    for name in ("importance_min", "importance_max"):
+        if name in given:
+            given[name] = whole_number(given[name], "importance", 1, 7)
+    for name in ("updated_after", "updated_before"):
+        if name in given:
+            given[name] = _moment(given[name], name)
+    return Filters(**given)
+
+
+def _moment(value: Any, name: str) -> datetime:
+    at = parse_time(value) if isinstance(value, str) else value
+    if not isinstance(at, datetime) or at.tzinfo is None:
+        raise InvalidInput(f"`{name}` is no date or time.", code="time_invalid", hint="Write 2026-07-01.")
+    return at
+
+
+def _whole(returns: str) -> bool:
+    if returns not in _RETURNS:
+        raise InvalidInput(
+            f"{returns!r:.40} is no form of an answer.", code="return_invalid", hint="Say bullets or full."
+        )
+    return returns == "full"
+
+
+def _bullet(memory: Memory, score: float, whole: bool) -> Bullet:
+    words = f"{memory.key}: {memory.text}" if memory.key else memory.text
+    shown = words if whole else " ".join(words.split())
+    return Bullet(
+        id=memory.id,
+        category=memory.topic,
+        text=shown if whole else f"[{memory.topic}] {shown}",
+        score=round(score, 4),
+        metadata=_metadata(memory) if whole else None,
+    )
+
+
+def _metadata(memory: Memory) -> dict[str, Any]:
+    told: dict[str, Any] = plain(memory)
+    return {name: value for name, value in told.items() if name not in ("id", "text", "category", "meta")}
+
+
+def _fitting(bullets: list[Bullet], budget: int) -> Queried:
+    """As many as fit, the best first; what is too long lets a shorter one in."""
+    kept, used = [], 0
+    for one in bullets:
+        size = count_tokens(one.text)
+        if used + size <= budget:
+            kept.append(one)
+            used += size
+    return Queried(bullets=tuple(kept), tokens=used, left_out=len(bullets) - len(kept))

@@ -1,0 +1,47 @@
+"""The values in force: policy over profile over session over project over what was only heard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from lamina.model import Effective, Memory, Scope, Space, Value
+from lamina.storage.database import Transaction
+from lamina.storage.memories import Memories
+from lamina.storage.text_index import TextIndex
+
+#: Strongest first; what the documents call each.
+_SCOPES = {Space.USER: "profile", Space.SESSION: "session", Space.PROJECT: "project"}
+
+
+def resolved(
+    transaction: Transaction, scope: Scope, keys: Sequence[str], policy: Mapping[str, Value], now: datetime
+) -> dict[str, Effective]:
+    """The value in force for each key that has one, in key order; without keys, for all there are."""
+    said: dict[str, list[Value]] = {key: [value] for key, value in policy.items()}
+    for space, called in _SCOPES.items():
+        name = scope.shelf(space)
+        known = TextIndex(transaction).shelf(name) if name else None
+        for memory in Memories(transaction).keyed(known[0], now) if known else ():
+            said.setdefault(memory.key or "", []).append(_value(memory, called))
+    session = scope.shelf(Space.SESSION)
+    known = TextIndex(transaction).shelf(session) if session else None
+    for memory in Memories(transaction).heard(known[0]) if known else ():
+        said.setdefault(memory.key or "", []).append(_value(memory, "heard"))
+    wanted = [key for key in sorted(said) if not keys or key in keys]
+    return {key: _effective(key, said[key]) for key in wanted}
+
+
+def _effective(key: str, values: list[Value]) -> Effective:
+    return Effective(key=key, value=values[0].value, provenance=values[0], shadows=tuple(values[1:]))
+
+
+def _value(memory: Memory, called: str) -> Value:
+    return Value(
+        value=memory.text,
+        scope=called,
+        memory_id=memory.id,
+        authority=memory.authority,
+        priority=memory.priority,
+        updated_at=memory.updated_at,
+    )

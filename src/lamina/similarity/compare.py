@@ -1,0 +1,253 @@
+"""How two statements stand to each other: the same, another value, the opposite, or something else.
+
+Deterministic and pure. Who keeps memories uses it for contradictions, for merging procedures and for merging
+near duplicates. A caller with an encoder passes the calibrated likeness of the two texts (0 to 1); without
+one, words alone decide, and a paraphrase in other words counts as unrelated.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import StrEnum
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any
+
+from lamina.text.normalise import folded
+from lamina.text.terms import query_terms
+
+#: Above this closeness two triggers name one task (FL-3), and two statements one subject (FL-10).
+SAME = 0.85
+#: How much of two statements must agree before a difference in the rest is one of value.
+_CHANGED = 0.5
+#: The same for one that is turned into its opposite, where nothing but the turn differs as a rule.
+_TURNED = 0.52
+#: From this likeness on an encoder's word is taken where the words themselves say little.
+_LIKE = 0.8
+_LONGEST = 2_000  #: characters that are looked at
+_LITTLE = "little in common"
+
+_THAI, _HAN = "\u0e01-\u0e3a\u0e40-\u0e4e", "\u3400-\u9fff\uf900-\ufaff"
+_UNIT = re.compile(rf"¤\d+|\d+(?:[.,:/-]\d+)*%?|[a-z][a-z0-9]*(?:['’][a-z]+)?|[{_HAN}]|[{_THAI}]|[^\W_]")
+_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*%?")
+_UNSPACED = re.compile(rf"[{_THAI}{_HAN}]")
+
+
+class Relation(StrEnum):
+    """What one statement is to another."""
+
+    SAME = "same"
+    CHANGED = "changed"  #: the same thing said with another value
+    CONTRADICTION = "contradiction"
+    UNRELATED = "unrelated"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How two statements stand to each other, and why."""
+
+    relation: Relation
+    similarity: float  #: of the words alone, from 0 to 1
+    closeness: float  #: of words or meaning, whichever says more
+    why: str
+
+    @property
+    def conflicts(self) -> bool:
+        """Whether both cannot be true at once, as far as words tell."""
+        return self.relation in (Relation.CHANGED, Relation.CONTRADICTION)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether they may yet say one thing, in other words."""
+        return self.why == _LITTLE
+
+
+def same_task(found: Comparison) -> bool:
+    """Whether two triggers are one: alike above 0.85, and nothing that differs names another thing."""
+    return found.relation is Relation.SAME and found.closeness > SAME
+
+
+def text_similarity(one: str, other: str) -> float:
+    """How many words two texts share, from 0 to 1; Thai and Chinese are cut into words' pieces first."""
+    mine, theirs = set(query_terms(one[:_LONGEST])), set(query_terms(other[:_LONGEST]))
+    return round(2 * len(mine & theirs) / (len(mine) + len(theirs)), 4) if mine or theirs else 1.0
+
+
+def compare(one: str, other: str, likeness: float | None = None) -> Comparison:
+    """What the first statement is to the second; symmetric. `likeness` is an encoder's calibrated word."""
+    mine, theirs = _read(one), _read(other)
+    words = text_similarity(one, other)
+    if mine == theirs:
+        return Comparison(Relation.SAME, words, 1.0, "the same words")
+    parts = _aligned(mine, theirs)
+    overlap = max(parts.overlap, words)
+    close = round(max(overlap, likeness or 0.0), 4)
+
+    def verdict(relation: Relation, why: str) -> Comparison:
+        return Comparison(relation, words, close, why)
+
+    about_same = parts.overlap >= _CHANGED or (likeness or 0.0) >= _LIKE
+    if (mine.turns + theirs.turns + parts.antonyms) % 2:
+        if max(parts.overlap, likeness or 0.0) >= _TURNED and not parts.other_subject:
+            return verdict(Relation.CONTRADICTION, "one denies what the other says")
+        return verdict(Relation.UNRELATED, "one denies something")
+    if parts.numbers and about_same and not parts.other_subject:
+        return verdict(Relation.CHANGED, "another number")
+    if parts.replaced and parts.overlap >= _CHANGED:
+        if parts.other_subject:
+            return verdict(Relation.UNRELATED, "about something else")
+        if all(map(_among_several, (one, other))):
+            return verdict(Relation.UNRELATED, "both may be true")
+        return verdict(Relation.CHANGED, "another value")
+    if parts.overlap >= _CHANGED and not parts.replaced:
+        return verdict(Relation.SAME, "one says more" if parts.added else "the same words")
+    if likeness is not None and likeness >= _LIKE and not parts.numbers:
+        return verdict(Relation.SAME, "the same meaning")
+    return verdict(Relation.UNRELATED, "other numbers" if parts.numbers else _LITTLE)
+
+
+def _among_several(text: str) -> bool:
+    """Whether a statement names one of several things: who likes tea may like coffee, too."""
+    rules = _rules()
+    return bool(rules.several.search(rules.favourites.sub(" ", folded(text[:_LONGEST]))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A statement without what carries nothing: its units in order, and how often it is turned round."""
+
+    units: tuple[str, ...]
+    turns: int
+    poles: frozenset[tuple[int, int]]  #: which side of which opposites it names
+
+
+@dataclass(frozen=True, slots=True)
+class _Aligned:
+    """Two readings side by side."""
+
+    overlap: float  #: the share of both that agrees
+    replaced: bool  #: something of the one stands where something else of the other does
+    added: bool
+    numbers: bool  #: both name numbers, and not the same
+    antonyms: int  #: how many opposites face each other
+    other_subject: bool  #: they differ in what they begin with
+
+
+def _aligned(one: _Reading, other: _Reading) -> _Aligned:
+    matcher = SequenceMatcher(None, one.units, other.units, autojunk=False)
+    whole = _weight(one.units) + _weight(other.units)
+    equal, replaced, added, first = 0.0, False, False, False
+    leftovers: tuple[list[str], list[str]] = ([], [])
+    for what, a, b, c, d in matcher.get_opcodes():
+        if what == "equal":
+            equal += _weight(one.units[a:b])
+            continue
+        leftovers[0].extend(one.units[a:b])
+        leftovers[1].extend(other.units[c:d])
+        first = first or (what == "replace" and a == 0 and c == 0)
+    mine, theirs = _moved(*leftovers)
+    equal += (_weight(leftovers[0]) - _weight(mine) + _weight(leftovers[1]) - _weight(theirs)) / 2
+    replaced, added = bool(mine and theirs), bool(mine or theirs)
+    faced = [(pair, 1 - side) in other.poles and (pair, side) not in other.poles for pair, side in one.poles]
+    numbers = [{unit for unit in side if _NUMBER.fullmatch(unit)} for side in (mine, theirs)]
+    overlap = round(2 * equal / whole, 4) if whole else 1.0
+    return _Aligned(
+        overlap, replaced, added, all(numbers), int(any(faced)), first and replaced and _names(mine, theirs)
+    )
+
+
+def _moved(one: Sequence[str], other: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What is left when words that only stand elsewhere are taken away; parts of words do not move."""
+    if one == other:  # a phrase that stands elsewhere, whole
+        return [], []
+    shared = {unit for unit in set(one) & set(other) if not _UNSPACED.match(unit)}
+    return [u for u in one if u not in shared], [u for u in other if u not in shared]
+
+
+def _names(one: Sequence[str], other: Sequence[str]) -> bool:
+    return not any(_NUMBER.fullmatch(unit) for unit in (*one[:1], *other[:1]))
+
+
+def _weight(units: Sequence[str]) -> float:
+    """How many words these are, about: a Thai word has four characters, a Chinese one two."""
+    return sum(
+        0.25 if "\u0e01" <= unit[0] <= "\u0e4e" else 0.5 if _UNSPACED.match(unit) else 1.0 for unit in units
+    )
+
+
+@lru_cache(maxsize=4096)
+def _read(text: str) -> _Reading:
+    rules = _rules()
+    view = rules.harmless.sub(" ", folded(text[:_LONGEST]))
+    turns = len(rules.negations.findall(view))
+    bare = rules.negations.sub(" ", view)
+    poles = frozenset(rules.sides[found] for found in rules.poles.findall(bare))
+    bare = rules.poles.sub(lambda found: f" ¤{rules.sides[found[0]][0]} ", bare)
+    bare = rules.synonyms.sub(lambda found: f" {rules.stands_for[found[0]]} ", bare)
+    bare = rules.fillers.sub(" ", bare)
+    return _Reading(tuple(_units(bare)), turns % 2, poles)
+
+
+def _units(view: str) -> list[str]:
+    found: list[str] = []
+    for unit in _UNIT.findall(view):
+        # Beside another word, a stop word is none of the terms.
+        found += query_terms(f"{unit} \u4e00")[:-1][:1] if "a" <= unit[0] <= "z" else [unit]
+    return found
+
+
+@dataclass(frozen=True)
+class _Rules:
+    negations: re.Pattern[str]
+    harmless: re.Pattern[str]
+    fillers: re.Pattern[str]
+    synonyms: re.Pattern[str]
+    several: re.Pattern[str]
+    favourites: re.Pattern[str]
+    poles: re.Pattern[str]
+    stands_for: dict[str, str]
+    sides: dict[str, tuple[int, int]]  #: a word to its group of opposites and the side it is on
+
+
+@cache
+def _rules() -> _Rules:
+    data: dict[str, Any] = tomllib.loads(
+        (resources.files("lamina.similarity") / "data" / "compare.toml").read_text("utf-8")
+    )
+    stands_for = {folded(word): folded(group[0]) for group in data["synonyms"] for word in group[1:]}
+    sides: dict[str, tuple[int, int]] = {}
+    for number, pair in enumerate(data["antonyms"]):  # whoever shares an opposite is in one group with it
+        left, right = map(folded, pair)
+        group, side = sides.get(left) or _turned(sides.get(right)) or (number, 0)
+        sides |= {left: (group, side), right: (group, 1 - side)}
+    return _Rules(
+        negations=_any_of(data["negations"]),
+        harmless=_any_of(data["harmless"]),
+        fillers=_any_of(data["fillers"]),
+        synonyms=_any_of(stands_for),
+        several=_any_of(data["several"]),
+        favourites=_any_of(data["favourites"]),
+        poles=_any_of(sides),
+        stands_for=stands_for,
+        sides=sides,
+    )
+
+
+def _turned(place: tuple[int, int] | None) -> tuple[int, int] | None:
+    return None if place is None else (place[0], 1 - place[1])
+
+
+def _any_of(words: Sequence[str] | dict[str, Any]) -> re.Pattern[str]:
+    """Any of the words, the longest first; those of an alphabet stand alone."""
+    views = sorted({folded(word) for word in words}, key=lambda word: (-len(word), word))
+    spaced = "|".join(re.escape(word) for word in views if word.isascii())
+    joined = "|".join(re.escape(word) for word in views if not word.isascii())
+    return re.compile(
+        rf"(?<![a-z0-9])(?:{spaced})(?![a-z0-9])|(?:{joined})"
+        if joined
+        else rf"(?<![a-z0-9])(?:{spaced})(?![a-z0-9])"
+    )

@@ -1,0 +1,168 @@
+"""MEMORY.md: items of ours among whatever a person wrote, told apart by a seal on each item.
+
+An item is one line, a summary and a link:
+
+    - Use LanceDB. ([2026-03-06](memory/2026-03-06.md#DECISION-20260306-x)) <!-- lamina 1f2e3d4c 9a8b7c6d -->
+
+The seal is a digest of the line and one of the decision it was made from. A line whose seal does not fit was
+changed by a person and is theirs from then on. Everything that is not an item keeps its bytes and its order.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+
+from lamina.errors import Damaged
+from lamina.text.decision_entries import Decision, plain_line
+from lamina.text.entries import UTF16, split_lines, usual_ending
+
+MEMORY = "MEMORY.md"
+MOST_LINES = 200
+MOST_CHARS = 12_000
+SUMMARY_CHARS = 160
+
+_TITLE = "# MEMORY\n\n"
+_HEADING = "## In force <!-- lamina -->"
+_IS_HEADING = re.compile(rb"##? .*<!-- lamina -->\s*")
+_ITEM = re.compile(
+    r"(- (.{1,400}) \(\[([0-9-]{10})\]\(([^()\s#]{1,200})#(DECISION-[0-9]{8}-[^\s()]{1,100})\)\))"
+    r" <!-- lamina ([0-9a-f]{8}) ([0-9a-f]{8}) -->\s*"
+)
+_LINKED = re.compile(r"#(DECISION-[0-9]{8}-[^\s()]{1,100})\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One line of ours."""
+
+    id: str
+    summary: str
+    day: str
+    path: str  #: the file with the decision
+    source: str  #: the digest of the decision as it was
+
+    @property
+    def link(self) -> str:
+        return f"[{self.day}]({self.path}#{self.id})"
+
+    @property
+    def cost(self) -> int:
+        """The characters that its line takes, with an ending of two."""
+        return len(self.text) + 2
+
+    @property
+    def text(self) -> str:
+        body = f"- {self.summary} ({self.link})"
+        return f"{body} <!-- lamina {_digest(body)} {self.source} -->"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPage:
+    """A parsed MEMORY.md that gives back every byte of what is not an item of ours."""
+
+    items: tuple[Item, ...]  #: ours, as we wrote them
+    taken: frozenset[str]  #: decisions that a person's own line links to, often one of ours that they changed
+    _lines: tuple[bytes, ...]  #: everything else
+    _at: int | None  #: where among these our items stand; None for a page without any
+
+    @classmethod
+    def parse(cls, data: bytes, reclaim: bool = False) -> MemoryPage:
+        """Reads any bytes whatever; raises Damaged (`file_encoding`) for UTF-16.
+
+        With `reclaim`, items that a person changed are ours again.
+        """
+        if data.startswith(UTF16):
+            raise Damaged(
+                f"{MEMORY} is UTF-16 text, so nothing can be added to it.",
+                code="file_encoding",
+                hint="Save it as UTF-8 in your editor, then try again.",
+            )
+        items: list[Item] = []
+        lines: list[bytes] = []
+        at: int | None = None
+        for line in split_lines(data):
+            if (item := _item(line, reclaim)) is not None and item.id not in {one.id for one in items}:
+                at = len(lines) if at is None else at
+                items.append(item)
+            else:
+                lines.append(line)
+        if at is None:
+            at = next((n + 1 for n, one in enumerate(lines) if _IS_HEADING.fullmatch(one)), None)
+        theirs = b"".join(lines).decode("utf-8", errors="replace")
+        return cls(tuple(items), frozenset(_LINKED.findall(theirs)), tuple(lines), at)
+
+    def rewritten(self, items: Iterable[Item]) -> bytes:
+        """The page with these items, newest first, in the place of those it has."""
+        wanted = sorted(items, key=lambda item: item.id)
+        wanted.sort(key=lambda item: item.day, reverse=True)
+        lines = list(self._lines)
+        ending = usual_ending(lines)
+        new = [item.text.encode() + ending for item in wanted]
+        if self._at is not None:
+            if self._at and not lines[self._at - 1].endswith(b"\n"):
+                lines[self._at - 1] += ending
+            return b"".join([*lines[: self._at], *new, *lines[self._at :]])
+        if not new:
+            return b"".join(lines)
+        if lines and not lines[-1].endswith(b"\n"):
+            lines[-1] += ending
+        gap = [ending] if lines and lines[-1].strip() else []
+        head = [] if lines else [part.encode() + ending for part in _TITLE.split("\n")[:-1]]
+        return b"".join([*head, *lines, *gap, _HEADING.encode() + ending, *new])
+
+    def space(self) -> tuple[int, int]:
+        """How many lines and characters there are for items; negative where a person's text is too long."""
+        probe = Item("DECISION-00010101-x", "x", "0001-01-01", "x", "x")
+        lines, chars = left(self.rewritten([probe]))
+        return lines + 1, chars + probe.cost
+
+
+def left(data: bytes) -> tuple[int, int]:
+    """How many more lines and characters a page may have."""
+    return MOST_LINES - len(split_lines(data)), MOST_CHARS - len(data.decode("utf-8", errors="replace"))
+
+
+def item_of(decision: Decision, path: str, summary: str) -> Item:
+    """The line for a decision; a summary that is too long is cut at a word where it has any."""
+    return Item(decision.id, _short(summary), decision.date[:10], path, source_of(decision))
+
+
+def is_writable(item: Item) -> bool:
+    """Whether the item would be known as ours when it is read back; an odd id or path may prevent that."""
+    return _item(item.text.encode()) == item
+
+
+def source_of(decision: Decision) -> str:
+    """A digest of what an item says of a decision."""
+    return _digest("\n".join((decision.title, decision.conclusion, decision.date)))
+
+
+def _short(text: str) -> str:
+    # Brackets and comments of a text could make its line look like another's.
+    text = plain_line(text).replace("](", "] (").replace("<!", "< !").strip(" -")
+    if len(text) <= SUMMARY_CHARS:
+        return text
+    cut = SUMMARY_CHARS - 1
+    while unicodedata.category(text[cut])[0] == "M":
+        cut -= 1  # a mark without its letter could not be read
+    head = text[:cut]
+    return (head.rpartition(" ")[0] if " " in head[cut // 2 :] else head).rstrip() + "…"
+
+
+def _item(line: bytes, changed_too: bool = False) -> Item | None:
+    found = _ITEM.fullmatch(line.decode("utf-8", errors="replace"))
+    if found is None:
+        return None
+    is_ours = _digest(found[1]) == found[6]
+    if not is_ours and not changed_too:
+        return None
+    # One that was changed comes from no decision as it says: the next rewrite gives it its text back.
+    return Item(found[5], found[2], found[3], found[4], found[7] if is_ours else "")
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:8]

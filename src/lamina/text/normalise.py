@@ -1,0 +1,207 @@
+"""What text may come in, and the views of it that matching uses instead of the text itself."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from hashlib import sha256
+from importlib.resources import files
+from typing import Literal
+
+from lamina.errors import InvalidInput
+
+Language = Literal["th", "zh-Hant", "zh-Hans", "en"]
+
+#: Longest text of one memory, in characters.
+TEXT_LIMIT = 100_000
+
+#: Longest normalised text inside a dedup key; longer ones keep a head and a digest.
+_KEY_LIMIT = 200
+_KEY_HEAD = 160
+
+# Written out, not asked of `unicodedata`: the answer must not depend on the interpreter's Unicode version.
+# Format characters (Cf), the grapheme joiner and the variation selectors.
+_FORMAT = (
+    "\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064"
+    "\u2066-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
+)
+_JOINER = "\u034f"
+_UNSEEN = f"{_FORMAT}{_JOINER}\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
+INVISIBLE = re.compile(f"[{_UNSEEN}]+")
+
+# The Hangul fillers and the empty braille pattern are letters and symbols by category, and show nothing.
+_NOTHING_TO_SEE = re.compile(rf"[\s\u115f\u1160\u2800\u3164\uffa0{_UNSEEN}]*")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
+# `unicodedata.normalize` sorts a run of combining marks in quadratic time: 100,000 of them take ten seconds.
+# Marks are never `\w`, so a run this long without a word character is cut before it gets there.
+_FLOOD = re.compile(r"[^\w\s\x00-\x7f]{31,}")
+_STREAM_SAFE = 30
+
+_THAI_TONE_FIRST = re.compile("([\u0e48-\u0e4b]{1,4})([\u0e31\u0e34-\u0e37])")
+_THAI_SARA_AM = re.compile("\u0e4d([\u0e48-\u0e4b]{0,2})\u0e32([\u0e48-\u0e4b]{0,2})")
+_FOREIGN_DIGIT = re.compile(r"[^\D0-9]")
+
+_NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
+
+_HAN = re.compile("[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_THAI = re.compile("[\u0e01-\u0e3a\u0e40-\u0e4e]")
+_KANA = re.compile("[\u3041-\u30ff\uff66-\uff9f]")
+_ALPHABETIC_WORD = re.compile(
+    r"[^\W\d_\u0e01-\u0e4e\u3005\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
+    r"\U00020000-\U0003ffff]+"
+)
+
+
+def _script_tables() -> tuple[dict[int, int], frozenset[str], frozenset[str]]:
+    """Traditional to simplified; what only traditional text uses; what only simplified text uses."""
+    sections = {"[pairs]": "", "[shared]": "", "[simplified]": ""}
+    current = ""
+    table = files("lamina.text").joinpath("data/hant_hans.txt").read_text(encoding="utf-8")
+    for line in table.splitlines():
+        if line in sections:
+            current = line
+        elif not line.startswith("#"):
+            sections[current] += line
+    pairs = sections["[pairs]"]
+    both = pairs + sections["[shared]"]
+    return str.maketrans(both[::2], both[1::2]), frozenset(pairs[::2]), frozenset(sections["[simplified]"])
+
+
+_TO_SIMPLIFIED, _TRADITIONAL_ONLY, _SIMPLIFIED_ONLY = _script_tables()
+
+
+def well_formed(text: object, what: str = "text", limit: int = TEXT_LIMIT) -> str:
+    """The text, unchanged; every character a person may have meant is kept, visible or not.
+
+    Raises InvalidInput with code `text_type`, `text_too_long`, `text_nul`, `text_surrogate`, `text_control`
+    or `text_empty` (there is nothing to see in it). No message repeats the text.
+    """
+    if not isinstance(text, str):
+        raise InvalidInput(
+            f"The {what} is {type(text).__name__}, not text.", code="text_type", hint="Pass a string."
+        )
+    if len(text) > limit:
+        raise InvalidInput(
+            f"The {what} has {len(text):,} characters; at most {limit:,} are kept as one piece.",
+            code="text_too_long",
+            hint="Shorten it, or split it into several memories.",
+        )
+    if "\x00" in text:
+        raise InvalidInput(
+            f"The {what} holds a NUL character, which neither files nor databases keep.",
+            code="text_nul",
+            hint="Remove it; binary data does not belong in a memory.",
+        )
+    if _SURROGATE.search(text):
+        raise InvalidInput(
+            f"The {what} holds half of a surrogate pair, so it cannot be written as UTF-8.",
+            code="text_surrogate",
+            hint="Decode the source as UTF-8 again, replacing what is broken.",
+        )
+    if control := _CONTROL.search(text):
+        raise InvalidInput(
+            f"The {what} holds the control character U+{ord(control[0]):04X} at position {control.start()}.",
+            code="text_control",
+            hint="Remove control characters; only tab, line feed and carriage return are kept.",
+        )
+    if _NOTHING_TO_SEE.fullmatch(text):
+        raise InvalidInput(
+            f"The {what} is empty, or has only blanks and invisible characters.",
+            code="text_empty",
+            hint="Say what to keep in words.",
+        )
+    return text
+
+
+def visible(text: str) -> str:
+    """The search view with its case kept, which is how an analyser sees `HttpServer` in two parts."""
+    return text if text.isascii() else _searchable(_compatible(text))
+
+
+def folded(text: str) -> str:
+    """The search view: for matching only, never stored and never shown.
+
+    Two spellings of the same words have the same view: compatibility forms, case, invisible characters,
+    traditional and simplified Chinese, the orders in which Thai marks are typed, digits of every script.
+    """
+    if text.isascii():
+        return text.lower()
+    return _searchable(_compatible(_compatible(text).casefold()))
+
+
+def dedup_key(kind: str, text: str) -> str:
+    """`<kind>:<words>`, the same for texts that differ only in case, blanks, punctuation or invisible signs.
+
+    Letters, marks and numbers of every script count. For ASCII this is lower case with every run of other
+    characters as one blank. Past 200 characters the words end in a digest of the whole after `#`, which no
+    shorter key can hold; a text with no words at all is its own digest unless it is ASCII.
+    """
+    if text.isascii():
+        words = " ".join(_NOT_ALPHANUMERIC.sub(" ", text.lower()).split())
+    else:
+        view = _compatible(_compatible(text).casefold())
+        words = " ".join(_NOT_ALPHANUMERIC.sub(_marks, view).split())
+        if not words:
+            return f"{kind}:#{_digest(text)}"
+    if len(words) > _KEY_LIMIT:
+        return f"{kind}:{words[:_KEY_HEAD]}#{_digest(words)}"
+    return f"{kind}:{words}"
+
+
+def language_of(text: str) -> Language:
+    """The language most of the words are in; `en` stands for every language that is not Thai or Chinese.
+
+    A word of an alphabet weighs as much as three Thai characters, and two of them as much as three Chinese
+    ones, so that product names do not turn a Thai sentence into English. Chinese is traditional only where
+    more characters say so than against it.
+    """
+    if text.isascii():
+        return "en"
+    thai = len(_THAI.findall(text))
+    han = _HAN.findall(text)
+    others = 3 * len(_ALPHABETIC_WORD.findall(text)) + 2 * len(_KANA.findall(text))
+    if thai and thai >= max(2 * len(han), others):
+        return "th"
+    if not han or 2 * len(han) < others:
+        return "en"
+    traditional = sum(map(_TRADITIONAL_ONLY.__contains__, han))
+    simplified = sum(map(_SIMPLIFIED_ONLY.__contains__, han))
+    return "zh-Hant" if traditional > simplified else "zh-Hans"
+
+
+def _compatible(text: str) -> str:
+    """NFKC without invisible characters, in linear time whatever the text."""
+    text = INVISIBLE.sub("", text)
+    if not _FLOOD.search(text):
+        return unicodedata.normalize("NFKC", text)
+    safe = unicodedata.normalize("NFKC", _FLOOD.sub(_cut, text))
+    return safe.replace(_JOINER, "")
+
+
+def _cut(flood: re.Match[str]) -> str:
+    run = flood[0]
+    return _JOINER.join(run[at : at + _STREAM_SAFE] for at in range(0, len(run), _STREAM_SAFE))
+
+
+def _searchable(text: str) -> str:
+    text = text.translate(_TO_SIMPLIFIED).replace("\u0e40\u0e40", "\u0e41")
+    text = _THAI_SARA_AM.sub("\\1\\2\u0e33", _THAI_TONE_FIRST.sub("\\2\\1", text))
+    return _FOREIGN_DIGIT.sub(_ascii_digit, text)
+
+
+def _ascii_digit(digit: re.Match[str]) -> str:
+    return str(unicodedata.decimal(digit[0]))
+
+
+def _marks(run: re.Match[str]) -> str:
+    """The run with blanks for everything but marks, which `\\w` does not know as part of a word."""
+    if run[0].isascii():
+        return " "
+    return "".join(char if unicodedata.category(char)[0] == "M" else " " for char in run[0])
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

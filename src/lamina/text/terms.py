@@ -1,0 +1,243 @@
+"""Text into search terms: one analyser for the index and for queries, the same on every machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from hashlib import sha256
+
+import Stemmer
+
+from lamina.text.normalise import visible
+
+#: Goes up with every change of what `terms` returns or an index holds; one of another version is rebuilt.
+ANALYSER_VERSION: int = 2
+
+#: Longest term, in characters; a longer one keeps its head and ends in a digest of the whole.
+TERM_LIMIT = 64
+_TERM_HEAD = 47
+
+#: A longer chain of words is a blob or a long address: its parts are terms, the whole is not.
+_COMPOUND_LIMIT = 256
+
+#: More groups of digits in one word than this, and it is a hash.
+_DIGIT_GROUPS = 2
+
+#: What follows an apostrophe is an ending (`they'll`) up to this length, and a word (`o'brien`) beyond.
+_ELISION = 3
+
+# Scripts written without blanks are cut into n-grams: a dictionary would tie the index to its version.
+# Two characters tell as much in Chinese as three do in Thai, where vowels and tones are characters too.
+_CJK = "\u3005\u3007\u3021-\u3029\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f"
+_CJK += "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HANGUL = "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"
+_UNSPACED = "\u0e01-\u0e3a\u0e40-\u0e4e"  # Thai
+_UNSPACED += "\u0e81-\u0ebd\u0ec0-\u0ece\u1000-\u103f\u1050-\u109f\u1780-\u17d3"  # Lao, Burmese, Khmer
+_EMOJI = "\u203c\u2049\u2300-\u23ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
+_FLAG_LETTER = "\U0001f1e6-\U0001f1ff"
+_SKIN_TONES = frozenset("\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
+
+# Marks belong to the word they stand on, and `\w` does not hold them: Latin and Cyrillic accents, Hebrew
+# points, Arabic vowels, and the Indic blocks, which are letters and marks throughout but for the danda.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0730-\u074a\u07a6-\u07b0\u0900-\u0963\u0966-\u0dff"
+    "\u0f71-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff\ufe20-\ufe2f"
+)
+_LETTER = rf"(?:[^\W_]|[{_MARKS}])"
+
+_RUN = re.compile(
+    rf"(?P<cjk>[{_CJK}]+)|(?P<hangul>[{_HANGUL}]+)|(?P<unspaced>[{_UNSPACED}]+)"
+    rf"|(?P<emoji>[{_FLAG_LETTER}]{{2}}|[{_EMOJI}])"
+    rf"|(?P<words>[^{_CJK}{_HANGUL}{_UNSPACED}{_EMOJI}]+)"
+)
+
+# Quotes and dashes that a word processor made of ASCII ones. A dash parts words, a hyphen joins them.
+_TYPOGRAPHY = str.maketrans(
+    {
+        "‘": "'",
+        "’": "'",
+        "ʼ": "'",
+        "“": " ",
+        "”": " ",
+        "–": " ",
+        "—": " ",
+        "‐": "-",
+        "‑": "-",
+    }
+)
+
+# Words joined without a blank: paths, versions, addresses, identifiers, `don't`, `rock-and-roll`.
+_COMPOUND = re.compile(rf"{_LETTER}+(?:(?:_+|://|::|->|[-./\\:@+'~]){_LETTER}+)*(?:\+\+(?!\w)|\#(?!\w))?")
+_EDGES = ".,;:!?()[]{}\"'*`<>|"  # in no term; off before the cache, so that it holds fewer spellings
+_SEGMENT_BORDER = re.compile(r"://|::|->|[/\\:@~]")
+_WORD = re.compile(rf"{_LETTER}+(?:'{_LETTER}+)*")
+_THOUSANDS = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_VERSION = re.compile(r"v\d+\.\d")
+_HUMP = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+")
+
+_STOP_WORDS = """
+a about after again all am an and any are arent as at be because been before being but by can cant could
+couldnt did didnt do does doesnt doing dont down during each for from further had hadnt has hasnt have
+havent having he hed her here hers herself hes him himself his how i id if ill im in into is isnt it its
+itself ive just me more most my myself no nor not now of off on once only or other our ours ourselves out
+over own s same she shes should shouldnt so some such t than that thats the their theirs them themselves
+then there these they theyd theyll theyre theyve this those through to too under until up very was wasnt we
+wed were werent weve what whats when where which while who whom whos why will with wont would wouldnt you
+youd youll your youre yours yourself yourselves youve
+"""
+
+#: How to cut a run of a script that is written without blanks.
+Cut = Callable[[str], Iterable[str]]
+
+
+def terms(text: str) -> list[str]:
+    """What to index: every term in the order of occurrence, repeated as often as it occurs.
+
+    Whatever `query_terms` makes of a word, or of a stretch inside a Chinese or (from two characters on) Thai
+    run, is among the terms of each text that holds it. Linear in the text.
+    """
+    return analysed(text, _index_pairs, _index_triples)
+
+
+def query_terms(text: str) -> list[str]:
+    """What to look for: each term once, in order; English stop words only if there is nothing else."""
+    found = dict.fromkeys(analysed(text, _query_pairs, _query_triples))
+    return [term for term in found if term not in _STOPPED] or list(found)
+
+
+def sequence(text: str) -> list[str]:
+    """The terms of a text one after the other, as a question would name them: what stands near what."""
+    return analysed(text, _index_pairs, _query_triples)
+
+
+def analysed(text: str, pairs: Cut, triples: Cut) -> list[str]:
+    """The terms of a text, with the caller's way to cut the runs of Chinese and of Thai characters."""
+    out: list[str] = []
+    view = text if text.isascii() else visible(text).translate(_TYPOGRAPHY)
+    for chunk in view.split():
+        if not chunk.isascii():
+            out += _mixed_terms(chunk, pairs, triples)
+        elif len(chunk) <= TERM_LIMIT:
+            out += _known_chunk(chunk.strip(_EDGES))
+        else:
+            out += _chunk_terms(chunk)
+    return out
+
+
+def _mixed_terms(chunk: str, pairs: Cut, triples: Cut) -> list[str]:
+    """The terms of a chunk that may hold several scripts."""
+    out: list[str] = []
+    for run in _RUN.finditer(chunk):
+        part = run[0]
+        match run.lastgroup:
+            case "words":
+                out += _chunk_terms(part)
+            case "unspaced":
+                out += triples(part)
+            case "emoji":
+                out += () if part in _SKIN_TONES else (part,)
+            case _:
+                out += pairs(part)
+    return out
+
+
+def _index_pairs(run: str) -> Iterable[str]:
+    cut = [gram for at in range(len(run) - 1) for gram in (run[at], run[at : at + 2])]
+    return [*cut, run[-1]]
+
+
+def _query_pairs(run: str) -> Iterable[str]:
+    return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+
+
+def _index_triples(run: str) -> Iterable[str]:
+    cut = [gram for at in range(len(run) - 2) for gram in (run[at : at + 2], run[at : at + 3])]
+    return [*cut, run[-2:]]
+
+
+def _query_triples(run: str) -> Iterable[str]:
+    return [run[at : at + 3] for at in range(len(run) - 2)] or [run]
+
+
+def _chunk_terms(chunk: str) -> tuple[str, ...]:
+    """The terms of what stands between two blanks."""
+    if chunk.isalpha() and chunk.isascii():
+        return tuple(_word_terms(chunk))
+    if "," in chunk:
+        chunk = _THOUSANDS.sub(_without_commas, chunk)
+    out: list[str] = []
+    for compound in _COMPOUND.findall(chunk):
+        out += _compound_terms(compound)
+    return tuple(out)
+
+
+_known_chunk = lru_cache(maxsize=65_536)(_chunk_terms)
+
+
+def _without_commas(number: re.Match[str]) -> str:
+    return number[0].replace(",", "")
+
+
+def _compound_terms(compound: str) -> list[str]:
+    """The whole, its path segments, and its words, so that each of them finds it."""
+    words = _WORD.findall(compound)
+    if words == [compound]:
+        return _word_terms(compound)
+    out: list[str] = []
+    if len(compound) <= _COMPOUND_LIMIT:
+        whole = compound.casefold().removesuffix("'s")
+        out.append(_capped(whole))
+        if _VERSION.match(whole):
+            out.append(_capped(whole[1:]))
+        segments = _SEGMENT_BORDER.split(whole)
+        if len(segments) > 1:
+            out += [_capped(segment) for segment in segments if not _WORD.fullmatch(segment)]
+    for word in words:
+        out += _word_terms(word)
+    return out
+
+
+def _word_terms(word: str) -> list[str]:
+    if "'" in word:
+        return _apostrophe_terms(word.casefold())
+    if len(word) > TERM_LIMIT or not word.isascii():
+        return [_stem(word.casefold())]
+    whole = _stem(word.casefold())
+    if word.isalpha() and (word.islower() or word.istitle()):
+        return [whole]
+    humps = _HUMP.findall(word)
+    if len(humps) == 1 and word[-1] == "s" and word[:-1].isupper():
+        return [whole, word[:-1].casefold()]
+    # A hash or an id has digits all over; its pieces would only be noise.
+    if len(humps) == 1 or sum(map(str.isdigit, humps)) > _DIGIT_GROUPS:
+        return [whole]
+    return [whole, *(_stem(hump.casefold()) for hump in humps if len(hump) > 1 or hump.isdigit())]
+
+
+def _apostrophe_terms(word: str) -> list[str]:
+    """`user's` is `user`, `don't` is `dont`, and `o'brien` is both `obrien` and `brien`."""
+    pieces = word.split("'")
+    if pieces[-1] == "s":
+        pieces.pop()
+    joined = _stem("".join(pieces))
+    return [joined, _stem(pieces[-1])] if len(pieces) > 1 and len(pieces[-1]) > _ELISION else [joined]
+
+
+@lru_cache(maxsize=32_768)
+def _stem(word: str) -> str:
+    if len(word) > TERM_LIMIT or not word.isalpha():
+        return _capped(word)
+    # A stemmer may not be shared by threads, and a new one costs less than stemming a word.
+    stem: str = Stemmer.Stemmer("english", 0).stemWord(word)
+    return stem
+
+
+def _capped(term: str) -> str:
+    if len(term) <= TERM_LIMIT:
+        return term
+    return f"{term[:_TERM_HEAD]}~{sha256(term.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+_STOPPED = frozenset(map(_stem, _STOP_WORDS.split()))

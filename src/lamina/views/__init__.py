@@ -1,1 +1,0 @@
-"""Memory as people and programs see it."""

@@ -1,0 +1,1 @@
+"""One change in one transaction, with its history, trace and audit."""

@@ -1,0 +1,278 @@
+"""The audit beside the store: a line per record in the run's file, and the anchor outside the workspace."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lamina.audit.chain import Sealer, audit_line, check_chain
+from lamina.audit.keys import Anchor
+from lamina.errors import Damaged, LaminaError
+from lamina.model import quoted
+from lamina.model.audit import AuditRecord, AuditReport, Finding
+from lamina.storage.database import Database, Row, Transaction
+from lamina.storage.logs import AuditLog
+from lamina.storage.small_tables import Properties
+from lamina.workspace.files import append_lines, overwrite_lines, read_lines, read_tail
+from lamina.write.unit_of_work import UnitOfWork
+
+_MARK = ',"mark":"'
+#: What makes a line the one it is; inside a value the quotes would be escaped.
+_NUMBER = re.compile(rb'"seq":[0-9]+,"hash":')
+_CHECKPOINT = 4096  #: after so many lines of our own we look whether others left any out
+_SLACK = 256  #: how many lines may stand out of order at the end of a file
+_Line = tuple[str, dict[str, Any]]  #: the run, and what its file says of a record
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What a check must remember of a chain of any length: numbers, not records."""
+
+    count: int = 0
+    last: int = 0
+    by_run: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+
+    def each(self, records: Iterable[AuditRecord]) -> Iterator[AuditRecord]:
+        for record in records:
+            self.count += 1
+            self.last = record.seq
+            self.by_run[record.run_id].add(record.seq)
+            yield record
+
+
+class _Ends:
+    """Which words may be missing, by the sealed records that say so; only a later record counts."""
+
+    def __init__(self, records: Iterable[Row]) -> None:
+        self._whole: dict[str, int] = {}
+        self._steps: dict[tuple[str, int], int] = {}
+        self._begun: list[tuple[str, int]] = []
+        for seq, op, memory_id, number in records:
+            if op == "erase":
+                self._begun.append((memory_id, seq))
+            elif number is None:
+                self._whole[memory_id] = seq
+            else:
+                self._steps[memory_id, number] = seq
+
+    def missing(self, seq: int, memory_id: str, number: int | None) -> str:
+        """`all` or `old` where a step of a memory must have lost those words; else nothing."""
+        if self._whole.get(memory_id, 0) > seq:
+            return "all"
+        if any(end > seq and memory_id.startswith(start) for start, end in self._begun):
+            return "all"
+        return "old" if number is not None and self._steps.get((memory_id, number), 0) > seq else ""
+
+
+class Mirror:
+    """Keeps the audit's files and anchor in step with the chain, and checks all three."""
+
+    def __init__(self, root: Path | None, database: Database, sealer: Sealer, anchor: Anchor) -> None:
+        self._root = root
+        self._database = database
+        self._sealer = sealer
+        self._anchor = anchor
+        self._anchored: bool | None = None  #: whether the chain is the one the anchor knows; None: not asked
+        self._since = 0
+
+    def follow(self, units: Iterable[UnitOfWork]) -> None:
+        """After a commit: its lines to the run's file, its end to the anchor.
+
+        The store has the truth by now, so a full disk here fails no caller; `catch_up` mends it later.
+        """
+        written = [unit for unit in units if unit.lines]
+        lines = [line for unit in written for line in unit.lines]
+        if lines:
+            with suppress(LaminaError, OSError):
+                if self._follows_anchor():
+                    self._anchor.drop(*written[-1].head)
+                self._write(lines)
+                self._since += len(lines)
+        if self._since >= _CHECKPOINT:
+            self.catch_up()
+
+    def _follows_anchor(self) -> bool:
+        """Whether the anchor may move on; from a chain that is not its own it stays, as the evidence."""
+        if self._anchored is None:
+            noted = self._read_anchor()
+            self._anchored = not self._database.read(lambda tx: list(self._check_anchor(tx, noted, 0)))
+        return self._anchored
+
+    def catch_up(self, *, all_records: bool = False) -> int:
+        """Write the lines that a crash, here or in another process, kept from their files.
+
+        Returns how many. What is found complete is noted, so that the next time need not look further back.
+        """
+        self._since = 0
+        if self._root is None:
+            return 0
+        newest, lines = self._database.read(lambda tx: self._missing(tx, all_records))
+        self._write(lines)
+        if newest:
+            self._database.write(lambda tx: Properties(tx).set("mirrored_seq", str(newest)))
+        return len(lines)
+
+    def _missing(self, transaction: Transaction, everything: bool) -> tuple[int, list[_Line]]:
+        """The newest record not looked at before, and every line that is not in its file."""
+        done = 0 if everything else int(Properties(transaction).get("mirrored_seq") or 0)
+        audit = AuditLog(transaction)
+        by_run: dict[str, list[AuditRecord]] = defaultdict(list)
+        newest = 0
+        for record in audit.after(done):
+            by_run[record.run_id].append(record)
+            newest = record.seq
+        missing = []
+        for run_id, records in sorted(by_run.items()):
+            present = {line.get("seq") for line, _ in self._lines(run_id, len(records) + _SLACK)}
+            missing += [
+                (run_id, audit_line(record, *audit.values(record)))
+                for record in records
+                if record.seq not in present
+            ]
+        return newest, missing
+
+    def verify(self, complete: bool) -> AuditReport:
+        """Check the chain, its anchor and its files; `complete` when every record must have its line."""
+        noted = self._read_anchor()  # before the snapshot, or it could be ahead of it: others go on writing
+
+        def work(transaction: Transaction) -> AuditReport:
+            seen = _Seen()
+            everything = AuditLog(transaction).after(-(2**62))
+            findings = list(check_chain(seen.each(everything), self._sealer))
+            findings += self._check_anchor(transaction, noted, seen.count)
+            findings += self._check_words(transaction)
+            if self._root is not None:
+                # A line beyond this may still be on its way from the process that made the record.
+                mirrored = int(Properties(transaction).get("mirrored_seq") or 0) if complete else 0
+                findings += self._check_files(seen, mirrored)
+            return AuditReport(records=seen.count, findings=tuple(findings))
+
+        return self._database.read(work)
+
+    def _check_words(self, transaction: Transaction) -> Iterator[Finding]:
+        """What the memories and their history say must be what was sealed."""
+        audit, seal = AuditLog(transaction), self._sealer.fingerprint
+        ends = _Ends(audit.ends())
+        for seq, memory_id, number, old_hash, new_hash, old, new in audit.words():
+            if missing := ends.missing(seq, memory_id, number):
+                old_hash, new_hash = None, None if missing == "all" else new_hash
+            if (seal(old), seal(new)) != (old_hash, new_hash):
+                yield Finding(what="edited", seq=seq, detail="the history has other words than were sealed")
+        for memory_id in audit.unfounded():
+            detail = f"{memory_id} does not say what was recorded of it"
+            yield Finding(what="edited", seq=None, detail=detail)
+
+    def _read_anchor(self) -> tuple[int, str] | Finding | None:
+        try:
+            return self._anchor.read()
+        except Damaged as error:
+            return Finding(what="edited", seq=None, detail=error.message)
+
+    def _check_anchor(
+        self, transaction: Transaction, noted: tuple[int, str] | Finding | None, count: int
+    ) -> Iterator[Finding]:
+        if isinstance(noted, Finding):
+            yield noted
+            return
+        if noted is None:
+            if count and self._read_anchor() is None:
+                yield Finding(what="unverifiable", seq=None, detail="the anchor of this store is not here")
+            return
+        seq, digest = noted
+        record = next(AuditLog(transaction).after(seq - 1, page=1), None)
+        if record is None or record.seq != seq:
+            yield Finding(
+                what="truncated", seq=seq, detail=f"record {seq} was there and is gone, and all after it"
+            )
+        elif record.hash != digest:
+            yield Finding(what="edited", seq=seq, detail="it is not the record that was there")
+
+    def _check_files(self, seen: _Seen, mirrored: int) -> Iterator[Finding]:
+        for run_id, numbers in sorted(seen.by_run.items()):
+            name = _file(run_id)
+            found: set[int] = set()
+            for line, genuine in self._lines(run_id):
+                seq = line.get("seq")
+                if genuine and isinstance(seq, int) and seq > seen.last:
+                    continue  # written since we began to look
+                if not isinstance(seq, int) or not genuine or seq not in numbers or seq in found:
+                    number = seq if isinstance(seq, int) else None
+                    detail = f"a line of {name} is not as it was written"
+                    yield Finding(what="mirror_edited", seq=number, detail=detail)
+                    continue
+                found.add(seq)
+            for seq in sorted(number for number in numbers - found if number <= mirrored):
+                yield Finding(what="mirror_missing", seq=seq, detail=f"its line is not in {name}")
+
+    def scrub(self, run_id: str, gone: Mapping[int, str], *, dry: bool = False) -> list[int]:
+        """Take words out of lines of a run's file, by their numbers: the `old` ones, or `all`.
+
+        They are overwritten where they stand. Returns the numbers of the lines that had any; with `dry`
+        nothing is changed.
+        """
+        touched: list[int] = []
+
+        def without(raw: bytes) -> bytes:
+            number = _NUMBER.search(raw)
+            seq = int(number[0][6:-8]) if number else 0
+            if seq not in gone:
+                return raw
+            try:
+                line = json.loads(raw)
+            except ValueError:
+                return raw  # not as we wrote it; `verify` says so
+            rest = {"new": None, "reason": ""} if gone[seq] == "all" else {}
+            if {**line, "old": None, **rest} == line:
+                return raw
+            touched.append(seq)
+            return self._padded({**line, "old": None, **rest}, raw)
+
+        if self._root is not None:
+            overwrite_lines(self._root, _file(run_id), without, dry=dry)
+        return touched
+
+    def _padded(self, line: dict[str, Any], raw: bytes) -> bytes:
+        """A line sealed anew, as long as it was: blanks between the last value and the seal."""
+        del line["mark"]
+        text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))[:-1]
+        room = len(raw) - len(text.encode()) - len(f'{_MARK}{self._sealer.mark("")}"}}')
+        if room < 0 and line["reason"]:  # a word of one letter is shorter than `null`
+            return self._padded({**line, "reason": "", "mark": ""}, raw)
+        text += " " * room
+        return f'{text}{_MARK}{self._sealer.mark(text + "}")}"}}'.encode()
+
+    def _write(self, lines: Iterable[_Line]) -> None:
+        if self._root is None:
+            return
+        by_run: dict[str, list[bytes]] = defaultdict(list)
+        for run_id, line in lines:
+            text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+            by_run[run_id].append(f'{text[:-1]}{_MARK}{self._sealer.mark(text)}"}}'.encode())
+        for run_id, sealed in by_run.items():
+            append_lines(self._root, _file(run_id), sealed, durable=False, once=_NUMBER)
+
+    def _lines(self, run_id: str, last: int | None = None) -> Iterator[tuple[dict[str, Any], bool]]:
+        """The lines of a run's file, all or the last, and whether each is byte for byte as we wrote it."""
+        if self._root is None:
+            return
+        name = _file(run_id)
+        for raw in read_lines(self._root, name) if last is None else read_tail(self._root, name, last):
+            if raw.strip():
+                text = raw.decode(errors="replace")
+                body, _, mark = text.rpartition(_MARK)
+                try:
+                    line = json.loads(text)
+                except ValueError:
+                    line = None
+                genuine = mark == f'{self._sealer.mark(body + "}")}"}}'
+                yield (line, genuine) if isinstance(line, dict) else ({}, False)
+
+
+def _file(run_id: str) -> str:
+    return f".lamina/runs/{quoted(run_id)}/memory_audit.jsonl"

@@ -1,0 +1,542 @@
+"""What each verb does inside its transaction; the same for a memory in the database and one in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from lamina.audit import events
+from lamina.errors import Conflict, NotFound
+from lamina.language.acknowledge import acknowledgement
+from lamina.model import (
+    Deny,
+    Draft,
+    HistoryOp,
+    Layer,
+    Memory,
+    Outcome,
+    Provenance,
+    Receipt,
+    Space,
+    State,
+    Trust,
+    contract_kind,
+)
+from lamina.policy.gates import BORDER_CODES, border, out_of_reach, policy_tags, privacy
+from lamina.policy.reconcile import Lose, New, Same, Supersede, reconcile
+from lamina.ranking.decay import decay
+from lamina.storage.memories import Memories
+from lamina.storage.relations import Relations
+from lamina.text.normalise import dedup_key
+from lamina.text.ttl import parse_ttl
+from lamina.write.unit_of_work import Shelf, UnitOfWork, is_learning
+
+#: The spaces whose keyed memories have a file, where the workspace's owner is concerned.
+HOMES = {Space.USER: "PROFILE.md", Space.SESSION: "SESSION.md"}
+
+
+def identity_of(key: str | None, kind: str, text: str) -> str:
+    """What makes a memory the same as another on its shelf: its key, or else its wording."""
+    return f"key:{key}" if key else dedup_key(kind, text)
+
+
+def _placed(identity: str) -> bool:
+    """Whether a memory's place has nothing to do with its words."""
+    return identity.startswith(("turn:", "summary:", "heard:", "item:", "episode:", "procedure:"))
+
+
+def shelf_of(draft: Draft) -> str:
+    name = draft.scope.shelf(draft.space)
+    if name is None:
+        raise AssertionError("drafts are checked before they are committed")
+    return name
+
+
+def commit_remember(unit: UnitOfWork, draft: Draft, passed: tuple[str, ...]) -> Receipt:
+    """Store an admitted draft, or say that it is known, or that it lost."""
+    shelf = unit.shelf(shelf_of(draft))
+    new = _built(unit, draft, shelf)
+    identity = draft.place or identity_of(draft.key, draft.kind, draft.text)
+    if identity in ("turn", "episode"):  # the same words twice are two turns
+        identity = f"{identity}:{new.tick:012}"
+    existing = standing(unit, shelf.number, identity)
+    if existing is not None and not draft.scope.sees(existing.topic):
+        return commit_denial(unit, draft, out_of_reach())
+    match outcome := reconcile(new, existing, unit.ruleset.policy):
+        case Same(existing):
+            return restated(unit, existing, shelf)
+        case Lose():
+            _lost(unit, new, outcome, identity)
+            return refused(unit, draft, outcome.existing, _outweighed(unit, outcome))
+        case New() | Supersede():
+            _border(unit, draft, "allowed", shelf.name)
+            decision = {"code": "allowed", "gates": list(passed), "reason": draft.reason}
+            memory = store(unit, new, identity, outcome, decision)
+            unit.wrote(memory)
+    what = "superseded" if isinstance(outcome, Supersede) else "remembered"
+    return Receipt(
+        decision=Outcome.ADMITTED,
+        code="allowed" if isinstance(outcome, New) else "superseded",
+        ids=(memory.id,),
+        acknowledgement=acknowledgement(what, draft.text, draft.key or ""),
+        warnings=_hidden(unit, draft),
+        revision=memory.revision,
+    )
+
+
+def _hidden(unit: UnitOfWork, draft: Draft) -> tuple[str, ...]:
+    """Where a session's value is hidden by the profile's, that is said when it is written."""
+    profile = unit.text_index.shelf(unit.scope.shelf(Space.USER) or "")
+    if draft.key is None or draft.space is not Space.SESSION or draft.place or profile is None:
+        return ()
+    above = standing(unit, profile[0], f"key:{draft.key}")
+    if above is None or above.text == draft.text or not draft.scope.sees(above.topic):
+        return ()
+    return (f"The profile's value for {draft.key} stays in force: {above.id}.",)
+
+
+def store(
+    unit: UnitOfWork, new: Memory, identity: str, outcome: New | Supersede, decision: Mapping[str, object]
+) -> Memory:
+    """Number a memory and put it on its shelf; what it supersedes goes."""
+    shelf = unit.shelf(new.shelf)
+    memory_id, tick = unit.numbered(shelf.name, contract_kind(new.layer))
+    memory = replace(new, id=memory_id, tick=tick)
+    old = None
+    if isinstance(outcome, Supersede):
+        old = outcome.existing
+        memory = _merged(replace(memory, supersedes=old.id), old)
+        told = events.conflict(
+            unit.scope, winner=memory.id, loser=old.id, rule=outcome.rule, identity=identity
+        )
+        unit.trace(shelf.name, told)
+        _retire(unit, old, memory, outcome.rule)
+    slot = unit.index(shelf.number, memory)
+    unit.memories.add(memory, shelf=shelf.number, slot=slot, identity=identity)
+    unit.relate(shelf.number, slot, memory)
+    standing_of = {"rule": outcome.rule, "authority": memory.authority.value}
+    unit.record(HistoryOp.ADD, memory, old.text if old else None, {**decision, **standing_of})
+    return memory
+
+
+def _merged(memory: Memory, loser: Memory) -> Memory:
+    """A winner is at least as important as what it took the place of, and pinned where that was."""
+    if loser.pinned:
+        memory = replace(memory, pinned=True, expires_tick=None)
+    if loser.importance <= memory.importance:
+        return memory
+    reasons = [*memory.meta.get("importance_reason", ()), "conflict_merge"]
+    meta = {**memory.meta, "importance_reason": reasons}
+    return replace(memory, importance=loser.importance, meta=meta)
+
+
+def restated(unit: UnitOfWork, existing: Memory, shelf: Shelf) -> Receipt:
+    """Said again: where it would have faded or belongs to an earlier phase, it is fresh again."""
+    expires = _renewed(unit, existing)
+    if (existing.phase, existing.expires_tick) != (shelf.phase.id, expires):
+        place = unit.memories.place(existing.id)
+        fresh = replace(existing, phase=shelf.phase.id, expires_tick=expires, updated_at=unit.now)
+        existing = _saved(unit, fresh, place[1], place[2])
+        unit.record(HistoryOp.UPDATE, existing, existing.text, {"code": "restated"})
+        unit.wrote(existing)
+    return Receipt(
+        decision=Outcome.UNCHANGED,
+        code="same",
+        ids=(existing.id,),
+        acknowledgement=acknowledgement("unchanged", existing.text),
+        revision=existing.revision,
+    )
+
+
+def _renewed(unit: UnitOfWork, memory: Memory) -> int | None:
+    """The tick at which a memory would fade that is as fresh as new."""
+    if memory.expires_tick is None:
+        return None
+    rule = unit.ruleset.policy.retention_of(memory.space, contract_kind(memory.layer), memory.kind)
+    return rule.expires_tick(unit.tick(memory.shelf))
+
+
+def _lost(unit: UnitOfWork, new: Memory, outcome: Lose, identity: str) -> Memory:
+    """What lost has an id of its own in the trace, and is nowhere else."""
+    memory_id, tick = unit.numbered(new.shelf, contract_kind(new.layer))
+    loser, winner = replace(new, id=memory_id, tick=tick), outcome.existing
+    told = events.conflict(unit.scope, winner=winner.id, loser=loser.id, rule=outcome.rule, identity=identity)
+    unit.trace(new.shelf, told)
+    gone = events.deleted(unit.scope, loser, "superseded", unit.snapshot, winner.id)
+    unit.trace(new.shelf, gone)
+    return loser
+
+
+def _built(unit: UnitOfWork, draft: Draft, shelf: Shelf) -> Memory:
+    """The memory a draft would be; its number is not taken yet."""
+    ttl, expires_at = parse_ttl(draft.ttl, unit.now)
+    policy, tick = unit.ruleset.policy, unit.tick(shelf.name) + 1
+    retention = policy.retention_of(draft.space, contract_kind(draft.layer), draft.kind)
+    at_home = draft.key is not None and not draft.place and unit.home == HOMES.get(draft.space)
+    return Memory(
+        id="",
+        space=draft.space,
+        owner=shelf.name.partition(":")[2],
+        layer=draft.layer,
+        kind=draft.kind,
+        text=draft.text,
+        key=draft.key,
+        category=draft.category,
+        tags=draft.tags,
+        authority=draft.scope.authority,
+        importance=draft.importance,
+        priority=draft.priority,
+        confidence=draft.confidence,
+        pinned=draft.pinned,
+        tick=tick,
+        phase=shelf.phase.id,
+        ttl=ttl,
+        created_at=unit.now,
+        updated_at=unit.now,
+        valid_from=draft.valid_from or draft.said_at or unit.now,
+        valid_until=draft.valid_until,
+        expires_at=expires_at,
+        expires_tick=None if draft.pinned else retention.expires_tick(tick),
+        decay_score=decay(draft.layer, unit.now, 0, unit.now).score,
+        file=unit.home if at_home else draft.file,
+        provenance=_provenance(draft),
+        meta={
+            "importance_reason": list(draft.importance_reason),
+            "policy_tags": policy_tags(policy),
+            **draft.meta,
+        },
+    )
+
+
+def _provenance(draft: Draft) -> Provenance:
+    scope = draft.scope
+    return Provenance(
+        actor=scope.actor,
+        role=scope.role,
+        via=scope.via,
+        trust=scope.trust,
+        agent=scope.agent,
+        session_id=scope.session,
+        run_id=scope.run_id,
+        session_path=draft.session_path,
+        message_range=draft.message_range,
+        reference=draft.reference,
+        reason=draft.reason,
+        source_turn_ids=draft.source_turn_ids,
+    )
+
+
+def commit_denial(unit: UnitOfWork, draft: Draft, objection: Deny, *, audited: bool = True) -> Receipt:
+    """A refusal is told once, with its code and without the refused text."""
+    name = draft.scope.shelf(draft.space) or f"{draft.space}:"
+    if audited:
+        unit.record_refusal(name, objection.code, draft.text)
+    # What somebody was refused is told to them alone: everybody reads the project and the system.
+    own = name if draft.space is Space.SESSION else draft.scope.shelf(Space.USER) or name
+    if objection.code in BORDER_CODES:
+        _border(unit, draft, objection.code, own)
+    unit.trace(own, events.denied(draft, objection, unit.snapshot))
+    return Receipt(
+        decision=Outcome.DENIED,
+        code=objection.code,
+        acknowledgement=acknowledgement("denied", draft.text),
+        warnings=tuple(part for part in (objection.why, objection.hint) if part),
+    )
+
+
+def _border(unit: UnitOfWork, draft: Draft, answer: str, shelf: str) -> None:
+    spaces = (draft.space, draft.space)
+    unit.trace(shelf, events.border_check(draft.scope, "write", spaces, answer, unit.snapshot))
+
+
+def standing(unit: UnitOfWork, shelf: int, identity: str) -> Memory | None:
+    """The active memory in a place; one whose time is up is put aside, and the place is free."""
+    found = unit.memories.active(shelf, identity)
+    if found is None or found.expires_at is None or found.expires_at > unit.now:
+        return found
+    expire(unit, found, "ttl_expired")
+    return None
+
+
+def expire(unit: UnitOfWork, memory: Memory, reason: str) -> None:
+    """Forget a memory by itself: its time or its ticks are over."""
+    gone = put_aside(unit, memory, State.EXPIRED)
+    unit.record(HistoryOp.TTL, gone, memory.text, {"code": reason})
+    said = reason if reason == "decay" else "ttl_expired"
+    unit.trace(gone.shelf, events.forgotten(unit.scope, gone, said, unit.snapshot))
+    unit.trace(gone.shelf, events.deleted(unit.scope, gone, "expired", unit.snapshot))
+
+
+def commit_expire(unit: UnitOfWork, memory_id: str, reason: str) -> Receipt:
+    """Put a memory aside whose time is up, or whose session is."""
+    old = readable(unit, memory_id, State.ACTIVE)
+    expire(unit, old, reason)
+    return Receipt(decision=Outcome.ADMITTED, code="expired", ids=(old.id,))
+
+
+def _retire(unit: UnitOfWork, existing: Memory, successor: Memory, rule: str) -> None:
+    gone = put_aside(unit, replace(existing, superseded_by=successor.id), State.SUPERSEDED)
+    decision = {"code": "superseded", "rule": rule, "by": successor.id}
+    unit.record(HistoryOp.DELETE, gone, existing.text, decision)
+    told = events.deleted(unit.scope, gone, "superseded", unit.snapshot, successor.id)
+    unit.trace(gone.shelf, told)
+
+
+def put_aside(unit: UnitOfWork, memory: Memory, state: State) -> Memory:
+    """Out of the index, in another state; everything else stays."""
+    _check_home(unit, memory)
+    shelf, slot, identity = unit.memories.place(memory.id)
+    unit.unindex(shelf, slot, memory)
+    if memory.superseded_by is not None:
+        Relations(unit.transaction).hand_on(memory.id, memory.superseded_by)
+    changed = replace(memory, state=state, retired_tick=unit.tick(memory.shelf), updated_at=unit.now)
+    return _saved(unit, changed, None, identity)
+
+
+def _check_home(unit: UnitOfWork, memory: Memory) -> None:
+    """A memory that lives in a file changes together with it, or not at all."""
+    if memory.file is not None and memory.file != unit.home and not is_learning(memory.file):
+        raise Conflict(
+            f"{memory.id} lives in {memory.file} of another workspace.",
+            code="home_elsewhere",
+            hint="Change it there, or take the file over with `lamina init --adopt`.",
+        )
+
+
+def _saved(unit: UnitOfWork, memory: Memory, slot: int | None, identity: str) -> Memory:
+    saved = unit.memories.update(memory, slot=slot, identity=identity)
+    if saved is None:
+        raise Conflict(
+            f"{memory.id} was changed by someone else.", code="revision_mismatch", hint="Read it again."
+        )
+    return saved
+
+
+def readable(unit: UnitOfWork, memory_id: str, *states: State) -> Memory:
+    """A memory of the caller's own shelves, in one of the states; for anyone else it does not exist."""
+    memory = Memories(unit.seen).get(memory_id)
+    if memory is None or memory.shelf not in unit.scope.shelves() or memory.state not in states:
+        what = f"{' or '.join(states)} " if len(states) < 3 else ""
+        raise NotFound(
+            f"There is no {what}memory {memory_id!r:.80} here.",
+            hint="`lamina recall` shows the ids of what is known.",
+        )
+    return memory
+
+
+def commit_revise(
+    unit: UnitOfWork, memory_id: str, draft: Draft, passed: tuple[str, ...], expect: int | None = None
+) -> Receipt:
+    """New words for a memory; its id stays, its earlier words go to the history."""
+    old, text = readable(unit, memory_id, State.ACTIVE), draft.text
+    if expect is not None and expect != old.revision:
+        raise Conflict(
+            f"{memory_id} is at revision {old.revision}, not {expect}.",
+            code="revision_mismatch",
+            hint="Read it again and decide anew.",
+        )
+    if objection := forbidden(unit, old):
+        return refused(unit, draft, old, objection)
+    _check_home(unit, old)
+    if text == old.text:
+        return Receipt(
+            decision=Outcome.UNCHANGED,
+            code="same",
+            ids=(old.id,),
+            acknowledgement=acknowledgement("unchanged", text),
+            revision=old.revision,
+        )
+    shelf, _, kept = unit.memories.place(old.id)
+    identity = kept if _placed(kept) else identity_of(old.key, old.kind, text)
+    twin = None if identity == kept else standing(unit, shelf, identity)
+    if twin is not None and not draft.scope.sees(twin.topic):
+        return refused(unit, draft, old, out_of_reach())
+    if twin is not None:
+        raise Conflict(f"{twin.id} says that already.", code="duplicate", hint="Forget one of the two.")
+    decision = {"code": "allowed", "gates": list(passed), "reason": draft.reason}
+    saved = reword(unit, old, replace(old, text=text), identity, decision)
+    return done("allowed", saved, acknowledgement("revised", text))
+
+
+def reword(
+    unit: UnitOfWork,
+    old: Memory,
+    new: Memory,
+    identity: str,
+    decision: Mapping[str, object],
+    op: HistoryOp = HistoryOp.UPDATE,
+) -> Memory:
+    """Other words for a memory, in the index too; the earlier ones go to the history."""
+    shelf, slot, _ = unit.memories.place(old.id)
+    unit.unindex(shelf, slot, old)
+    changed = replace(new, updated_at=unit.now)
+    fresh = unit.index(shelf, changed)
+    saved = _saved(unit, changed, fresh, identity)
+    Relations(unit.transaction).reworded(saved.id)
+    unit.relate(shelf, fresh, saved)
+    unit.record(op, saved, old.text, dict(decision))
+    unit.wrote(saved)
+    return saved
+
+
+def annotate(
+    unit: UnitOfWork, memory: Memory, meta: Mapping[str, object], decision: Mapping[str, object]
+) -> Memory:
+    """Other particulars for a memory whose words stay."""
+    _, slot, identity = unit.memories.place(memory.id)
+    saved = _saved(unit, replace(memory, meta=dict(meta), updated_at=unit.now), slot, identity)
+    unit.record(HistoryOp.UPDATE, saved, memory.text, dict(decision))
+    return saved
+
+
+def commit_succession(
+    unit: UnitOfWork,
+    old_id: str,
+    draft: Draft,
+    passed: tuple[str, ...],
+    until: datetime | None,
+    noted: Mapping[str, object] | None = None,
+) -> Receipt:
+    """Store an admitted draft in the place of another statement, which held until then."""
+    old = readable(unit, old_id, State.ACTIVE)
+    if objection := forbidden(unit, old):
+        return refused(unit, draft, old, objection)
+    new = _built(unit, draft, unit.shelf(shelf_of(draft)))
+    ended = replace(old, valid_until=until or unit.now)
+    decision = {"code": "superseded", "gates": list(passed), "reason": draft.reason, **(noted or {})}
+    identity = draft.place or identity_of(draft.key, draft.kind, draft.text)
+    memory = store(unit, new, identity, Supersede(ended, "recency"), decision)
+    unit.wrote(memory)
+    return done("superseded", memory, acknowledgement("superseded", draft.text))
+
+
+def commit_forget(unit: UnitOfWork, memory_id: str, undo_days: int, reason: str | None) -> Receipt:
+    """Out of every answer at once; restorable until `purge_at`."""
+    old = readable(unit, memory_id, State.ACTIVE)
+    if objection := forbidden(unit, old, reason):
+        return refused(unit, again(unit, old), old, objection)
+    purge_at = unit.now + timedelta(days=undo_days)
+    gone = put_aside(unit, replace(old, purge_at=purge_at), State.SOFT_DELETED)
+    unit.record(HistoryOp.DELETE, gone, old.text, {"code": "forgotten", "reason": reason})
+    unit.trace(gone.shelf, events.deleted(unit.scope, gone, "forgotten", unit.snapshot))
+    return done("forgotten", gone, acknowledgement("forgotten", old.text, f"{purge_at:%Y-%m-%d}"))
+
+
+def commit_pin(unit: UnitOfWork, memory_id: str, pinned: bool, reason: str | None) -> Receipt:
+    """Keep a memory through every clean-up, or no longer; its words and its line in a file stay."""
+    old = readable(unit, memory_id, State.ACTIVE)
+    if objection := forbidden(unit, old, reason):
+        return refused(unit, again(unit, old), old, objection)
+    told = "pinned" if pinned else "unpinned"
+    if old.pinned is pinned:
+        return replace(done("same", old, acknowledgement(told, old.text)), decision=Outcome.UNCHANGED)
+    rule = unit.ruleset.policy.retention_of(old.space, contract_kind(old.layer), old.kind)
+    fades = None if pinned else rule.expires_tick(unit.tick(old.shelf))
+    _, slot, identity = unit.memories.place(old.id)
+    changed = replace(old, pinned=pinned, expires_tick=fades, updated_at=unit.now)
+    saved = _saved(unit, changed, slot, identity)
+    unit.record(HistoryOp.UPDATE, saved, old.text, {"code": told, "reason": reason})
+    return done(told, saved, acknowledgement(told, old.text))
+
+
+def commit_restore(unit: UnitOfWork, memory_id: str, reason: str | None = None) -> Receipt:
+    """Back as it was, unless something else has taken its place."""
+    old = readable(unit, memory_id, State.SOFT_DELETED)
+    if memory_id.split(":")[-2] == "pending":  # what its person rejected never was a memory
+        raise NotFound(f"{memory_id} is a guess that was rejected.", hint="Say it anew.")
+    if objection := forbidden(unit, old, f"{old.text}\n{reason or ''}"):
+        return refused(unit, again(unit, old), old, objection)
+    _check_home(unit, old)
+    if old.purge_at is not None and old.purge_at <= unit.now:
+        raise NotFound(f"{memory_id} could be restored until {old.purge_at:%Y-%m-%d}.", code="undo_expired")
+    shelf, _, identity = unit.memories.place(old.id)
+    successor = standing(unit, shelf, identity)
+    if successor is not None and not unit.scope.sees(successor.topic):
+        return refused(unit, again(unit, old), old, out_of_reach())
+    saved = revive(unit, old, {"code": "restored", "reason": reason})
+    return done("restored", saved, acknowledgement("restored", old.text))
+
+
+def revive(unit: UnitOfWork, old: Memory, decision: Mapping[str, object]) -> Memory:
+    """Back among the active ones, in the place it had; a Conflict where something else has taken it."""
+    shelf, _, identity = unit.memories.place(old.id)
+    if (successor := standing(unit, shelf, identity)) is not None:
+        raise Conflict(
+            f"{successor.id} has taken the place of {old.id}.",
+            code="superseded",
+            hint="Forget that one first.",
+        )
+    back = replace(
+        old,
+        state=State.ACTIVE,
+        purge_at=None,
+        superseded_by=None,
+        retired_tick=None,
+        expires_tick=_renewed(unit, old),
+        updated_at=unit.now,
+    )
+    saved = _saved(unit, back, unit.index(shelf, back), identity)
+    unit.record(HistoryOp.RESTORE, saved, None, dict(decision))
+    unit.wrote(saved)
+    return saved
+
+
+def forbidden(unit: UnitOfWork, memory: Memory, said: str | None = None) -> Deny | None:
+    """Why this caller may not touch this memory: the same rules as for saying something new."""
+    scope, law = unit.scope, unit.ruleset.law(unit.scope)
+    said_anew = replace(again(unit, memory), key=None, text=said or "", layer=Layer.SEMANTIC)
+    if (objection := border(said_anew, law)) or (objection := privacy(said_anew, law)):
+        return objection
+    if scope.trust is Trust.UNTRUSTED and memory.provenance.trust is Trust.TRUSTED:
+        return Deny(
+            "trust_deny_change",
+            f"A {scope.role} cannot change {memory.id}, which {memory.provenance.actor} said.",
+            "Let the user do it.",
+        )
+    return _outranked(unit, memory) if law.policy.outranks(memory.authority, scope.authority) else None
+
+
+def _outranked(unit: UnitOfWork, memory: Memory) -> Deny:
+    return Deny(
+        "conflict_authority",
+        f"{memory.id} has the authority {memory.authority}; {unit.scope.authority} cannot change it.",
+        "Let the user say it.",
+    )
+
+
+def _outweighed(unit: UnitOfWork, lost: Lose) -> Deny:
+    if lost.rule == "authority":
+        return _outranked(unit, lost.existing)
+    return Deny(
+        f"conflict_{lost.rule}",
+        f"{lost.existing.id} stands against this by the rule `{lost.rule}`.",
+        "Say it as a correction if that is what it is.",
+    )
+
+
+def again(unit: UnitOfWork, memory: Memory) -> Draft:
+    """A memory as this caller would have to say it."""
+    return Draft(
+        scope=unit.scope,
+        text=memory.text,
+        space=memory.space,
+        layer=memory.layer,
+        kind=memory.kind,
+        key=memory.key,
+        category=memory.topic,
+    )
+
+
+def refused(unit: UnitOfWork, draft: Draft, memory: Memory, objection: Deny) -> Receipt:
+    return replace(commit_denial(unit, draft, objection), ids=(memory.id,))
+
+
+def done(code: str, memory: Memory, said: str) -> Receipt:
+    return Receipt(
+        decision=Outcome.ADMITTED,
+        code=code,
+        ids=(memory.id,),
+        acknowledgement=said,
+        revision=memory.revision,
+    )

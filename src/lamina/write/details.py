@@ -1,0 +1,204 @@
+"""What a caller may say beside the text, as typed keyword arguments, checked once for every surface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, TypedDict, TypeVar
+
+from lamina.errors import InvalidInput
+from lamina.language.events import Weighed, importance
+from lamina.language.rulebook import Rulebook
+from lamina.model import Draft, Kind, Layer, Query, Scope, Space
+from lamina.text.entries import canonical_key
+from lamina.text.normalise import well_formed
+from lamina.text.ttl import SESSION_END, parse_ttl
+
+E = TypeVar("E", bound=StrEnum)
+
+MAX_TAGS = 64
+
+
+class Details(TypedDict, total=False):
+    """Everything `remember` takes beside the text."""
+
+    kind: str
+    space: str
+    layer: str
+    key: str
+    category: str
+    tags: Iterable[str]
+    importance: int
+    priority: int
+    confidence: float
+    pin: bool
+    ttl: str
+    reason: str
+    reference: str
+    merge: bool
+    idempotency_key: str
+
+
+class Narrowing(TypedDict, total=False):
+    """Everything `recall` takes beside the question."""
+
+    k: int
+    spaces: Iterable[str]
+    layers: Iterable[str]
+    kinds: Iterable[str]
+    categories: Iterable[str]
+    since: datetime
+    until: datetime
+    budget_tokens: int
+    across_phases: bool
+    trusted_only: bool
+    changes_since: str
+    as_of: datetime
+
+
+def chosen(kind: type[E], value: Any, what: str) -> E:
+    """The member of an enumeration that a caller named."""
+    try:
+        return kind(value)
+    except ValueError:
+        known = ", ".join(kind)
+        raise InvalidInput(
+            f"{value!r:.60} is no {what}.", code=f"{what}_invalid", hint=f"Choose one of: {known}."
+        ) from None
+
+
+def whole_number(value: Any, what: str, least: int, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InvalidInput(f"{what} must be a whole number from {least} to {most}.", code=f"{what}_invalid")
+    return value
+
+
+def fraction(value: Any, what: str) -> float:
+    """A number from 0 to 1, or InvalidInput."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidInput(f"{what} must be a number from 0 to 1.", code=f"{what}_invalid")
+    return float(value)
+
+
+def _tags(values: Any) -> tuple[str, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidInput("Tags must be a list of texts.", code="tags_invalid")
+    tags = tuple(well_formed(tag, "tag", 128) for tag in values)
+    if len(tags) > MAX_TAGS:
+        raise InvalidInput(f"A memory has at most {MAX_TAGS} tags.", code="tags_invalid")
+    return tags
+
+
+def _short(value: Any, what: str, limit: int = 1000) -> str | None:
+    return None if value is None else well_formed(value, what, limit)
+
+
+def draft_of(scope: Scope, text: str, details: Details, now: datetime, limit: int, rules: Rulebook) -> Draft:
+    """A checked draft, or InvalidInput that says what is wrong; the text is kept exactly as given."""
+    if unknown := details.keys() - Details.__annotations__.keys():
+        raise InvalidInput(f"Unknown detail: {', '.join(sorted(unknown))}.", code="detail_unknown")
+    given = {name: value for name, value in details.items() if value is not None}
+    key = canonical_key(given["key"]) if "key" in given else None  # type: ignore[arg-type]
+    space = chosen(Space, given.get("space", Space.USER), "space")
+    kind = chosen(Kind, given.get("kind", Kind.PREFERENCE if key else Kind.FACT), "kind")
+    if scope.shelf(space) is None:
+        raise InvalidInput(
+            f"There is no {space} here to remember this for.",
+            code="space_unknown",
+            hint=f"Name the {space} (for example with --{space}), or choose another space.",
+        )
+    words = well_formed(text, "text", limit)
+    if "importance" in given:
+        weight = Weighed(whole_number(given["importance"], "importance", 1, 5), ("given",))
+    else:
+        weight = importance(kind, scope.role, words, book=rules)
+    return Draft(
+        scope=scope,
+        text=words,
+        space=space,
+        layer=chosen(Layer, given.get("layer", _default_layer(key, space)), "layer"),
+        kind=_file_kind(kind) if key else kind,
+        key=key,
+        category=_short(given.get("category"), "category", 128),
+        tags=_tags(given.get("tags", ())),
+        importance=weight.value,
+        importance_reason=weight.reasons,
+        priority=whole_number(given.get("priority", 50), "priority", 0, 100),
+        confidence=fraction(given.get("confidence", 1.0), "confidence"),
+        pinned=bool(given.get("pin", False)),
+        ttl=check_ttl(parse_ttl(str(given.get("ttl", "none")), now)[0], space),
+        reason=_short(given.get("reason"), "reason"),
+        reference=_short(given.get("reference"), "reference"),
+        merge=_merge(given.get("merge"), key),
+    )
+
+
+def _merge(value: Any, key: str | None) -> bool | None:
+    if value and key:
+        hint = "A key has one value, and a new one takes its place by itself."
+        raise InvalidInput("What has a key is not merged.", code="merge_unfit", hint=hint)
+    return None if value is None else bool(value)
+
+
+def check_ttl(ttl: str, space: Space) -> str:
+    """The time to live, if a memory of this space can have it."""
+    if ttl == SESSION_END and space is not Space.SESSION:
+        raise InvalidInput(
+            "Only what belongs to a session ends with it.",
+            code="ttl_invalid",
+            hint="Keep it in the session space, or choose another time to live.",
+        )
+    return ttl
+
+
+def _default_layer(key: str | None, space: Space) -> Layer:
+    if space is Space.SESSION:
+        return Layer.WORKING
+    return Layer.USER_MODEL if key and space is Space.USER else Layer.SEMANTIC
+
+
+def _file_kind(kind: Kind) -> Kind:
+    allowed = (Kind.PREFERENCE, Kind.CONSTRAINT, Kind.FACT, Kind.INSTRUCTION)
+    if kind not in allowed:
+        raise InvalidInput(
+            f"A memory with a key cannot be of the kind {kind}.",
+            code="kind_invalid",
+            hint=f"Choose one of: {', '.join(allowed)}; or leave the key out.",
+        )
+    return kind
+
+
+def _budget(value: Any) -> int | None:
+    return None if value is None else whole_number(value, "budget_tokens", 0, 2**31)
+
+
+def time_of(value: Any, what: str) -> datetime:
+    """A time with its zone, or InvalidInput."""
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        raise InvalidInput(f"{what} must be a time with its zone.", code="time_invalid")
+    return value
+
+
+def query_of(scope: Scope, text: str, narrowing: Narrowing, default_k: int) -> Query:
+    """A query from what a caller said; names are checked, the rest by `checked_query`."""
+    if unknown := narrowing.keys() - Narrowing.__annotations__.keys():
+        raise InvalidInput(f"Unknown detail: {', '.join(sorted(unknown))}.", code="detail_unknown")
+    given: dict[str, Any] = {name: value for name, value in narrowing.items() if value is not None}
+    for name in ("since", "until"):
+        if name in given:
+            time_of(given[name], name)
+    return Query(
+        scope=scope,
+        text=text,
+        k=whole_number(given.get("k", default_k), "k", 1, 1000),
+        spaces=tuple(chosen(Space, one, "space") for one in given.get("spaces", ())) or tuple(Space),
+        layers=tuple(chosen(Layer, one, "layer") for one in given.get("layers", ())),
+        kinds=tuple(chosen(Kind, one, "kind") for one in given.get("kinds", ())),
+        categories=tuple(well_formed(one, "category", 128) for one in given.get("categories", ())),
+        since=given.get("since"),
+        until=given.get("until"),
+        budget_tokens=_budget(given.get("budget_tokens")),
+        across_phases=bool(given.get("across_phases", False)),
+        trusted_only=bool(given.get("trusted_only", False)),
+    )

@@ -1,0 +1,490 @@
+"""Memories whose home is a file: the owner's keyed entries in PROFILE.md.
+
+A change is written down as an operation, applied to the file as it is at that moment, and then committed
+with its index, history and audit. A crash anywhere is finished by replaying the operation. What a person
+changed in the file is a write by that person, enters through the same gates, and wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from lamina.config import Config
+from lamina.errors import Conflict, InvalidInput, LaminaError, Unavailable
+from lamina.language.secrets.privacy import find_secrets
+from lamina.model import (
+    Authority,
+    Deny,
+    Draft,
+    Kind,
+    Layer,
+    Memory,
+    Outcome,
+    Receipt,
+    Role,
+    Scope,
+    Space,
+    State,
+    iso,
+)
+from lamina.policy.gates import decide
+from lamina.storage.database import Database, Transaction
+from lamina.storage.memories import Memories
+from lamina.storage.small_tables import Entries, KnownEntry, Operation, Operations
+from lamina.storage.text_index import TextIndex
+from lamina.text.entries import Entry, EntryFile, canonical_key
+from lamina.text.normalise import well_formed
+from lamina.text.ttl import parse_ttl
+from lamina.workspace.files import read_file, replace_file, stamp
+from lamina.workspace.locks import locked
+from lamina.write.commit import HOMES
+from lamina.write.details import check_ttl
+from lamina.write.entry_edits import MOVE, Effect, effect_from_plain, effect_to_plain, fields_of, release
+from lamina.write.request import Request, Verb, perform
+from lamina.write.retention import settle
+from lamina.write.unit_of_work import Ruleset, UnitOfWork
+
+T = TypeVar("T")
+
+_SOURCE = {
+    Authority.USER_ASSERTED: "user_explicit",
+    Authority.AI_INFERRED: "user_inferred",
+    Authority.TOOL_VERIFIED: "system",
+    Authority.SYSTEM_IMPOSED: "system",
+}
+_ATTEMPTS = 50
+_SAVES = 5  #: how many saves by a person a write waits out; an emptied file is one that is not over yet
+_UNSEEN = (-1, -1, -1)
+_TITLES = {"PROFILE.md": ("Preferences", "PROFILE"), "SESSION.md": ("Context", "SESSION")}
+
+
+class _Preview(Exception):
+    """Carries a result out of a transaction that must leave no trace."""
+
+    def __init__(self, changes: bool) -> None:
+        self.changes = changes
+        super().__init__()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileProblem:
+    """A line that is not used, and why."""
+
+    file: str
+    line: int
+    message: str
+    hint: str
+
+
+class HomeFile:
+    """One entry file of one workspace and the memories that live in it."""
+
+    def __init__(
+        self, root: Path, space: Space, owner: Scope, database: Database, ruleset: Ruleset, config: Config
+    ) -> None:
+        self.name = HOMES[space]
+        self._space = space
+        self.problems: tuple[FileProblem, ...] = ()
+        self._root = root
+        self._database = database
+        self._ruleset = ruleset
+        self._owner = owner
+        self._config = config
+        self._seen: tuple[int, int, int] | None = _UNSEEN
+        self._taken_in: bytes | None = None  #: the file as it was when all of it was known
+
+    def holds(self, scope: Scope, space: Space, key: str | None) -> bool:
+        """Whether this file is the home: keyed, and on the shelf that the file is about."""
+        return key is not None and space is self._space and scope.shelf(space) == self._shelf
+
+    @property
+    def _shelf(self) -> str:
+        return self._owner.shelf(self._space) or ""
+
+    def shows(self, memory_id: str) -> bool | None:
+        """Whether the file as it is now has a memory's line with its value; None where it lives elsewhere."""
+        memory = self._database.read(lambda tx: Memories(tx).get(memory_id))
+        if memory is None or memory.file != self.name or memory.key is None:
+            return None
+        entry = self._parsed().get(memory.key)
+        return entry is not None and entry.value == memory.text
+
+    def look_again(self) -> None:
+        """Somebody wrote down something to do to the file."""
+        self._seen = _UNSEEN
+
+    def enter(self, session: str, now: datetime) -> None:
+        """Be the file of another session: the lines of the last one go, those of this one come."""
+        if self._space is not Space.SESSION or session == self._owner.session:
+            return
+        with locked(self._root, self.name, self._config.lock_timeout_s):
+            self._caught_up(now)
+            self._owner = replace(self._owner, session=session)
+
+            def work(transaction: Transaction) -> None:
+                for known in Entries(transaction).of(self.name).values():
+                    release(transaction, self.name, known, now)
+                shelf = TextIndex(transaction).shelf(self._shelf)
+                for memory in Memories(transaction).keyed(shelf[0], now) if shelf else ():
+                    self._adopt(transaction, memory, now)
+
+            self._database.write(work)
+            self._caught_up(now)
+
+    def _adopt(self, transaction: Transaction, memory: Memory, now: datetime) -> None:
+        """Give a memory that lived in the database its line here."""
+        entry = _entry_of_memory(memory, memory.text, memory.updated_at)
+        Memories(transaction).set_home(memory.id, self.name)
+        Entries(transaction).put(self.name, _known(entry, memory.id))
+        effect = Effect(key=entry.key, entry=entry, base=None)
+        Operations(transaction).add(MOVE, self.name, {"effect": effect_to_plain(effect)}, now)
+
+    def sync(self, now: datetime) -> list[UnitOfWork]:
+        """Take in what a person changed in the file since we last looked; nothing when nothing did."""
+        if stamp(self._root, self.name) == self._seen:
+            return []
+        with locked(self._root, self.name, self._config.lock_timeout_s):
+            return self._caught_up(now)
+
+    def carry_out(self, request: Request) -> tuple[Receipt, list[UnitOfWork]]:
+        """Do what a request asks, in the file and in the store, all or nothing."""
+        units: list[UnitOfWork] = []
+        with locked(self._root, self.name, self._config.lock_timeout_s):
+            for _ in range(_SAVES):
+                units += self._caught_up(request.at)
+                if not self._changes_file(request):
+                    receipt, unit = self._commit(request, lambda led: perform(led, request))
+                    return receipt, [*units, unit]
+                operation, effect = self._planned(request)
+                if self._applied_first(operation, effect):
+                    with self._still_to_do():
+                        receipt, unit = self._finish(operation, request, effect)
+                    return receipt, [*units, unit]
+                # A person saved this very moment: that is taken in first, and their word on this key stands.
+                known = self._known_value(effect.key)
+                units += self._caught_up(request.at)
+                if self._known_value(effect.key) != known:
+                    break
+            message = f"{self.name} is being changed by a person."
+            raise Conflict(message, code="file_changed", hint="Try again.", retryable=True)
+
+    def _applied_first(self, operation: Operation, effect: Effect) -> bool:
+        """Apply a planned change to the file as we know it; False when a person was faster."""
+        try:
+            changed = self._changed(EntryFile.parse(self._taken_in or b""), effect).to_bytes()
+            replace_file(self._root, self.name, changed, expected=self._taken_in)
+        except LaminaError as error:
+            with self._still_to_do():
+                self._database.write(lambda tx: Operations(tx).end(operation.id))
+            self._seen = _UNSEEN
+            if error.code != "file_changed":
+                raise
+            return False
+        self._taken_in = changed
+        return True
+
+    @contextmanager
+    def _still_to_do(self) -> Iterator[None]:
+        """While an operation is pending, a store that fails does not undo it, and the caller is told so."""
+        try:
+            yield
+        except Unavailable as error:
+            message = f"The change to {self.name} is written down, and the next use completes it."
+            raise Unavailable(message, code=error.code, hint=error.hint, retryable=True) from error
+
+    def _known_value(self, key: str) -> KnownEntry | None:
+        return self._database.read(lambda tx: Entries(tx).of(self.name)).get(key)
+
+    def _changes_file(self, request: Request) -> bool:
+        """Whether the request would come to a change: tried in a transaction of which nothing stays."""
+
+        def work(transaction: Transaction) -> bool:
+            unit = UnitOfWork(transaction, self._ruleset, request.scope, request.at, self.name)
+            receipt = perform(unit, request)
+            raise _Preview(receipt.decision is Outcome.ADMITTED and bool(unit.lines))
+
+        try:
+            return self._database.write(work)
+        except _Preview as preview:
+            return preview.changes
+
+    def _planned(self, request: Request) -> tuple[Operation, Effect]:
+        current = self._parsed()
+
+        def work(transaction: Transaction) -> tuple[Operation, Effect]:
+            effect = self._effect(transaction, request, current)
+            payload = {"request": request.to_plain(), "effect": effect_to_plain(effect)}
+            number = Operations(transaction).add(request.verb, self.name, payload, request.at)
+            return Operation(number, request.verb, self.name, payload), effect
+
+        return self._database.write(work)
+
+    def _effect(self, transaction: Transaction, request: Request, current: EntryFile) -> Effect:
+        entry: Entry | None
+        if request.verb is Verb.REMEMBER and request.draft is not None:
+            key, entry = request.draft.key or "", _entry_of(request.draft, request.at)
+        else:
+            memory = Memories(transaction).get(request.memory_id)
+            if memory is None or memory.key is None:
+                raise AssertionError("a file-backed memory has a key")
+            text = request.draft.text if request.draft is not None else memory.text
+            key, entry = memory.key, _entry_of_memory(memory, text, request.at)
+            leaves = request.verb is Verb.PROMOTE and memory.file == self.name
+            if request.verb in (Verb.FORGET, Verb.EXPIRE) or leaves:
+                entry = None
+        standing = current.get(key)
+        return Effect(key=key, entry=entry, base=None if standing is None else standing.value)
+
+    def _apply(self, effect: Effect) -> None:
+        """Change the one entry in the file as it is now; every other byte stays."""
+        for _ in range(_ATTEMPTS):
+            data = read_file(self._root, self.name)
+            current = EntryFile.parse(data or b"")
+            changed = self._changed(current, effect)
+            if changed.to_bytes() == (data or b""):
+                return
+            try:
+                replace_file(self._root, self.name, changed.to_bytes(), expected=data)
+                return
+            except Conflict:
+                continue  # a person saved this very moment: take their version and apply to that
+        raise Conflict(f"{self.name} keeps changing.", code="file_changed", hint="Try again.", retryable=True)
+
+    def _changed(self, file: EntryFile, effect: Effect) -> EntryFile:
+        """The file with one entry changed and every other byte as it was."""
+        if effect.entry is None:
+            return file.remove(effect.key)
+        return file.put(effect.entry, *_TITLES[self.name])
+
+    def _finish(self, operation: Operation, request: Request, effect: Effect) -> tuple[Receipt, UnitOfWork]:
+        def work(unit: UnitOfWork) -> Receipt:
+            receipt = perform(unit, request)
+            entries = Entries(unit.transaction)
+            if effect.entry is None:
+                entries.drop(self.name, effect.key)
+            else:
+                entries.put(self.name, _known(effect.entry, receipt.ids[0]))
+            Operations(unit.transaction).end(operation.id)
+            return receipt
+
+        result = self._commit(request, work)
+        seen = stamp(self._root, self.name)
+        # What a person saved since is not ours: it is still to be taken in.
+        self._seen = seen if read_file(self._root, self.name) == self._taken_in else _UNSEEN
+        return result
+
+    def _commit(self, request: Request, work: Callable[[UnitOfWork], T]) -> tuple[T, UnitOfWork]:
+        def whole(transaction: Transaction) -> tuple[T, UnitOfWork]:
+            unit = UnitOfWork(transaction, self._ruleset, request.scope, request.at, self.name)
+            result = work(unit)
+            settle(unit)
+            return result, unit
+
+        return self._database.write(whole)
+
+    def _parsed(self) -> EntryFile:
+        return EntryFile.parse(read_file(self._root, self.name) or b"")
+
+    def _caught_up(self, now: datetime) -> list[UnitOfWork]:
+        """Under the lock: finish what a crash left, then take in what a person changed."""
+        units = self._replayed(now)
+        seen = stamp(self._root, self.name)
+        if seen is None:
+            self.write_missing()
+            seen = stamp(self._root, self.name)
+        if seen is not None and seen.size == 0 and self._blank_by_accident():
+            return units
+        if seen != self._seen or units:
+            units += self._absorbed(now)
+        self._seen = seen
+        return units
+
+    def _blank_by_accident(self) -> bool:
+        """An editor that saves in place empties the file first: nothing is forgotten for that moment."""
+        kept = len(self._database.read(lambda tx: Entries(tx).of(self.name)))
+        if kept:
+            self.problems = (
+                FileProblem(
+                    file=self.name,
+                    line=1,
+                    message=f"The file is empty; its {kept} entries are kept until it has any text again.",
+                    hint="Undo in your editor, or leave a heading in the file if this is what you want.",
+                ),
+            )
+        return kept > 0
+
+    def _replayed(self, now: datetime) -> list[UnitOfWork]:
+        pending = self._database.read(lambda tx: Operations(tx).pending(self.name))
+        units = []
+        for operation in pending:
+            if operation.kind == MOVE:
+                self._move(operation)
+                continue
+            request = Request.from_plain(operation.payload["request"])
+            effect = effect_from_plain(operation.payload["effect"])
+            standing = self._parsed().get(effect.key)
+            ours = effect.entry.value if effect.entry is not None else None
+            value = standing.value if standing is not None else None
+            if value not in (ours, effect.base):
+                # A person has changed this entry since: theirs stands, and it is taken in below.
+                _, unit = self._commit(replace(request, at=now), partial(_overtaken, operation))
+            else:
+                self._apply(effect)
+                _, unit = self._finish(operation, request, effect)
+            units.append(unit)
+        return units
+
+    def _move(self, operation: Operation) -> None:
+        """A line that comes or goes with its memory; one that a person has changed since is theirs."""
+        effect = effect_from_plain(operation.payload["effect"])
+        standing = self._parsed().get(effect.key)
+        if (None if standing is None else standing.value) == effect.base:
+            self._apply(effect)
+        self._database.write(lambda tx: Operations(tx).end(operation.id))
+
+    def write_missing(self) -> None:
+        """Write the known entries that the file lacks: after it was lost, or taken over from elsewhere."""
+        data = read_file(self._root, self.name)
+        file = EntryFile.parse(data or b"")
+        known = self._database.read(lambda tx: Entries(tx).of(self.name))
+        for one in known.values():
+            if one.memory_id and file.get(one.key) is None:
+                file = file.put(Entry(key=one.key, value=one.value, **one.fields), *_TITLES[self.name])
+        if file.to_bytes() != (data or b""):
+            replace_file(self._root, self.name, file.to_bytes(), expected=data)
+
+    def _absorbed(self, now: datetime) -> list[UnitOfWork]:
+        data = read_file(self._root, self.name)
+        file = EntryFile.parse(data or b"")
+        problems = [
+            FileProblem(file=self.name, line=one.line, message=one.message, hint=one.hint)
+            for one in file.problems
+        ]
+
+        def work(unit: UnitOfWork) -> int:
+            known = Entries(unit.transaction).of(self.name)
+            present: set[str] = set()
+            for entry in file.entries:
+                key = canonical_key(entry.key)
+                present |= {key, place := self._place(key)}
+                problems.extend(self._take_in(unit, key, entry, known.get(key) or known.get(place)))
+            for key in known.keys() - present:
+                self._let_go(unit, known[key])
+            return len(problems)
+
+        _, unit = self._commit(self._as_person(Verb.REMEMBER, now), work)
+        self.problems = tuple(sorted(problems, key=lambda one: one.line))
+        self._taken_in = data
+        return [unit]
+
+    def _as_person(self, verb: Verb, now: datetime) -> Request:
+        return Request(verb=verb, scope=self._owner, at=now)
+
+    def _take_in(
+        self, unit: UnitOfWork, key: str, entry: Entry, known: KnownEntry | None
+    ) -> list[FileProblem]:
+        """An entry as the person left it; returns why it is not used, if it is not."""
+        mark = self._ruleset.sealer.fingerprint(entry.value) or ""
+        if known is not None and known.memory_id and _unchanged(known, entry):
+            return []
+        try:
+            draft = self._draft_of(key, entry, unit.now)
+        except InvalidInput as error:
+            return [FileProblem(file=self.name, line=entry.line, message=error.message, hint=error.hint)]
+        unit.scope = draft.scope
+        decision = decide(draft, self._ruleset.law(draft.scope))
+        if known is not None and (known.memory_id, known.value) == ("", mark):
+            code = decision.code if isinstance(decision, Deny) else known.fields["code"]
+            if isinstance(decision, Deny) or code.startswith("conflict_"):
+                return [self._refused(entry, code)]  # told once
+        request = Request(verb=Verb.REMEMBER, scope=draft.scope, at=unit.now, draft=draft, decision=decision)
+        receipt = perform(unit, request)
+        if receipt.decision is Outcome.DENIED:
+            refused = KnownEntry(self._place(key), "", mark, {"code": receipt.code})
+            Entries(unit.transaction).put(self.name, refused)
+            return [self._refused(entry, receipt.code)]
+        Entries(unit.transaction).put(self.name, _known(entry, receipt.ids[0]))
+        return []
+
+    def _place(self, key: str) -> str:
+        """What a refused entry is known by: its key may be the very thing that is not to be kept."""
+        return (self._ruleset.sealer.fingerprint(key) or "") if find_secrets(key) else key
+
+    def _refused(self, entry: Entry, code: str) -> FileProblem:
+        return FileProblem(
+            file=self.name, line=entry.line, message=f"This entry is refused ({code}).", hint="Change it."
+        )
+
+    def _let_go(self, unit: UnitOfWork, known: KnownEntry) -> None:
+        """An entry whose line the person took out."""
+        memory = Memories(unit.transaction).get(known.memory_id)
+        if memory is not None and memory.state is State.ACTIVE:
+            unit.scope = self._owner
+            request = replace(
+                self._as_person(Verb.FORGET, unit.now),
+                memory_id=known.memory_id,
+                undo_days=self._config.undo_days,
+                reason=f"taken out of {self.name}",
+            )
+            perform(unit, request)
+        Entries(unit.transaction).drop(self.name, known.key)
+
+    def _draft_of(self, key: str, entry: Entry, now: datetime) -> Draft:
+        ttl, _ = parse_ttl(entry.ttl, now)
+        check_ttl(ttl, self._space)
+        # The file is the person's channel: its `source` may lower the authority, never raise it.
+        inferred = entry.source == "user_inferred"
+        return Draft(
+            scope=replace(self._owner, role=Role.AGENT if inferred else Role.USER),
+            text=well_formed(entry.value, "value", self._config.max_text_chars),
+            space=self._space,
+            layer=Layer.USER_MODEL if self._space is Space.USER else Layer.WORKING,
+            kind=Kind(entry.kind),
+            key=key,
+            priority=entry.priority,
+            ttl=ttl,
+            reason=f"edited in {self.name}",
+        )
+
+
+def _overtaken(operation: Operation, unit: UnitOfWork) -> None:
+    unit.record_act("overtaken", operation.target, operation.kind)
+    Operations(unit.transaction).end(operation.id)
+
+
+def _known(entry: Entry, memory_id: str) -> KnownEntry:
+    return KnownEntry(canonical_key(entry.key), memory_id, entry.value, fields_of(entry))
+
+
+def _unchanged(known: KnownEntry, entry: Entry) -> bool:
+    return known.value == entry.value and known.fields == fields_of(entry)
+
+
+def _entry_of(draft: Draft, at: datetime) -> Entry:
+    return Entry(
+        key=draft.key or "",
+        value=draft.text,
+        kind=draft.kind.value,
+        priority=draft.priority,
+        ttl=draft.ttl,
+        source=_SOURCE[draft.scope.authority],
+        updated_at=iso(at.replace(microsecond=0)),
+    )
+
+
+def _entry_of_memory(memory: Memory, text: str, at: datetime) -> Entry:
+    return Entry(
+        key=memory.key or "",
+        value=text,
+        kind=memory.kind.value,
+        priority=memory.priority,
+        ttl=memory.ttl,
+        source=_SOURCE[memory.authority],
+        updated_at=iso(at.replace(microsecond=0)),
+    )

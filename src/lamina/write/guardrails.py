@@ -1,0 +1,118 @@
+"""POLICY.md: an administrator's guardrails. Nobody on the agent's side reads or writes them.
+
+The file lies outside every workspace. What is in force is not the file but what an administrator last
+accepted of it; a change that nobody accepted is reported, and does nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lamina.audit.chain import Sealer
+from lamina.errors import ConfigError, Denied, NotFound
+from lamina.model import Authority, Role, Scope, Value, canonical
+from lamina.storage.database import Transaction
+from lamina.storage.small_tables import Properties
+from lamina.text.entries import EntryFile, canonical_key
+from lamina.write.unit_of_work import UnitOfWork
+
+POLICY = "POLICY.md"
+_PROPERTY = "guardrails"
+_TOOLS = "policy.allow.tools"
+#: Other names of the same tool, so that a rule for one holds for all of them.
+_ALIASES = {"write_file": "write_workspace_file", "run_shell_command": "run_safe_command"}
+_LARGEST = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Guardrails:
+    """What was accepted: the entries in force, and the hash of the file they came from."""
+
+    digest: str = ""
+    entries: Mapping[str, str] | None = None
+
+    @property
+    def tools(self) -> frozenset[str] | None:
+        """The tools that may be used; None for all."""
+        named = (self.entries or {}).get(_TOOLS)
+        return None if named is None else frozenset(map(_tool, named.split(",")))
+
+    def allows(self, tool: str) -> bool:
+        return self.tools is None or _tool(tool) in self.tools
+
+    def prohibits(self, what: str) -> bool:
+        """Whether `policy.prohibit.<what>` is true."""
+        return (self.entries or {}).get(f"policy.prohibit.{what}", "").strip().lower() in ("true", "yes", "1")
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """The keys outside `policy.`, which the policy sets for everyone."""
+        return {
+            key: Value(
+                value=value,
+                scope="policy",
+                memory_id=None,
+                authority=Authority.SYSTEM_IMPOSED,
+                priority=100,
+                updated_at=None,
+            )
+            for key, value in (self.entries or {}).items()
+            if not key.startswith("policy.")
+        }
+
+
+def _tool(name: str) -> str:
+    plain = name.strip().casefold()
+    return _ALIASES.get(plain, plain)
+
+
+def load_guardrails(transaction: Transaction, sealer: Sealer) -> Guardrails:
+    """What was last accepted. It is sealed: what was changed behind our back allows nothing."""
+    text = Properties(transaction).get(_PROPERTY)
+    if text is None:
+        return Guardrails()
+    seal, _, kept = text.partition(" ")
+    if not hmac.compare_digest(seal, sealer.mark(kept)):
+        return Guardrails("altered", {_TOOLS: ""})
+    value = json.loads(kept)
+    return Guardrails(value["digest"], value["entries"])
+
+
+def digest_of(home: Path) -> str:
+    """The hash of the file as it is now; empty where there is none."""
+    data = _bytes(home)
+    return "" if data is None else hashlib.sha256(data).hexdigest()
+
+
+def accept(unit: UnitOfWork, scope: Scope, home: Path) -> Guardrails:
+    """Put the file as it is now in force; an administrator's act, audited without its text."""
+    if scope.role is not Role.ADMIN:
+        raise Denied("Only an administrator accepts a policy.", code="admin_only")
+    data = _bytes(home)
+    if data is None:
+        raise NotFound("There is no POLICY.md to accept.", hint="Write one in the configuration folder.")
+    file = EntryFile.parse(data)
+    if file.problems:
+        lines = ", ".join(str(problem.line) for problem in file.problems)
+        raise ConfigError(f"POLICY.md cannot be used: see line {lines}.", code="policy_invalid")
+    entries = {canonical_key(entry.key): entry.value for entry in file.entries}
+    made = Guardrails(hashlib.sha256(data).hexdigest(), entries)
+    kept = canonical({"digest": made.digest, "entries": entries})
+    Properties(unit.transaction).set(_PROPERTY, f"{unit.ruleset.sealer.mark(kept)} {kept}")
+    unit.record_act("policy_accept", "policy", f"{len(entries)} entries")
+    return made
+
+
+def _bytes(home: Path) -> bytes | None:
+    path = home / POLICY
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > _LARGEST:
+            return None
+        return path.read_bytes()
+    except OSError:
+        return None

@@ -1,0 +1,189 @@
+"""Guesses about a person wait for that person's word: staged, counted, and approved, denied or expired."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from lamina.errors import Denied
+from lamina.language.acknowledge import acknowledgement
+from lamina.model import (
+    Authority,
+    Draft,
+    HistoryOp,
+    Kind,
+    Layer,
+    Memory,
+    Outcome,
+    Provenance,
+    Receipt,
+    Role,
+    Scope,
+    Space,
+    State,
+)
+from lamina.policy.consent import Channel
+from lamina.storage.shelf_contents import turns_on
+from lamina.write.commit import commit_remember, identity_of, standing
+from lamina.write.unit_of_work import UnitOfWork
+
+_PERSONS = (Role.USER, Role.ADMIN)
+_PRIORITY = 45
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guess:
+    """What somebody might want kept, how sure that is, and what it would be if it were kept."""
+
+    key: str
+    value: str
+    confidence: float
+    reason: str  #: the rule or the agent it comes from
+    importance: int = 0  #: of the insight it comes from, 0 for none
+    layer: Layer = Layer.USER_MODEL
+    kind: Kind = Kind.PREFERENCE
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+def stage(unit: UnitOfWork, guess: Guess) -> Receipt:
+    """Put a guess before its person; a benign one holds by itself once other turns say the same."""
+    name = unit.scope.shelf(Space.USER) or ""
+    waiting = unit.memories.pending(unit.shelf(name).number, unit.now)
+    old = next((one for one in waiting if one.key == guess.key), None)
+    turn = _turn(unit)
+    if old is not None and old.text == guess.value:
+        signals = list(dict.fromkeys([*old.meta.get("signals", ()), turn]))
+        memory = old if turn in old.meta.get("signals", ()) else _signalled(unit, old, signals, guess)
+    else:
+        if old is not None:
+            close(unit, old, State.SUPERSEDED, {"code": "replaced"})
+        signals = [turn]
+        memory = _proposed(unit, name, guess, signals)
+    enough = unit.ruleset.fields.suffices(guess.key, signals, guess.importance, guess.confidence)
+    applied = _applied(unit, memory, guess) if enough else None
+    return applied or Receipt(decision=Outcome.HELD, code="pending", ids=(memory.id,))
+
+
+def held(unit: UnitOfWork, draft: Draft) -> Receipt:
+    """What an agent wants set of its person waits for them, unless it is so already."""
+    shelf = unit.shelf(unit.scope.shelf(Space.USER) or "")
+    key = draft.key or ""
+    known = standing(unit, shelf.number, f"key:{key}")
+    if known is not None and known.text == draft.text:
+        return Receipt(decision=Outcome.UNCHANGED, code="same", ids=(known.id,), revision=known.revision)
+    reason, told = draft.reason or "proposed:agent", acknowledgement("held", draft.text, key)
+    guess = Guess(key=key, value=draft.text, confidence=draft.confidence, reason=reason)
+    return replace(stage(unit, guess), acknowledgement=told, warnings=(told,))
+
+
+def _turn(unit: UnitOfWork) -> str:
+    """The person's turn that this happens in; all that is said outside of any turn counts as one."""
+    turns = turns_on(unit.transaction, unit.scope.shelf(Space.SESSION) or "")
+    return turns[-1].id if turns else "no turn"
+
+
+def _proposed(unit: UnitOfWork, name: str, guess: Guess, signals: list[str]) -> Memory:
+    scope, shelf = unit.scope, unit.shelf(name)
+    memory_id, tick = unit.numbered(name, "pending")
+    source = Provenance(
+        actor=scope.actor,
+        role=scope.role,
+        via=scope.via,
+        trust=scope.trust,
+        agent=scope.agent,
+        session_id=scope.session,
+        run_id=scope.run_id,
+        reason=guess.reason,
+    )
+    memory = Memory(
+        id=memory_id,
+        space=Space.USER,
+        owner=name.partition(":")[2],
+        layer=guess.layer,
+        kind=guess.kind,
+        text=guess.value,
+        key=guess.key,
+        authority=Authority.AI_INFERRED,
+        priority=_PRIORITY,
+        confidence=guess.confidence,
+        state=State.PENDING,
+        tick=tick,
+        phase=shelf.phase.id,
+        created_at=unit.now,
+        updated_at=unit.now,
+        expires_at=unit.now + unit.ruleset.patience,
+        provenance=source,
+        meta={**guess.meta, "signals": signals},
+    )
+    identity = identity_of(guess.key, guess.kind, guess.value)
+    unit.memories.add(memory, shelf=shelf.number, slot=None, identity=identity)
+    unit.record(HistoryOp.ADD, memory, None, {"code": "staged", "reason": guess.reason}, "stage_inferred")
+    return memory
+
+
+def _signalled(unit: UnitOfWork, old: Memory, signals: list[str], guess: Guess) -> Memory:
+    """Another turn says the same."""
+    sure = max(old.confidence, guess.confidence)
+    new = replace(old, meta={**old.meta, "signals": signals}, confidence=sure, updated_at=unit.now)
+    saved = unit.memories.update(new, slot=None, identity=identity_of(old.key, old.kind, old.text)) or new
+    told = {"code": "signal", "signals": len(signals), "reason": guess.reason}
+    unit.record(HistoryOp.UPDATE, saved, old.text, told, "signal_inferred")
+    return saved
+
+
+def _applied(unit: UnitOfWork, memory: Memory, guess: Guess) -> Receipt | None:
+    """A benign guess becomes a value, inferred and in no file; None where somebody's word stands."""
+    shelf, place = unit.shelf(memory.shelf), f"key:{memory.key}"
+    known = standing(unit, shelf.number, place)
+    if known is not None and (known.file or known.authority is not Authority.AI_INFERRED):
+        return None
+    draft = Draft(
+        scope=replace(unit.scope, role=Role.AGENT, agent=unit.scope.agent or "lamina"),
+        text=memory.text,
+        layer=memory.layer,
+        kind=memory.kind,
+        key=memory.key,
+        priority=_PRIORITY,
+        confidence=memory.confidence,
+        place=place,
+        reason=guess.reason,
+    )
+    receipt = commit_remember(unit, draft, ("consent",))
+    conclude(unit, memory, receipt.ids[0], Channel.SIGNALS)
+    return Receipt(decision=receipt.decision, code="corroborated", ids=receipt.ids, revision=receipt.revision)
+
+
+def check_person(scope: Scope) -> None:
+    """Only the person decides about a guess; whoever proposed it cannot agree with itself."""
+    if scope.role not in _PERSONS:
+        raise Denied(
+            "Only the person can confirm or reject what was guessed about them.",
+            code="consent_needed",
+            hint="Ask the user.",
+        )
+
+
+def unnamed(memory: Memory) -> Denied:
+    """Why a bare yes does not do."""
+    return Denied(
+        f"`{memory.key}` is personal: only a yes that names it is consent.",
+        code="consent_unnamed",
+        hint=f"Say `confirm memory {memory.key}`, or use `lamina pending confirm {memory.key}`.",
+    )
+
+
+def conclude(unit: UnitOfWork, memory: Memory, kept: str | None, channel: str) -> None:
+    """It is decided: `kept` is the memory that stands for the guess now, None for a rejection."""
+    if kept is None:
+        close(unit, memory, State.SOFT_DELETED, {"code": "rejected", "channel": channel}, "reject_pending")
+    else:
+        told = {"code": "confirmed", "channel": channel}
+        close(unit, replace(memory, superseded_by=kept), State.SUPERSEDED, told, "promote_pending")
+
+
+def close(unit: UnitOfWork, memory: Memory, state: State, decision: dict[str, Any], audit: str = "") -> None:
+    identity = identity_of(memory.key, memory.kind, memory.text)
+    changed = replace(memory, state=state, retired_tick=memory.tick, updated_at=unit.now)
+    saved = unit.memories.update(changed, slot=None, identity=identity) or changed
+    op = HistoryOp.TTL if state is State.EXPIRED else HistoryOp.DELETE
+    unit.record(op, saved, memory.text, decision, audit)

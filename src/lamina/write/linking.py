@@ -1,0 +1,99 @@
+"""Edges that are found: what a new statement is close to, by its meaning, or without one by its words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.model import Memory
+from lamina.ranking.lexical import ranked
+from lamina.similarity.compare import text_similarity
+from lamina.storage.memories import micros
+from lamina.storage.text_index import TextIndex
+from lamina.storage.vectors import Vectors
+from lamina.text.normalise import language_of
+from lamina.text.terms import query_terms
+from lamina.write.meaning import meant, meant_by
+from lamina.write.unit_of_work import UnitOfWork
+
+#: Of the nearest, so many times as many as may be linked are looked at: another language has another scale.
+_POOL = 4
+#: How many words of a text find others that are like it.
+_TERMS = 32
+
+Vector = NDArray[np.float32]
+Near = dict[int, list[tuple[int, float]]]  #: slot to slots before it, each with its cosine or its BM25
+Close = Callable[[str, str, float], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Linking:
+    """How close two statements are that are linked, and to how many others one is linked at most."""
+
+    least: float
+    most: int
+
+    def __call__(
+        self, unit: UnitOfWork, shelf: int, new: Mapping[int, Memory], vectors: Mapping[int, Vector]
+    ) -> None:
+        """Link statements, by slot, to the closest of what stood on their shelf before them.
+
+        It is the same for many in one transaction and for each in its own. A caller with an allowlist links
+        within it.
+        """
+        name, seen = next(iter(new.values())).shelf, unit.seen
+        near, close = (
+            self._by_meaning(unit, shelf, new, vectors) if vectors else self._by_words(unit, name, new)
+        )
+        slots = sorted({slot for found in near.values() for slot, _ in found})
+        rows = seen.all("neighbours_at", shelf=shelf, slots=slots) if slots else []
+        beside = {slot: (memory_id, meant(key, text)) for slot, memory_id, key, text in rows}
+        edges: list[dict[str, object]] = []
+        for slot, memory in sorted(new.items()):
+            text = meant_by(memory)
+            scored = [
+                (close(text, beside[at][1], score), beside[at][0])
+                for at, score in near.get(slot, ())
+                if at in beside
+            ]
+            kept = sorted((one for one in scored if one[0] >= self.least), key=lambda one: (-one[0], one[1]))
+            edges += [
+                {"from_id": memory.id, "to_id": other, "strength": strength, "at": micros(unit.now)}
+                for strength, other in kept[: self.most]
+            ]
+        if edges:
+            seen.many("add_relation", edges)
+            seen.run("note_linked", name=name)
+
+    def _by_meaning(
+        self, unit: UnitOfWork, shelf: int, new: Mapping[int, Memory], vectors: Mapping[int, Vector]
+    ) -> tuple[Near, Close]:
+        encoder = unit.ruleset.encoder
+        if encoder is None:
+            raise AssertionError("vectors come from an encoder")
+        calibration, language = encoder.calibration, cache(language_of)
+        asked = {slot: vectors[slot] for slot in new}
+        near = Vectors(unit.transaction).near(
+            encoder.embedder_id, shelf, asked, calibration.least(self.least), _POOL * self.most
+        )
+
+        def close(one: str, other: str, cosine: float) -> float:
+            return round(calibration.likeness(cosine, language(one), language(other)), 6)
+
+        return near, close
+
+    def _by_words(self, unit: UnitOfWork, name: str, new: Mapping[int, Memory]) -> tuple[Near, Close]:
+        text_index = TextIndex(unit.transaction)
+        shelves, near = text_index.shelves([name]), Near()
+        for slot, memory in new.items() if shelves else ():
+            asked = dict.fromkeys(query_terms(meant_by(memory))[:_TERMS], 1.0)
+            scores = ranked(text_index.blocks([shelves[0].number], list(asked)), shelves, asked).score[:slot]
+            some = np.flatnonzero(scores)
+            best = some[np.lexsort((some, -scores[some]))[: _POOL * self.most]]
+            near[slot] = [(int(at), float(scores[at])) for at in best]
+
+        return near, lambda one, other, _: text_similarity(one, other)

@@ -1,0 +1,374 @@
+"""One transaction's bookkeeping: a change is in history, thread, trace and audit, or it is nowhere."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+from lamina.audit import events
+from lamina.audit.chain import Sealer, audit_line
+from lamina.encoders.port import Embedder
+from lamina.language.rulebook import Rulebook
+from lamina.language.secrets.privacy import Allowed
+from lamina.model import (
+    HistoryEntry,
+    HistoryOp,
+    Layer,
+    Memory,
+    Phase,
+    Role,
+    Scope,
+    Space,
+    State,
+    canonical,
+    quoted,
+)
+from lamina.model.audit import AuditRecord
+from lamina.policy.categories import Categories
+from lamina.policy.consent import Fields, load_fields
+from lamina.policy.gates import Law
+from lamina.policy.rules import Policy
+from lamina.similarity.merge_bands import Merging
+from lamina.storage.database import Transaction
+from lamina.storage.logs import (
+    AuditLog,
+    Changes,
+    Events,
+    History,
+    last_number,
+    next_number,
+    next_numbers,
+)
+from lamina.storage.memories import Memories, micros
+from lamina.storage.phases import Phases
+from lamina.storage.small_tables import Operations
+from lamina.storage.text_index import TextIndex
+from lamina.storage.vectors import Vectors
+from lamina.text.terms import terms
+from lamina.write.meaning import meant_by, vectors_of
+
+#: What a step in a memory's history is called in the audit (CM-10) and in a thread's delta (IS-1).
+_AUDIT_OP = {
+    HistoryOp.ADD: "upsert",
+    HistoryOp.UPDATE: "upsert",
+    HistoryOp.DELETE: "delete",
+    HistoryOp.RESTORE: "restore",
+    HistoryOp.TTL: "expire",
+    HistoryOp.MERGE: "merge",
+    HistoryOp.LINK: "link",
+}
+_FILE_SCOPE = {"PROFILE.md": "profile", "SESSION.md": "session"}
+_CHANGE = {
+    HistoryOp.ADD: "created",
+    HistoryOp.UPDATE: "updated",
+    HistoryOp.DELETE: "soft_deleted",
+    HistoryOp.RESTORE: "restored",
+    HistoryOp.TTL: "deleted",
+    HistoryOp.MERGE: "merged",
+}
+
+
+#: Where what is learnt is written down, and the name of the operation that does it.
+LEARNINGS, LEARNING = "memory/learnings/", "learning"
+
+
+#: Shelf, what is new on it by slot, and its vectors where it has any.
+Linker = Callable[["UnitOfWork", int, Mapping[int, Memory], Mapping[int, Any]], None]
+
+
+@dataclass(frozen=True)
+class Ruleset:
+    """What every transaction of an engine shares."""
+
+    sealer: Sealer
+    policy: Policy
+    rules: Rulebook
+    session_timeout: timedelta = timedelta(minutes=30)
+    patience: timedelta = timedelta(days=7)  #: how long a guess waits for its person
+    allowed: dict[str, frozenset[str]] = field(default_factory=dict)  #: user to fingerprints of no secrets
+    categories: Categories = field(default_factory=Categories)
+    linker: Linker | None = None  #: links what is new to what it is close to; None links nothing
+    fields: Fields = field(default_factory=load_fields)  #: what needs a person's consent
+    merging: Merging = field(default_factory=Merging)
+    encoder: Embedder | None = None  #: gives what is written its vector at once; None, and it waits for one
+
+    def law(self, scope: Scope) -> Law:
+        """What this caller's drafts are judged by."""
+        marks = self.allowed.get(quoted(scope.user), frozenset())
+        allowed, known = Allowed(self._allowing_key, marks), frozenset(self.categories.known)
+        return Law(self.policy, allowed, known, self.fields)
+
+    @cached_property
+    def _allowing_key(self) -> bytes:
+        return self.sealer.subkey("allowed")
+
+    @cached_property
+    def snapshot(self) -> dict[str, Any]:
+        """The policy as events carry it."""
+        return self.policy.snapshot()
+
+    @cached_property
+    def policy_name(self) -> str:
+        """The property under which the store keeps the snapshot; stored events name it instead of it."""
+        return f"policy:{hashlib.sha256(canonical(self.snapshot).encode()).hexdigest()[:16]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """A shelf that is being written to, and the phase it is in."""
+
+    name: str
+    number: int
+    phase: Phase
+
+
+@dataclass(slots=True)
+class UnitOfWork:
+    """Everything one change may touch, and what it came to."""
+
+    transaction: Transaction
+    ruleset: Ruleset
+    scope: Scope
+    now: datetime
+    home: str | None = None  #: the file whose lock the caller holds, None for a change in the database alone
+    lines: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  #: run id, audit line
+    written: list[Memory] = field(default_factory=list)
+    done: list[tuple[HistoryOp, Memory]] = field(default_factory=list)  #: every step of every memory
+    traced: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  #: shelf, event
+    shelves: dict[str, Shelf] = field(default_factory=dict)  #: those whose clock this change moved
+    head: tuple[int, str] = (0, "")
+    unlearnt: dict[int, dict[int, str]] = field(default_factory=dict)  #: shelf, slot, what has no vector yet
+    unlinked: dict[int, dict[int, Memory]] = field(default_factory=dict)  #: the same, what has no edges yet
+    filed: bool = False  #: whether a file of something learnt has to follow
+    closeness: dict[str, float] = field(default_factory=dict)  #: of what was merged into a memory, by its id
+    _told: list[tuple[str, dict[str, Any]]] | None = None  #: the events, once they are kept
+
+    @property
+    def memories(self) -> Memories:
+        return Memories(self.transaction)
+
+    @property
+    def seen(self) -> Transaction:
+        """The store as the caller may read it."""
+        return self.transaction.narrowed(self.scope.reach_mark)
+
+    @property
+    def text_index(self) -> TextIndex:
+        return TextIndex(self.transaction)
+
+    @property
+    def snapshot(self) -> dict[str, Any]:
+        return self.ruleset.snapshot
+
+    def shelf(self, name: str) -> Shelf:
+        """A shelf to write to; the first write to it begins its first phase."""
+        if (known := self.shelves.get(name)) is not None:
+            return known
+        number, phase = self.text_index.open_shelf(name)
+        current = Phases(self.transaction).get(number, phase) if phase else None
+        if current is None:
+            return self.start_phase(name, number, (phase + 1, None, "auto"))
+        return self._opened(Shelf(name, number, current))
+
+    def start_phase(self, name: str, number: int, called: tuple[int, str | None, str]) -> Shelf:
+        """Begin the next phase of a shelf: its number, its name, the reason; it takes a tick."""
+        tick = next_number(self.transaction, f"tick:{name}")
+        which, title, reason = called
+        phase = Phase(number=which, name=title, reason=reason, started_tick=tick, started_at=self.now)
+        Phases(self.transaction).start(number, phase)
+        if most := self.ruleset.policy.phase.max_phases:
+            Phases(self.transaction).keep(number, which, most)
+        space = Space(name.partition(":")[0])
+        opened = events.border_check(self.scope, "phase_start", (space, None), "allowed", self.snapshot)
+        self.trace(name, opened)
+        self.trace(name, events.phase_started(self.scope, name, phase, self.snapshot))
+        return self._opened(Shelf(name, number, phase))
+
+    def _opened(self, shelf: Shelf) -> Shelf:
+        self.shelves[shelf.name] = shelf
+        return shelf
+
+    def tick(self, shelf: str) -> int:
+        """What the clock of a shelf says now."""
+        return last_number(self.transaction, f"tick:{shelf}")
+
+    def numbered(self, shelf: str, kind: str) -> tuple[str, int]:
+        """The id of the next memory of a kind on a shelf, and its tick."""
+        series = f"{shelf}:{kind}"
+        number, tick = next_numbers(self.transaction, f"id:{series}", f"tick:{shelf}")
+        return f"{series}:{number}", tick
+
+    def record(
+        self, op: HistoryOp, memory: Memory, old: str | None, decision: dict[str, Any], audit: str = ""
+    ) -> None:
+        """One step in a memory's life; `memory` is what it is after the step, `old` its text before."""
+        new = None if op in (HistoryOp.DELETE, HistoryOp.TTL) else memory.text
+        number = History(self.transaction).add(
+            HistoryEntry(
+                memory_id=memory.id,
+                revision=memory.revision,
+                op=op,
+                at=self.now,
+                actor=self.scope.actor,
+                via=self.scope.via,
+                old_text=old,
+                new_text=new,
+                decision=decision,
+            )
+        )
+        if is_learning(memory.file):
+            Operations(self.transaction).add(LEARNING, memory.file or "", {"id": memory.id}, self.now)
+            self.filed = True
+        event = "soft_deleted" if memory.state is State.SOFT_DELETED else _CHANGE.get(op)
+        if event is not None:
+            changed = (memory.id, memory.shelf)
+            Changes(self.transaction).add(self.scope.thread, event, changed, micros(self.now))
+        self.done.append((op, memory))
+        reason = ":".join(str(decision[one]) for one in ("code", "channel") if one in decision)
+        subject = (memory.id, number, memory.key)
+        scope = _FILE_SCOPE.get(memory.file or "", memory.shelf)
+        record = self._sealed(audit or _AUDIT_OP[op], scope, reason, subject, (old, new))
+        told = decision.get("reason") or reason
+        self.lines.append((record.run_id, audit_line(record, old, new, told)))
+
+    def record_refusal(self, shelf: str, code: str, text: str) -> None:
+        """A refusal in the audit: its code and a keyed hash of what was refused, never the text."""
+        record = self._sealed("deny", shelf, code, (None, None, None), (None, text))
+        self.lines.append((record.run_id, audit_line(record, None, None, code)))
+
+    def record_act(self, op: str, subject: str, reason: str) -> None:
+        """An administrative act, such as making a token."""
+        record = self._sealed(op, subject, reason, (None, None, None), (None, None))
+        self.lines.append((record.run_id, audit_line(record, None, None, reason)))
+
+    def record_end(self, op: str, memory_id: str, reason: str, number: int | None = None) -> None:
+        """What lets the words of a memory be missing: all of it, or of one step what it says was before.
+
+        With `erase`, `memory_id` is the beginning of the ids of everything that a person had.
+        """
+        record = self._sealed(op, memory_id, reason, (memory_id, number, None), (None, None))
+        self.lines.append((record.run_id, audit_line(record, None, None, reason)))
+
+    def wrote(self, memory: Memory) -> None:
+        """A memory that the event of this change names as written."""
+        self.written.append(memory)
+
+    def trace(self, shelf: str, event: dict[str, Any]) -> None:
+        self.traced.append((shelf, event))
+
+    @property
+    def told(self) -> list[tuple[str, dict[str, Any]]]:
+        """Shelf and event, as the contract orders them: what was written, then what governed it."""
+        if self._told is not None:
+            return self._told
+        names = dict.fromkeys(memory.shelf for memory in self.written)
+        return [*((name, self._writing(name)) for name in names), *self.traced]
+
+    def _writing(self, name: str) -> dict[str, Any]:
+        phase = self.shelves[name].phase if name in self.shelves else None
+        items = [
+            events.item(memory, phase if phase and phase.id == memory.phase else None)
+            for memory in self.written
+            if memory.shelf == name
+        ]
+        return events.written(self.scope, items)
+
+    def keep_events(self) -> None:
+        """Put the events into the store, each with the name of its policy instead of the whole of it."""
+        name = self.ruleset.policy_name
+        self._told = self.told
+        rows = [
+            (shelf, {k: name if k in ("policy_snapshot", "policy") else v for k, v in event.items()})
+            for shelf, event in self._told
+        ]
+        Events(self.transaction).add(rows, micros(self.now))
+
+    def index(self, shelf: int, memory: Memory) -> int:
+        """Put a memory's words and meaning into the index; returns its slot."""
+        slot = self.text_index.add(shelf, indexed_terms(memory), said_in(memory))
+        if self.ruleset.encoder is not None:
+            self.unlearnt.setdefault(shelf, {})[slot] = meant_by(memory)
+        return slot
+
+    def relate(self, shelf: int, slot: int, memory: Memory) -> None:
+        """What says something lasting is linked to what it is close to, at the end of the transaction."""
+        if memory.layer is Layer.SEMANTIC and self.ruleset.linker is not None:
+            self.unlinked.setdefault(shelf, {})[slot] = memory
+
+    def unindex(self, shelf: int, slot: int | None, memory: Memory) -> None:
+        """Take a memory out of the index; `memory` is as it was indexed."""
+        if slot is not None:
+            self.text_index.remove(shelf, slot, indexed_terms(memory))
+            self.unlinked.get(shelf, {}).pop(slot, None)
+            if self.unlearnt.get(shelf, {}).pop(slot, None) is None:
+                Vectors(self.transaction).remove(shelf, slot)
+
+    def learn(self) -> None:
+        """Give what was indexed its vectors, all at once, and link what was said to what it is close to."""
+        encoder = self.ruleset.encoder
+        for shelf in dict.fromkeys([*self.unlearnt, *self.unlinked]):
+            made = vectors_of(encoder, self.unlearnt.get(shelf, {}))
+            if self.ruleset.linker is not None and (new := self.unlinked.get(shelf)):
+                self.ruleset.linker(self, shelf, new, made)
+            if made and encoder is not None:
+                Vectors(self.transaction).add(encoder.embedder_id, shelf, made)
+        self.unlearnt.clear()
+        self.unlinked.clear()
+
+    def _sealed(
+        self,
+        op: str,
+        scope: str,
+        reason: str,
+        subject: tuple[str | None, int | None, str | None],
+        values: tuple[str | None, str | None],
+    ) -> AuditRecord:
+        audit = AuditLog(self.transaction)
+        seq, prev = self.head if self.head[0] else audit.head()
+        memory_id, number, key = subject
+        sealer = self.ruleset.sealer
+        record = sealer.sealed(
+            AuditRecord(
+                seq=seq + 1,
+                at=self.now,
+                op=op,
+                scope=scope,
+                key=key,
+                memory_id=memory_id,
+                number=number,
+                actor=self.scope.actor,
+                via=self.scope.via,
+                run_id=self.scope.run_id,
+                reason=reason,
+                old_hash=sealer.fingerprint(values[0]),
+                new_hash=sealer.fingerprint(values[1]),
+                key_id=sealer.key_id,
+                prev=prev,
+                hash="",
+            )
+        )
+        audit.add(record)
+        self.head = (record.seq, record.hash)
+        return record
+
+
+def is_learning(file: str | None) -> bool:
+    """Whether a file is the written form of a memory, made from it, and not its home."""
+    return file is not None and file.startswith(LEARNINGS)
+
+
+def indexed_terms(memory: Memory) -> list[str]:
+    """The words a memory is found by: its key's and its text's."""
+    return terms(f"{memory.key} {memory.text}" if memory.key else memory.text)
+
+
+def said_in(memory: Memory) -> tuple[str, int] | None:
+    """The conversation that an episode is part of and whose voice it is: 0 the person's, 1 another's."""
+    session = memory.provenance.session_id
+    if session is None or memory.layer is not Layer.EPISODIC:
+        return None
+    return session, int(memory.provenance.role is not Role.USER)
