@@ -44,47 +44,40 @@ PUBLIC = [
     "open",
 ]
 
-#: From left to right; a module imports from layers to its left or from its own folder. Names that share
+#: From left to right; a module imports from rooms to its left or from its own. Names that share
 #: a row are siblings and never import each other.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("model",),
-    ("runtime",),
+    ("clock",),
     ("config",),
-    ("lamina.text",),
-    ("lamina.language",),
-    ("lamina.policy",),
-    ("lamina.ranking",),
-    ("views",),
-    ("storage", "lamina.workspace", "trace"),
+    ("text",),
+    ("language",),
+    ("policy",),
+    ("encoders",),
+    ("ranking",),
+    ("similarity",),
+    ("storage", "workspace", "audit"),
+    ("write",),
+    ("documents",),
+    ("read",),
+    ("hear",),
+    ("layers",),
+    ("lifecycle",),
+    ("scoped_team",),
+    ("scoped",),
     ("engine",),
-    ("lamina.documents",),
-    ("lamina.imports",),
-    ("lamina_services",),
-    ("lamina.jobs",),
-    ("surfaces", "integrations"),
-    ("app",),
+    ("imports",),
+    ("jobs",),
+    ("operations",),
+    ("doors", "integrations"),
+    ("opening",),
     ("__init__", "testing"),
     ("__main__",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 
-#: The packages beside `lamina`, each with a reason and a limit of its own: docs/decisions/0013.
-LIBRARIES = {
-    "lamina.text": 2_500,
-    "lamina.language": 3_500,
-    "lamina.policy": 1_500,
-    "lamina.ranking": 3_000,
-    "lamina.workspace": 1_500,
-    "lamina.documents": 800,
-    "lamina.imports": 2_000,
-    "lamina_services": 2_500,
-    "lamina.jobs": 3_000,
-}
-
-PURE = {"model", "errors", "lamina.text", "lamina.language", "lamina.policy", "lamina.ranking", "views"}
-#: Encoders load tables and ask servers; what ranks with their vectors does not.
-IMPURE_FOLDERS = ("lamina.ranking/encoders/",)
+PURE = {"model", "errors", "text", "language", "policy", "ranking", "similarity"}
 #: What a pure module may import from outside: values, text and arithmetic; nothing that touches the world.
 PURE_IMPORTS = {
     "__future__",
@@ -128,9 +121,9 @@ PURE_IMPORTS = {
     "yaml",
 }
 #: Of our own modules, those with time, chance or I/O in them that stand to the left of a pure layer.
-IMPURE_LEFT = {"runtime"}
+IMPURE_LEFT = {"clock"}
 
-#: Where time and chance come from. Only runtime.py may ask.
+#: Where time and chance come from. Only clock.py may ask.
 TIME_AND_CHANCE = {
     "datetime.date.today",
     "datetime.datetime.now",
@@ -152,18 +145,18 @@ TIME_AND_CHANCE = {
     "uuid",
 }
 
-MAX_FILE_LINES = 600
+MAX_FILE_LINES = 800
+#: Of the whole wheel. It follows what is there; growing it by over 1 % takes a sentence in a decision.
+MAX_STATEMENTS = 25_500
 MAX_FUNCTION_LINES = 50
 MAX_PARAMETERS = 6
-MAX_CORE_LINES = 12_000
-OUTSIDE_CORE = {"surfaces", "integrations", *LIBRARIES}
 #: A decorated function here is a command, a route or a tool: each parameter is a flag or a field.
-ONE_PARAMETER_PER_FIELD = ("surfaces/cli/", "surfaces/http/", "surfaces/mcp/")
-DYNAMIC_IMPORTS = {"app.py", "__main__.py", "__init__.py"}
+ONE_PARAMETER_PER_FIELD = ("doors/cli/", "doors/http/", "doors/mcp/")
+DYNAMIC_IMPORTS = {"opening.py", "__main__.py", "__init__.py"}
 EMPTY_NAMES = re.compile(r"(Manager|Service|Helper|Utils|Handler|Factory|Base|Impl)$")
 
-#: In lamina.jobs these run jobs; everything else there is work, and touches files through its desk alone.
-RUNS_JOBS = {"lamina.jobs/clockwork.py", "lamina.jobs/desk.py", "lamina.jobs/run.py"}
+#: In jobs/ these run jobs; everything else there is work, and touches files through its desk alone.
+RUNS_JOBS = {"jobs/clockwork.py", "jobs/desk.py", "jobs/run.py"}
 BEHIND_THE_DESK = (
     "asyncio",
     "ctypes",
@@ -203,7 +196,7 @@ class Module:
 
     @property
     def package(self) -> list[str]:
-        return [*([] if self.layer in LIBRARIES else ["lamina"]), *self.path.split("/")[:-1]]
+        return ["lamina", *self.path.split("/")[:-1]]
 
     @cached_property
     def comments(self) -> dict[int, str]:
@@ -264,9 +257,8 @@ Rule = Callable[[Module], Iterable[str]]
 
 SRC = Path(__file__).parents[1] / "src" / "lamina"
 MODULES = [
-    Module(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
-    for root, package in ((SRC, SRC), *((SRC.parent, SRC.parent / name) for name in LIBRARIES))
-    for path in sorted(package.rglob("*.py"))
+    Module(path.relative_to(SRC).as_posix(), path.read_text(encoding="utf-8"))
+    for path in sorted(SRC.rglob("*.py"))
 ]
 
 
@@ -282,11 +274,9 @@ def wrong_direction(module: Module) -> Iterator[str]:
         yield f"{module.path}: `{module.layer}` is in no layer; give it a place in LAYERS"
         return
     for line, imported, name in module.imported:
-        if not within(imported, ["lamina", *LIBRARIES]):
+        if not within(imported, ["lamina"]):
             continue
         target = ".".join(imported.split(".")[1:2]) or (name if name in RANK else "__init__")
-        if within(imported, LIBRARIES):
-            target = imported.split(".")[0]
         if target not in RANK:
             yield f"{module.path}:{line}: imports `{target}`, which is in no layer"
         elif target != module.layer and RANK[target] >= RANK[module.layer]:
@@ -294,11 +284,11 @@ def wrong_direction(module: Module) -> Iterator[str]:
 
 
 def impure_import(module: Module) -> Iterator[str]:
-    if module.layer not in PURE or module.path.startswith(IMPURE_FOLDERS):
+    if module.layer not in PURE:
         return
     for line, imported, name in module.imported:
         full = f"{imported}.{name}" if name else imported
-        if within(full, ["lamina", *LIBRARIES]):
+        if within(full, ["lamina"]):
             if any(within(full, [f"lamina.{impure}"]) for impure in IMPURE_LEFT):
                 yield f"{module.path}:{line}: {module.layer} is pure and may not import {full}"
         elif not within(full, PURE_IMPORTS):
@@ -309,15 +299,15 @@ def impure_import(module: Module) -> Iterator[str]:
 
 
 def time_or_chance(module: Module) -> Iterator[str]:
-    if module.path == "runtime.py":
+    if module.path == "clock.py":
         return
     for line, imported, name in module.imported:
         full = f"{imported}.{name}" if name else imported
         if within(full, TIME_AND_CHANCE):
-            yield f"{module.path}:{line}: imports {full}; take it from the runtime"
+            yield f"{module.path}:{line}: imports {full}; take it from the clock"
     for line, name in module.mentions():
         if name in TIME_AND_CHANCE and "." in name:
-            yield f"{module.path}:{line}: uses {name}; take it from the runtime"
+            yield f"{module.path}:{line}: uses {name}; take it from the clock"
 
 
 def long_file(module: Module) -> Iterator[str]:
@@ -394,7 +384,7 @@ def reason(comment: str) -> bool:
 
 def behind_the_desk(module: Module) -> Iterator[str]:
     """A job's files go through its desk, which asks its grant; what runs jobs is not a job."""
-    if module.layer != "lamina.jobs" or module.path in RUNS_JOBS:
+    if module.layer != "jobs" or module.path in RUNS_JOBS:
         return
     for line, imported, name in module.imported:
         full = f"{imported}.{name}" if name else imported
@@ -407,19 +397,16 @@ def behind_the_desk(module: Module) -> Iterator[str]:
 
 
 def stray_print(module: Module) -> Iterator[str]:
-    if module.path.startswith("surfaces/cli/"):
+    if module.path.startswith("doors/cli/"):
         return
     for line, name, _ in module.calls():
         if name == "print":
-            yield f"{module.path}:{line}: print() outside surfaces/cli"
+            yield f"{module.path}:{line}: print() outside doors/cli"
 
 
-def core_lines(modules: Iterable[Module]) -> int:
-    return sum(len(module.source.splitlines()) for module in modules if module.layer not in OUTSIDE_CORE)
-
-
-def library_lines(modules: Iterable[Module], name: str) -> int:
-    return sum(len(module.source.splitlines()) for module in modules if module.layer == name)
+def statements(modules: Iterable[Module]) -> int:
+    """How much code there is, counted so that packing lines helps nobody."""
+    return sum(isinstance(node, ast.stmt) for module in modules for node in ast.walk(module.tree))
 
 
 def hold(rule: Rule, modules: Iterable[Module]) -> None:
@@ -452,11 +439,11 @@ def test_pure_layers_import_nothing_that_touches_the_world() -> None:
     hold(impure_import, MODULES)
 
 
-def test_time_and_chance_come_from_the_runtime_alone() -> None:
+def test_time_and_chance_come_from_the_clock_alone() -> None:
     hold(time_or_chance, MODULES)
 
 
-def test_no_file_is_longer_than_600_lines() -> None:
+def test_no_file_is_longer_than_800_lines() -> None:
     hold(long_file, MODULES)
 
 
@@ -468,13 +455,8 @@ def test_no_function_takes_more_than_six_parameters() -> None:
     hold(many_parameters, MODULES)
 
 
-def test_the_core_is_at_most_12000_lines() -> None:
-    assert core_lines(MODULES) <= MAX_CORE_LINES
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_a_library_keeps_its_own_limit(library: str) -> None:
-    assert library_lines(MODULES, library) <= LIBRARIES[library]
+def test_the_wheel_grows_only_with_a_reason() -> None:
+    assert statements(MODULES) <= MAX_STATEMENTS
 
 
 def test_imports_stand_at_the_top_of_a_module() -> None:
@@ -522,23 +504,23 @@ CAUGHT: list[tuple[Rule, str, str]] = [
     (wrong_direction, "model/a.py", "from lamina import storage"),
     (wrong_direction, "model/a.py", "from .. import storage"),
     (wrong_direction, "model/a.py", "from ..storage.sqlite import x"),
-    (wrong_direction, "runtime.py", "from lamina.config import Config"),
-    (wrong_direction, "lamina.language/a.py", "from lamina.policy import x"),
+    (wrong_direction, "clock.py", "from lamina.config import Config"),
+    (wrong_direction, "language/a.py", "from lamina.policy import x"),
     (wrong_direction, "storage/a.py", "from lamina.audit import x"),
-    (wrong_direction, "lamina.workspace/a.py", "from lamina.audit import x"),
-    (wrong_direction, "lamina.ranking/a.py", "from lamina.storage import x"),
+    (wrong_direction, "workspace/a.py", "from lamina.audit import x"),
+    (wrong_direction, "ranking/a.py", "from lamina.storage import x"),
     (wrong_direction, "engine/a.py", "from lamina.jobs import x"),
-    (wrong_direction, "lamina.imports/a.py", "from lamina.jobs import x"),
-    (wrong_direction, "surfaces/cli/a.py", "from lamina.integrations import x"),
-    (wrong_direction, "surfaces/cli/a.py", "from lamina.opening import x"),
-    (wrong_direction, "surfaces/cli/a.py", "from lamina import open"),
-    (wrong_direction, "surfaces/cli/a.py", "import lamina"),
-    (wrong_direction, "app.py", "from lamina.testing import x"),
+    (wrong_direction, "imports/a.py", "from lamina.jobs import x"),
+    (wrong_direction, "doors/cli/a.py", "from lamina.integrations import x"),
+    (wrong_direction, "doors/cli/a.py", "from lamina.opening import x"),
+    (wrong_direction, "doors/cli/a.py", "from lamina import open"),
+    (wrong_direction, "doors/cli/a.py", "import lamina"),
+    (wrong_direction, "opening.py", "from lamina.testing import x"),
     (wrong_direction, "model/a.py", "def f():\n    from lamina.opening import x"),
     (wrong_direction, "helpers/a.py", "x = 1"),
     (wrong_direction, "engine/a.py", "from lamina.helpers import x"),
     *[
-        (impure_import, "lamina.text/a.py", f"import {name}")
+        (impure_import, "text/a.py", f"import {name}")
         for name in (
             "os",
             "os.path",
@@ -560,13 +542,13 @@ CAUGHT: list[tuple[Rule, str, str]] = [
             "pydantic",
         )
     ],
-    (impure_import, "views/a.py", "from os import path"),
-    (impure_import, "views/a.py", "from urllib import request"),
-    (impure_import, "views/a.py", "from importlib import import_module"),
-    (impure_import, "lamina.policy/a.py", "from lamina.clock import Clock"),
-    (impure_import, "lamina.policy/a.py", "from lamina import runtime"),
+    (impure_import, "similarity/a.py", "from os import path"),
+    (impure_import, "similarity/a.py", "from urllib import request"),
+    (impure_import, "similarity/a.py", "from importlib import import_module"),
+    (impure_import, "policy/a.py", "from lamina.clock import Clock"),
+    (impure_import, "policy/a.py", "from lamina import clock"),
     (impure_import, "errors.py", "import os"),
-    (impure_import, "lamina.ranking/a.py", "x = open('a')"),
+    (impure_import, "ranking/a.py", "x = open('a')"),
     (time_or_chance, "engine/a.py", "from datetime import datetime\nx = datetime.now()"),
     (time_or_chance, "engine/a.py", "import datetime as dt\nx = dt.datetime.utcnow()"),
     (time_or_chance, "engine/a.py", "from datetime import date\nx = date.today()"),
@@ -579,8 +561,8 @@ CAUGHT: list[tuple[Rule, str, str]] = [
     (time_or_chance, "engine/a.py", "from uuid import uuid4"),
     (time_or_chance, "engine/a.py", "import secrets"),
     (time_or_chance, "storage/a.py", "import os\nx = os.urandom(8)"),
-    (time_or_chance, "surfaces/cli/runtime.py", "import uuid"),
-    (long_file, "engine/a.py", "x = 1\n" * 601),
+    (time_or_chance, "doors/cli/clock.py", "import uuid"),
+    (long_file, "engine/a.py", "x = 1\n" * 801),
     (long_function, "engine/a.py", BODY_OF_51),
     (long_function, "engine/a.py", BODY_OF_51.replace("def", "async def")),
     (many_parameters, "engine/a.py", f"def f({SIX}, g): ..."),
@@ -588,7 +570,7 @@ CAUGHT: list[tuple[Rule, str, str]] = [
     (many_parameters, "engine/a.py", f"def f(*, {SIX}, **options): ..."),
     (many_parameters, "engine/a.py", f"class A:\n    def f(self, {SIX}, g): ..."),
     (many_parameters, "engine/a.py", f"@app.command()\ndef f({SIX}, g): ..."),
-    (many_parameters, "surfaces/cli/a.py", f"def f({SIX}, g): ..."),
+    (many_parameters, "doors/cli/a.py", f"def f({SIX}, g): ..."),
     (late_import, "engine/a.py", "def f():\n    import os"),
     (late_import, "engine/a.py", "class A:\n  async def f(self):\n    if x:\n      from a import b"),
     (dynamic_import, "engine/a.py", "import importlib\nx = importlib.import_module('a')"),
@@ -617,49 +599,49 @@ CAUGHT: list[tuple[Rule, str, str]] = [
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept Exception:  # noqa: BLE001\n    ..."),
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept Exception:\n    # a reason too late\n    ..."),
     (unexplained_catch_all, "engine/a.py", "from contextlib import suppress\nwith suppress(Exception): ..."),
-    (behind_the_desk, "lamina.jobs/a.py", "from pathlib import Path"),
-    (behind_the_desk, "lamina.jobs/a.py", "import os"),
-    (behind_the_desk, "lamina.jobs/a.py", "from lamina.workspace.files import replace_file"),
-    (behind_the_desk, "lamina.jobs/a.py", "from lamina.workspace import files"),
-    (behind_the_desk, "lamina.jobs/a.py", "def f(task): open('MEMORY.md', 'w')"),
-    (behind_the_desk, "lamina.jobs/a.py", "def f(task): (task.engine.root / 'MEMORY.md').write_text('x')"),
+    (behind_the_desk, "jobs/a.py", "from pathlib import Path"),
+    (behind_the_desk, "jobs/a.py", "import os"),
+    (behind_the_desk, "jobs/a.py", "from lamina.workspace.files import replace_file"),
+    (behind_the_desk, "jobs/a.py", "from lamina.workspace import files"),
+    (behind_the_desk, "jobs/a.py", "def f(task): open('MEMORY.md', 'w')"),
+    (behind_the_desk, "jobs/a.py", "def f(task): (task.engine.root / 'MEMORY.md').write_text('x')"),
     (stray_print, "engine/a.py", "print('x')"),
-    (stray_print, "surfaces/http/a.py", "def f():\n    print()"),
+    (stray_print, "doors/http/a.py", "def f():\n    print()"),
 ]
 
 ALLOWED: list[tuple[Rule, str, str]] = [
     (wrong_direction, "model/a.py", "from lamina.errors import Denied\nfrom lamina.model.scope import Scope"),
     (wrong_direction, "model/a.py", "from . import scope\nfrom .scope import Scope"),
-    (wrong_direction, "lamina.policy/a.py", "from lamina.config import x\nfrom lamina.language import x"),
-    (wrong_direction, "lamina.jobs/a.py", "from lamina.imports import x\nfrom lamina.engine import Engine"),
-    (wrong_direction, "surfaces/http/a.py", "from lamina.doors.cli import x\nfrom lamina import engine"),
+    (wrong_direction, "policy/a.py", "from lamina.config import x\nfrom lamina.language import x"),
+    (wrong_direction, "jobs/a.py", "from lamina.imports import x\nfrom lamina.engine import Engine"),
+    (wrong_direction, "doors/http/a.py", "from lamina.doors.cli import x\nfrom lamina import engine"),
     (wrong_direction, "__init__.py", "from lamina.opening import open"),
     (wrong_direction, "__main__.py", "from lamina import app"),
     (wrong_direction, "errors.py", "import laminar"),
-    (impure_import, "lamina.text/a.py", "from importlib import resources\nfrom collections.abc import Set"),
-    (impure_import, "lamina.text/a.py", "import importlib.resources\nimport Stemmer\nimport numpy as np"),
-    (impure_import, "views/a.py", "from lamina.config import Config\nfrom urllib.parse import quote"),
-    (impure_import, "lamina.ranking/encoders/a.py", "import os"),
+    (impure_import, "text/a.py", "from importlib import resources\nfrom collections.abc import Set"),
+    (impure_import, "text/a.py", "import importlib.resources\nimport Stemmer\nimport numpy as np"),
+    (impure_import, "language/a.py", "from lamina.config import Config\nfrom urllib.parse import quote"),
+    (impure_import, "encoders/a.py", "import os"),
     (impure_import, "storage/a.py", "import os\nfrom lamina.clock import Clock\nx = open('a')"),
-    (time_or_chance, "runtime.py", "import secrets\nimport time\nx = time.time()"),
+    (time_or_chance, "clock.py", "import secrets\nimport time\nx = time.time()"),
     (time_or_chance, "engine/a.py", "from datetime import datetime\nx = datetime.fromtimestamp(0, UTC)"),
     (time_or_chance, "engine/a.py", "def f(clock, random, uuid):\n    return clock.now(), random.x, uuid"),
     (time_or_chance, "storage/a.py", "import time\nx = time.sleep(1)"),
-    (long_file, "engine/a.py", "x = 1\n" * 600),
+    (long_file, "engine/a.py", "x = 1\n" * 800),
     (long_function, "engine/a.py", BODY_OF_51.removesuffix("    x = 1\n")),
     (many_parameters, "engine/a.py", f"class A:\n    def f(self, {SIX}): ..."),
-    (many_parameters, "surfaces/cli/a.py", f"@app.command()\ndef f({SIX}, g): ..."),
+    (many_parameters, "doors/cli/a.py", f"@app.command()\ndef f({SIX}, g): ..."),
     (late_import, "engine/a.py", "import os\nif x:\n    import re"),
-    (dynamic_import, "app.py", "import importlib\nx = importlib.import_module('a')"),
+    (dynamic_import, "opening.py", "import importlib\nx = importlib.import_module('a')"),
     (empty_name, "engine/a.py", "class Database: ...\nclass ServiceDesk: ..."),
     (no_docstring, "engine/a.py", '"""Says."""'),
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept OSError: ..."),
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept Exception:  # noqa: BLE001 its reason\n    ..."),
     (unexplained_catch_all, "engine/a.py", "try: ...\nexcept BaseException:\n    undo()\n    raise"),
-    (behind_the_desk, "lamina.jobs/a.py", "def f(task): task.files.change('memory/a.md', lambda old: old)"),
-    (behind_the_desk, "lamina.jobs/run.py", "from lamina.workspace.locks import locked"),
-    (behind_the_desk, "lamina.imports/a.py", "from pathlib import Path"),
-    (stray_print, "surfaces/cli/a.py", "print('x')"),
+    (behind_the_desk, "jobs/a.py", "def f(task): task.files.change('memory/a.md', lambda old: old)"),
+    (behind_the_desk, "jobs/run.py", "from lamina.workspace.locks import locked"),
+    (behind_the_desk, "imports/a.py", "from pathlib import Path"),
+    (stray_print, "doors/cli/a.py", "print('x')"),
     (stray_print, "engine/a.py", "console.print('x')"),
 ]
 
@@ -693,13 +675,13 @@ def test_every_rule_has_been_seen_to_catch_and_to_let_pass() -> None:
     assert {rule for rule, _, _ in CAUGHT} == {rule for rule, _, _ in ALLOWED} == rules
 
 
-def test_the_core_is_counted_without_surfaces_and_integrations() -> None:
-    core, rim = Module("engine/a.py", "x = 1\n" * 3), Module("surfaces/cli/a.py", "x = 1\n" * 5)
-    assert core_lines([core, rim, Module("integrations/a.py", "x = 1\n")]) == 3
+def test_packing_lines_makes_no_room() -> None:
+    packed, spread = Module("engine/a.py", "x = 1; y = 2\n"), Module("engine/a.py", "x = 1\ny = 2\n")
+    assert statements([packed]) == statements([spread]) == 2
 
 
 def test_an_unwritten_layer_is_excused_and_a_written_one_is_not() -> None:
-    empty, full = Module("lamina.jobs/__init__.py", ""), Module("lamina.jobs/decay.py", "x = 1")
+    empty, full = Module("jobs/__init__.py", ""), Module("jobs/decay.py", "x = 1")
     assert waits_for_code(empty, [empty])
     assert not waits_for_code(empty, [empty, full])
     assert not waits_for_code(full, [empty, full])

@@ -100,6 +100,7 @@ class Parts:
     embedder: Embedder | None = None  #: what finds by meaning; without it words alone do
     library: OpenLibrary | None = None  #: how the workspace's documents are opened; None, and there are none
     extract: Extract | None = None  #: what keeps the facts of a long message; None, and nothing does
+    open_writer: Callable[[], Any] = lambda: None  #: the language model that jobs may ask, if any
     adopt: bool = False  #: take the files over from another workspace on the same store
 
 
@@ -133,6 +134,7 @@ class Engine:
         self.embedder = parts.embedder
         self.reranker: Reranker | None = None  #: a program may put a cross-encoder here
         self.extract = parts.extract
+        self.open_writer = parts.open_writer
         self.root = parts.root
         self.reads = Reads()
         self._learnings = None if parts.root is None else Learnings(parts.root, parts.database)

@@ -165,6 +165,7 @@ def _assembled(
             root=where.workspace,
             library=Library,
             extract=extract if config.extract_facts else None,
+            open_writer=partial(open_writer, config, environment),
             adopt=adopt,
         )
     )

@@ -65,6 +65,7 @@ from lamina.write.details import (
     Narrowing,
     chosen,
     draft_of,
+    named_time,
     query_of,
     time_of,
     whole_number,
@@ -250,6 +251,10 @@ class ScopedMemory(Team):
         """When the caller's conversation reached a revision; NotFound where it never did."""
         return moment_of(self, revision)
 
+    def moment(self, then: str) -> datetime:
+        """The time that a date, a time or the number of a revision names."""
+        return self.moment_of(int(then)) if then.isdecimal() else named_time(then, "as_of")
+
     def loaded(self, ids: Sequence[str]) -> list[Memory]:
         """The memories behind some hits, in their order; an id of somebody else's is behind none."""
         found, own = self.engine.database.read(lambda tx: Memories(tx).load(ids)), self.in_session.shelves()
@@ -391,12 +396,16 @@ class ScopedMemory(Team):
             self.engine.carry_out(Request(verb=Verb.EXPIRE, scope=scope, at=now, memory_id=one))
         return len(ids)
 
-    def start_session(self, name: str) -> None:
+    def start_session(self, name: str) -> Session:
         """Begin or go on with a session of the workspace's owner; SESSION.md is about it from now on."""
         scope = replace(self.scope, session=check_name(checked_name("session", name)))
         self.engine.act(scope, lambda led: Sessions(led.transaction).touch(scope.user, name, led.now))
         if scope.user == self.engine.config.owner:
             self.engine.enter_session(name)
+        begun = self.engine.database.read(lambda tx: Sessions(tx).get(scope.user, name))
+        if begun is None:
+            raise NotFound(f"The session {name!r:.80} did not begin.")
+        return begun
 
     def end_session(self) -> int:
         """The session is over: what it keeps until its end goes; how many."""

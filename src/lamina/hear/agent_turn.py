@@ -21,8 +21,8 @@ ATTEMPTS = 3
 
 @dataclass(slots=True)
 class AgentTurn:
-    """Made by `ScopedMemory.turn`: what the user said is obeyed on entry, `summary` goes into the prompt, and `done`
-    says whether everything that was asked of the memory is proven.
+    """Made by `ScopedMemory.turn`: what the user said is obeyed on entry, `summary` goes into the prompt,
+    and `done` says whether everything that was asked of the memory is proven.
     """
 
     mind: ScopedMemory

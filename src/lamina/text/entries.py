@@ -329,7 +329,7 @@ def _entry_row(line: bytes, number: int, problems: list[Problem]) -> _Row:
                 Problem(
                     line=number,
                     severity=Severity.WARNING,
-                    message="The time in updated_at cannot be read, so this entry counts as its key's oldest.",
+                    message="The time in updated_at cannot be read: this entry counts as its key's oldest.",
                     hint="Write it like 2026-02-07T11:00:00Z, or leave it out.",
                 )
             )

@@ -13,7 +13,7 @@ from lamina.language.rulebook import Rulebook
 from lamina.model import Draft, Kind, Layer, Query, Scope, Space
 from lamina.text.entries import canonical_key
 from lamina.text.normalise import well_formed
-from lamina.text.ttl import SESSION_END, parse_ttl
+from lamina.text.ttl import SESSION_END, parse_time, parse_ttl
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -72,6 +72,17 @@ def whole_number(value: Any, what: str, least: int, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise InvalidInput(f"{what} must be a whole number from {least} to {most}.", code=f"{what}_invalid")
     return value
+
+
+def named_time(text: str, what: str) -> datetime:
+    """The date or time that a text names, or InvalidInput."""
+    if (at := parse_time(text)) is None:
+        raise InvalidInput(
+            f"{what} is no date or time: {text!r:.60}.",
+            code="time_invalid",
+            hint="Write it like 2026-11-30 or 2026-11-30T18:00:00Z.",
+        )
+    return at
 
 
 def fraction(value: Any, what: str) -> float:

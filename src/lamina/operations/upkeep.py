@@ -1,0 +1,350 @@
+"""Operations of owners: how memories end and leave, who is let in, jobs, policy, audit, figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+from lamina.engine import Status
+from lamina.imports.bring_in import Report, import_files
+from lamina.jobs.job import JobReport
+from lamina.jobs.run import Asked, JobLine, list_jobs
+from lamina.jobs.run import run_job as run_now
+from lamina.lifecycle.erase import EraseReceipt
+from lamina.lifecycle.erase import erase as erase_person
+from lamina.lifecycle.export import Exported
+from lamina.lifecycle.export import export as export_to
+from lamina.lifecycle.purge import PurgeReceipt
+from lamina.lifecycle.purge import purge as purge_memories
+from lamina.lifecycle.purge import verify_purge as look_again
+from lamina.lifecycle.tokens import create_token, list_tokens, revoke_token
+from lamina.model import Role, quoted
+from lamina.model.audit import AuditReport
+from lamina.model.token import Right, Token
+from lamina.operations.memories import MemoryId
+from lamina.operations.operation import Door, Field, Tool, given, operation, routed
+from lamina.operations.sessions import PERSON_ONLY, Nothing
+from lamina.scoped import ScopedMemory
+
+ADMINS_ONLY = "It works for everybody, so an administrator asks for it."
+FILES_HERE = "It reads or writes files of the machine that the command runs on."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purge:
+    """What to purge, and how."""
+
+    memory_id: Annotated[
+        str, Field("The memory; without one, all that is due.", position=True, metavar="ID", wire="id")
+    ] = ""
+    now: Annotated[bool, Field("Also what could still be restored.")] = False
+    exports: Annotated[
+        bool, Field("Remove known exports that hold it, too.", but={Door.HTTP: FILES_HERE})
+    ] = False
+
+
+@operation(
+    routed("POST /v1/memories/{id}/purge", codes=(404, 409)),
+    Right.CONSENT,
+    asks="Purge {memory_id!r}? Nothing can bring it back.",
+    but={Door.MCP: PERSON_ONLY},
+)
+def purge(memory: ScopedMemory, request: Purge) -> tuple[PurgeReceipt, ...]:
+    """Take a memory out of every place for good, and prove it."""
+    return purge_memories(memory, request.memory_id, now=request.now, exports=request.exports)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnePurged:
+    """Which memory was purged."""
+
+    memory_id: MemoryId
+
+
+@operation(
+    routed("GET /v1/memories/{id}/purge", codes=(404,)),
+    Right.CONSENT,
+    command="purge --verify",
+    changes=False,
+    but={Door.MCP: PERSON_ONLY},
+)
+def verify_purge(memory: ScopedMemory, request: OnePurged) -> PurgeReceipt:
+    """Look at every place again for a memory that was purged."""
+    return look_again(memory, request.memory_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """Where to."""
+
+    to: Annotated[Path | None, Field("A new or empty folder; one beside you by default.", metavar="DIR")] = (
+        None
+    )
+
+
+@operation(
+    None,
+    Right.READ,
+    changes=True,
+    but={Door.HTTP: "GET /v1/export streams the same lines.", Door.MCP: PERSON_ONLY},
+)
+def export(memory: ScopedMemory, request: Export) -> Exported:
+    """Everything known about you, as files to read and keep."""
+    name = f"lamina-export-{quoted(memory.scope.user)}-{memory.engine.now():%Y-%m-%d}"
+    return export_to(memory, request.to or Path(name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erase:
+    """Whose memories to erase."""
+
+    user: Annotated[str, Field("Whose memories; there is no default.", longest=128)]
+
+
+@operation(
+    "POST /v1/erase",
+    Right.CONSENT,
+    asks="Erase all of {user!r}, files and exports too? Nothing can bring it back.",
+    but={Door.MCP: PERSON_ONLY},
+)
+def erase(memory: ScopedMemory, request: Erase) -> EraseReceipt:
+    """Take out everything of one person's, and prove it: your own, or as an administrator anybody's."""
+    return erase_person(memory, request.user)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import:
+    """What to bring in."""
+
+    paths: Annotated[
+        tuple[Path, ...],
+        Field("Transcripts, exports, or folders that hold some.", position=True, metavar="PATH..."),
+    ]
+    format: Annotated[
+        str,
+        Field(
+            "auto, lamina, openclaw, claude-code, codex, jsonl, gemini, chatgpt, claude, mem0, memory-server "
+            "or oracle."
+        ),
+    ] = "auto"
+    since: Annotated[datetime | None, Field("Nothing said before this date or time.")] = None
+    tool_output: Annotated[bool, Field("What tools returned, too, each cut to 2,000 characters.")] = False
+    dry_run: Annotated[bool, Field("Say what would happen, and write nothing.")] = False
+
+
+@operation(
+    None,
+    Right.WRITE,
+    command="import",
+    but={Door.HTTP: FILES_HERE, Door.MCP: FILES_HERE},
+)
+def bring_in(memory: ScopedMemory, request: Import) -> Report:
+    """Bring in conversations and memories of other tools, once each."""
+    return import_files(memory, request.paths, **cast(Any, given(request, "paths")))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenLine:
+    """A token without its secret."""
+
+    id: str
+    label: str
+    user: str
+    agent: str | None
+    role: Role
+    rights: tuple[Right, ...]
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+    @classmethod
+    def of(cls, token: Token) -> TokenLine:
+        return cls(**{name: getattr(token, name) for name in cls.__dataclass_fields__})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeToken:
+    """A new token, and the text to present, shown this once."""
+
+    token: TokenLine
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateToken:
+    """Whom a new token lets in."""
+
+    label: Annotated[str, Field("What it is for, to recognise it by.", position=True)]
+    user: Annotated[str | None, Field("Whose memories it opens; the owner's by default.")] = None
+    agent: Annotated[str | None, Field("The agent that speaks with it.")] = None
+    role: Annotated[Role | None, Field("user, agent, tool, document, system or admin.")] = None
+    rights: Annotated[
+        tuple[Right, ...] | None,
+        Field("read, write, consent or admin; read and write by default.", longest=4, option="--right"),
+    ] = None
+    expires_at: Annotated[
+        datetime | None, Field("When it ends; never by default.", option="--expires-in")
+    ] = None
+
+
+@operation(
+    routed("POST /v1/tokens", status=201),
+    Right.ADMIN,
+    command="token create",
+    but={Door.MCP: ADMINS_ONLY},
+)
+def new_token(memory: ScopedMemory, request: CreateToken) -> MadeToken:
+    """Make a token; its text is shown this once."""
+    made, text = create_token(memory.engine, request.label, **cast(Any, given(request, "label")))
+    return MadeToken(token=TokenLine.of(made), text=text)
+
+
+@operation("GET /v1/tokens", Right.ADMIN, command="token list", changes=False, but={Door.MCP: ADMINS_ONLY})
+def tokens(memory: ScopedMemory, request: Nothing) -> list[TokenLine]:  # noqa: ARG001 the catalogue's form
+    """Every token there is or was, without its secret."""
+    return [TokenLine.of(one) for one in list_tokens(memory.engine)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneToken:
+    """Which token."""
+
+    token_id: Annotated[
+        str, Field("Its id, as the list of tokens shows it.", position=True, metavar="ID", wire="id")
+    ]
+
+
+@operation(
+    routed("DELETE /v1/tokens/{id}", codes=(404,)),
+    Right.ADMIN,
+    command="token revoke",
+    asks="Revoke the token {token_id!r}? This cannot be undone.",
+    but={Door.MCP: ADMINS_ONLY},
+)
+def end_token(memory: ScopedMemory, request: OneToken) -> None:
+    """End a token at once and for good."""
+    revoke_token(memory.engine, request.token_id)
+
+
+@operation(
+    "GET /v1/jobs",
+    Right.READ,
+    command="job list",
+    tool=Tool(
+        title="Jobs",
+        advice=(
+            "Use it when the user asks why something was not summed up, merged or put aside yet. It starts "
+            "nothing."
+        ),
+    ),
+)
+def jobs(memory: ScopedMemory, request: Nothing) -> list[JobLine]:  # noqa: ARG001 the catalogue's form
+    """The memory's background work: when each job runs next, and how its last run went."""
+    return list_jobs(memory.engine, memory.engine.now())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunJob:
+    """Which job, and how to run it."""
+
+    name: Annotated[str, Field("Which job; the list has their names.", position=True, longest=64)]
+    dry_run: Annotated[bool, Field("Show what would change; change nothing.")] = False
+    agree: Annotated[bool, Field("Agree to what the job would otherwise leave to you.", option="--yes")] = (
+        False
+    )
+    scheduled: Annotated[bool, Field("Only if there was no success for its last time yet.")] = False
+
+
+@operation(
+    routed("POST /v1/jobs/{name}/run", codes=(404,)),
+    Right.ADMIN,
+    command="job run",
+    but={Door.MCP: ADMINS_ONLY},
+)
+def run_job(memory: ScopedMemory, request: RunJob) -> JobReport:
+    """Run a job now and wait for it."""
+    engine = memory.engine
+    how = Asked(
+        scheduled=request.scheduled,
+        dry_run=request.dry_run,
+        agreed=request.agree,
+        writer=engine.open_writer(),
+    )
+    return run_now(engine, request.name, engine.now(), how)
+
+
+@operation("GET /v1/policy", Right.READ, command="policy show", tool=Tool(title="Policy"))
+def policy(memory: ScopedMemory, request: Nothing) -> Mapping[str, Any]:  # noqa: ARG001 the catalogue's form
+    """The policy in force, as events carry it."""
+    return memory.engine.ruleset.snapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """What is in force of POLICY.md, without its words."""
+
+    status: str
+    policy_entry_count: int
+    digest: str | None
+
+
+@operation(
+    "POST /admin/policy/reload",
+    Right.ADMIN,
+    command="policy accept",
+    asks="Put POLICY.md as it is now in force?",
+    but={Door.MCP: ADMINS_ONLY},
+)
+def accept_policy(memory: ScopedMemory, request: Nothing) -> Accepted:  # noqa: ARG001 the catalogue's form
+    """Put POLICY.md of the configuration folder in force."""
+    engine, scope = memory.engine, memory.scope
+    made = engine.accept_policy(engine.scope(user=scope.user, role=Role.ADMIN, via=scope.via).scope)
+    return Accepted(status="reloaded", policy_entry_count=len(made.entries or {}), digest=made.digest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allow:
+    """What is no secret."""
+
+    fingerprints: Annotated[
+        tuple[str, ...],
+        Field("As the refusal names it.", fewest=1, longest=64, position=True, metavar="FINGERPRINT..."),
+    ]
+
+
+@operation(
+    "POST /v1/policy/allow",
+    Right.CONSENT,
+    command="policy allow",
+    but={Door.MCP: PERSON_ONLY},
+)
+def allow(memory: ScopedMemory, request: Allow) -> None:
+    """Let a value pass that was taken for a secret and is none."""
+    for one in request.fingerprints:
+        memory.allow(one)
+
+
+@operation(
+    "GET /v1/audit/verify", Right.ADMIN, command="audit verify", changes=False, but={Door.MCP: ADMINS_ONLY}
+)
+def verify_audit(memory: ScopedMemory, request: Nothing) -> AuditReport:  # noqa: ARG001 the catalogue's form
+    """Check every record of the audit, its anchor and its files."""
+    return memory.engine.verify_audit()
+
+
+@operation(
+    None,
+    Right.ADMIN,
+    changes=False,
+    tool=Tool(
+        title="Status",
+        advice="Over HTTP the token needs the admin right, because the figures count every user's memories.",
+    ),
+    but={Door.HTTP: "GET /v1/status also says who asks, and gives the figures to administrators only."},
+)
+def status(memory: ScopedMemory, request: Nothing) -> Status:  # noqa: ARG001 the catalogue's form
+    """The state of the whole store in figures, and lines of workspace files that are not used."""
+    return memory.engine.status()
