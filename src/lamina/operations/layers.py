@@ -76,7 +76,7 @@ def update_user_model(memory: ScopedMemory, request: Updates) -> list[Receipt]:
 
 
 @operation(
-    "DELETE /v1/user-model",
+    routed("DELETE /v1/user-model", under="removed"),
     Right.WRITE,
     command="user-model reset",
     asks="Forget the whole user model? `lamina restore` can bring each value back.",

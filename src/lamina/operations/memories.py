@@ -27,6 +27,10 @@ from lamina.scoped import ScopedMemory
 
 MOST_ITEMS = 64
 LARGEST = 2**31
+_SPACES = "(?:session|user|project|system):"
+#: What `quoted` and the engine make of names: nothing else can be an id.
+ID_FORM = rf"{_SPACES}[A-Za-z0-9._@~,-]{{1,3200}}:[a-z_]{{1,20}}:[0-9]{{1,18}}"
+_KEY_FORM = rf"(?!{_SPACES})[^\x00-\x1f\x7f-\x9f]{{1,200}}"
 MemoryId = Annotated[
     str,
     Field(
@@ -35,6 +39,7 @@ MemoryId = Annotated[
         metavar="ID",
         example="user:ana:semantic:12",
         wire="id",
+        form=ID_FORM,
     ),
 ]
 Reason = Annotated[str, Field("Why; it is kept in the history.")]
@@ -223,6 +228,7 @@ class Forget:
             metavar="ID-or-KEY",
             example="user:ana:semantic:12",
             wire="id",
+            form=f"{ID_FORM}|{_KEY_FORM}",
             also=("id_or_key", "key"),
         ),
     ]
@@ -441,7 +447,7 @@ class Keys:
     ] = ()
 
 
-@operation("GET /v1/resolve", Right.READ, tool=Tool(title="Resolve"))
+@operation(routed("GET /v1/resolve", under="values"), Right.READ, tool=Tool(title="Resolve"))
 def resolve(memory: ScopedMemory, request: Keys) -> dict[str, Effective]:
     """The values in force for keys such as response.language, and what each of them hides."""
     return memory.resolve(request.keys)

@@ -54,6 +54,7 @@ class Field:
     piped: bool = False  #: on the command line, `-` or nothing reads standard input
     wire: str = ""  #: over HTTP, where it has another name: `id`, `from`, `return`; a model may use it, too
     header: str = ""  #: the HTTP header that carries it
+    form: str = ""  #: a pattern; in a path, what does not match is as unknown as what is not there
     also: tuple[str, ...] = ()  #: names that a model may use instead
     but: Mapping[str, str] = field(default_factory=dict)  #: doors that do not have it, each with its reason
 
@@ -86,6 +87,9 @@ class Route:
     etag: bool = False  #: the answer's revision is its ETag
     if_match: bool = False  #: `If-Match` is honoured
     codes: tuple[int, ...] = ()  #: further statuses that are documented
+    under: str | None = None  #: the name that the answer stands under; a list's is `items`, and "" is none
+    shows: tuple[str, ...] = ()  #: properties of the answer that are told beside its fields
+    camel: bool = False  #: the answer's names are `startLine`, not `start_line`
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -51,7 +51,7 @@ class MemoryQuery:
 
 
 @operation(
-    "POST /memory/query",
+    "POST /v1/query",
     Right.READ,
     tool=Tool(
         title="Query",

@@ -24,7 +24,7 @@ from lamina.lifecycle.tokens import create_token, list_tokens, revoke_token
 from lamina.model import Role, quoted
 from lamina.model.audit import AuditReport
 from lamina.model.token import Right, Token
-from lamina.operations.memories import MemoryId
+from lamina.operations.memories import ID_FORM, MemoryId
 from lamina.operations.operation import Door, Field, Tool, given, operation, routed
 from lamina.operations.sessions import PERSON_ONLY, Nothing
 from lamina.scoped import ScopedMemory
@@ -38,7 +38,14 @@ class Purge:
     """What to purge, and how."""
 
     memory_id: Annotated[
-        str, Field("The memory; without one, all that is due.", position=True, metavar="ID", wire="id")
+        str,
+        Field(
+            "The memory; without one, all that is due.",
+            position=True,
+            metavar="ID",
+            wire="id",
+            form=ID_FORM,
+        ),
     ] = ""
     now: Annotated[bool, Field("Also what could still be restored.")] = False
     exports: Annotated[
@@ -47,7 +54,7 @@ class Purge:
 
 
 @operation(
-    routed("POST /v1/memories/{id}/purge", codes=(404, 409)),
+    routed("POST /v1/memories/{id}/purge", codes=(404, 409), under=""),
     Right.CONSENT,
     asks="Purge {memory_id!r}? Nothing can bring it back.",
     but={Door.MCP: PERSON_ONLY},
@@ -218,7 +225,7 @@ class OneToken:
 
 
 @operation(
-    routed("DELETE /v1/tokens/{id}", codes=(404,)),
+    routed("DELETE /v1/tokens/{id}", status=204, codes=(404,)),
     Right.ADMIN,
     command="token revoke",
     asks="Revoke the token {token_id!r}? This cannot be undone.",
@@ -316,7 +323,7 @@ class Allow:
 
 
 @operation(
-    "POST /v1/policy/allow",
+    routed("POST /v1/policy/allow", status=204),
     Right.CONSENT,
     command="policy allow",
     but={Door.MCP: PERSON_ONLY},
