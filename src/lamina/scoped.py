@@ -171,10 +171,15 @@ class ScopedMemory(Team):
         except (TypeError, ValueError, RecursionError):
             raise InvalidInput("What a tool returned is a JSON object.", code="tool_event_invalid") from None
 
-    def allow(self, fingerprint: str) -> None:
-        """Say that what a refusal names by this fingerprint is no secret; only the person can."""
+    def allow(self, *fingerprints: str) -> None:
+        """Say that what a refusal names by these fingerprints is no secret; only the person can."""
         scope = self.scope
-        self.engine.act(scope, lambda unit: commit_allow(unit, scope, fingerprint))
+
+        def work(unit: UnitOfWork) -> None:
+            for one in fingerprints:
+                commit_allow(unit, scope, one)
+
+        self.engine.act(scope, work)
         self.engine.database.read(lambda tx: load_allowed(tx, self.engine.ruleset))
 
     def promote(self, memory_id: str, to: str, *, reason: str = "") -> Receipt:
@@ -519,7 +524,7 @@ class ScopedMemory(Team):
     def forget(self, id_or_key: str, *, reason: str = "") -> Receipt:
         """Take a memory out of every answer; `restore` brings it back within the undo window."""
         self.engine.sync()
-        memory_id = self._found(id_or_key)
+        memory_id = self.id_of(id_or_key)
         return self.engine.carry_out(
             Request(
                 verb=Verb.FORGET,
@@ -577,7 +582,7 @@ class ScopedMemory(Team):
         shelves = self.scope.shelves()
         return verdict(self.engine.database.read(lambda tx: one_event(tx, shelves, seq)))
 
-    def _found(self, id_or_key: str) -> str:
+    def id_of(self, id_or_key: str) -> str:
         """The id of an active memory named by its id or its key, the nearest shelf first."""
         well_formed(id_or_key, "id or key", 4000)
         if id_or_key.partition(":")[0] in set(Space):

@@ -20,14 +20,13 @@ def worded_for(door: Door, text: str, operations: Mapping[str, Operation] = OPER
 
 def _said(door: Door, named: re.Match[str], operations: Mapping[str, Operation]) -> str:
     words = named[1].split()
+    commands = {one.command: one for one in operations.values() if one.command is not None}
     for count in range(len(words), 0, -1):
         wanted = " ".join(words[:count])
-        commands = [one for one in operations.values() if one.command is not None]
-        meant = [one for one in commands if one.command == wanted]
-        meant += [one for one in commands if f"{one.command} ".startswith(f"{wanted} ")]
-        for one in meant:
-            if called := name_at(door, one):
-                return f"`{called}`"
+        family = [name for name in commands if name.startswith(f"{wanted} ")]
+        if meant := commands.get(wanted) or next(map(commands.__getitem__, family), None):
+            called = name_at(door, meant)
+            return f"`{called}`" if called else named[0]
     return named[0]
 
 
