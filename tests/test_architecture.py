@@ -41,6 +41,9 @@ PUBLIC = [
     "State",
     "Unauthenticated",
     "Unavailable",
+    "aconnect",
+    "aopen",
+    "connect",
     "open",
 ]
 

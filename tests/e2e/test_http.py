@@ -37,7 +37,18 @@ from lamina.opening import local_token
 from lamina.testing import ManualClock
 
 ROOT = Path(__file__).parents[2]
-PROBLEM = {"type", "title", "status", "detail", "instance", "code", "request_id", "hint", "errors"}
+PROBLEM = {
+    "type",
+    "title",
+    "status",
+    "detail",
+    "instance",
+    "code",
+    "request_id",
+    "hint",
+    "errors",
+    "receipt",
+}
 SECRET = "hunter2Xq9vLw7"
 REFUSED_TEXT = f"my password is {SECRET}"
 
