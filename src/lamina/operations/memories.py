@@ -315,7 +315,7 @@ def unpin(memory: ScopedMemory, request: OneBecause) -> Receipt:
 @operation(
     routed("GET /v1/memories/{id}/history", codes=(404,)),
     Right.READ,
-    tool=Tool(title="History of a memory"),
+    tool=Tool(title="History of a memory", items="steps"),
 )
 def history(memory: ScopedMemory, request: One) -> tuple[HistoryEntry, ...]:
     """Every step in the life of a memory, oldest first, with its words before and after."""
@@ -385,7 +385,7 @@ class Last:
 @operation(
     "GET /v1/trace",
     Right.READ,
-    tool=Tool(title="Trace", advice="For finding a fault."),
+    tool=Tool(title="Trace", items="events", advice="For finding a fault."),
 )
 def trace(memory: ScopedMemory, request: Last) -> tuple[TraceEvent, ...]:
     """The newest events of the caller's memory, oldest of them first: written, refused, replaced, taken "
@@ -441,7 +441,7 @@ class Keys:
     ] = ()
 
 
-@operation("GET /v1/resolve", Right.READ, tool=Tool(title="Resolve"))
+@operation("GET /v1/resolve", Right.READ, tool=Tool(title="Resolve", items="values"))
 def resolve(memory: ScopedMemory, request: Keys) -> dict[str, Effective]:
     """The values in force for keys such as response.language, and what each of them hides."""
     return memory.resolve(request.keys)
