@@ -82,7 +82,12 @@ SCENARIO = (
     step("trace", 2),
     step("trace", 0),
     step("explain_event", 1),
-    step("hear", "Remember this for me: I prefer dark mode.", reply="I will.", tools=[{"tool": "x", "result": 1}]),
+    step(
+        "hear",
+        "Remember this for me: I prefer dark mode.",
+        reply="I will.",
+        tools=[{"tool": "x", "result": 1}],
+    ),
     step("hear", "briefly please"),
     step("confirm", "response.verbosity"),
     step("reject"),

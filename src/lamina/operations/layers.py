@@ -36,7 +36,12 @@ class Learn:
 @operation(
     "POST /v1/learn",
     Right.WRITE,
-    tool=Tool(title="Learn", advice="Tell the user of a `warning`: it names what this may contradict."),
+    tool=Tool(
+        title="Learn",
+        name="oracle_learn",
+        names={"text": "pattern"},
+        advice="Tell the user of a `warning`: it names what this may contradict.",
+    ),
 )
 def learn(memory: ScopedMemory, request: Learn) -> Learned:
     """Keep something for good, in its layer; name what it contradicts."""
@@ -47,7 +52,7 @@ def learn(memory: ScopedMemory, request: Learn) -> Learned:
     "GET /v1/user-model",
     Right.READ,
     command="user-model get",
-    tool=Tool(title="User model", advice="Adapt your answers to it."),
+    tool=Tool(title="User model", name="oracle_user_model", advice="Adapt your answers to it."),
 )
 def user_model(memory: ScopedMemory, request: Nothing) -> dict[str, Any]:  # noqa: ARG001 the catalogue's form
     """What is known about the user: expertise, preferences, topics, notes; what is not has defaults."""
@@ -68,7 +73,11 @@ class Updates:
     "PATCH /v1/user-model",
     Right.WRITE,
     command="user-model set",
-    tool=Tool(title="Update the user model", advice="Give it what the user said of themselves."),
+    tool=Tool(
+        title="Update the user model",
+        name="oracle_user_model_update",
+        advice="Give it what the user said of themselves.",
+    ),
 )
 def update_user_model(memory: ScopedMemory, request: Updates) -> list[Receipt]:
     """Merge into the user model: what is not mentioned stays, and lists grow."""
@@ -80,7 +89,7 @@ def update_user_model(memory: ScopedMemory, request: Updates) -> list[Receipt]:
     Right.WRITE,
     command="user-model reset",
     asks="Forget the whole user model? `lamina restore` can bring each value back.",
-    tool=Tool(title="Reset the user model", destroys=True),
+    tool=Tool(title="Reset the user model", name="oracle_user_model_reset", destroys=True),
 )
 def reset_user_model(memory: ScopedMemory, request: Nothing) -> int:  # noqa: ARG001 the catalogue's form
     """Forget everything in the user model; each value can be restored. How many values."""
@@ -102,7 +111,13 @@ class FindProcedure:
     "GET /v1/procedures",
     Right.READ,
     command="procedure find",
-    tool=Tool(title="Find a procedure", advice="Follow one, then say how it went."),
+    tool=Tool(
+        title="Find a procedure",
+        name="oracle_procedural_search",
+        names={"task": "q"},
+        items="results",
+        advice="Follow one, then say how it went.",
+    ),
 )
 def find_procedures(memory: ScopedMemory, request: FindProcedure) -> list[Procedure]:
     """How things are done here: procedures for a task, best first."""
@@ -125,7 +140,7 @@ class LearnProcedure:
     "POST /v1/procedures",
     Right.WRITE,
     command="procedure learn",
-    tool=Tool(title="Learn a procedure"),
+    tool=Tool(title="Learn a procedure", name="oracle_procedural_learn", names={"steps": "procedure"}),
 )
 def learn_procedure(memory: ScopedMemory, request: LearnProcedure) -> Receipt:
     """Keep how something is done; a procedure for the same task is extended instead."""
@@ -144,7 +159,12 @@ class Used:
     routed("POST /v1/procedures/used", codes=(404,)),
     Right.WRITE,
     command="procedure used",
-    tool=Tool(title="A procedure was used", repeatable=False),
+    tool=Tool(
+        title="A procedure was used",
+        name="oracle_procedural_usage",
+        names={"memory_id": "id"},
+        repeatable=False,
+    ),
 )
 def used_procedure(memory: ScopedMemory, request: Used) -> Procedure:
     """Note that a procedure was followed, and how it went."""
@@ -161,7 +181,12 @@ class FindEpisode:
     limit: Annotated[int, Field("How many at most.", low=1, high=100)] = 5
 
 
-@operation("GET /v1/episodes", Right.READ, command="episode find", tool=Tool(title="Find episodes"))
+@operation(
+    "GET /v1/episodes",
+    Right.READ,
+    command="episode find",
+    tool=Tool(title="Find episodes", name="oracle_episodic_search", names={"topic": "q"}, items="results"),
+)
 def find_episodes(memory: ScopedMemory, request: FindEpisode) -> list[Episode]:
     """What happened before: about a topic, best first, or the latest."""
     return memory.layers.episodes.find(request.topic, request.limit)
@@ -182,7 +207,12 @@ class RecordEpisode:
     "POST /v1/episodes",
     Right.WRITE,
     command="episode record",
-    tool=Tool(title="Record an episode", repeatable=False, advice="Use it at the end of a task."),
+    tool=Tool(
+        title="Record an episode",
+        name="oracle_episodic_record",
+        repeatable=False,
+        advice="Use it at the end of a task.",
+    ),
 )
 def record_episode(memory: ScopedMemory, request: RecordEpisode) -> Receipt:
     """Keep what happened for 90 days, longer where it is found again, one line of it for good."""

@@ -321,7 +321,7 @@ def unpin(memory: ScopedMemory, request: OneBecause) -> Receipt:
 @operation(
     routed("GET /v1/memories/{id}/history", codes=(404,)),
     Right.READ,
-    tool=Tool(title="History of a memory"),
+    tool=Tool(title="History of a memory", items="steps"),
 )
 def history(memory: ScopedMemory, request: One) -> tuple[HistoryEntry, ...]:
     """Every step in the life of a memory, oldest first, with its words before and after."""
@@ -391,7 +391,7 @@ class Last:
 @operation(
     "GET /v1/trace",
     Right.READ,
-    tool=Tool(title="Trace", advice="For finding a fault."),
+    tool=Tool(title="Trace", items="events", advice="For finding a fault."),
 )
 def trace(memory: ScopedMemory, request: Last) -> tuple[TraceEvent, ...]:
     """The newest events of the caller's memory, oldest of them first: written, refused, replaced, taken "
@@ -447,7 +447,7 @@ class Keys:
     ] = ()
 
 
-@operation(routed("GET /v1/resolve", under="values"), Right.READ, tool=Tool(title="Resolve"))
+@operation(routed("GET /v1/resolve", under="values"), Right.READ, tool=Tool(title="Resolve", items="values"))
 def resolve(memory: ScopedMemory, request: Keys) -> dict[str, Effective]:
     """The values in force for keys such as response.language, and what each of them hides."""
     return memory.resolve(request.keys)

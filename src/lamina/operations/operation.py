@@ -36,6 +36,8 @@ class Tool:
     advice: str = ""  #: what only a model needs to be told, after the operation's own words
     destroys: bool = False
     repeatable: bool = True  #: a second call with the same arguments changes nothing more
+    names: Mapping[str, str] = field(default_factory=dict)  #: fields that its clients know by another name
+    items: str = "items"  #: what a list of answers is called
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from lamina.layers.relations import RELATED, Graph, Relation, Relations
 from lamina.model import Delta, Receipt
 from lamina.model.token import Right
 from lamina.operations.memories import LARGEST, MOST_ITEMS, OneBecause, Reason
-from lamina.operations.operation import Field, Tool, given, operation, routed
+from lamina.operations.operation import Door, Field, Tool, given, operation, routed
 from lamina.read.query import Queried
 from lamina.scoped import ScopedMemory
 from lamina.write.tally import Stats
@@ -28,7 +28,9 @@ class MemoryQuery:
             also=("question",),
         ),
     ]
-    agent: Annotated[str | None, Field("Must be the caller's own agent.")] = None
+    agent: Annotated[
+        str | None, Field("Must be the caller's own agent.", but={Door.MCP: "The connection says who asks."})
+    ] = None
     categories: Annotated[
         tuple[str, ...],
         Field("Only these; all that you may read if none.", longest=MOST_ITEMS, option="--category"),

@@ -242,6 +242,7 @@ def end_token(memory: ScopedMemory, request: OneToken) -> None:
     command="job list",
     tool=Tool(
         title="Jobs",
+        items="jobs",
         advice=(
             "Use it when the user asks why something was not summed up, merged or put aside yet. It starts "
             "nothing."

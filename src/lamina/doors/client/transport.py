@@ -16,7 +16,10 @@ from lamina.errors import ConfigError, Unavailable
 #: How long a connection may have been quiet to be used again; servers close it a little later.
 _QUIET_S = 3.0
 _MOST_IDLE = 8
-_CONNECTIONS = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
+_CONNECTIONS: Mapping[str, type[http.client.HTTPConnection]] = {
+    "http": http.client.HTTPConnection,
+    "https": http.client.HTTPSConnection,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +56,22 @@ class Transport:
         parts = urlsplit(self.url)
         if parts.scheme not in _CONNECTIONS or not parts.hostname or parts.query or parts.username:
             raise ConfigError(
-                "That is no address of a server.", code="url_invalid", hint="Write it like http://127.0.0.1:8765."
+                "That is no address of a server.",
+                code="url_invalid",
+                hint="Write it like http://127.0.0.1:8765.",
             )
         if not self.token or not self.token.isascii() or not self.token.isprintable() or " " in self.token:
             raise ConfigError(
-                "That is no token.", code="token_invalid", hint="Give the text that `lamina token create` showed."
+                "That is no token.",
+                code="token_invalid",
+                hint="Give what `lamina token create` showed.",
             )
 
     def ask(self, method: str, path: str, body: Any, headers: Mapping[str, bytes]) -> Said:
         """One request and its answer; Unavailable where there is none."""
-        content = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        content = (
+            None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        )
         sent: dict[str, str | bytes] = {"Authorization": f"Bearer {self.token}", **headers}
         if method in ("POST", "PATCH"):
             sent["Content-Type"] = "application/json"
@@ -98,8 +107,7 @@ class Transport:
                 kept = self._idle.pop() if self._idle else None
             if kept is None:
                 parts = urlsplit(self.url)
-                kind = _CONNECTIONS[parts.scheme]
-                return kind(parts.hostname or "", parts.port, timeout=self.timeout_s)
+                return _CONNECTIONS[parts.scheme](parts.hostname or "", parts.port, timeout=self.timeout_s)
             if monotonic() - kept[1] < _QUIET_S:
                 return kept[0]
             kept[0].close()

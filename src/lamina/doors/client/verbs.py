@@ -1,4 +1,4 @@
-"""How a call of a verb becomes what its operation is asked: by position and by name, as the open memory does."""
+"""A call of a verb, by position and by name as the open memory takes it, as what its operation is asked."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def bound(operation: Operation, args: Sequence[Any], named: Mapping[str, Any]) -
     """
     order, spread = _order(operation)
     if len(args) > len(order) and not spread:
-        raise TypeError(f"{operation.name}() takes {len(order)} positional arguments but {len(args)} were given")
+        raise TypeError(
+            f"{operation.name}() takes {len(order)} positional arguments but {len(args)} were given"
+        )
     values: dict[str, Any] = dict(zip(order, args, strict=False))
     if spread and args:
         values = {order[0]: tuple(args)}

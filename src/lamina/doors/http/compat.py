@@ -22,13 +22,14 @@ from lamina.doors.http.by_hand import VERSION, health
 from lamina.doors.http.caller import Reader, engine_of, may
 from lamina.doors.http.problems import denied, refused
 from lamina.doors.http.requests import Body as StrictBody
-from lamina.doors.http.requests import Said, model_of, request_of
+from lamina.doors.http.requests import Said, model_of
 from lamina.doors.http.routes import Custom, add_route
 from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.layers.layers import Learned
 from lamina.lifecycle.consent import proposal_of
 from lamina.model import Hit, Layer, Memory, Outcome, Receipt, plain
 from lamina.model.token import Right
+from lamina.operations.asking import request_of
 from lamina.operations.catalogue import OPERATIONS
 from lamina.operations.operation import routed
 from lamina.read.query import Bullet, Queried

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING
 from datetime import datetime
 from enum import Enum
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -115,15 +114,3 @@ def _jsonable(kind: Any) -> Any:
     if isinstance(kind, type) and issubclass(kind, Enum):
         return Annotated[kind, Field(strict=False)]
     return kind
-
-
-def request_of(operation: Operation, values: Mapping[str, Any]) -> Any:
-    """The operation's own request, from what was said."""
-    kinds = {one.name: one for one in operation.parameters}
-    return operation.request(**{name: _as(kinds[name], value) for name, value in values.items()})
-
-
-def _as(parameter: Parameter, value: Any) -> Any:
-    if value is None and parameter.default is not MISSING:
-        return parameter.default
-    return tuple(value) if isinstance(value, list) and parameter.type is not list else value

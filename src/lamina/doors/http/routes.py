@@ -16,9 +16,10 @@ from lamina.doors.http.answers import model_of, respond, responses_of
 from lamina.doors.http.caller import may
 from lamina.doors.http.problems import refused
 from lamina.doors.http.requests import Body as StrictBody
-from lamina.doors.http.requests import Fields, Said, request_of, typed
+from lamina.doors.http.requests import Fields, Said, typed
 from lamina.doors.http.requests import model_of as model_of_request
 from lamina.errors import Conflict, InvalidInput, NotFound
+from lamina.operations.asking import request_of
 from lamina.operations.operation import Door, Operation, Parameter, Route
 from lamina.scoped import ScopedMemory
 
