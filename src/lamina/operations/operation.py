@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
-from types import MappingProxyType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from lamina.errors import LaminaError
@@ -156,10 +155,8 @@ def _parameter(one: Any, hint: Any) -> Parameter:
     return Parameter(one.name, hint, about, one.default)
 
 
-#: Every operation by its name, in the order of declaration.
+#: Every operation that was declared, by its name; `catalogue.OPERATIONS` is the table to read.
 CATALOGUE: dict[str, Operation] = {}
-#: The table itself, for those who only read it.
-OPERATIONS: Mapping[str, Operation] = MappingProxyType(CATALOGUE)
 
 Run = TypeVar("Run", bound=Callable[..., Any])
 
