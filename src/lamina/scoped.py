@@ -519,7 +519,7 @@ class ScopedMemory(Team):
     def forget(self, id_or_key: str, *, reason: str = "") -> Receipt:
         """Take a memory out of every answer; `restore` brings it back within the undo window."""
         self.engine.sync()
-        memory_id = self._found(id_or_key)
+        memory_id = self.id_of(id_or_key)
         return self.engine.carry_out(
             Request(
                 verb=Verb.FORGET,
@@ -577,7 +577,7 @@ class ScopedMemory(Team):
         shelves = self.scope.shelves()
         return verdict(self.engine.database.read(lambda tx: one_event(tx, shelves, seq)))
 
-    def _found(self, id_or_key: str) -> str:
+    def id_of(self, id_or_key: str) -> str:
         """The id of an active memory named by its id or its key, the nearest shelf first."""
         well_formed(id_or_key, "id or key", 4000)
         if id_or_key.partition(":")[0] in set(Space):

@@ -199,7 +199,9 @@ class RecordEpisode:
     """What happened."""
 
     summary: Annotated[str, Field("What happened, in a sentence or two.", position=True)]
-    topics: Annotated[tuple[str, ...], Field("What it was about.", longest=20, option="--topic")] = ()
+    topics: Annotated[
+        tuple[str, ...], Field("What it was about.", longest=20, option="--topic", listed=True)
+    ] = ()
     outcome: Annotated[str, Field("success, partial, failed or unknown.")] = "unknown"
     duration_ms: Annotated[int | None, Field("How long it took, in milliseconds.", low=0)] = None
     group: Annotated[str | None, Field("The group it happened in.")] = None

@@ -52,6 +52,7 @@ class Field:
     option: str = ""  #: on the command line, such as `-k` or `--budget`; else its name with dashes
     position: bool = False  #: on the command line without a name
     metavar: str = ""
+    listed: bool = False  #: on the command line several in one word, with commas
     piped: bool = False  #: on the command line, `-` or nothing reads standard input
     wire: str = ""  #: over HTTP, where it has another name: `id`, `from`, `return`; a model may use it, too
     header: str = ""  #: the HTTP header that carries it
