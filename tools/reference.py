@@ -128,8 +128,9 @@ def python_page() -> str:
     """Every verb of the Python door, with its signature and its contract."""
     told = [
         "# Python\n\n"
-        '`lamina.open(folder)` opens a workspace, `lamina.open("postgresql://…", tenant=…)` a store without files.\n'
-        "What it returns is an `Engine`; `engine.scope(…)` is the memory of one person as one caller sees it.\n\n",
+        '`lamina.open(folder)` opens a workspace, `lamina.open("postgresql://…", tenant=…)` a store without\n'
+        "files. What it returns is an `Engine`; `engine.scope(…)` is the memory of one person as one caller\n"
+        "sees it.\n\n",
         MADE,
     ]
     for kind, title in ((lamina.open, "lamina.open"), (Engine, "Engine"), (ScopedMemory, "ScopedMemory")):
