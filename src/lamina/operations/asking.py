@@ -57,14 +57,14 @@ def _check_number(parameter: Parameter, value: float) -> None:
     if (low is not None and value < low) or (high is not None and value > high):
         sort = "whole number" if int in members(parameter.type) else "number"
         within = f"from {low:g} to {high:.0f}" if high is not None else f"of {low:g} or more"
-        raise InvalidInput(f"{parameter.name} must be a {sort} {within}.", code=f"{parameter.name}_invalid")
+        raise InvalidInput(f"{parameter.name} must be a {sort} {within}.", code=parameter.fault)
 
 
 def _check_length(parameter: Parameter, value: str | tuple[Any, ...]) -> None:
     about, what = parameter.about, "characters" if isinstance(value, str) else "items"
     if about.longest is not None and len(value) > about.longest:
         message = f"{parameter.name} has at most {about.longest} {what}."
-        raise InvalidInput(message, code=f"{parameter.name}_invalid")
+        raise InvalidInput(message, code=parameter.fault)
     if about.fewest is not None and len(value) < about.fewest:
         message = f"{parameter.name} has at least {about.fewest} {what}."
-        raise InvalidInput(message, code=f"{parameter.name}_invalid")
+        raise InvalidInput(message, code=parameter.fault)
