@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from lamina.operations import documents, layers, memories, sessions, team, upkeep
-from lamina.operations.operation import OPERATIONS, Door, Field, Operation, Parameter, Tool
+from lamina.operations.operation import CATALOGUE, Operation
 
-__all__ = [
-    "FAMILIES",
-    "OPERATIONS",
-    "Door",
-    "Field",
-    "Operation",
-    "Parameter",
-    "Tool",
-]
-
-#: The modules that declare operations, in the order in which pages and help show them.
-FAMILIES = (memories, team, sessions, layers, documents, upkeep)
+#: The modules that declare operations, in the order in which doors, help and pages show them.
+FAMILIES = (memories, documents, team, sessions, layers, upkeep)
+_PLACE = {module.__name__: place for place, module in enumerate(FAMILIES)}
+_ordered = sorted(CATALOGUE.items(), key=lambda pair: _PLACE[pair[1].run.__module__])
+CATALOGUE.clear()
+CATALOGUE.update(_ordered)
+#: Every operation by its name, family by family, in the order of declaration; what is declared later joins.
+OPERATIONS: Mapping[str, Operation] = MappingProxyType(CATALOGUE)

@@ -22,7 +22,7 @@ from lamina.model import (
 )
 from lamina.model.audit import TraceEvent
 from lamina.model.token import Right
-from lamina.operations.operation import Field, Tool, given, operation, routed
+from lamina.operations.operation import Door, Field, Tool, given, operation, routed
 from lamina.scoped import ScopedMemory
 
 MOST_ITEMS = 64
@@ -44,7 +44,7 @@ MemoryId = Annotated[
 ]
 Reason = Annotated[str, Field("Why; it is kept in the history.")]
 Categories = Annotated[
-    tuple[str, ...], Field("Only these categories.", longest=MOST_ITEMS, option="--category")
+    tuple[str, ...], Field("Only these categories.", longest=MOST_ITEMS, option="--category", listed=True)
 ]
 Since = Annotated[
     datetime | None, Field("Not older than this date or time; UTC if it has no offset.", code="time_invalid")
@@ -150,7 +150,8 @@ class Recall:
         Field("Only these kinds.", longest=MOST_ITEMS, option="--kind", code="kind_invalid"),
     ] = None
     categories: Annotated[
-        tuple[str, ...] | None, Field("Only these categories.", longest=MOST_ITEMS, option="--category")
+        tuple[str, ...] | None,
+        Field("Only these categories.", longest=MOST_ITEMS, option="--category", listed=True),
     ] = None
     since: Since = None
     until: Until = None
@@ -364,7 +365,9 @@ class WhyNot:
 @operation(
     routed("POST /v1/memories/{id}/why-not", codes=(404,)),
     Right.READ,
+    command=None,
     tool=Tool(title="Why not"),
+    but={Door.CLI: "`lamina explain ID --question` asks for it."},
 )
 def why_not(memory: ScopedMemory, request: WhyNot) -> Verdict:
     """Why a memory is not among the hits for a question, or that it is."""
@@ -381,7 +384,9 @@ class OneEvent:
 @operation(
     routed("GET /v1/trace/{seq}/explain", codes=(404,)),
     Right.READ,
+    command=None,
     tool=Tool(title="Explain an event"),
+    but={Door.CLI: "`lamina explain NUMBER` asks for it."},
 )
 def explain_event(memory: ScopedMemory, request: OneEvent) -> Verdict:
     """Why a write was refused, which of two won, what was recalled: from the event that was recorded."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
-from types import MappingProxyType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from lamina.errors import LaminaError
@@ -53,6 +52,7 @@ class Field:
     option: str = ""  #: on the command line, such as `-k` or `--budget`; else its name with dashes
     position: bool = False  #: on the command line without a name
     metavar: str = ""
+    listed: bool = False  #: on the command line several in one word, with commas
     piped: bool = False  #: on the command line, `-` or nothing reads standard input
     wire: str = ""  #: over HTTP, where it has another name: `id`, `from`, `return`; a model may use it, too
     header: str = ""  #: the HTTP header that carries it
@@ -166,10 +166,8 @@ def _parameter(one: Any, hint: Any) -> Parameter:
     return Parameter(one.name, hint, about, one.default)
 
 
-#: Every operation by its name, in the order of declaration.
+#: Every operation that was declared, by its name; `catalogue.OPERATIONS` is the table to read.
 CATALOGUE: dict[str, Operation] = {}
-#: The table itself, for those who only read it.
-OPERATIONS: Mapping[str, Operation] = MappingProxyType(CATALOGUE)
 
 Run = TypeVar("Run", bound=Callable[..., Any])
 

@@ -74,9 +74,9 @@ class OnePurged:
 @operation(
     routed("GET /v1/memories/{id}/purge", codes=(404,)),
     Right.CONSENT,
-    command="purge --verify",
+    command=None,
     changes=False,
-    but={Door.MCP: PERSON_ONLY},
+    but={Door.CLI: "`lamina purge ID --verify` asks for it.", Door.MCP: PERSON_ONLY},
 )
 def verify_purge(memory: ScopedMemory, request: OnePurged) -> PurgeReceipt:
     """Look at every place again for a memory that was purged."""
@@ -165,13 +165,17 @@ class TokenLine:
     agent: str | None
     role: Role
     rights: tuple[Right, ...]
+    state: str  #: live, ended or revoked
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
 
     @classmethod
-    def of(cls, token: Token) -> TokenLine:
-        return cls(**{name: getattr(token, name) for name in cls.__dataclass_fields__})
+    def of(cls, token: Token, now: datetime) -> TokenLine:
+        ended = token.expires_at is not None and token.expires_at <= now
+        state = "revoked" if token.revoked_at else "ended" if ended else "live"
+        kept = [name for name in cls.__dataclass_fields__ if name != "state"]
+        return cls(state=state, **{name: getattr(token, name) for name in kept})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,13 +212,13 @@ class CreateToken:
 def new_token(memory: ScopedMemory, request: CreateToken) -> MadeToken:
     """Make a token; its text is shown this once."""
     made, text = create_token(memory.engine, request.label, **cast(Any, given(request, "label")))
-    return MadeToken(token=TokenLine.of(made), text=text)
+    return MadeToken(token=TokenLine.of(made, memory.engine.now()), text=text)
 
 
 @operation("GET /v1/tokens", Right.ADMIN, command="token list", changes=False, but={Door.MCP: ADMINS_ONLY})
 def tokens(memory: ScopedMemory, request: Nothing) -> list[TokenLine]:  # noqa: ARG001 the catalogue's form
     """Every token there is or was, without its secret."""
-    return [TokenLine.of(one) for one in list_tokens(memory.engine)]
+    return [TokenLine.of(one, memory.engine.now()) for one in list_tokens(memory.engine)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from lamina.operations.operation import OPERATIONS, Door, Operation
+from lamina.operations.catalogue import OPERATIONS
+from lamina.operations.operation import Door, Operation
 
 _COMMAND = re.compile(r"`lamina ([^`]+)`")
 
