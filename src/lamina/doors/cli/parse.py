@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING
 from datetime import datetime
 from difflib import get_close_matches
-from enum import Enum
+from enum import Enum, StrEnum
 from pathlib import Path
 from typing import Any, NoReturn, get_args, get_origin
 
@@ -139,7 +139,7 @@ def _split(said: Iterable[str]) -> list[str]:
 
 
 def _single(parser: Parser, one: Parameter, kind: Any, said: str) -> Any:
-    if isinstance(kind, type) and issubclass(kind, Enum):
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
         return chosen(kind, said, _singular(one.name))
     if kind in (int, float):
         try:
