@@ -21,7 +21,8 @@ from lamina.doors.mcp.shapes import schema_of
 from lamina.doors.mcp.tools import arguments_of, offered
 from lamina.engine import Engine
 from lamina.operations.asking import members
-from lamina.operations.operation import Operation, Parameter
+from lamina.operations.catalogue import OPERATIONS
+from lamina.operations.operation import Door, Operation, Parameter, Route
 from lamina.scoped import ScopedMemory
 
 ROOT = Path(__file__).parents[1]
@@ -124,13 +125,47 @@ def _tool(operation: Operation) -> str:
     )
 
 
+def http_page() -> str:
+    """Every route with its fields, each in the section that a person wrote examples for."""
+    page = (PAGES / "http.md").read_text("utf-8")
+    for one in OPERATIONS.values():
+        if one.route is None or Door.HTTP in one.but:
+            continue
+        block = f"<!-- made: {one.name} -->\n{_route(one, one.route)}<!-- end -->\n"
+        page, found = re.subn(
+            rf"<!-- made: {one.name} -->\n.*?<!-- end -->\n", lambda _, new=block: new, page, flags=re.S
+        )
+        if not found:
+            page += f"\n### `{one.route.method} {one.route.path}`\n\n{block}"
+    return page
+
+
+def _route(operation: Operation, route: Route) -> str:
+    lines = [f"{operation.words} Needs the right `{operation.right}`."]
+    rows = [_field(one, route) for one in operation.at(Door.HTTP)]
+    if route.if_match:
+        rows.append("| `If-Match` | header | The ETag that it must still have; otherwise 412. |")
+    if rows:
+        lines += ["", "| field | | meaning |", "|---|---|---|", *rows]
+    return "\n".join([*lines, ""])
+
+
+def _field(one: Parameter, route: Route) -> str:
+    place = _sort(one.type) + (", required" if one.required else "")
+    if f"{{{one.wire}}}" in route.path:
+        place = "in the path"
+    return (
+        f"| `{one.about.header or one.wire}` | {'header' if one.about.header else place} | {_meaning(one)} |"
+    )
+
+
 def python_page() -> str:
     """Every verb of the Python door, with its signature and its contract."""
     told = [
         "# Python\n\n"
-        '`lamina.open(folder)` opens a workspace, `lamina.open("postgresql://…", tenant=…)` a store without\n'
-        "files. What it returns is an `Engine`; `engine.scope(…)` is the memory of one person as one caller\n"
-        "sees it.\n\n",
+        '`lamina.open(folder)` opens a workspace, `lamina.open("postgresql://…", tenant=…)` a store without'
+        " files.\nWhat it returns is an `Engine`; `engine.scope(…)` is the memory of one person as one caller"
+        " sees it.\n\n",
         MADE,
     ]
     for kind, title in ((lamina.open, "lamina.open"), (Engine, "Engine"), (ScopedMemory, "ScopedMemory")):
@@ -153,6 +188,7 @@ def made() -> dict[Path, str]:
         CODES: codes(),
         HELP: help_text(),
         PAGES / "cli.md": cli_page(),
+        PAGES / "http.md": http_page(),
         PAGES / "mcp.md": mcp_page(),
         PAGES / "python.md": python_page(),
     }

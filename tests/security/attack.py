@@ -53,7 +53,13 @@ READING = {
     "turns",
     "latest",
 }
-_READING_POSTS = ("/v1/recall", "/memory/query", "/v1/context", "/v1/memories/{id}/why-not")
+_READING_POSTS = (
+    "/v1/recall",
+    "/v1/query",
+    "/memory/query",
+    "/v1/context",
+    "/v1/memories/{id}/why-not",
+)
 _CHOICES: dict[str, tuple[str, ...]] = {
     "space": tuple(Space),
     "spaces": tuple(Space),

@@ -57,16 +57,16 @@ def _check_number(parameter: Parameter, value: float) -> None:
     if (low is not None and value < low) or (high is not None and value > high):
         sort = "whole number" if int in members(parameter.type) else "number"
         within = f"from {low:g} to {high:.0f}" if high is not None else f"of {low:g} or more"
-        raise InvalidInput(f"{parameter.name} must be a {sort} {within}.", code=f"{parameter.name}_invalid")
+        raise InvalidInput(f"{parameter.name} must be a {sort} {within}.", code=parameter.fault)
 
 
 def _check_length(parameter: Parameter, value: str | tuple[Any, ...]) -> None:
     about, what = parameter.about, "characters" if isinstance(value, str) else "items"
     if about.longest is not None and len(value) > about.longest:
-        raise _unfit(parameter.name, f"has at most {about.longest} {what}.")
+        raise _unfit(parameter, f"has at most {about.longest} {what}.")
     if about.fewest is not None and len(value) < about.fewest:
-        raise _unfit(parameter.name, f"has at least {about.fewest} {what}.")
+        raise _unfit(parameter, f"has at least {about.fewest} {what}.")
 
 
-def _unfit(name: str, why: str) -> InvalidInput:
-    return InvalidInput(f"{name} {why}", code=f"{name}_invalid")
+def _unfit(parameter: Parameter, why: str) -> InvalidInput:
+    return InvalidInput(f"{parameter.name} {why}", code=parameter.fault)

@@ -11,7 +11,8 @@ from lamina.operations.operation import CATALOGUE, Operation
 #: The modules that declare operations, in the order in which doors, help and pages show them.
 FAMILIES = (memories, documents, team, sessions, layers, upkeep)
 _PLACE = {module.__name__: place for place, module in enumerate(FAMILIES)}
-#: Every operation by its name, family by family, in the order of declaration.
-OPERATIONS: Mapping[str, Operation] = MappingProxyType(
-    {one.name: one for one in sorted(CATALOGUE.values(), key=lambda one: _PLACE[one.run.__module__])}
-)
+_ordered = sorted(CATALOGUE.items(), key=lambda pair: _PLACE[pair[1].run.__module__])
+CATALOGUE.clear()
+CATALOGUE.update(_ordered)
+#: Every operation by its name, family by family, in the order of declaration; what is declared later joins.
+OPERATIONS: Mapping[str, Operation] = MappingProxyType(CATALOGUE)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, cast
 
 from lamina.documents.results import Corpus, DocumentLines, SearchResults
 from lamina.documents.settings import Citations
+from lamina.errors import NotFound
 from lamina.jobs.decided import Kept
 from lamina.jobs.decision_list import DecisionList, find_decision, list_decisions, overrule
 from lamina.model.token import Right
@@ -83,6 +84,13 @@ def lines(memory: ScopedMemory, request: Lines) -> DocumentLines:
     return memory.read_document(request.path, start=request.start, lines=request.lines)
 
 
+def _owned(memory: ScopedMemory) -> ScopedMemory:
+    """The memory, if its caller may read the workspace's documents: they are its owner's alone."""
+    if memory.scope.user != memory.engine.config.owner or not memory.scope.sees("documents"):
+        raise NotFound("There are no documents here.")
+    return memory
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
     """Which decisions."""
@@ -98,7 +106,7 @@ class Decided:
 )
 def decisions(memory: ScopedMemory, request: Decided) -> DecisionList:
     """Every decision in the workspace's files, oldest first, and sections that cannot be read."""
-    return list_decisions(memory.engine, request.status)
+    return list_decisions(_owned(memory).engine, request.status)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +126,7 @@ class OneDecision:
 )
 def decision(memory: ScopedMemory, request: OneDecision) -> Kept:
     """One decision with everything that is known of it."""
-    return find_decision(memory.engine, request.decision_id)
+    return find_decision(_owned(memory).engine, request.decision_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,4 +148,4 @@ class Supersede:
 )
 def supersede_decision(memory: ScopedMemory, request: Supersede) -> Decision:
     """Say that one decision overrules another; both sections name each other then."""
-    return overrule(memory, request.decision_id, request.by, request.because)
+    return overrule(_owned(memory), request.decision_id, request.by, request.because)

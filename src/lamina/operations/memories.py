@@ -46,8 +46,12 @@ Reason = Annotated[str, Field("Why; it is kept in the history.")]
 Categories = Annotated[
     tuple[str, ...], Field("Only these categories.", longest=MOST_ITEMS, option="--category", listed=True)
 ]
-Since = Annotated[datetime | None, Field("Not older than this date or time; UTC if it has no offset.")]
-Until = Annotated[datetime | None, Field("Not newer than this date or time; UTC if it has no offset.")]
+Since = Annotated[
+    datetime | None, Field("Not older than this date or time; UTC if it has no offset.", code="time_invalid")
+]
+Until = Annotated[
+    datetime | None, Field("Not newer than this date or time; UTC if it has no offset.", code="time_invalid")
+]
 ChangesSince = Annotated[
     str | None, Field("Also say what changed since this cursor; empty for everything.", longest=200)
 ]
@@ -134,13 +138,16 @@ class Recall:
     ]
     k: Annotated[int | None, Field("How many hits at most.", low=1, high=1000, option="-k")] = None
     spaces: Annotated[
-        tuple[Space, ...] | None, Field("Only these spaces.", longest=MOST_ITEMS, option="--space")
+        tuple[Space, ...] | None,
+        Field("Only these spaces.", longest=MOST_ITEMS, option="--space", code="space_invalid"),
     ] = None
     layers: Annotated[
-        tuple[Layer, ...] | None, Field("Only these layers.", longest=MOST_ITEMS, option="--layer")
+        tuple[Layer, ...] | None,
+        Field("Only these layers.", longest=MOST_ITEMS, option="--layer", code="layer_invalid"),
     ] = None
     kinds: Annotated[
-        tuple[Kind, ...] | None, Field("Only these kinds.", longest=MOST_ITEMS, option="--kind")
+        tuple[Kind, ...] | None,
+        Field("Only these kinds.", longest=MOST_ITEMS, option="--kind", code="kind_invalid"),
     ] = None
     categories: Annotated[
         tuple[str, ...] | None,
@@ -448,7 +455,14 @@ class Keys:
 
     keys: Annotated[
         tuple[str, ...],
-        Field("Only these; else all.", longest=MOST_ITEMS, position=True, metavar="KEY...", wire="key"),
+        Field(
+            "Only these; else all.",
+            longest=MOST_ITEMS,
+            position=True,
+            metavar="KEY...",
+            wire="key",
+            code="key_invalid",
+        ),
     ] = ()
 
 

@@ -57,6 +57,7 @@ class Field:
     wire: str = ""  #: over HTTP, where it has another name: `id`, `from`, `return`; a model may use it, too
     header: str = ""  #: the HTTP header that carries it
     form: str = ""  #: a pattern; in a path, what does not match is as unknown as what is not there
+    code: str = ""  #: of the error for a value that it cannot have; its name and `_invalid` otherwise
     also: tuple[str, ...] = ()  #: names that a model may use instead
     but: Mapping[str, str] = field(default_factory=dict)  #: doors that do not have it, each with its reason
 
@@ -77,6 +78,11 @@ class Parameter:
     @property
     def required(self) -> bool:
         return self.default is MISSING
+
+    @property
+    def fault(self) -> str:
+        """The code of the error for a value that it cannot have, at every door."""
+        return self.about.code or f"{self.name}_invalid"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,7 +109,14 @@ class Merging:
 
     ids: Annotated[
         tuple[str, ...],
-        Field("Ids of memories that say the same.", fewest=2, longest=10, position=True, metavar="ID..."),
+        Field(
+            "Ids of memories that say the same.",
+            fewest=2,
+            longest=10,
+            position=True,
+            metavar="ID...",
+            code="merge_unfit",
+        ),
     ]
     reason: Reason = ""
 

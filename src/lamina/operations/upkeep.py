@@ -137,7 +137,9 @@ class Import:
             "or oracle."
         ),
     ] = "auto"
-    since: Annotated[datetime | None, Field("Nothing said before this date or time.")] = None
+    since: Annotated[
+        datetime | None, Field("Nothing said before this date or time.", code="time_invalid")
+    ] = None
     tool_output: Annotated[bool, Field("What tools returned, too, each cut to 2,000 characters.")] = False
     dry_run: Annotated[bool, Field("Say what would happen, and write nothing.")] = False
 
@@ -197,7 +199,7 @@ class CreateToken:
         Field("read, write, consent or admin; read and write by default.", longest=4, option="--right"),
     ] = None
     expires_at: Annotated[
-        datetime | None, Field("When it ends; never by default.", option="--expires-in")
+        datetime | None, Field("When it ends; never by default.", option="--expires-in", code="time_invalid")
     ] = None
 
 

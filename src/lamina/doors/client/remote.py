@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from lamina.doors.client.transport import Said, Transport
-from lamina.doors.client.verbs import bound, code_of, operation_named
+from lamina.doors.client.verbs import bound, operation_named
 from lamina.doors.search_body import search_answer
 from lamina.errors import (
     Conflict,
@@ -178,4 +178,4 @@ def _code(operation: Operation, error: Mapping[str, Any]) -> str | None:
     place = str(error.get("field", "")).split(".")
     if error.get("code") in ("missing", "extra_forbidden") or len(place) < 2:
         return None
-    return next((code_of(one) for one in operation.parameters if one.wire == place[1]), None)
+    return next((one.fault for one in operation.parameters if one.wire == place[1]), None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from functools import cache
 from inspect import Parameter as Argument
 from typing import Any, get_origin
@@ -54,19 +53,8 @@ def bound(operation: Operation, args: Sequence[Any], named: Mapping[str, Any]) -
 def _listed(parameter: Parameter, value: Any) -> Any:
     """A text is no list of texts, though it can be looped over."""
     if isinstance(value, str) and any(get_origin(one) is tuple for one in members(parameter.type)):
-        raise InvalidInput(f"{parameter.name} must be a list of texts.", code=code_of(parameter))
+        raise InvalidInput(f"{parameter.name} must be a list of texts.", code=parameter.fault)
     return value
-
-
-def code_of(parameter: Parameter) -> str:
-    """The code of the error for a value that this field cannot have, as the open memory gives it."""
-    kinds = members(parameter.type)
-    if datetime in kinds:
-        return "time_invalid"
-    is_list = any(get_origin(one) is tuple for one in kinds)
-    if is_list and parameter.name in ("keys", "spaces", "layers", "kinds"):
-        return f"{parameter.name.removesuffix('s')}_invalid"
-    return f"{parameter.name}_invalid"
 
 
 def verb_of(memory: ScopedMemory, name: str) -> Callable[..., Any]:
