@@ -50,7 +50,7 @@ def _doors() -> Doors:
         proposals=_late("lamina.lifecycle.consent", "proposals"),
         writing_rates=_late("lamina.layers.writing", "rates"),
         relations=_late("lamina.layers.relations", "Relations"),
-        export_graph=_late("lamina.read.graph", "exported"),
+        export_graph=_late("lamina.layers.relations", "exported"),
         purge=_late("lamina.lifecycle.purge", "purge"),
         verify_purge=_late("lamina.lifecycle.purge", "verify_purge"),
         erase=_late("lamina.lifecycle.erase", "erase"),

@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 from lamina.documents.results import Corpus, DocumentLines, SearchResults
 from lamina.documents.settings import Citations
 from lamina.jobs.decided import Kept
-from lamina.jobs.decision_list import DecisionList, find_decision, list_decisions, overrule
+from lamina.jobs.decision_list import DecisionList
 from lamina.model.token import Right
 from lamina.operations.operation import Field, Tool, given, operation, routed
 from lamina.scoped import ScopedMemory
@@ -98,7 +98,7 @@ class Decided:
 )
 def decisions(memory: ScopedMemory, request: Decided) -> DecisionList:
     """Every decision in the workspace's files, oldest first, and sections that cannot be read."""
-    return list_decisions(memory.engine, request.status)
+    return memory.decisions(request.status)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +118,7 @@ class OneDecision:
 )
 def decision(memory: ScopedMemory, request: OneDecision) -> Kept:
     """One decision with everything that is known of it."""
-    return find_decision(memory.engine, request.decision_id)
+    return memory.decision(request.decision_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,4 +140,4 @@ class Supersede:
 )
 def supersede_decision(memory: ScopedMemory, request: Supersede) -> Decision:
     """Say that one decision overrules another; both sections name each other then."""
-    return overrule(memory, request.decision_id, request.by, request.because)
+    return memory.supersede_decision(request.decision_id, request.by, request.because)

@@ -11,7 +11,7 @@ from lamina.audit import events
 from lamina.errors import NotFound
 from lamina.model import Query, Space
 from lamina.model.audit import TraceEvent
-from lamina.read.recall import Answer, current_phases
+from lamina.retrieval.hits import Answer, current_phases
 from lamina.storage.database import Transaction
 from lamina.storage.logs import Events
 from lamina.storage.memories import Memories

@@ -32,6 +32,7 @@ from lamina.policy.categories import Categories
 from lamina.policy.consent import Fields, load_fields
 from lamina.policy.gates import Law
 from lamina.policy.rules import Policy
+from lamina.retrieval.meaning import meant_by, vectors_of
 from lamina.similarity.merge_bands import Merging
 from lamina.storage.database import Transaction
 from lamina.storage.logs import (
@@ -49,7 +50,6 @@ from lamina.storage.small_tables import Operations
 from lamina.storage.text_index import TextIndex
 from lamina.storage.vectors import Vectors
 from lamina.text.terms import terms
-from lamina.write.meaning import meant_by, vectors_of
 
 #: What a step in a memory's history is called in the audit (CM-10) and in a thread's delta (IS-1).
 _AUDIT_OP = {

@@ -19,7 +19,7 @@ from lamina.model import plain
 
 if TYPE_CHECKING:
     from lamina.documents.results import LibraryStatus, SearchResults
-    from lamina.write.meaning import Meaning
+    from lamina.retrieval.meaning import Meaning
 
 commands = Commands()
 

@@ -15,7 +15,7 @@ from lamina.errors import InvalidInput
 from lamina.model import iso
 
 if TYPE_CHECKING:
-    from lamina.write.tally import Stats
+    from lamina.read.stats import Stats
 
 commands = Commands()
 

@@ -15,8 +15,8 @@ from lamina.doors.cli.output import Output, hide_password
 
 if TYPE_CHECKING:
     from lamina.doors.doctor import Check
-    from lamina.engine import Status
     from lamina.model.audit import AuditReport
+    from lamina.read.status import Status
 
 commands = Commands()
 

@@ -10,9 +10,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from lamina.doors.http.models import Body
 from lamina.doors.http.routes import Reader, Writer, says
-from lamina.layers.relations import RELATED, Graph, Relation, Relations
+from lamina.layers.relations import RELATED, Graph, Relation, Relations, exported
 from lamina.model import plain
-from lamina.read.graph import exported
 
 router = APIRouter(responses=says(401, 403, 404, 422))
 

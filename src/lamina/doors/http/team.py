@@ -14,7 +14,7 @@ from lamina.doors.http.models import Body, Few
 from lamina.doors.http.routes import Reader, says
 from lamina.model import Delta, plain
 from lamina.read.query import Bullet
-from lamina.write.tally import Stats
+from lamina.read.stats import Stats
 
 #: How long a request may wait for a change, and how often we look meanwhile.
 LONGEST_WAIT = 30.0

@@ -44,7 +44,7 @@ def learn(transaction: Transaction, encoder: Embedder | None, shelf: int, texts:
         Vectors(transaction).add(encoder.embedder_id, shelf, made)
 
 
-def reach(embedder: Embedder | None, question: str) -> float:
+def weight_of(embedder: Embedder | None, question: str) -> float:
     """How much a question's vector counts beside its words, from 0 to 1; 0 where it cannot be had."""
     try:
         return 0.0 if embedder is None else embedder.reach(question)
