@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lamina.engine import Engine
+    from lamina.scoped import ScopedMemory
 
 __version__ = "0.1.0"
 
@@ -43,6 +44,7 @@ __all__ = [
     "Conflict",
     "Damaged",
     "Denied",
+    "Engine",
     "Explanation",
     "Hit",
     "InvalidInput",
@@ -56,6 +58,7 @@ __all__ = [
     "Recollection",
     "Role",
     "Scope",
+    "ScopedMemory",
     "Space",
     "State",
     "Unauthenticated",
@@ -73,3 +76,13 @@ def open(target: str | Path, **settings: Any) -> Engine:
     """
     engine: Engine = import_module("lamina.opening").open_memory(target, **settings)
     return engine
+
+
+#: Where the names are that are loaded when somebody asks for them.
+_LATE = {"Engine": "lamina.engine", "ScopedMemory": "lamina.scoped"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATE[name]), name)

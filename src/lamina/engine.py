@@ -8,7 +8,9 @@ from typing import Unpack
 from lamina.lifecycle.fading import after_indexing, catch_up
 from lamina.read.status import Status, status_of
 from lamina.scoped import ScopedMemory
-from lamina.write.store import Parts, Store, Who, reindex
+from lamina.write.parts import Parts, Who
+from lamina.write.reindex import reindex
+from lamina.write.store import Store
 
 
 class Engine(Store):

@@ -42,8 +42,8 @@ from lamina.storage.database import Database
 from lamina.storage.sqlite import SqliteDatabase, tenant_file
 from lamina.workspace.layout import DATABASE, create_workspace, is_workspace
 from lamina.write.linking import Linking
-from lamina.write.store import Parts, store_id
-from lamina.write.unit_of_work import Ruleset
+from lamina.write.parts import Parts, store_id
+from lamina.write.ruleset import Ruleset
 
 #: How long a question waits for an encoder elsewhere; then words alone answer it.
 _QUESTION_S = 2.0

@@ -7,10 +7,10 @@ from typing import Any
 
 from lamina.model import Explanation, HistoryEntry, HistoryOp, Memory, Phase, Query, State, Verdict, iso
 from lamina.model.audit import TraceEvent
-from lamina.read.journal import last_events, one_event
+from lamina.read.journal import current_phases, last_events, one_event
 from lamina.read.recall import narrowed
 from lamina.read.snapshot import Snapshot, look
-from lamina.retrieval.hits import Means, current_phases, find_hits
+from lamina.retrieval.hits import Means, find_hits
 from lamina.storage.database import Transaction
 from lamina.storage.logs import History
 from lamina.text.normalise import well_formed

@@ -13,14 +13,14 @@ from lamina.policy.categories import Categories
 from lamina.read.coverage import allowed_query
 from lamina.read.snapshot import Snapshot, look
 from lamina.retrieval.alike import closeness
-from lamina.retrieval.hits import Answer, checked_query, find_hits
+from lamina.retrieval.hits import Answer, find_hits
 from lamina.storage.database import Transaction
 from lamina.storage.relations import Relations
 from lamina.text.normalise import well_formed
 from lamina.text.tokens import count_tokens
 from lamina.text.ttl import parse_time
 from lamina.write.caller import Caller
-from lamina.write.details import fraction, query_of, whole_number
+from lamina.write.details import checked_query, fraction, query_of, whole_number
 
 TOP_K = 3
 BUDGET = 512

@@ -12,9 +12,8 @@ from lamina.read.changes import delta_in
 from lamina.read.coverage import allowed_query, covering, find_deep
 from lamina.read.journal import reading_events
 from lamina.read.snapshot import Snapshot, look
-from lamina.retrieval.hits import checked_query
 from lamina.write.caller import Caller
-from lamina.write.details import Narrowing, query_of, time_of
+from lamina.write.details import Narrowing, checked_query, query_of, time_of
 
 
 def recall(caller: Caller, question: str, narrowing: Narrowing, *, trace: bool = False) -> Recollection:

@@ -13,9 +13,8 @@ from lamina.errors import InvalidInput, NotFound
 from lamina.ranking.tiers import DEEPEST, DEPTHS
 from lamina.read.coverage import allowed_query, covering, find_deep
 from lamina.read.snapshot import look
-from lamina.retrieval.hits import checked_query
 from lamina.write.caller import Caller
-from lamina.write.details import chosen, query_of, whole_number
+from lamina.write.details import checked_query, chosen, query_of, whole_number
 
 
 class SearchOptions(TypedDict, total=False):

@@ -12,7 +12,7 @@ from lamina.model import Scope
 from lamina.storage.database import Transaction
 from lamina.storage.small_tables import Properties
 from lamina.write.caller import Caller
-from lamina.write.store import DEFAULT_SESSION
+from lamina.write.homes import DEFAULT_SESSION
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from lamina.clock import monotonic
 from lamina.encoders.port import Embedder
 from lamina.errors import InvalidInput
-from lamina.model import Authority, Hit, Kind, Layer, Memory, Phase, Query, Recollection, Space, Trust
+from lamina.model import Authority, Hit, Kind, Layer, Memory, Query, Recollection, Trust
 from lamina.ranking.blend import Blend, Candidate, blended
 from lamina.ranking.fusion import Fused, Traits, adjust, newest_first, ranks_by, reciprocal
 from lamina.ranking.lexical import Shelf, Words, ranked
@@ -22,16 +22,12 @@ from lamina.retrieval.packing import packed
 from lamina.storage.database import Transaction
 from lamina.storage.layers import LayerRows
 from lamina.storage.memories import Memories
-from lamina.storage.phases import Phases
 from lamina.storage.relations import Relations
 from lamina.storage.text_index import TextIndex
 from lamina.text.entries import canonical_key
-from lamina.text.normalise import well_formed
 from lamina.text.terms import terms
 from lamina.text.tokens import count_tokens
 
-MAX_K = 1000
-MAX_QUERY_CHARS = 20_000
 #: What has this much of the best score matches well.
 GOOD = 0.9
 _FEW = 5000  #: procedures, or memories of a category: on a shelf, up to so many are looked up by their place
@@ -150,14 +146,6 @@ def _found(reading: Reading, blend: Blend, wanted: int) -> list[Fused]:
 def _scores(one: Candidate) -> dict[str, float]:
     parts = {"lexical": one.lexical, "meaning": one.meaning, "conversation": one.conversation}
     return {name: value for name, value in parts.items() if value > 0.0}
-
-
-def checked_query(query: Query) -> Query:
-    """The query, or InvalidInput that says what is wrong with it."""
-    well_formed(query.text, "question", MAX_QUERY_CHARS)
-    if not 1 <= query.k <= MAX_K:
-        raise InvalidInput(f"k must be between 1 and {MAX_K}, not {query.k}.", code="k_invalid")
-    return query
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,18 +280,6 @@ def _chosen(asked: str, order: Sequence[Fused], memories: Mapping[str, Memory]) 
         kept.append(one)
     twins = near_duplicates(asked, [memories[one.id].text for one in kept])
     return [one for n, one in enumerate(kept) if n not in twins] + [kept[n] for n in sorted(twins)]
-
-
-def current_phases(transaction: Transaction, query: Query) -> dict[Space, Phase]:
-    """The phase each of the query's spaces is in, in reading order; spaces without one are left out."""
-    found: dict[Space, Phase] = {}
-    for space in query.spaces:
-        name = query.scope.shelf(space)
-        known = TextIndex(transaction).shelf(name) if name else None
-        phase = Phases(transaction).get(*known) if known else None
-        if phase is not None:
-            found[space] = phase
-    return found
 
 
 def _hit(one: Fused, memory: Memory, words: Sequence[str]) -> Hit:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.encoders.port import Embedder, Verdict
+from lamina.encoders.tended import patient
 from lamina.errors import LaminaError
 from lamina.model import Memory
 from lamina.ranking.lexical import Shelf
@@ -67,6 +68,13 @@ def likeness(
     except LaminaError:
         return {}
     return Vectors(transaction).likeness(name, asked, shelves)
+
+
+def embed_some(database: Database, embedder: Embedder | None, limit: int) -> int:
+    """The same as work in the background does it: none while the encoder cannot be had."""
+    with suppress(LaminaError):  # `status` says what is wrong with it, and search goes on by words
+        return embed_missing(database, patient(embedder), limit)
+    return 0
 
 
 def embed_missing(database: Database, embedder: Embedder | None, limit: int = 500) -> int:

@@ -12,7 +12,9 @@ from lamina.language.secrets.privacy import check_name
 from lamina.model import Role, Scope, Space
 from lamina.storage.shelf_contents import people
 from lamina.write.details import chosen
-from lamina.write.store import DEFAULT_SESSION, Store, Who
+from lamina.write.homes import DEFAULT_SESSION
+from lamina.write.parts import Who
+from lamina.write.store import Store
 
 
 @dataclass(frozen=True, init=False)

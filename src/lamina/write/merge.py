@@ -32,7 +32,8 @@ from lamina.similarity.merge_bands import Merge, Near, Update, banded, differing
 from lamina.storage.logs import History
 from lamina.text.ttl import parse_time
 from lamina.write import commit
-from lamina.write.unit_of_work import Ruleset, UnitOfWork
+from lamina.write.ruleset import Ruleset
+from lamina.write.unit_of_work import UnitOfWork
 
 #: How many memories one merge takes, and how many neighbours are compared with a new one.
 MOST, _NEAR = 10, 12

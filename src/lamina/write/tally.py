@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from lamina.model import HistoryOp, Layer, Memory, Scope, quoted
-from lamina.storage.database import Transaction
+from lamina.ranking.decay import EPISODE_RENEWED
+from lamina.storage.database import Database, Transaction
+from lamina.storage.layers import LayerRows
 from lamina.storage.operational import Happening, Operational
 from lamina.write.unit_of_work import UnitOfWork
 
@@ -83,7 +85,10 @@ class Reads:
                 if one in self._seen or len(self._seen) < _MOST:
                     self._seen[one] = (self._seen.get(one, (0, at))[0] + 1, at)
 
-    def taken(self) -> dict[str, tuple[int, datetime]]:
+    def store(self, database: Database) -> int:
+        """Write what was found since the last time; how many memories it was."""
         with self._mutex:
             seen, self._seen = self._seen, {}
-        return seen
+        if seen:
+            database.write(lambda tx: LayerRows(tx).note(seen, EPISODE_RENEWED))
+        return len(seen)
