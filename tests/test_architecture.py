@@ -43,6 +43,9 @@ PUBLIC = [
     "State",
     "Unauthenticated",
     "Unavailable",
+    "aconnect",
+    "aopen",
+    "connect",
     "open",
 ]
 

@@ -32,8 +32,11 @@ from lamina.model import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from lamina.doors.client.awaited import AsyncMemory
+    from lamina.doors.client.remote import Remote
     from lamina.engine import Engine
     from lamina.scoped import ScopedMemory
 
@@ -63,6 +66,9 @@ __all__ = [
     "State",
     "Unauthenticated",
     "Unavailable",
+    "aconnect",
+    "aopen",
+    "connect",
     "open",
 ]
 
@@ -76,6 +82,30 @@ def open(target: str | Path, **settings: Any) -> Engine:
     """
     engine: Engine = import_module("lamina.opening").open_memory(target, **settings)
     return engine
+
+
+def connect(url: str, token: str, *, timeout_s: float = 60.0) -> Remote:
+    """A server's memory: `lamina.connect("http://127.0.0.1:8765", token).scope(session="s1").recall("tea")`.
+
+    The verbs, answers and errors are those of an open memory; the token says whose it is and who speaks.
+    """
+    remote: Remote = import_module("lamina.doors.client.remote").Remote(url, token, timeout_s=timeout_s)
+    return remote
+
+
+def aopen(target: str | Path, **settings: Any) -> AsyncMemory:
+    """`open` for a program that awaits: `async with lamina.aopen("notes") as memory: …`."""
+    return _awaited(lambda: open(target, **settings))
+
+
+def aconnect(url: str, token: str, *, timeout_s: float = 60.0) -> AsyncMemory:
+    """`connect` for a program that awaits."""
+    return _awaited(lambda: connect(url, token, timeout_s=timeout_s))
+
+
+def _awaited(opener: Callable[[], Engine | Remote]) -> AsyncMemory:
+    memory: AsyncMemory = import_module("lamina.doors.client.awaited").AsyncMemory(opener)
+    return memory
 
 
 #: Where the names are that are loaded when somebody asks for them.

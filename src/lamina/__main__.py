@@ -11,54 +11,43 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lamina import __version__
-from lamina.doors.cli.app import run
-from lamina.doors.cli.doors import Doors, Opening
 
 if TYPE_CHECKING:
+    from lamina.doors.cli.doors import Doors, Opening
     from lamina.doors.doctor import Check
     from lamina.engine import Engine
 
 
 def main() -> None:
     """The `lamina` command."""
-    sys.exit(run(_doors(), sys.argv[1:]))
+    words = sys.argv[1:]
+    if (answer := _at_once(words)) is not None:
+        sys.stdout.write(answer)
+        return
+    sys.exit(import_module("lamina.doors.cli.app").run(doors(), words))
 
 
-def _doors() -> Doors:
-    return Doors(
+def _at_once(words: Sequence[str]) -> str | None:
+    """What needs no memory and no catalogue: the version, and the list of commands."""
+    if words == ["--version"]:
+        return f"lamina {__version__}\n"
+    if words in ([], ["--help"], ["-h"]):
+        return (Path(__file__).parent / "doors" / "cli" / "data" / "help.txt").read_text("utf-8")
+    return None
+
+
+def doors() -> Doors:
+    """What the command line is handed."""
+    made: Doors = import_module("lamina.doors.cli.doors").Doors(
         version=__version__,
-        find_workspace=_late("lamina.workspace.layout", "find_workspace"),
-        create_workspace=_late("lamina.workspace.layout", "create_workspace"),
-        load_config=_late("lamina.config", "load_config"),
-        knobs=_late("lamina.config", "knobs"),
-        parse_time=_late("lamina.text.ttl", "parse_time"),
-        parse_ttl=_late("lamina.text.ttl", "parse_ttl"),
         open_memory=_open_memory,
         read_policy=_late("lamina.opening", "read_policy"),
         examine=_examine,
-        create_token=_late("lamina.lifecycle.tokens", "create_token"),
-        list_tokens=_late("lamina.lifecycle.tokens", "list_tokens"),
-        revoke_token=_late("lamina.lifecycle.tokens", "revoke_token"),
-        list_jobs=_late("lamina.jobs.run", "list_jobs"),
-        job_time=_late("lamina.jobs.clockwork", "hard_stop_s"),
-        run_job=_late("lamina.opening", "run_job"),
-        clockwork=_late("lamina.jobs.clockwork", "Clockwork"),
-        list_decisions=_late("lamina.jobs.decision_list", "list_decisions"),
-        find_decision=_late("lamina.jobs.decision_list", "find_decision"),
-        overrule_decision=_late("lamina.jobs.decision_list", "overrule"),
-        import_files=_late("lamina.imports.bring_in", "import_files"),
-        proposals=_late("lamina.lifecycle.consent", "proposals"),
-        writing_rates=_late("lamina.layers.writing", "rates"),
-        relations=_late("lamina.layers.relations", "Relations"),
-        export_graph=_late("lamina.layers.relations", "exported"),
-        purge=_late("lamina.lifecycle.purge", "purge"),
-        verify_purge=_late("lamina.lifecycle.purge", "verify_purge"),
-        erase=_late("lamina.lifecycle.erase", "erase"),
-        export=_late("lamina.lifecycle.export", "export"),
         show_bar=_late("lamina.doors.cli.bar", "shown"),
         serve_http=_serve_http,
         serve_mcp=_serve_mcp,
     )
+    return made
 
 
 def _late(module: str, name: str) -> Callable[..., Any]:
@@ -106,8 +95,8 @@ def _serve_http(engine: Engine, announce: Callable[[str], None]) -> None:
     import_module("lamina.opening").serve_http(engine, announce, os.environ)
 
 
-def _serve_mcp(mind: Any, engine: Engine, http: bool, tools: str) -> None:
-    import_module("lamina.opening").serve_mcp(mind, engine, http=http, tools=tools)
+def _serve_mcp(memory: Any, engine: Engine, http: bool, tools: str) -> None:
+    import_module("lamina.opening").serve_mcp(memory, engine, http=http, tools=tools)
 
 
 if __name__ == "__main__":

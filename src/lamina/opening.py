@@ -289,8 +289,7 @@ def serve_http(engine: Engine, announce: Callable[[str], None], environment: Map
     """Serve the HTTP API until interrupted; `announce` gets the lines a person should read."""
     server = load_part("lamina.doors.http.server")
     hints = load_part("lamina.documents.hints").hints if find_spec("watchfiles") else None
-    writer = partial(open_writer, engine.config, environment)
-    server.serve(engine, local_token(engine, home_folder(environment)), announce, hints, writer)
+    server.serve(engine, local_token(engine, home_folder(environment)), announce, hints)
 
 
 def serve_mcp(mind: ScopedMemory, engine: Engine, *, http: bool, tools: str) -> None:

@@ -164,13 +164,13 @@ class ScopedMemory(Caller):
         """
         return change.unmerge(self, memory_id, reason=reason)
 
-    def link(self, from_id: str, to_id: str, type: str = RELATED, strength: float = 1.0) -> Relation:
+    def link(self, memory_id: str, other: str, type: str = RELATED, strength: float = 1.0) -> Relation:
         """Say that two memories belong together; said again, it is as said last."""
-        return Relations(self).link(from_id, to_id, type, strength)
+        return Relations(self).link(memory_id, other, type, strength)
 
-    def unlink(self, from_id: str, to_id: str, type: str = RELATED) -> Relation:
+    def unlink(self, memory_id: str, other: str, type: str = RELATED) -> Relation:
         """Take an edge away, said or found, whichever way round it is; NotFound where there is none."""
-        return Relations(self).unlink(from_id, to_id, type)
+        return Relations(self).unlink(memory_id, other, type)
 
     # Asking.
 
@@ -224,6 +224,10 @@ class ScopedMemory(Caller):
         tags. The first page counts what there is of each; `cursor` asks for the page after the last.
         """
         return list_memories(self, **wanted)
+
+    def id_of(self, id_or_key: str) -> str:
+        """The id of an active memory named by its id or its key, the nearest shelf first."""
+        return change.id_of(self, id_or_key)
 
     def history(self, memory_id: str) -> tuple[HistoryEntry, ...]:
         """Every step in the life of a memory, oldest first."""
@@ -379,9 +383,9 @@ class ScopedMemory(Caller):
         """
         return erase.erase(self, user)
 
-    def export(self, folder: Path | None = None) -> Exported:
+    def export(self, to: Path | None = None) -> Exported:
         """Everything known about the caller's user, as files in a new or empty folder."""
-        return export.export(self, folder or export.default_folder(self))
+        return export.export(self, to or export.default_folder(self))
 
     def export_lines(self) -> Iterator[str]:
         """The same as lines of JSON; the last one counts the others and seals them with a SHA-256."""
@@ -447,9 +451,9 @@ class ScopedMemory(Caller):
         """Put POLICY.md as it is now in force; an administrator's act, Denied to everybody else."""
         return self.store.accept_policy(self.scope)
 
-    def allow(self, fingerprint: str) -> None:
-        """Say that what a refusal names by this fingerprint is no secret; only the person can."""
-        governance.allow(self, fingerprint)
+    def allow(self, *fingerprints: str) -> None:
+        """Say that what a refusal names by these fingerprints is no secret; only the person can."""
+        governance.allow(self, *fingerprints)
 
     def may_use(self, tool: str) -> bool:
         """Whether the administrator's policy lets an agent use a tool; a refusal is audited."""

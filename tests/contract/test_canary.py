@@ -22,7 +22,7 @@ from psycopg import sql
 import lamina
 from bench.secret_corpus import corpus
 from lamina import LaminaError
-from lamina.__main__ import _doors
+from lamina.__main__ import doors as _doors
 from lamina.doors.cli.app import run
 from lamina.doors.http.app import create_app
 from lamina.doors.http.guard import Limits

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lamina import Denied, InvalidInput, NotFound, Outcome, State
-from lamina.__main__ import _doors
+from lamina.__main__ import doors as _doors
 from lamina.doors.cli.app import run
 from lamina.engine import Engine
 from lamina.model import Authority, Receipt, Trust

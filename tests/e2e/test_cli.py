@@ -22,7 +22,7 @@ import apsw
 import httpx
 import pytest
 
-from lamina.__main__ import _doors
+from lamina.__main__ import doors as _doors
 from lamina.doors.cli.app import run
 
 Inside = Callable[..., "Ran"]

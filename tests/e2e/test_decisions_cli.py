@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import lamina
-from lamina.__main__ import _doors
+from lamina.__main__ import doors as _doors
 from lamina.doors.cli.app import run
 from lamina.jobs.run import run_job
 from lamina.testing import ManualClock

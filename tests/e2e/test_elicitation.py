@@ -13,7 +13,7 @@ from mcp import Client
 from mcp_types import ElicitRequestParams, ElicitResult
 
 import lamina
-from lamina.__main__ import _doors
+from lamina.__main__ import doors as _doors
 from lamina.doors.cli.app import run
 from lamina.doors.mcp.identity import Starter
 from lamina.doors.mcp.server import build_server

@@ -37,7 +37,18 @@ from lamina.opening import local_token
 from lamina.testing import ManualClock
 
 ROOT = Path(__file__).parents[2]
-PROBLEM = {"type", "title", "status", "detail", "instance", "code", "request_id", "hint", "errors"}
+PROBLEM = {
+    "type",
+    "title",
+    "status",
+    "detail",
+    "instance",
+    "code",
+    "request_id",
+    "hint",
+    "errors",
+    "receipt",
+}
 SECRET = "hunter2Xq9vLw7"
 REFUSED_TEXT = f"my password is {SECRET}"
 
@@ -449,7 +460,8 @@ def test_headers_queries_and_texts_do_not_change_who_is_asking(door: Door) -> No
         assert (memory["owner"], memory["authority"]) == ("ana", "ai_inferred")
         assert memory["provenance"]["actor"] == "agent:planner"
         assert memory["provenance"]["role"] == "agent"
-        problem(agent.get(f"/v1/memories/{hidden}?user=bob", headers=claims), 404)
+        problem(agent.get(f"/v1/memories/{hidden}", headers=claims), 404)
+        problem(agent.get(f"/v1/memories/{hidden}?user=bob", headers=claims), 422)
         problem(agent.get("/v1/trace?user=bob", headers=claims), 422)
         found = agent.post("/v1/recall?user=bob", json={"query": "cat"}, headers=claims)
         assert found.json()["hits"] == []

@@ -1,6 +1,6 @@
 """The nouns: frozen values without behaviour beyond their own consistency."""
 
-from lamina.model.codec import canonical, iso, plain
+from lamina.model.codec import canonical, from_plain, iso, plain
 from lamina.model.memory import Kind, Layer, Memory, Provenance, State, contract_kind, topic_of
 from lamina.model.phase import Phase
 from lamina.model.read import (
@@ -70,6 +70,7 @@ __all__ = [
     "canonical",
     "checked_name",
     "contract_kind",
+    "from_plain",
     "iso",
     "plain",
     "quoted",

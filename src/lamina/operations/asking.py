@@ -63,8 +63,10 @@ def _check_number(parameter: Parameter, value: float) -> None:
 def _check_length(parameter: Parameter, value: str | tuple[Any, ...]) -> None:
     about, what = parameter.about, "characters" if isinstance(value, str) else "items"
     if about.longest is not None and len(value) > about.longest:
-        message = f"{parameter.name} has at most {about.longest} {what}."
-        raise InvalidInput(message, code=f"{parameter.name}_invalid")
+        raise _unfit(parameter.name, f"has at most {about.longest} {what}.")
     if about.fewest is not None and len(value) < about.fewest:
-        message = f"{parameter.name} has at least {about.fewest} {what}."
-        raise InvalidInput(message, code=f"{parameter.name}_invalid")
+        raise _unfit(parameter.name, f"has at least {about.fewest} {what}.")
+
+
+def _unfit(name: str, why: str) -> InvalidInput:
+    return InvalidInput(f"{name} {why}", code=f"{name}_invalid")

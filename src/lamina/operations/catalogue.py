@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from lamina.operations import documents, layers, memories, sessions, team, upkeep
-from lamina.operations.operation import OPERATIONS, Door, Field, Operation, Parameter, Tool
+from lamina.operations.operation import CATALOGUE, Operation
 
-__all__ = [
-    "FAMILIES",
-    "OPERATIONS",
-    "Door",
-    "Field",
-    "Operation",
-    "Parameter",
-    "Tool",
-]
-
-#: The modules that declare operations, in the order in which pages and help show them.
-FAMILIES = (memories, team, sessions, layers, documents, upkeep)
+#: The modules that declare operations, in the order in which doors, help and pages show them.
+FAMILIES = (memories, documents, team, sessions, layers, upkeep)
+_PLACE = {module.__name__: place for place, module in enumerate(FAMILIES)}
+#: Every operation by its name, family by family, in the order of declaration.
+OPERATIONS: Mapping[str, Operation] = MappingProxyType(
+    {one.name: one for one in sorted(CATALOGUE.values(), key=lambda one: _PLACE[one.run.__module__])}
+)

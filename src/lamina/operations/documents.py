@@ -42,7 +42,7 @@ class Search:
 
 
 @operation(
-    "GET /v1/search",
+    routed("GET /v1/search", camel=True),
     Right.READ,
     tool=Tool(
         title="Search documents",
@@ -73,7 +73,7 @@ class Lines:
 
 
 @operation(
-    routed("GET /v1/documents", codes=(404,)),
+    routed("GET /v1/documents", codes=(404,), camel=True),
     Right.READ,
     command="lines",
     tool=Tool(title="Read a document"),

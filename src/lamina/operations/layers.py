@@ -9,7 +9,7 @@ from lamina.layers.layers import Learned
 from lamina.model import Receipt
 from lamina.model.token import Right
 from lamina.operations.memories import MOST_ITEMS
-from lamina.operations.operation import Field, Tool, given, operation, routed
+from lamina.operations.operation import Door, Field, Tool, given, operation, routed
 from lamina.operations.sessions import Nothing
 from lamina.scoped import ScopedMemory
 from lamina.text.accounts import Episode, Procedure
@@ -28,7 +28,9 @@ class Learn:
     ] = ()
     source: Annotated[str | None, Field("Where it comes from, such as a URL.")] = None
     origin: Annotated[str | None, Field("human, mother or correction: how sure it is.")] = None
-    project: Annotated[str | None, Field("The project it is about.")] = None
+    project: Annotated[
+        str | None, Field("The project it is about.", but={Door.MCP: "The connection says which."})
+    ] = None
     resolution: Annotated[str, Field("Of a contradiction: warn, ask, supersede or keep.")] = "warn"
     reason: Annotated[str, Field("Why; it is kept in the history.")] = ""
 
@@ -85,7 +87,7 @@ def update_user_model(memory: ScopedMemory, request: Updates) -> list[Receipt]:
 
 
 @operation(
-    "DELETE /v1/user-model",
+    routed("DELETE /v1/user-model", under="removed"),
     Right.WRITE,
     command="user-model reset",
     asks="Forget the whole user model? `lamina restore` can bring each value back.",
@@ -197,7 +199,9 @@ class RecordEpisode:
     """What happened."""
 
     summary: Annotated[str, Field("What happened, in a sentence or two.", position=True)]
-    topics: Annotated[tuple[str, ...], Field("What it was about.", longest=20, option="--topic")] = ()
+    topics: Annotated[
+        tuple[str, ...], Field("What it was about.", longest=20, option="--topic", listed=True)
+    ] = ()
     outcome: Annotated[str, Field("success, partial, failed or unknown.")] = "unknown"
     duration_ms: Annotated[int | None, Field("How long it took, in milliseconds.", low=0)] = None
     group: Annotated[str | None, Field("The group it happened in.")] = None

@@ -23,12 +23,16 @@ from lamina.model import (
 )
 from lamina.model.audit import TraceEvent
 from lamina.model.token import Right
-from lamina.operations.operation import Field, Tool, given, operation, routed
+from lamina.operations.operation import Door, Field, Tool, given, operation, routed
 from lamina.read.list import Page
 from lamina.scoped import ScopedMemory
 
 MOST_ITEMS = 64
 LARGEST = 2**31
+_SPACES = "(?:session|user|project|system):"
+#: What `quoted` and the engine make of names: nothing else can be an id.
+ID_FORM = rf"{_SPACES}[A-Za-z0-9._@~,-]{{1,3200}}:[a-z_]{{1,20}}:[0-9]{{1,18}}"
+_KEY_FORM = rf"(?!{_SPACES})[^\x00-\x1f\x7f-\x9f]{{1,200}}"
 MemoryId = Annotated[
     str,
     Field(
@@ -37,11 +41,12 @@ MemoryId = Annotated[
         metavar="ID",
         example="user:ana:semantic:12",
         wire="id",
+        form=ID_FORM,
     ),
 ]
 Reason = Annotated[str, Field("Why; it is kept in the history.")]
 Categories = Annotated[
-    tuple[str, ...], Field("Only these categories.", longest=MOST_ITEMS, option="--category")
+    tuple[str, ...], Field("Only these categories.", longest=MOST_ITEMS, option="--category", listed=True)
 ]
 Since = Annotated[datetime | None, Field("Not older than this date or time; UTC if it has no offset.")]
 Until = Annotated[datetime | None, Field("Not newer than this date or time; UTC if it has no offset.")]
@@ -140,7 +145,8 @@ class Recall:
         tuple[Kind, ...] | None, Field("Only these kinds.", longest=MOST_ITEMS, option="--kind")
     ] = None
     categories: Annotated[
-        tuple[str, ...] | None, Field("Only these categories.", longest=MOST_ITEMS, option="--category")
+        tuple[str, ...] | None,
+        Field("Only these categories.", longest=MOST_ITEMS, option="--category", listed=True),
     ] = None
     since: Since = None
     until: Until = None
@@ -287,6 +293,7 @@ class Forget:
             metavar="ID-or-KEY",
             example="user:ana:semantic:12",
             wire="id",
+            form=f"{ID_FORM}|{_KEY_FORM}",
             also=("id_or_key", "key"),
         ),
     ]
@@ -415,7 +422,9 @@ class WhyNot:
 @operation(
     routed("POST /v1/memories/{id}/why-not", codes=(404,)),
     Right.READ,
+    command=None,
     tool=Tool(title="Why not"),
+    but={Door.CLI: "`lamina explain ID --question` asks for it."},
 )
 def why_not(memory: ScopedMemory, request: WhyNot) -> Verdict:
     """Why a memory is not among the hits for a question, or that it is."""
@@ -432,7 +441,9 @@ class OneEvent:
 @operation(
     routed("GET /v1/trace/{seq}/explain", codes=(404,)),
     Right.READ,
+    command=None,
     tool=Tool(title="Explain an event"),
+    but={Door.CLI: "`lamina explain NUMBER` asks for it."},
 )
 def explain_event(memory: ScopedMemory, request: OneEvent) -> Verdict:
     """Why a write was refused, which of two won, what was recalled: from the event that was recorded."""
@@ -505,7 +516,7 @@ class Keys:
     ] = ()
 
 
-@operation("GET /v1/resolve", Right.READ, tool=Tool(title="Resolve", items="values"))
+@operation(routed("GET /v1/resolve", under="values"), Right.READ, tool=Tool(title="Resolve", items="values"))
 def resolve(memory: ScopedMemory, request: Keys) -> dict[str, Effective]:
     """The values in force for keys such as response.language, and what each of them hides."""
     return memory.resolve(request.keys)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
-from types import MappingProxyType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from lamina.errors import LaminaError
@@ -53,9 +52,11 @@ class Field:
     option: str = ""  #: on the command line, such as `-k` or `--budget`; else its name with dashes
     position: bool = False  #: on the command line without a name
     metavar: str = ""
+    listed: bool = False  #: on the command line several in one word, with commas
     piped: bool = False  #: on the command line, `-` or nothing reads standard input
     wire: str = ""  #: over HTTP, where it has another name: `id`, `from`, `return`; a model may use it, too
     header: str = ""  #: the HTTP header that carries it
+    form: str = ""  #: a pattern; in a path, what does not match is as unknown as what is not there
     also: tuple[str, ...] = ()  #: names that a model may use instead
     but: Mapping[str, str] = field(default_factory=dict)  #: doors that do not have it, each with its reason
 
@@ -88,6 +89,9 @@ class Route:
     etag: bool = False  #: the answer's revision is its ETag
     if_match: bool = False  #: `If-Match` is honoured
     codes: tuple[int, ...] = ()  #: further statuses that are documented
+    under: str | None = None  #: the name that the answer stands under; a list's is `items`, and "" is none
+    shows: tuple[str, ...] = ()  #: properties of the answer that are told beside its fields
+    camel: bool = False  #: the answer's names are `startLine`, not `start_line`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,10 +160,8 @@ def _parameter(one: Any, hint: Any) -> Parameter:
     return Parameter(one.name, hint, about, one.default)
 
 
-#: Every operation by its name, in the order of declaration.
+#: Every operation that was declared, by its name; `catalogue.OPERATIONS` is the table to read.
 CATALOGUE: dict[str, Operation] = {}
-#: The table itself, for those who only read it.
-OPERATIONS: Mapping[str, Operation] = MappingProxyType(CATALOGUE)
 
 Run = TypeVar("Run", bound=Callable[..., Any])
 

@@ -64,7 +64,7 @@ def start_session(memory: ScopedMemory, request: StartSession) -> Session:
 
 
 @operation(
-    "DELETE /v1/session",
+    routed("DELETE /v1/session", under="removed"),
     Right.WRITE,
     command="session end",
     tool=Tool(title="End the session", destroys=True, repeatable=False),
@@ -74,7 +74,12 @@ def end_session(memory: ScopedMemory, request: Nothing) -> int:  # noqa: ARG001 
     return memory.end_session()
 
 
-@operation("GET /v1/session", Right.READ, command="session status", tool=Tool(title="The session"))
+@operation(
+    routed("GET /v1/session", under="session"),
+    Right.READ,
+    command="session status",
+    tool=Tool(title="The session"),
+)
 def session(memory: ScopedMemory, request: Nothing) -> Session | None:  # noqa: ARG001 the catalogue's form
     """When the session began, was last used and ended; nothing before its first use."""
     return memory.session()
@@ -123,7 +128,7 @@ class Between:
 
 
 @operation(
-    routed("GET /v1/phases/diff", codes=(404,)),
+    routed("GET /v1/phases/diff", codes=(404,), shows=("summary_lines",)),
     Right.READ,
     command="phase diff",
     tool=Tool(title="Difference of phases"),
@@ -133,7 +138,7 @@ def phase_diff(memory: ScopedMemory, request: Between) -> PhaseDiff:
     return memory.phase_diff(request.before, request.after, request.space)
 
 
-@operation("POST /v1/compact", Right.WRITE, tool=Tool(title="Compact"))
+@operation(routed("POST /v1/compact", under="removed"), Right.WRITE, tool=Tool(title="Compact"))
 def compact(memory: ScopedMemory, request: OneSpace) -> int:
     """Put aside what is past its time in a space, lines in files too. How many entries."""
     return memory.compact(request.space)

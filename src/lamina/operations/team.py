@@ -33,7 +33,9 @@ class MemoryQuery:
     ] = None
     categories: Annotated[
         tuple[str, ...],
-        Field("Only these; all that you may read if none.", longest=MOST_ITEMS, option="--category"),
+        Field(
+            "Only these; all that you may read if none.", longest=MOST_ITEMS, option="--category", listed=True
+        ),
     ] = ()
     filters: Annotated[
         dict[str, Any] | None,
@@ -53,7 +55,7 @@ class MemoryQuery:
 
 
 @operation(
-    "POST /memory/query",
+    "POST /v1/query",
     Right.READ,
     tool=Tool(
         title="Query",

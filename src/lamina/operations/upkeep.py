@@ -17,7 +17,7 @@ from lamina.lifecycle.purge import PurgeReceipt
 from lamina.model import Role
 from lamina.model.audit import AuditReport
 from lamina.model.token import Right, Token
-from lamina.operations.memories import MemoryId
+from lamina.operations.memories import ID_FORM, MemoryId
 from lamina.operations.operation import Door, Field, Tool, given, operation, routed
 from lamina.operations.sessions import PERSON_ONLY, Nothing
 from lamina.read.status import Status
@@ -32,7 +32,14 @@ class Purge:
     """What to purge, and how."""
 
     memory_id: Annotated[
-        str, Field("The memory; without one, all that is due.", position=True, metavar="ID", wire="id")
+        str,
+        Field(
+            "The memory; without one, all that is due.",
+            position=True,
+            metavar="ID",
+            wire="id",
+            form=ID_FORM,
+        ),
     ] = ""
     now: Annotated[bool, Field("Also what could still be restored.")] = False
     exports: Annotated[
@@ -41,7 +48,7 @@ class Purge:
 
 
 @operation(
-    routed("POST /v1/memories/{id}/purge", codes=(404, 409)),
+    routed("POST /v1/memories/{id}/purge", codes=(404, 409), under=""),
     Right.CONSENT,
     asks="Purge {memory_id!r}? Nothing can bring it back.",
     but={Door.MCP: PERSON_ONLY},
@@ -61,9 +68,9 @@ class OnePurged:
 @operation(
     routed("GET /v1/memories/{id}/purge", codes=(404,)),
     Right.CONSENT,
-    command="purge --verify",
+    command=None,
     changes=False,
-    but={Door.MCP: PERSON_ONLY},
+    but={Door.CLI: "`lamina purge ID --verify` asks for it.", Door.MCP: PERSON_ONLY},
 )
 def verify_purge(memory: ScopedMemory, request: OnePurged) -> PurgeReceipt:
     """Look at every place again for a memory that was purged."""
@@ -149,13 +156,17 @@ class TokenLine:
     agent: str | None
     role: Role
     rights: tuple[Right, ...]
+    state: str  #: live, ended or revoked
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
 
     @classmethod
-    def of(cls, token: Token) -> TokenLine:
-        return cls(**{name: getattr(token, name) for name in cls.__dataclass_fields__})
+    def of(cls, token: Token, now: datetime) -> TokenLine:
+        ended = token.expires_at is not None and token.expires_at <= now
+        state = "revoked" if token.revoked_at else "ended" if ended else "live"
+        kept = [name for name in cls.__dataclass_fields__ if name != "state"]
+        return cls(state=state, **{name: getattr(token, name) for name in kept})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,13 +203,13 @@ class CreateToken:
 def new_token(memory: ScopedMemory, request: CreateToken) -> MadeToken:
     """Make a token; its text is shown this once."""
     made, text = memory.create_token(request.label, **cast(Any, given(request, "label")))
-    return MadeToken(token=TokenLine.of(made), text=text)
+    return MadeToken(token=TokenLine.of(made, memory.store.now()), text=text)
 
 
 @operation("GET /v1/tokens", Right.ADMIN, command="token list", changes=False, but={Door.MCP: ADMINS_ONLY})
 def tokens(memory: ScopedMemory, request: Nothing) -> list[TokenLine]:  # noqa: ARG001 the catalogue's form
     """Every token there is or was, without its secret."""
-    return [TokenLine.of(one) for one in memory.tokens()]
+    return [TokenLine.of(one, memory.store.now()) for one in memory.tokens()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +222,7 @@ class OneToken:
 
 
 @operation(
-    routed("DELETE /v1/tokens/{id}", codes=(404,)),
+    routed("DELETE /v1/tokens/{id}", status=204, codes=(404,)),
     Right.ADMIN,
     command="token revoke",
     asks="Revoke the token {token_id!r}? This cannot be undone.",
@@ -303,15 +314,14 @@ class Allow:
 
 
 @operation(
-    "POST /v1/policy/allow",
+    routed("POST /v1/policy/allow", status=204),
     Right.CONSENT,
     command="policy allow",
     but={Door.MCP: PERSON_ONLY},
 )
 def allow(memory: ScopedMemory, request: Allow) -> None:
     """Let a value pass that was taken for a secret and is none."""
-    for one in request.fingerprints:
-        memory.allow(one)
+    memory.allow(*request.fingerprints)
 
 
 @operation(

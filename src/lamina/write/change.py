@@ -71,7 +71,7 @@ def forget(caller: Caller, id_or_key: str, *, reason: str = "") -> Receipt:
         Request(
             verb=Verb.FORGET,
             scope=caller.scope,
-            memory_id=_found(caller, id_or_key),
+            memory_id=id_of(caller, id_or_key),
             at=store.now(),
             undo_days=store.config.undo_days,
             reason=given(reason),
@@ -139,7 +139,7 @@ def given(reason: str) -> str | None:
     return well_formed(reason, "reason", 1000) if reason else None
 
 
-def _found(caller: Caller, id_or_key: str) -> str:
+def id_of(caller: Caller, id_or_key: str) -> str:
     """The id of an active memory named by its id or its key, the nearest shelf first."""
     well_formed(id_or_key, "id or key", 4000)
     if id_or_key.partition(":")[0] in set(Space):

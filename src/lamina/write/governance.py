@@ -6,12 +6,18 @@ from lamina.language.secrets.privacy import redacted
 from lamina.text.normalise import well_formed
 from lamina.write.allowance import commit_allow, load_allowed
 from lamina.write.caller import Caller
+from lamina.write.unit_of_work import UnitOfWork
 
 
-def allow(caller: Caller, fingerprint: str) -> None:
-    """Say that what a refusal names by this fingerprint is no secret; only the person can."""
+def allow(caller: Caller, *fingerprints: str) -> None:
+    """Say that what a refusal names by these fingerprints is no secret; only the person can."""
     store, scope = caller.store, caller.scope
-    store.act(scope, lambda unit: commit_allow(unit, scope, fingerprint))
+
+    def work(unit: UnitOfWork) -> None:
+        for one in fingerprints:
+            commit_allow(unit, scope, one)
+
+    store.act(scope, work)
     store.database.read(lambda tx: load_allowed(tx, store.ruleset))
 
 

@@ -1,133 +1,69 @@
 """The command line as a whole: its global options, its commands, and how every run of it ends."""
 
+from __future__ import annotations
+
+import argparse
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import typer
-from typer import Option
-from typer.main import get_command
-
-from lamina.doors.cli import (
-    access,
-    begin,
-    core,
-    decisions,
-    demo,
-    documents,
-    governance,
-    imports,
-    jobs,
-    layers,
-    lifecycle,
-    memories,
-    merging,
-    relations,
-    team,
-    upkeep,
-)
-from lamina.doors.cli.call import PROGRAM, Call, Globals, command_path
-from lamina.doors.cli.commands import HELP, Commands, LazyGroup
+from lamina.doors.cli.call import PROGRAM, Call, Globals
+from lamina.doors.cli.commands import commands
 from lamina.doors.cli.doors import Doors
 from lamina.doors.cli.exits import DONE, FAILED, INTERRUPTED, Failure, failure_of
+from lamina.doors.cli.machine import Command
 from lamina.doors.cli.output import Output, prepare_streams
+from lamina.doors.cli.parse import Asked, Parser, Usage, nearest, parser_for, values_of
+from lamina.operations.operation import Field, Parameter, parameters_of
+from lamina.write.details import named_time
+
+#: Commands in the order in which people need them; every other one stands in the last group.
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Every day": ("init", "hear", "remember", "recall", "search", "context", "forget", "restore", "revise"),
+    "What it knows, and why": ("list", "get", "explain", "history", "pending", "resolve", "user-model"),
+    "Serve agents": ("serve", "mcp", "token", "demo"),
+    "Look after it": ("status", "doctor", "audit", "export", "import", "purge", "erase", "index", "job"),
+}
+_MORE = "More"
+_WIDTH = 80
 
 
-class LaminaGroup(LazyGroup):
-    """Every command there is."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What may stand before a command."""
 
-    parts = (
-        begin,
-        memories,
-        merging,
-        core,
-        team,
-        relations,
-        documents,
-        governance,
-        imports,
-        decisions,
-        jobs,
-        layers,
-        lifecycle,
-        upkeep,
-        access,
-        demo,
-    )
-    known = Commands(part.commands for part in parts)
-
-
-# Plain help: it needs no markup, so nothing in it is ever taken for markup, and it appears at once.
-app = typer.Typer(
-    name=PROGRAM,
-    cls=LaminaGroup,
-    rich_markup_mode=None,
-    invoke_without_command=True,
-    context_settings=HELP,
-)
-
-
-@app.callback()
-def main(
-    ctx: typer.Context,
     workspace: Annotated[
         Path | None,
-        Option(
-            "-w",
-            "--workspace",
+        Field(
+            "The workspace. By default $LAMINA_WORKSPACE, else the nearest folder above with `.lamina`.",
+            option="-w",
             metavar="DIR",
-            readable=False,
-            help="The workspace. By default $LAMINA_WORKSPACE, else the nearest folder above with `.lamina`.",
         ),
-    ] = None,
+    ] = None
     store: Annotated[
-        str | None, Option(metavar="URL", help="The store: sqlite:///file.db or postgresql://user@host/name.")
-    ] = None,
-    tenant: Annotated[str | None, Option(help="Whose store, where several share one server.")] = None,
-    user: Annotated[str | None, Option(help="Whose memories; the workspace's owner by default.")] = None,
-    agent: Annotated[str | None, Option(help="Speak as this agent instead of the person.")] = None,
-    session: Annotated[str | None, Option(help="The session this belongs to.")] = None,
-    run: Annotated[str | None, Option(help="The run whose audit file gets the changes.")] = None,
-    as_json: Annotated[bool, Option("--json", help="One JSON envelope on stdout; may stand last.")] = False,
-    now: Annotated[str | None, Option(metavar="ISO", help="Let it be this time, for replays.")] = None,
-    debug: Annotated[bool, Option("--debug", help="Show where an error comes from.")] = False,
-    version: Annotated[bool, Option("--version", help="The version, and nothing else.")] = False,
-) -> int:
-    """Memory for AI agents that its owner can read, govern and prove."""
-    call: Call = ctx.obj
-    if version:
-        raise typer.Exit(call.answer({"version": call.doors.version}, [f"{PROGRAM} {call.doors.version}"]))
-    if ctx.invoked_subcommand is None:
-        if as_json:
-            ctx.fail("Missing command.")
-        return call.answer(None, [ctx.get_help()])
-    who = {"user": user, "agent": agent, "session": session, "run": run}
-    settings = {"store": store, "tenant": tenant}
-    ctx.obj = replace(
-        call,
-        out=replace(call.out, debug=debug),
-        given=Globals(
-            workspace=workspace,
-            settings={name: value for name, value in settings.items() if value is not None},
-            who={name: value for name, value in who.items() if value is not None},
-            at=call.time(now, "--now"),
-        ),
-    )
-    return DONE
+        str | None, Field("The store: sqlite:///file.db or postgresql://user@host/name.", metavar="URL")
+    ] = None
+    tenant: Annotated[str | None, Field("Whose store, where several share one server.")] = None
+    user: Annotated[str | None, Field("Whose memories; the workspace's owner by default.")] = None
+    agent: Annotated[str | None, Field("Speak as this agent instead of the person.")] = None
+    session: Annotated[str | None, Field("The session this belongs to.")] = None
+    run: Annotated[str | None, Field("The run whose audit file gets the changes.")] = None
+    json: Annotated[bool, Field("One JSON envelope on stdout; may stand last.")] = False
+    now: Annotated[str | None, Field("Let it be this time, for replays.", metavar="ISO")] = None
+    debug: Annotated[bool, Field("Show where an error comes from.")] = False
+    version: Annotated[bool, Field("The version, and nothing else.")] = False
 
 
 def run(doors: Doors, arguments: Sequence[str]) -> int:
     """Carry out one command line and return its exit code; whatever happens, nothing is raised."""
     prepare_streams()
-    arguments, wanted = _json_first(arguments)
-    call = Call(doors=doors, out=Output(json=wanted, debug="--debug" in arguments))
+    words, wanted = _json_first(arguments)
+    call = Call(doors=doors, out=Output(json=wanted, debug="--debug" in words))
     try:
-        code = _carried_out(call, arguments)
-    except SystemExit as ended:  # how Typer leaves when its reader has gone, and after a completion
-        code = ended.code if isinstance(ended.code, int) else FAILED
+        code = _carried_out(call, words)
     except KeyboardInterrupt:
         code = INTERRUPTED
     except OSError:  # not even the reason could be written
@@ -140,33 +76,139 @@ def _json_first(arguments: Sequence[str]) -> tuple[list[str], bool]:
     words = list(arguments)
     end = words.index("--") if "--" in words else len(words)
     head = [word for word in words[:end] if word != "--json"]
-    wanted = len(head) < end
-    return ["--json"] * wanted + head + words[end:], wanted
+    return head + words[end:], len(head) < end
 
 
-def _carried_out(call: Call, arguments: list[str]) -> int:
+def _carried_out(call: Call, words: list[str]) -> int:
+    placed = call
     try:
-        code = get_command(app).main(args=arguments, prog_name=PROGRAM, standalone_mode=False, obj=call)
-    except typer.Abort:
-        code = INTERRUPTED
+        given, rest = _global_options(words)
+        if given.get("version"):
+            return call.answer({"version": call.doors.version}, [f"{PROGRAM} {call.doors.version}"])
+        placed, command, rest = _chosen(_given(call, given), rest)
+        parser = parser_for(command.words, command.about, command.parameters, asks=command.asks)
+        return command.run(placed, values_of(parser, rest, command.parameters))
+    except Asked as asked:
+        return _helped(placed, str(asked))
+    except Usage as usage:
+        return _failed(replace(placed, command=usage.command), usage)
+    except KeyboardInterrupt:
+        if call.out.json:
+            stopped = Failure(code="interrupted", message="Interrupted.", exit_code=INTERRUPTED)
+            placed.answer(None, failure=stopped)
+        return INTERRUPTED
     except Exception as error:  # noqa: BLE001 people get a sentence for every error there may be
-        failure = failure_of(error)
-        if not isinstance(error, typer.TyperException):
-            call.out.trace(error)
-        call.out.answer(_command_of(call, error), None, failure=failure)
-        return failure.exit_code
-    if code == INTERRUPTED and call.out.json:
-        stopped = Failure(code="interrupted", message="Interrupted.", exit_code=INTERRUPTED)
-        call.out.answer(_command_of(call), None, failure=stopped)
-    return code if isinstance(code, int) else DONE
+        call.out.trace(error)
+        return _failed(placed, error)
 
 
-def _command_of(call: Call, error: Exception | None = None) -> str:
-    """The command that was being carried out, or that a usage error is about."""
-    context = getattr(error, "ctx", None)
-    if context is not None:
-        return command_path(context)
-    return call.entered[-1] if call.entered else ""
+def _helped(call: Call, text: str) -> int:
+    if call.out.json and not text:
+        return _failed(call, Usage("Missing command.", ""))
+    sys.stdout.write(text or help_text())
+    return DONE
+
+
+def _failed(call: Call, error: Exception) -> int:
+    return call.answer(None, failure=failure_of(error))
+
+
+def _global_options(words: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """What stands before the command, and the rest."""
+    parser = Parser(prog=PROGRAM, add_help=False, allow_abbrev=False)
+    for one in parameters_of(Options):
+        _add(parser, one)
+    parser.add_argument("-h", "--help", action="store_true")
+    parser.add_argument("rest", nargs=argparse.REMAINDER)
+    found = vars(parser.parse_args(words))
+    rest = found.pop("rest")
+    if found.pop("help") or (not rest and not found["version"]):
+        raise Asked
+    return {name: value for name, value in found.items() if value not in (None, False)}, rest
+
+
+def _add(parser: Parser, one: Parameter) -> None:
+    own = f"--{one.name}"
+    names = [one.about.option, own] if one.about.option else [own]
+    if one.type is bool:
+        parser.add_argument(*names, dest=one.name, action="store_true")
+    else:
+        parser.add_argument(*names, dest=one.name, metavar=one.about.metavar or one.name.upper())
+
+
+def _given(call: Call, given: Mapping[str, Any]) -> Call:
+    who = {name: given[name] for name in ("user", "agent", "session", "run") if name in given}
+    settings = {name: given[name] for name in ("store", "tenant") if name in given}
+    place = Path(given["workspace"]) if "workspace" in given else None
+    at = named_time(given["now"], "--now") if "now" in given else None
+    return replace(call, given=Globals(workspace=place, settings=settings, who=who, at=at))
+
+
+def _chosen(call: Call, words: list[str]) -> tuple[Call, Command, list[str]]:
+    """The command that the words begin with, two words before one."""
+    known = commands()
+    for count in (2, 1):
+        name = " ".join(words[:count])
+        if len(words) >= count and name in known:
+            return replace(call, command=name), known[name], words[count:]
+    first = words[0]
+    group = {name: one for name, one in known.items() if name.startswith(f"{first} ")}
+    if not group:
+        names = {name.split()[0] for name in known}
+        raise Usage(nearest(first, sorted(names)), "")
+    if alone := group.get(f"{first} list") if first == "pending" else None:
+        return replace(call, command=alone.words), alone, words[1:]
+    if words[1:] and words[1] not in ("-h", "--help"):
+        raise Usage(nearest(words[1], [name.split()[1] for name in group]), first)
+    if words[1:]:
+        raise Asked(_listed(f"Usage: {PROGRAM} {first} COMMAND [ARGS]...", {first.capitalize(): group}))
+    raise Usage(f"Missing command: one of {', '.join(name.split()[1] for name in group)}.", first)
+
+
+def help_text() -> str:
+    """The list of all commands, the everyday ones first."""
+    known, grouped = commands(), {}
+    for title, names in GROUPS.items():
+        grouped[title] = {
+            words: one for name in names for words, one in known.items() if words.split()[0] == name
+        }
+    shown = {words for group in grouped.values() for words in group}
+    grouped[_MORE] = {words: one for words, one in sorted(known.items()) if words not in shown}
+    options = [
+        (f"  {', '.join(filter(None, [one.about.option, f'--{one.name}']))}", one.about.help)
+        for one in parameters_of(Options)
+    ]
+    head = [
+        f"Usage: {PROGRAM} [OPTIONS] COMMAND [ARGS]...",
+        "",
+        "Memory for AI agents that its owner can read, govern and prove.",
+        "",
+        "Options:",
+        *(f"{names:<18} {about}" for names, about in options),
+        "",
+        "",
+    ]
+    return "\n".join(head) + _listed(f"`{PROGRAM} COMMAND --help` says what a command takes.", grouped)
+
+
+def _listed(head: str, grouped: Mapping[str, Mapping[str, Command]]) -> str:
+    lines = [head]
+    for title, group in grouped.items():
+        if group:
+            lines += ["", f"{title}:"]
+            lines += [_line(words, one.summary) for words, one in group.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _line(words: str, summary: str) -> str:
+    """One command in one line of a narrow terminal: what it does, without the finer points."""
+    room = _WIDTH - 24
+    short = summary
+    for mark in (";", ":", ","):
+        if len(short) > room:
+            short = short.rpartition(mark)[0] or short
+    short = short if len(short) <= room else short[:room].rpartition(" ")[0]
+    return f"  {words:<20} {short.rstrip('.')}."
 
 
 def _delivered(out: Output) -> bool:

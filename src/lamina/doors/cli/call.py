@@ -6,22 +6,19 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import typer
-
+from lamina.config import load_config
 from lamina.doors.cli.doors import Doors, Opening
-from lamina.doors.cli.exits import DONE, Failure, refusal_of
+from lamina.doors.cli.exits import DONE, Failure
 from lamina.doors.cli.output import Output
+from lamina.engine import Engine
 from lamina.errors import InvalidInput
-from lamina.model import Outcome, Receipt
-
-if TYPE_CHECKING:
-    from lamina.engine import Engine
-    from lamina.scoped import ScopedMemory
+from lamina.scoped import ScopedMemory
+from lamina.workspace.layout import find_workspace
 
 PROGRAM = "lamina"
 STATE_DIR = ".lamina"
@@ -47,15 +44,14 @@ class Call:
     out: Output
     command: str = ""
     given: Globals = field(default_factory=Globals)
-    entered: list[str] = field(default_factory=list)  #: shared by all copies, so that an error can be placed
 
     def opening(self, **settings: Any) -> Opening:
         """What to open: the workspace that is named or found; without one, the store alone if it is set."""
         given = self.given
         flags = {**given.settings, **{name: value for name, value in settings.items() if value is not None}}
-        root = self.doors.find_workspace(Path(), given.workspace, os.environ)
+        root = find_workspace(Path(), given.workspace, os.environ)
         named = given.workspace is not None or os.environ.get(WORKSPACE_VARIABLE)
-        if not named and not (root / STATE_DIR).is_dir() and self.doors.load_config(None, flags).config.store:
+        if not named and not (root / STATE_DIR).is_dir() and load_config(None, flags).config.store:
             return Opening(workspace=None, settings=flags, at=given.at)
         return Opening(workspace=root, settings=flags, at=given.at)
 
@@ -66,7 +62,7 @@ class Call:
             yield engine
 
     @contextmanager
-    def mind(self) -> Iterator[ScopedMemory]:
+    def memory(self) -> Iterator[ScopedMemory]:
         """The memory as the caller sees it: a person, unless an agent is named."""
         with self.engine() as engine:
             yield engine.scope(**self.given.who, via="cli")
@@ -76,33 +72,11 @@ class Call:
         self.out.answer(self.command, data, lines, failure)
         return DONE if failure is None else failure.exit_code
 
-    def receipt(self, receipt: Receipt) -> int:
-        """What became of a change."""
-        if receipt.decision is Outcome.DENIED:
-            return self.answer(receipt, failure=refusal_of(receipt))
-        for warning in receipt.warnings:
-            if warning != receipt.acknowledgement:
-                self.out.note(warning)
-        return self.answer(receipt, [receipt.acknowledgement, *receipt.ids])
-
-    def time(self, text: str | None, option: str) -> datetime | None:
-        """The moment an option names."""
-        if text is None:
-            return None
-        at = self.doors.parse_time(text)
-        if at is None:
-            raise InvalidInput(
-                f"{option} is no date or time: {text!r:.60}.",
-                code="time_invalid",
-                hint="Write it like 2026-11-30 or 2026-11-30T18:00:00Z.",
-            )
-        return at
-
     def confirmed(self, question: str, yes: bool) -> bool:
         """Whether to go on with what cannot simply be undone; without a terminal only `--yes` says so."""
         if yes:
             return True
-        if sys.stdin is None or not sys.stdin.isatty():
+        if self.out.json or sys.stdin is None or not sys.stdin.isatty():
             raise InvalidInput(
                 f"`{PROGRAM} {self.command}` asks before it acts, and there is nobody to ask here.",
                 code="confirmation_needed",
@@ -113,18 +87,6 @@ class Call:
 
     def declined(self) -> int:
         return self.answer(None, failure=Failure(code="declined", message="Nothing was changed."))
-
-
-def call_of(context: typer.Context) -> Call:
-    """The call that a command belongs to."""
-    call: Call = context.obj
-    call.entered.append(command_path(context))
-    return replace(call, command=command_path(context))
-
-
-def command_path(context: typer.Context) -> str:
-    """The command's own words: `token create`."""
-    return context.command_path.removeprefix(PROGRAM).strip()
 
 
 def text_or_stdin(text: str | None, what: str) -> str:
@@ -146,8 +108,3 @@ def text_or_stdin(text: str | None, what: str) -> str:
     # What is no UTF-8 comes as halves of surrogate pairs, which the engine refuses with an explanation.
     read = data.decode("utf-8", "surrogateescape")
     return read.removesuffix("\r\n") if read.endswith("\r\n") else read.removesuffix("\n")
-
-
-def names(text: str | None) -> list[str] | None:
-    """The parts of an option like `semantic,episodic`."""
-    return None if text is None else [part for name in text.split(",") if (part := name.strip())]

@@ -1,68 +1,249 @@
-"""The commands by name, each built when it is asked for: building all takes longer than most of them run."""
+"""Every command there is: those of the catalogue, and those of this machine."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+import faulthandler
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
-import typer
-from typer.core import TyperGroup
-from typer.main import get_command
+from lamina.doors.cli import machine
+from lamina.doors.cli.call import Call, text_or_stdin
+from lamina.doors.cli.machine import Command
+from lamina.doors.cli.parse import Usage, at_cli, required_missing
+from lamina.doors.cli.render import VIEWS, Shown, View, shown
+from lamina.doors.codes import meanings_of
+from lamina.errors import InvalidInput
+from lamina.imports.bring_in import Report, import_files
+from lamina.jobs.clockwork import hard_stop_s
+from lamina.layers.relations import exported
+from lamina.model import Role
+from lamina.operations.asking import request_of
+from lamina.operations.catalogue import OPERATIONS
+from lamina.operations.operation import Field, Operation, given, parameters_of
+from lamina.scoped import ScopedMemory
+from lamina.text.ttl import parse_ttl
 
-HELP = {"help_option_names": ["-h", "--help"]}
-F = TypeVar("F", bound=Callable[..., int])
-
-
-class Commands:
-    """Some commands, and for each the line that says what it does."""
-
-    def __init__(self, parts: Iterable[Commands] = ()) -> None:
-        self.apps: dict[str, typer.Typer] = {}
-        self.summaries: dict[str, str] = {}
-        for part in parts:
-            self.apps |= part.apps
-            self.summaries |= part.summaries
-
-    def add(self, name: str) -> Callable[[F], F]:
-        """Makes a function a command; its docstring is the help."""
-
-        def added(function: F) -> F:
-            self.apps[name] = _app()
-            self.apps[name].command(name)(function)
-            self.summaries[name] = (function.__doc__ or "").strip().partition("\n")[0]
-            return function
-
-        return added
-
-    def group(self, name: str, summary: str) -> typer.Typer:
-        """A command with commands of its own."""
-        app = self.apps[name] = _app(help=summary)
-        app.callback()(_nothing)
-        self.summaries[name] = summary
-        return app
+Values = dict[str, Any]
+Answers = Callable[[ScopedMemory, Any], Any]
 
 
-class LazyGroup(TyperGroup):
-    """Typer's group over commands that are built one at a time; a subclass names them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Minutes:
+    """How long an episode took."""
 
-    known = Commands()
-
-    def __init__(self, **attributes: Any) -> None:
-        super().__init__(**attributes)
-        self.commands: Any = self.known.apps  # Typer makes its suggestions from these names
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 Typer's signature
-        app = self.known.apps.get(cmd_name)
-        return None if app is None else get_command(app)
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 Typer's signature
-        with formatter.section("Commands"):
-            formatter.write_dl(list(self.known.summaries.items()))
+    minutes: Annotated[int | None, Field("How long it took, in minutes.", low=0)] = None
 
 
-def _app(**settings: Any) -> typer.Typer:
-    return typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=HELP, **settings)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whose:
+    """Whose memories an import becomes."""
+
+    user: Annotated[str | None, Field("Whose memories they become; else as for every command.")] = None
 
 
-def _nothing() -> None:
-    """A group does nothing before its command."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verify:
+    """Whether to look only."""
+
+    verify: Annotated[bool, Field("Purge nothing; look for what was purged.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """In which form a graph leaves."""
+
+    form: Annotated[str, Field("json, or dot for Graphviz.", option="--format")] = "json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What is to be explained."""
+
+    subject: Annotated[
+        str,
+        Field("A memory's id, an event's number, or a code.", position=True, metavar="ID-EVENT-or-CODE"),
+    ]
+    question: Annotated[str | None, Field("Say why the memory is not recalled for this question.")] = None
+
+
+#: Options that are the command line's own, by operation, beside those that only choose a view.
+EXTRA: Mapping[str, type] = {**VIEWS, "record_episode": Minutes, "bring_in": Whose, "purge": Verify}
+
+
+def commands() -> dict[str, Command]:
+    """Every command by its words."""
+    derived = [derive(one) for one in OPERATIONS.values() if one.command is not None]
+    return {one.words: one for one in [*derived, *machine.COMMANDS, EXPLAIN, EXPORT_GRAPH]}
+
+
+def derive(operation: Operation) -> Command:
+    """The command of an operation."""
+    extra = EXTRA.get(operation.name)
+    return Command(
+        words=operation.command or "",
+        about=operation.words,
+        parameters=(*at_cli(operation.parameters), *(() if extra is None else parameters_of(extra))),
+        asks=bool(operation.asks),
+        run=lambda call, values: SPECIAL.get(operation.name, carry_out)(operation, call, values),
+    )
+
+
+def carry_out(
+    operation: Operation, call: Call, values: Values, answers: Answers | None = None, **who: str
+) -> int:
+    """Carry out an operation and show what came of it; `who` is whom it is for, beside the global options."""
+    extra, yes = EXTRA.get(operation.name), values.pop("yes", False)
+    views = () if extra is None else parameters_of(extra)
+    own = {one.name: values.pop(one.name, one.default) for one in views}
+    for one in operation.parameters:
+        if one.about.piped:
+            values[one.name] = text_or_stdin(values.get(one.name), "text")
+    if missing := required_missing(operation.parameters, values):
+        name = missing[0].about.metavar or missing[0].name.upper()
+        raise Usage(f"Missing argument {name!r}.", call.command)
+    request = request_of(operation, values)
+    with call.engine() as engine:
+        memory = engine.scope(**{**call.given.who, **who}, via="cli")
+        if operation.asks and not call.confirmed(_question(operation, memory, request, yes), yes):
+            return call.declined()
+        answer = (answers or operation.run)(memory, request)
+    return show(call, shown(operation.name, View(call=call, request=request, options=own), answer))
+
+
+def show(call: Call, made: Shown) -> int:
+    """Print an answer; what is only for people stays out of an envelope."""
+    if not call.out.json:
+        for note in made.notes:
+            call.out.note(note)
+    return call.answer(made.data, made.lines, made.failure)
+
+
+def _question(operation: Operation, memory: ScopedMemory, request: Any, yes: bool) -> str:
+    """What a person is asked; they see the words of what would go, and nobody is asked about nothing."""
+    question = operation.asks.format(**given(request))
+    if operation.name != "forget" or yes:
+        return question
+    words = memory.get(memory.id_of(request.memory_id)).text
+    return f"{words}\n{question}"
+
+
+def _purge(operation: Operation, call: Call, values: Values) -> int:
+    if values.pop("verify", False):
+        if not values.get("memory_id"):
+            raise InvalidInput("--verify needs the id of what was purged.", code="id_missing")
+        return carry_out(OPERATIONS["verify_purge"], call, {"memory_id": values["memory_id"]})
+    due = "was forgotten" if values.get("now") else "is due"
+    asked = replace(operation, asks=f"Purge everything that {due}? Nothing can bring it back.")
+    return carry_out(operation if values.get("memory_id") else asked, call, values)
+
+
+def _episode(operation: Operation, call: Call, values: Values) -> int:
+    if (minutes := values.pop("minutes", None)) is not None:
+        values["duration_ms"] = minutes * 60_000
+    return carry_out(operation, call, values)
+
+
+def _token(operation: Operation, call: Call, values: Values) -> int:
+    who: Values = {name: one for name, one in call.given.who.items() if name in ("user", "agent")}
+    until = values.pop("expires_at", None)
+
+    def made(memory: ScopedMemory, request: Any) -> Any:
+        if until is None or until.strip().lower() == "none":
+            return operation.run(memory, request)
+        _, at = parse_ttl(until, memory.engine.now())
+        if at is None:
+            raise InvalidInput("A token ends at a time.", code="ttl_invalid", hint="Write 30d or a date.")
+        return operation.run(memory, replace(request, expires_at=at))
+
+    return carry_out(operation, call, {**who, **values}, made)
+
+
+def _import(operation: Operation, call: Call, values: Values) -> int:
+    whose = {"user": values["user"]} if values.get("user") else {}
+
+    def made(memory: ScopedMemory, request: Any) -> Report:
+        if call.out.json or sys.stderr is None or not sys.stderr.isatty():
+            found: Report = operation.run(memory, request)
+            return found
+        with call.doors.show_bar("Importing") as advance:
+            return import_files(memory, request.paths, advance, **given(request, "paths"))
+
+    return carry_out(operation, call, values, made, **whose)
+
+
+def _erase(operation: Operation, call: Call, values: Values) -> int:
+    """Whoever holds the workspace may erase anybody; others, and agents, what the verb lets them."""
+    with call.engine() as engine:
+        owner = engine.config.owner
+    holder = call.given.who.get("user", owner) == owner and "agent" not in call.given.who
+    role = {"role": Role.ADMIN.value} if holder and values.get("user") != owner else {}
+    return carry_out(operation, call, values, None, **role)
+
+
+def _job(operation: Operation, call: Call, values: Values) -> int:
+    def made(memory: ScopedMemory, request: Any) -> Any:
+        with _stopped_hard_after(hard_stop_s(memory.engine, request.name)):
+            return operation.run(memory, request)
+
+    return carry_out(operation, call, values, made)
+
+
+@contextmanager
+def _stopped_hard_after(seconds: float) -> Iterator[None]:
+    """A run that does not stop itself in time is ended by a watchdog that needs nothing of Python to work.
+
+    It may hang in a place where no exception reaches it; with the process its locks are free.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+        os.close(nowhere)
+
+
+#: Operations that the command line asks for in a way of its own.
+SPECIAL: Mapping[str, Callable[[Operation, Call, Values], int]] = {
+    "purge": _purge,
+    "record_episode": _episode,
+    "new_token": _token,
+    "bring_in": _import,
+    "erase": _erase,
+    "run_job": _job,
+}
+
+
+def _explain(call: Call, values: Values) -> int:
+    subject, question = values["subject"], values.get("question")
+    if question is not None:
+        return carry_out(OPERATIONS["why_not"], call, {"memory_id": subject, "query": question})
+    if subject.isdecimal():
+        return carry_out(OPERATIONS["explain_event"], call, {"seq": int(subject)})
+    if told := meanings_of(subject):
+        return call.answer({"code": subject, "meaning": told}, told)
+    return carry_out(OPERATIONS["explain"], call, {"memory_id": subject})
+
+
+def _export_graph(call: Call, values: Values) -> int:
+    with call.memory() as memory:
+        graph = OPERATIONS["relations"].run(memory, request_of(OPERATIONS["relations"], {}))
+    return call.answer(graph, exported(graph, values.get("form", "json")).splitlines())
+
+
+EXPLAIN = Command(
+    words="explain",
+    about="Why a memory is there, was refused, won, or is not recalled; what a code means.",
+    parameters=parameters_of(Subject),
+    run=_explain,
+)
+EXPORT_GRAPH = Command(
+    words="relations export",
+    about="All that is linked, for other tools: `lamina relations export --format dot | dot -Tsvg`.",
+    parameters=parameters_of(Form),
+    run=_export_graph,
+)

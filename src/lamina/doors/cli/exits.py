@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import typer
-
+from lamina.doors.cli.parse import PROGRAM, Usage
 from lamina.errors import (
     Conflict,
     Damaged,
@@ -58,10 +57,10 @@ def failure_of(error: Exception) -> Failure:
             return Failure(
                 code=error.code, message=error.message, hint=error.hint, exit_code=exit_code_of(type(error))
             )
-        case typer.TyperException():
-            return Failure(
-                code="usage", message=error.format_message(), hint=_help_hint(error), exit_code=USAGE
-            )
+        case Usage():
+            words = " ".join(filter(None, [PROGRAM, error.command]))
+            hint = f"`{words} --help` shows what is possible."
+            return Failure(code="usage", message=error.message, hint=hint, exit_code=USAGE)
         case OSError(strerror=str(why)):
             if not isinstance(error.filename, str):
                 return Failure(code="system", message=f"The system refused: {why}.")
@@ -76,11 +75,6 @@ def failure_of(error: Exception) -> Failure:
                 message=f"Something unexpected happened ({type(error).__name__}).",
                 hint="Please run it again with --debug and report what that shows.",
             )
-
-
-def _help_hint(error: typer.TyperException) -> str:
-    context = getattr(error, "ctx", None)
-    return f"`{context.command_path} --help` shows what is possible." if context is not None else ""
 
 
 def refusal_of(receipt: Receipt) -> Failure:

@@ -9,20 +9,12 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
-from lamina.doors.http import problems
+from lamina.doors.http import by_hand, compat, problems
+from lamina.doors.http.by_hand import CUSTOMS, VERSION, ProblemBody
 from lamina.doors.http.guard import OPEN_PATHS, Guard, Limits
-from lamina.doors.http.jobs import OpenWriter, no_writer
-from lamina.doors.http.jobs import router as jobs
-from lamina.doors.http.layers import router as layers
-from lamina.doors.http.lifecycle import router as lifecycle
-from lamina.doors.http.merging import router as merging
-from lamina.doors.http.models import ProblemBody
-from lamina.doors.http.relations import router as relations
-from lamina.doors.http.routes import VERSION, health, router
-from lamina.doors.http.runs import router as runs
-from lamina.doors.http.search import router as search
-from lamina.doors.http.team import router as team
+from lamina.doors.http.routes import routes_of
 from lamina.engine import Engine
+from lamina.operations.catalogue import OPERATIONS
 
 _ABOUT = (
     "Memory for AI agents that its owner can read, govern and prove."
@@ -35,15 +27,10 @@ def create_app(
     *,
     allowed_hosts: Iterable[str] = (),
     limits: Limits | None = None,
-    open_writer: OpenWriter = no_writer,
 ) -> FastAPI:
-    """The API over an open memory; it answers to loopback names and to `allowed_hosts`, and to no other.
-
-    `open_writer` gives a job the language model it may ask.
-    """
+    """The API over an open memory; it answers to loopback names and to `allowed_hosts`, and to no other."""
     app = _bare_app()
     app.state.engine = engine
-    app.state.open_writer = open_writer
     app.add_middleware(Guard, engine=engine, allowed_hosts=tuple(allowed_hosts), limits=limits or Limits())
     return app
 
@@ -63,16 +50,10 @@ def _bare_app() -> FastAPI:
         redirect_slashes=False,
         generate_unique_id_function=_operation_name,
     )
-    app.include_router(router)
-    app.include_router(runs)
-    app.include_router(team)
-    app.include_router(relations)
-    app.include_router(merging)
-    app.include_router(lifecycle)
-    app.include_router(jobs)
-    app.include_router(search)
-    app.include_router(layers)
-    app.include_router(health)
+    app.include_router(routes_of(OPERATIONS.values(), CUSTOMS))
+    app.include_router(by_hand.router)
+    app.include_router(compat.routes())
+    app.include_router(by_hand.health)
     problems.install(app)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     return app

@@ -27,7 +27,7 @@ from lamina.model.token import Token
 #: The only paths that answer without a token; they tell nothing about anybody's memory.
 OPEN_PATHS = frozenset({"/livez", "/readyz", "/health", "/api/health", "/openapi.json"})
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-_WITH_BODY = frozenset({"POST", "PATCH", "PUT"})
+_WITH_BODY = frozenset({"POST", "PATCH"})  # no route knows PUT, which is a 405 whatever it holds
 _WILDCARDS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - refused as a Host, not bound
 
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9._-]{1,253}))(?::([0-9]{1,5}))?")

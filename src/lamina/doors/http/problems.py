@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -25,6 +26,9 @@ from lamina.errors import (
     Unavailable,
 )
 from lamina.language.secrets.privacy import redacted
+from lamina.model import Receipt
+from lamina.operations.operation import Door
+from lamina.operations.wording import worded_for
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -94,6 +98,7 @@ class Problem:
     detail: str
     hint: str = ""
     errors: Sequence[Mapping[str, str]] = ()
+    receipt: Mapping[str, Any] | None = None  #: of a request that policy denied
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -109,6 +114,14 @@ def refused(status: int, code: str, detail: str, hint: str = "") -> Refused:
     return Refused(Problem(status=status, code=code, detail=detail, hint=hint))
 
 
+def denied(receipt: Receipt, body: Mapping[str, Any]) -> Refused:
+    """A receipt that says no, as a problem with its code; the receipt goes with it."""
+    why, hint = [*receipt.warnings, "", ""][:2]
+    problem = problem_of(Denied(why or "Policy does not allow this.", code=receipt.code, hint=hint))
+    shown = {**body, "warnings": [redacted(one) for one in receipt.warnings]}
+    return Refused(replace(problem, receipt=shown))
+
+
 def problem_of(error: LaminaError) -> Problem:
     """The one place where our errors become statuses; faults of the server keep their words to themselves."""
     status = _STATUS_OF_CODE.get(error.code)
@@ -121,7 +134,7 @@ def problem_of(error: LaminaError) -> Problem:
         status=status,
         code=error.code,
         detail=redacted(detail),
-        hint=redacted(hint),
+        hint=redacted(worded_for(Door.HTTP, hint)),
         headers=_HEADERS.get(status, {}),
     )
 
@@ -149,6 +162,8 @@ def answer(problem: Problem, request_id: str) -> JSONResponse:
         body["hint"] = problem.hint
     if problem.errors:
         body["errors"] = list(problem.errors)
+    if problem.receipt is not None:
+        body["receipt"] = problem.receipt
     return JSONResponse(body, problem.status, headers=problem.headers, media_type=MEDIA_TYPE)
 
 
@@ -186,15 +201,32 @@ async def _on_invalid(request: Request, error: Exception) -> JSONResponse:
         code="invalid_input",
         detail="The request has fields that are missing, unknown or wrong.",
         hint="`errors` names them; /openapi.json says what each may be.",
-        errors=[_told(one) for one in found[:20]],
+        errors=[_told(one, _known(request)) for one in found[:20]],
     )
     return answer(problem, request.state.request_id)
 
 
-def _told(error: Mapping[str, Any]) -> dict[str, str]:
+def _known(request: Request) -> Mapping[str, str]:
+    """The fields of the route that was asked, each by every name that it goes by somewhere."""
+    names: Mapping[str, str] = getattr(getattr(request.scope.get("route"), "endpoint", None), "names", {})
+    return names
+
+
+def _told(error: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, str]:
     """Where and why, never what: the value may be a secret, and so may a name that is none of ours."""
     place = [part if _NAME.fullmatch(part) else "?" for part in map(_part, error["loc"])]
-    return {"field": ".".join(place), "code": error["type"], "message": error["msg"]}
+    message = error["msg"]
+    if error["type"] == "extra_forbidden":
+        message = _nearest(str(error["loc"][-1]), known)
+    return {"field": ".".join(place), "code": error["type"], "message": message}
+
+
+def _nearest(name: str, known: Mapping[str, str]) -> str:
+    near = [known[one] for one in get_close_matches(name.lower(), known, 1)]
+    if near:
+        return f"There is no such field; do you mean `{near[0]}`?"
+    fields = sorted(set(known.values()))
+    return f"There is no such field; there are {', '.join(fields)}." if fields else "It takes no fields."
 
 
 def _part(part: object) -> str:

@@ -22,7 +22,6 @@ from lamina.documents.pace import Pace
 from lamina.documents.settings import SearchSettings
 from lamina.doors.binding import check_binding, further_hosts
 from lamina.doors.http.app import create_app
-from lamina.doors.http.jobs import OpenWriter, no_writer
 from lamina.engine import Engine
 from lamina.errors import ConfigError, LaminaError, Unavailable
 from lamina.jobs.clockwork import jobs_beside
@@ -54,7 +53,6 @@ def serve(
     token_file: Path,
     announce: Callable[[str], None],
     hints: Hints | None = None,
-    open_writer: OpenWriter = no_writer,
 ) -> None:
     """Serve the API on the configured host and port until SIGINT or SIGTERM; then finish what is under way.
 
@@ -65,7 +63,7 @@ def serve(
     with listener_on(engine.config.host, engine.config.port) as listener:
         address, port = listener.getsockname()[:2]
         hosts = [engine.config.host, *further_hosts(engine)]
-        app = create_app(engine, allowed_hosts=hosts, open_writer=open_writer)
+        app = create_app(engine, allowed_hosts=hosts)
         server = server_for(app, _LOGGING)
         with _stopped_by_signals(server), _watching(engine, hints), jobs_beside(engine, _LOG.warning):
             for line in _welcome(address, port, token_file):

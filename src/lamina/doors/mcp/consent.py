@@ -35,7 +35,7 @@ class Agreement(BaseModel):
     agree: Annotated[bool, Field(description="Keep this about me.")]
 
 
-def _asked(ctx: Context[Any, Any], text: str, key: str, session: str) -> Elicit[Agreement] | None:
+def _asked(ctx: Context[Any, Any], text: str, key: str | None, session: str) -> Elicit[Agreement] | None:
     if not key or not _can_ask(ctx):
         return None
     caller = CALLER.get()

@@ -25,7 +25,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lamina.doors.binding import check_binding, further_hosts, host_headers
 from lamina.doors.mcp.identity import Bearer, Caller, Starter, Verifier
-from lamina.doors.mcp.layer_tools import LayerTools
 from lamina.doors.mcp.tools import tools_for
 from lamina.engine import Engine
 from lamina.errors import ConfigError
@@ -68,7 +67,7 @@ def build_server(caller: Caller, *, tools: str = "core", auth: AuthSettings | No
         description="Memory for AI agents that its owner can read, govern and prove.",
         instructions=_READING if tools == "readonly" else _READING + _WRITING,
         version=version("lamina"),
-        tools=tools_for(caller, tools, LayerTools),
+        tools=tools_for(caller, tools),
         auth=auth,
         token_verifier=None if auth is None else Verifier(caller.engine),
         log_level="WARNING",

@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
-import typer
-from typer import Argument
-
-from lamina.doors.cli.call import STATE_DIR, Call, call_of
-from lamina.doors.cli.commands import Commands
+from lamina.config import load_config
+from lamina.doors.cli.call import STATE_DIR, Call
 from lamina.doors.cli.output import Output
+from lamina.engine import Engine
 from lamina.errors import Conflict, LaminaError
 from lamina.model import Outcome, Receipt
-
-if TYPE_CHECKING:
-    from lamina.engine import Engine
-    from lamina.scoped import ScopedMemory
-
-commands = Commands()
+from lamina.scoped import ScopedMemory
+from lamina.workspace.layout import create_workspace
 
 OWNER = "ana"
 DEFAULT = Path("demo/workspace")
@@ -72,22 +65,15 @@ class Tour:
                 self.say(f"{PROFILE}:{number}: {line}")
 
 
-@commands.add("demo")
-def demo(
-    ctx: typer.Context,
-    folder: Annotated[
-        Path | None, Argument(metavar="DIR", readable=False, help="Where; by default demo/workspace.")
-    ] = None,
-) -> int:
+def take_the_tour(call: Call, folder: Path | None) -> int:
     """A week with an agent in two minutes, in a workspace of its own."""
-    call = call_of(ctx)
     root = (folder or call.given.workspace or DEFAULT).expanduser().absolute()
-    _check_place(call, root)
+    _check_place(root)
     root.parent.mkdir(parents=True, exist_ok=True)
     tour = Tour(call.out, root)
     tour.lines.append(f"A week with an agent in {call.out.text(str(root))}; everything really happens.")
     tour.day("Before", "a workspace, files that are yours to read and to edit")
-    created = call.doors.create_workspace(root, OWNER)
+    created = create_workspace(root, OWNER)
     tour.typed("init")
     tour.say(f"made {', '.join(created)}" if created else "it is here already, and stays as it is")
     # Settings as flags: a tour never reaches a store that the environment names.
@@ -100,9 +86,9 @@ def demo(
     return call.answer({"workspace": str(root), "lines": tour.lines}, tour.lines)
 
 
-def _check_place(call: Call, root: Path) -> None:
+def _check_place(root: Path) -> None:
     """The tour writes about Ana, so it keeps out of everybody else's workspace."""
-    if (root / STATE_DIR).is_dir() and (owner := call.doors.load_config(root, {}, {}).config.owner) != OWNER:
+    if (root / STATE_DIR).is_dir() and (owner := load_config(root, {}, {}).config.owner) != OWNER:
         raise Conflict(
             f"{root} is the workspace of {owner}, and the tour needs one of its own.",
             code="workspace_exists",

@@ -1,0 +1,277 @@
+"""The commands of this machine: they make workspaces, start servers, look after files and settings."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from lamina.config import knobs, load_config
+from lamina.doors.cli.call import STATE_DIR, WORKSPACE_VARIABLE, Call
+from lamina.doors.cli.exits import Failure
+from lamina.doors.cli.output import Output, hide_password
+from lamina.doors.cli.plain_view import plain_lines
+from lamina.doors.cli.render import library_lines, meaning_line
+from lamina.doors.cli.tour import take_the_tour
+from lamina.doors.doctor import Check
+from lamina.errors import Conflict, InvalidInput, NotFound
+from lamina.jobs.clockwork import Clockwork
+from lamina.model import plain
+from lamina.operations.operation import Field, Parameter, parameters_of
+from lamina.workspace.layout import create_workspace, find_workspace
+
+_COLOUR = {"ok": "green", "warn": "yellow", "fail": "red", "skip": "dim"}
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """One command: its words after `lamina`, what it takes, and what it does."""
+
+    words: str
+    about: str
+    run: Callable[[Call, Values], int]
+    parameters: tuple[Parameter, ...] = ()
+    asks: bool = False
+
+    @property
+    def summary(self) -> str:
+        return self.about.partition("\n")[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Init:
+    """Where to begin."""
+
+    folder: Annotated[Path | None, Field("Where; by default right here.", position=True, metavar="DIR")] = (
+        None
+    )
+    owner: Annotated[str | None, Field("Whose memories these are.")] = None
+    adopt: Annotated[bool, Field("Take over entries that live in another workspace's file.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """Where the tour goes."""
+
+    folder: Annotated[
+        Path | None, Field("Where; demo/workspace by default.", position=True, metavar="DIR")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Index:
+    """How to index."""
+
+    full: Annotated[bool, Field("Read every file again, changed or not.")] = False
+    yes: Annotated[bool, Field("Let go of documents that are gone, however many they are.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where to listen."""
+
+    host: Annotated[str | None, Field("The address to listen on; 127.0.0.1 unless configured.")] = None
+    port: Annotated[int | None, Field("The port to listen on; 8765 unless configured.")] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mcp(Place):
+    """How to serve agents."""
+
+    http: Annotated[bool, Field("Over HTTP instead of stdin and stdout.")] = False
+    tools: Annotated[str, Field("Which tools to offer: core, all or readonly.")] = "core"
+    role: Annotated[str, Field("Who speaks through it: agent or user.")] = "agent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyFile:
+    """Which file."""
+
+    file: Annotated[Path, Field("A policy in TOML or YAML.", position=True, metavar="FILE")]
+
+
+def init(call: Call, values: Values) -> int:
+    """Make a folder a workspace; what is there stays."""
+    owner = values.get("owner")
+    named = values.get("folder") or call.given.workspace or os.environ.get(WORKSPACE_VARIABLE) or "."
+    root = find_workspace(Path(), Path(named), os.environ)
+    was_there = (root / STATE_DIR).is_dir()
+    person = load_config(root if was_there else None, call.given.settings).config.owner
+    if was_there and owner is not None and owner != person:
+        raise Conflict(
+            f"{root} is already the workspace of {person}.",
+            code="workspace_exists",
+            hint="Change `owner` in its lamina.toml, or choose another folder.",
+        )
+    person = owner or person
+    created = create_workspace(root, person)
+    placed = replace(call, given=replace(call.given, workspace=root))
+    # The store and the audit key exist from here on, or the reason is told.
+    with call.doors.open_memory(placed.opening()._replace(adopt=values.get("adopt", False))) as engine:
+        found = engine.status()
+    for problem in found.problems:
+        call.out.note(f"{problem.file}:{problem.line}: {problem.message} {problem.hint}")
+    data = {"workspace": str(root), "owner": person, "created": created, "store": hide_password(found.store)}
+    return call.answer(data, _made(call.out, root, person, created))
+
+
+def _made(out: Output, root: Path, person: str, created: list[str]) -> Iterator[str]:
+    where = out.text(str(root))
+    if created:
+        yield f"{where} is a workspace of {out.text(person)} now. Made in it: {', '.join(created)}"
+    else:
+        yield f"{where} is a workspace of {out.text(person)} already; nothing was changed."
+    enter = "" if root == Path.cwd() else f"-w {_quoted(out.text(str(root)))} "
+    yield "Try next:"
+    yield f'  lamina {enter}remember "I prefer short answers" --key response.style'
+    yield f'  lamina {enter}recall "how should answers be?"'
+
+
+def _quoted(text: str) -> str:
+    return text if re.fullmatch(r"[\w@%+=:,./-]+", text) else "'" + text.replace("'", "'\\''") + "'"
+
+
+def doctor(call: Call, values: Values) -> int:  # noqa: ARG001 every command's form
+    """Check everything, with a round trip in a memory made for it."""
+    checks = call.doors.examine(call.opening())
+    failed = [check.name for check in checks if check.state == "fail"]
+    failure = Failure(code="doctor_failed", message=f"Not well: {', '.join(failed)}.") if failed else None
+    return call.answer({"checks": checks}, _examined(call.out, checks), failure)
+
+
+def _examined(out: Output, checks: Sequence[Check]) -> Iterator[str]:
+    for check in checks:
+        yield f"{out.style(f'{check.state:4}', _COLOUR[check.state])}  {check.name}: {out.text(check.detail)}"
+        if check.hint:
+            yield f"      {out.text(check.hint)}"
+
+
+def rebuild(call: Call, values: Values) -> int:  # noqa: ARG001 every command's form
+    """Make the index and the audit's files anew, from what they show."""
+    with call.engine() as engine:
+        count = engine.rebuild()
+    return call.answer({"indexed": count}, [f"{count} memories are indexed anew."])
+
+
+def index(call: Call, values: Values) -> int:
+    """Take in changed markdown, and make vectors that are missing."""
+    with call.engine() as engine:
+        if engine.library is None:
+            raise NotFound("There is no workspace with documents here.", hint="Name one with --workspace.")
+        tell = None if call.out.json or sys.stderr is None or not sys.stderr.isatty() else _tell
+        full, agreed = values.get("full", False), values.get("yes", False)
+        found = engine.library.index(engine.now(), full=full, agreed=agreed, progress=tell)
+        engine.indexed()
+        embedded = 0
+        while some := engine.embed_missing():
+            embedded += some
+        meaning = engine.status().meaning
+    lines = [*library_lines(call.out, found), f"meaning: {meaning_line(meaning)}; {embedded} vectors made"]
+    return call.answer({**plain(found), "meaning": meaning, "embedded": embedded}, lines)
+
+
+def _tell(done: int, total: int) -> None:
+    sys.stderr.write(f"\r{done} of {total} files" + ("\n" if done == total else ""))
+    sys.stderr.flush()
+
+
+def start_jobs(call: Call, values: Values) -> int:  # noqa: ARG001 every command's form
+    """Run every job when it is due, until interrupted; a missed one is caught up once."""
+    with call.engine() as engine:
+        clockwork = Clockwork(engine, call.out.note)
+        ends = (signal.SIGINT, signal.SIGTERM)
+        before = {one: signal.signal(one, lambda *_: clockwork.over.set()) for one in ends}
+        try:
+            call.out.note("Jobs run when they are due. Stop with Ctrl+C.")
+            clockwork.run()
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)
+    return call.answer({"stopped": True}, ["The jobs have stopped."])
+
+
+def list_settings(call: Call, values: Values) -> int:  # noqa: ARG001 every command's form
+    """Every setting: its value, where it comes from, what it means."""
+    loaded = load_config(call.opening().workspace, call.given.settings)
+    rows = [
+        {
+            "name": name,
+            "value": _shown(getattr(loaded.config, name)),
+            "origin": loaded.origins[name],
+            "meaning": meaning,
+        }
+        for name, _, meaning, _ in knobs()
+    ]
+    cells = [[str(cell) for cell in row.values()] for row in rows]
+    return call.answer({"settings": rows}, call.out.table(cells))
+
+
+def _shown(value: object) -> object:
+    return hide_password(value) if isinstance(value, str) else value
+
+
+def check_policy(call: Call, values: Values) -> int:
+    """Whether a policy file can be used; an error names its line."""
+    file = str(values["file"])
+    found = call.doors.read_policy(file)
+    return call.answer(found.snapshot(), [f"{call.out.text(file)} is a valid policy."])
+
+
+def show_policy(call: Call, values: Values) -> int:  # noqa: ARG001 every command's form
+    """The policy in force, one `key: value` a line."""
+    loaded = load_config(call.opening().workspace, call.given.settings)
+    found = call.doors.read_policy(loaded.config.policy).snapshot()
+    return call.answer(found, map(call.out.text, plain_lines(found)))
+
+
+def serve(call: Call, values: Values) -> int:
+    """Serve the HTTP API until interrupted."""
+    with call.engine(host=values.get("host"), port=values.get("port")) as engine:
+        call.doors.serve_http(engine, call.out.note)
+    return call.answer(None)
+
+
+def mcp(call: Call, values: Values) -> int:
+    """Serve the Model Context Protocol, for agents."""
+    http, role = values.get("http", False), values.get("role", "agent")
+    if call.out.json and not http:
+        raise InvalidInput("Over stdin and stdout there is no room for --json.", hint="Leave --json out.")
+    if role not in ("agent", "user"):
+        raise InvalidInput(
+            f"{role!r:.40} does not speak here.", code="role_invalid", hint="Use agent or user."
+        )
+    with call.engine(host=values.get("host"), port=values.get("port")) as engine:
+        memory = engine.scope(**call.given.who, role=role, via="mcp")
+        call.doors.serve_mcp(memory, engine, http, values.get("tools", "core"))
+    return call.answer(None) if http else 0
+
+
+def demo(call: Call, values: Values) -> int:
+    """Take a tour: a week with an agent, in a workspace of its own."""
+    return take_the_tour(call, values.get("folder"))
+
+
+def _command(words: str, run: Callable[[Call, Values], int], takes: type | None = None) -> Command:
+    parameters = () if takes is None else parameters_of(takes)
+    return Command(words=words, about=run.__doc__ or "", parameters=parameters, run=run)
+
+
+COMMANDS = (
+    _command("init", init, Init),
+    _command("doctor", doctor),
+    _command("rebuild", rebuild),
+    _command("index", index, Index),
+    _command("job start", start_jobs),
+    _command("config list", list_settings),
+    _command("policy show", show_policy),
+    _command("policy check", check_policy, PolicyFile),
+    _command("serve", serve, Place),
+    _command("mcp", mcp, Mcp),
+    _command("demo", demo, Folder),
+)

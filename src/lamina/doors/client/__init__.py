@@ -1,0 +1,1 @@
+"""The remote door: the same verbs, answers and errors as an open memory has, from a server."""

@@ -1,0 +1,110 @@
+"""Every operation has every field at every door; what a door lacks, the catalogue says why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from lamina.doors.client.remote import RemoteMemory
+from lamina.doors.client.transport import Transport
+from lamina.doors.http.app import document
+from lamina.operations.catalogue import OPERATIONS
+from lamina.operations.operation import Door, Operation
+
+#: What a door offers: the names of an operation's fields by the operation's name.
+Offers = Mapping[str, set[str]]
+
+#: Fields that HTTP has beside an operation's own, each with its reason.
+OF_HTTP = {
+    ("changes", "wait"): "A request can wait for a change; a program in the same process asks again.",
+    ("relations", "format"): "A picture for Graphviz; the command line has an option for it.",
+}
+
+
+@cache
+def http_offers() -> Offers:
+    """As the OpenAPI document has it: parameters of the path and the query, headers, and the body."""
+    spec = document()
+    by_route = {(one.route.method, one.route.path): one for one in OPERATIONS.values() if one.route}
+    found: dict[str, set[str]] = {}
+    for path, methods in spec["paths"].items():
+        for method, described in methods.items():
+            if (operation := by_route.get((method.upper(), path))) is None:
+                continue
+            names = {one["name"] for one in described.get("parameters", ())}
+            names -= {"x-lamina-session", "x-lamina-run", "if-match"}
+            names |= _in_body(spec, described)
+            ours = {(one.about.header or one.wire): one.name for one in operation.parameters}
+            found[operation.name] = {ours.get(name, name) for name in names}
+    return found
+
+
+def _in_body(spec: dict[str, Any], described: dict[str, Any]) -> set[str]:
+    body = described.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    choices = [*body.get("anyOf", ()), body]
+    named = [one["$ref"].rpartition("/")[2] for one in choices if "$ref" in one]
+    return {name for one in named for name in spec["components"]["schemas"][one].get("properties", ())}
+
+
+def client_offers() -> Offers:
+    """What the remote memory has as verbs; they take what HTTP takes, for they are sent there."""
+    verbs = dir(RemoteMemory(Transport("http://127.0.0.1:1", "lam_a_b"), {}))
+    return {name: http_offers()[name] for name in verbs if name in OPERATIONS}
+
+
+#: Each door, and what says what it offers. A door joins by a line.
+DOORS: dict[str, tuple[Door, Callable[[], Offers]]] = {
+    "http": (Door.HTTP, http_offers),
+    "client": (Door.HTTP, client_offers),
+}
+
+
+def drift(operations: Mapping[str, Operation], door: Door, offers: Offers) -> list[str]:
+    """Where a door is not what the catalogue says: too little, too much, or an exception for nothing."""
+    found = []
+    for name, one in operations.items():
+        if door in one.but:
+            found += [f"{name} is there, and the catalogue says why not"] if name in offers else []
+        elif name not in offers:
+            found.append(f"{name} is missing without a reason")
+        else:
+            wanted = {each.name for each in one.at(door)}
+            known = {field for operation, field in OF_HTTP if operation == name}
+            found += [f"{name} lacks {field}" for field in sorted(wanted - offers[name])]
+            found += [f"{name} has {field}" for field in sorted(offers[name] - wanted - known)]
+    return found
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_door_has_every_operation_with_every_field(door: str) -> None:
+    where, offers = DOORS[door]
+    assert drift(OPERATIONS, where, offers()) == []
+
+
+def test_an_exception_has_its_reason() -> None:
+    excuses = [why for one in OPERATIONS.values() for why in one.but.values()]
+    fields = [field for one in OPERATIONS.values() for field in one.parameters]
+    excuses += [why for field in fields for why in field.about.but.values()]
+    assert [why for why in [*excuses, *OF_HTTP.values()] if len(why.split()) < 4] == []
+
+
+def test_what_has_no_route_says_why() -> None:
+    assert [name for name, one in OPERATIONS.items() if one.route is None and Door.HTTP not in one.but] == []
+
+
+def test_drift_is_found() -> None:
+    offers, without = dict(http_offers()), dict(OPERATIONS)
+    offers["recall"] = offers["recall"] - {"as_of"}
+    offers["revise"] = offers["revise"] | {"user"}
+    del offers["pin"]
+    without["get"] = replace(OPERATIONS["get"], but={Door.HTTP: "It is only an example of an excuse."})
+    assert drift(without, Door.HTTP, offers) == [
+        "recall lacks as_of",
+        "revise has user",
+        "get is there, and the catalogue says why not",
+        "pin is missing without a reason",
+    ]

@@ -1,0 +1,168 @@
+"""Makes what is made from something else: reference pages, the list of commands, the words behind each code.
+
+`python -m tools.reference` writes them; `tests/docs/test_reference.py` says when they are no longer current.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import lamina
+from lamina.doors.cli.app import GROUPS, help_text
+from lamina.doors.cli.commands import commands
+from lamina.doors.cli.machine import Command
+from lamina.doors.cli.parse import options_of
+from lamina.doors.mcp.shapes import schema_of
+from lamina.doors.mcp.tools import arguments_of, offered
+from lamina.engine import Engine
+from lamina.operations.asking import members
+from lamina.operations.operation import Operation, Parameter
+from lamina.scoped import ScopedMemory
+
+ROOT = Path(__file__).parents[1]
+PAGES = ROOT / "docs" / "reference"
+CODES = ROOT / "src" / "lamina" / "doors" / "data" / "codes.tsv"
+HELP = ROOT / "src" / "lamina" / "doors" / "cli" / "data" / "help.txt"
+MADE = "<!-- What follows is made by `python -m tools.reference`; change the declarations instead. -->\n"
+_SORTS = {str: "text", int: "number", float: "number", bool: "yes or no", Path: "path"}
+
+
+def codes() -> str:
+    """Every code of the errors page with its meaning, a line each."""
+    page = (PAGES / "errors.md").read_text("utf-8").partition("\n## Codes\n")[2]
+    rows = [line.strip("| ").split(" | ") for line in re.findall(r"^\| `.*\|$", page, re.M)]
+    pairs = {(code, row[-1].strip()) for row in rows for code in re.findall(r"`(\w+)`", row[0])}
+    return "".join(f"{code}\t{meaning}\n" for code, meaning in sorted(pairs))
+
+
+def written_part(name: str) -> str:
+    """What a person wrote on a page: everything before the mark."""
+    return (PAGES / name).read_text("utf-8").partition(MADE)[0]
+
+
+def cli_page() -> str:
+    """Every command with its arguments and options."""
+    known = commands()
+    told = [written_part("cli.md") + MADE]
+    named = {words: title for title, names in GROUPS.items() for words in known if words.split()[0] in names}
+    for title in [*GROUPS, "More"]:
+        told.append(f"\n## {title}\n")
+        told += [_command(one) for words, one in known.items() if named.get(words, "More") == title]
+    return "".join(told)
+
+
+def _command(one: Command) -> str:
+    places = [_place(each) for each in one.parameters if each.about.position]
+    lines = ["", f"### `{' '.join(['lamina', one.words, *places])}`", "", one.about.strip(), ""]
+    rows = [_option(each) for each in one.parameters if not each.about.position]
+    rows += ["| `--yes` | Do not ask. |"] if one.asks else []
+    if rows:
+        lines += ["| option | meaning |", "|---|---|", *rows, ""]
+    return "\n".join(lines)
+
+
+def _place(one: Parameter) -> str:
+    name = one.about.metavar or one.name.upper()
+    return name if one.required and not one.about.piped else f"[{name}]"
+
+
+def _option(one: Parameter) -> str:
+    names = options_of(one)
+    if bool in members(one.type):
+        shown = [f"`{name}`" for name in names]
+        shown += [f"`--no-{names[-1].removeprefix('--')}`"] if one.default is None else []
+    else:
+        shown = [f"`{name} {one.about.metavar or _sort(one.type).upper()}`" for name in names]
+    return f"| {', '.join(shown)} | {_meaning(one)} |"
+
+
+def _meaning(one: Parameter) -> str:
+    choices = [f"`{member.value}`" for kind in _inside(one.type) if _is_choice(kind) for member in kind]
+    text = one.about.help + (f" One of {', '.join(choices)}." if choices else "")
+    return text.replace("|", "\\|")
+
+
+def _inside(kind: Any) -> list[Any]:
+    return [each for one in members(kind) for each in (get_args(one)[:1] if get_origin(one) else (one,))]
+
+
+def _is_choice(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Enum)
+
+
+def _sort(kind: Any) -> str:
+    one = members(kind)[0]
+    if get_origin(one) in (tuple, list):
+        return "list"
+    return _SORTS.get(one, "text" if _is_choice(one) else "object" if get_origin(one) is dict else "time")
+
+
+def mcp_page() -> str:
+    """Every tool with its arguments and its answer."""
+    return written_part("mcp.md") + MADE + "".join(_tool(one) for one in offered("all"))
+
+
+def _tool(operation: Operation) -> str:
+    about = operation.tool
+    assert about is not None
+    kind = "Reads." if not operation.changes else "Changes."
+    lines = ["", f"### {operation.tool_name}", "", f"{kind} {operation.words}"]
+    lines += ["", about.advice] if about.advice else []
+    rows = [
+        f"| `{name}` | {_sort(one.type)}{', required' if one.required else ''} | {_meaning(one)} |"
+        for name, one in arguments_of(operation).items()
+    ]
+    rows.append("| `session` | text | The conversation, as one word; only memories of a session need it. |")
+    found = ", ".join(f"`{name}`" for name in schema_of(operation).get("properties", {})) or "an object"
+    return "\n".join(
+        [*lines, "", "| argument | | meaning |", "|---|---|---|", *rows, "", f"Returns {found}.", ""]
+    )
+
+
+def python_page() -> str:
+    """Every verb of the Python door, with its signature and its contract."""
+    told = [
+        "# Python\n\n"
+        '`lamina.open(folder)` opens a workspace, `lamina.open("postgresql://…", tenant=…)` a store without files.\n'
+        "What it returns is an `Engine`; `engine.scope(…)` is the memory of one person as one caller sees it.\n\n",
+        MADE,
+    ]
+    for kind, title in ((lamina.open, "lamina.open"), (Engine, "Engine"), (ScopedMemory, "ScopedMemory")):
+        told.append(f"\n## {title}\n\n{inspect.getdoc(kind) or ''}\n")
+        if isinstance(kind, type):
+            told += _methods(kind)
+    return "".join(told)
+
+
+def _methods(kind: type) -> Iterator[str]:
+    for name, method in sorted(inspect.getmembers(kind, inspect.isfunction)):
+        if not name.startswith("_"):
+            signature = str(inspect.signature(method)).replace("(self, ", "(").replace("(self)", "()")
+            yield f"\n### `{name}`\n\n```text\n{name}{signature}\n```\n\n{inspect.getdoc(method) or ''}\n"
+
+
+def made() -> dict[Path, str]:
+    """What each of the files should hold."""
+    return {
+        CODES: codes(),
+        HELP: help_text(),
+        PAGES / "cli.md": cli_page(),
+        PAGES / "mcp.md": mcp_page(),
+        PAGES / "python.md": python_page(),
+    }
+
+
+def main() -> None:
+    """Write them."""
+    for path, text in made().items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()
