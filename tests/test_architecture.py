@@ -731,7 +731,7 @@ CAUGHT: list[tuple[Rule, str, str]] = [
     (behind_the_desk, "jobs/a.py", "from lamina.workspace.files import replace_file"),
     (behind_the_desk, "jobs/a.py", "from lamina.workspace import files"),
     (behind_the_desk, "jobs/a.py", "def f(task): open('MEMORY.md', 'w')"),
-    (behind_the_desk, "jobs/a.py", "def f(task): (task.engine.root / 'MEMORY.md').write_text('x')"),
+    (behind_the_desk, "jobs/a.py", "def f(task): (task.store.root / 'MEMORY.md').write_text('x')"),
     (stray_sql, "read/a.py", "def f(tx): return tx.all('memory_by_id', id='x')"),
     (stray_sql, "lifecycle/a.py", "def f(unit, n): unit.transaction.run(f'count_{n}', id=1)"),
     (stray_sql, "doors/http/a.py", "class A:\n    def f(self): self._tx.one('x')"),
