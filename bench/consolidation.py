@@ -20,9 +20,10 @@ import lamina
 from lamina.engine import Engine
 from lamina.jobs.run import Asked, run_job
 from lamina.jobs.writer import Asking, Cost, Written
-from lamina.layers.marks import minds_of, statements
 from lamina.scoped import ScopedMemory
+from lamina.storage.shelf_contents import statements_on
 from lamina.testing import ManualClock
+from lamina.write.caller import callers_of
 
 DAYS = 30
 PEOPLE = ("ana", "bo", "chai", "mei", "noor")
@@ -246,9 +247,9 @@ def _wrong(engine: Engine, planted: dict[str, Planted]) -> dict[str, int]:
     """Memories made of what differs, by how it differs; and the duplicates that are left."""
     wrong = Counter({"wrong: values": 0, "wrong: unrelated": 0})
     alive: Counter[tuple[object, ...]] = Counter()
-    for mind in minds_of(engine):
+    for mind in callers_of(engine):
         shelf = f"user:{mind.scope.user}"
-        for memory in engine.database.read(lambda tx: statements(tx, shelf, engine.now(), 10_000)):  # noqa: B023 read at once
+        for memory in engine.database.read(lambda tx: statements_on(tx, shelf, engine.now(), 10_000)):  # noqa: B023 read at once
             parts = _parts(mind, memory.id, planted)
             alive[parts[0].meaning] += 1
             if len({one.topic for one in parts}) > 1:

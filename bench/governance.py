@@ -44,7 +44,7 @@ def ungoverned() -> Iterator[None]:
     """Everything is admitted unseen, and nothing is told."""
     passed = Admit(tuple(gate.__name__ for gate in GATES))
     with (
-        patch("lamina.engine.decide", lambda *_: passed),
+        patch("lamina.write.store.decide", lambda *_: passed),
         patch.object(UnitOfWork, "trace", lambda *_: None),
         patch.object(UnitOfWork, "told", []),
         patch.object(UnitOfWork, "keep_events", lambda *_: None),

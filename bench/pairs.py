@@ -18,9 +18,9 @@ from lamina.config import Config
 from lamina.encoders.port import Embedder
 from lamina.encoders.static import StaticEncoder
 from lamina.model import Authority, Kind, Layer, Memory, Provenance, Role, Space
+from lamina.retrieval.alike import compared
 from lamina.similarity.compare import Comparison, same_task
 from lamina.similarity.merge_bands import Merge, Near, Update, banded, merging
-from lamina.write.alike import compared
 
 FILE = Path(__file__).parents[1] / "tests" / "data" / "pairs.tsv"
 

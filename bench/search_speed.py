@@ -28,11 +28,11 @@ import numpy as np
 import lamina
 from bench.corpus import Corpus
 from bench.engine import Floor, in_turns
+from lamina.retrieval.meaning import learn, likeness
 from lamina.storage import text_index as text_index
 from lamina.storage.memories import Memories
 from lamina.storage.text_index import TextIndex
 from lamina.write.commit import identity_of
-from lamina.write.meaning import learn, likeness
 from lamina.write.unit_of_work import indexed_terms
 
 THROUGH_THE_API = 10_000

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from lamina.doors.client.awaited import AsyncMemory
     from lamina.doors.client.remote import Remote
     from lamina.engine import Engine
+    from lamina.scoped import ScopedMemory
 
 __version__ = "0.1.0"
 
@@ -46,6 +47,7 @@ __all__ = [
     "Conflict",
     "Damaged",
     "Denied",
+    "Engine",
     "Explanation",
     "Hit",
     "InvalidInput",
@@ -59,6 +61,7 @@ __all__ = [
     "Recollection",
     "Role",
     "Scope",
+    "ScopedMemory",
     "Space",
     "State",
     "Unauthenticated",
@@ -103,3 +106,13 @@ def aconnect(url: str, token: str, *, timeout_s: float = 60.0) -> AsyncMemory:
 def _awaited(opener: Callable[[], Engine | Remote]) -> AsyncMemory:
     memory: AsyncMemory = import_module("lamina.doors.client.awaited").AsyncMemory(opener)
     return memory
+
+
+#: Where the names are that are loaded when somebody asks for them.
+_LATE = {"Engine": "lamina.engine", "ScopedMemory": "lamina.scoped"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATE[name]), name)

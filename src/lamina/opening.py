@@ -21,7 +21,7 @@ from lamina.encoders.port import Embedder
 from lamina.encoders.remote import Endpoint, RemoteEncoder
 from lamina.encoders.static import StaticEncoder
 from lamina.encoders.tended import Tended
-from lamina.engine import Engine, Parts, store_id
+from lamina.engine import Engine
 from lamina.errors import ConfigError, Damaged, Unauthenticated
 from lamina.jobs import run as jobs
 from lamina.jobs.job import JobReport
@@ -29,7 +29,6 @@ from lamina.jobs.run import Asked
 from lamina.jobs.writer import Writer
 from lamina.language.rulebook import Rulebook, rulebook
 from lamina.language.secrets.privacy import check_name
-from lamina.layers.facts import extract
 from lamina.lifecycle.tokens import authenticate, create_token
 from lamina.model import quoted
 from lamina.model.token import Right
@@ -43,7 +42,8 @@ from lamina.storage.database import Database
 from lamina.storage.sqlite import SqliteDatabase, tenant_file
 from lamina.workspace.layout import DATABASE, create_workspace, is_workspace
 from lamina.write.linking import Linking
-from lamina.write.unit_of_work import Ruleset
+from lamina.write.parts import Parts, store_id
+from lamina.write.ruleset import Ruleset
 
 #: How long a question waits for an encoder elsewhere; then words alone answer it.
 _QUESTION_S = 2.0
@@ -164,7 +164,6 @@ def _assembled(
             home=home,
             root=where.workspace,
             library=Library,
-            extract=extract if config.extract_facts else None,
             open_writer=partial(open_writer, config, environment),
             adopt=adopt,
         )

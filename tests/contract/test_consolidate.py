@@ -13,10 +13,10 @@ from lamina.jobs.consolidate import consolidation
 from lamina.jobs.job import Deadline, JobReport, JobStatus
 from lamina.jobs.registry import JOBS
 from lamina.jobs.run import Asked, run_job
-from lamina.layers.marks import minds_of
 from lamina.lifecycle.consolidate import MOST_PAIRS, consolidate, pairs_of
 from lamina.scoped import ScopedMemory
 from lamina.testing import ManualClock, ScriptedWriter
+from lamina.write.caller import callers_of
 
 SAME = [
     ("Ana lives in Bangkok", "Ana lives in Bangkok now"),
@@ -131,7 +131,7 @@ def test_a_user_has_at_most_fifty_pairs_in_a_day_over_all_runs(ana: ScopedMemory
 def test_a_run_that_is_cut_off_is_finished_by_the_next(ana: ScopedMemory) -> None:
     for pair in SAME:
         say(ana, *pair)
-    (mind,) = minds_of(ana.engine)
+    (mind,) = callers_of(ana.engine)
     calls = iter(range(100))
 
     def check() -> None:
@@ -175,7 +175,7 @@ def test_one_owner_s_words_are_never_beside_another_s_nor_a_tool_s_beside_a_pers
     say(engine.scope(user="bo"), same)
     say(engine.scope(user="ana", role="tool"), same)
     engine.scope(user="ana").remember(same, category="goals")
-    assert [pairs_of(mind, engine.now()) for mind in minds_of(engine)] == [[], []]
+    assert [pairs_of(mind, engine.now()) for mind in callers_of(engine)] == [[], []]
 
 
 def test_what_is_old_and_matters_little_is_looked_at_again_only_once_it_is_used(

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from lamina.documents.index import Library
 from lamina.documents.pace import Pace
 from lamina.doors.canary import canary
 from lamina.engine import Engine
-from lamina.read.search import Library
 from lamina.storage.documents import Documents, Found
 from tests.contract.conftest import Place
 

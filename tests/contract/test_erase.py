@@ -11,9 +11,10 @@ import pytest
 from lamina import Denied
 from lamina.errors import Unauthenticated
 from lamina.integrations.langgraph import CheckpointSaver
-from lamina.lifecycle.erase import STAYS, TABLES, erase
+from lamina.lifecycle.erase import erase
 from lamina.lifecycle.export import export
 from lamina.lifecycle.tokens import authenticate, create_token
+from lamina.storage.ends import STAYS, TABLES
 from tests.contract.test_exchange import lived
 
 if TYPE_CHECKING:

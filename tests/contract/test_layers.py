@@ -11,7 +11,7 @@ import pytest
 from lamina.engine import Engine
 from lamina.errors import Denied, InvalidInput
 from lamina.language.layering import confidence_of
-from lamina.lifecycle.fading import apply_reads, expire_episodes, refresh_decay
+from lamina.lifecycle.fading import expire_episodes, refresh_decay
 from lamina.model import Layer, Outcome, State
 from lamina.ranking.decay import decay
 from lamina.scoped import ScopedMemory
@@ -181,7 +181,7 @@ def test_procedures_found_by_their_place_are_those_met_on_the_way(
         return [[(hit.id, hit.score) for hit in one] for one in hits]
 
     by_place = found()
-    monkeypatch.setattr("lamina.read.recall._FEW", -1)  # more than that: as if there were too many
+    monkeypatch.setattr("lamina.retrieval.hits._FEW", -1)  # more than that: as if there were too many
     assert by_place == found()
     assert [len(one) > 2 for one in by_place] == [True, True, True, True, False]
     assert gone not in {one for hits in by_place for one, _ in hits}
@@ -237,7 +237,7 @@ def test_hits_are_counted_off_the_response_path(engine: Engine, place: Place, cl
     for _ in range(3):
         assert ana.recall("staging server").hits
     assert place.tables() == before
-    assert apply_reads(engine) == 1
+    assert engine.apply_reads() == 1
     memory = ana.get(known)
     assert (memory.access_count, memory.last_accessed_at, memory.revision) == (3, clock.now(), 1)
 
@@ -281,12 +281,12 @@ def test_an_episode_lives_90_days_and_a_hit_gives_it_at_least_30_more(
     assert ana.get(known).expires_at == start + timedelta(days=90)
     clock.advance(days=10)
     assert ana.layers.episodes.find("thai-nlp")[0].id == known
-    apply_reads(engine)
+    engine.apply_reads()
     assert ana.get(known).expires_at == start + timedelta(days=90)
     clock.advance(days=79)
     for _ in range(5):
         ana.layers.episodes.find("บั๊กตัวตัดคำ")
-    apply_reads(engine)
+    engine.apply_reads()
     assert ana.get(known).expires_at == start + timedelta(days=119)
 
 

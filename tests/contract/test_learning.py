@@ -112,7 +112,7 @@ def test_what_a_person_wrote_into_the_file_is_kept_and_taken_over(
 def test_a_crash_between_store_and_file_is_mended_at_the_next_start(
     workspace: Place, ana: ScopedMemory
 ) -> None:
-    ana.engine._learnings = None  # the process dies right after its commit
+    ana.engine.aftermath.learnings = None  # the process dies right after its commit
     ana.layers.learn("The cache is in Redis")
     assert written(workspace) == []
     workspace.close()

@@ -11,11 +11,10 @@ import pytest
 
 from lamina import Denied, InvalidInput, NotFound
 from lamina.engine import Engine
-from lamina.layers.relations import Graph, Relation, Relations
+from lamina.layers.relations import Graph, Relation, Relations, exported
 from lamina.lifecycle.erase import erase
 from lamina.lifecycle.purge import purge
 from lamina.ranking.fusion import RELATION
-from lamina.read.graph import exported
 from lamina.scoped import ScopedMemory
 from lamina.storage.database import Transaction
 from tests.contract.conftest import Place, a_place

@@ -161,7 +161,15 @@ def test_an_agent_reaches_its_categories_through_no_verb_any_other(place: Place,
 
     def everything(mind: ScopedMemory) -> str:
         said = [mind.recall("CANARY goal fact lactose tone"), mind.resolve(), mind.context("CANARY lactose")]
-        said += [mind.keyed(), mind.latest(), mind.pending(), mind.trace(1000), mind.changes(), mind.stats()]
+        said += [
+            mind.list(),
+            mind.keyed(),
+            mind.latest(),
+            mind.pending(),
+            mind.trace(1000),
+            mind.changes(),
+            mind.stats(),
+        ]
         said += [mind.query("CANARY lactose"), mind.recall(fact), mind.recall("response.tone")]
         return str(plain(said))
 

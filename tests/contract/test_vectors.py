@@ -14,11 +14,11 @@ from lamina.encoders.port import UNCALIBRATED
 from lamina.encoders.tended import Tended
 from lamina.engine import Engine
 from lamina.errors import InvalidInput, Unavailable
+from lamina.retrieval.meaning import Meaning, compare, likeness
 from lamina.scoped import ScopedMemory
 from lamina.storage.memories import Memories
 from lamina.storage.text_index import TextIndex
 from lamina.testing import ManualClock
-from lamina.write.meaning import Meaning, compare, likeness
 from tests.contract.conftest import Place
 
 

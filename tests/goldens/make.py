@@ -16,11 +16,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from lamina.engine.engine import Engine
-from lamina.engine.mind import ScopedMemory
-
 import lamina
+from lamina.engine import Engine
 from lamina.model import plain
+from lamina.scoped import ScopedMemory
 from lamina.testing import ManualClock
 
 HERE = Path(__file__).parent

@@ -26,6 +26,7 @@ from lamina.errors import LaminaError, NotFound
 from lamina.language.secrets.privacy import REDACTED, find_secrets
 from lamina.model import Scope, quoted
 from lamina.ranking.tiers import tier_of
+from lamina.retrieval.meaning import learn
 from lamina.storage.database import Database, Transaction
 from lamina.storage.documents import DOCUMENTS, Documents, File, Known
 from lamina.storage.small_tables import Properties
@@ -33,7 +34,6 @@ from lamina.storage.text_index import TextIndex
 from lamina.text.learning_page import shown_in, untouched
 from lamina.text.passages import PASSAGES_VERSION, read_markdown
 from lamina.workspace.files import Stamp, read_file
-from lamina.write.meaning import learn
 
 SWEEP_S = 0.05  #: how long a search looks for changed files
 _MOST_GONE = 0.3  #: of the documents; more at once and somebody has to agree

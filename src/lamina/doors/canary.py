@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from lamina.engine import Engine
 from lamina.model import Query, Scope
-from lamina.read.search import reach
+from lamina.retrieval.hits import find_hits
 from lamina.storage.database import Transaction
 from lamina.storage.documents import Documents, File
 from lamina.storage.text_index import TextIndex
@@ -51,5 +51,5 @@ def canary(engine: Engine) -> dict[str, bool]:
 
 def _is_found(transaction: Transaction, engine: Engine, script: str) -> bool:
     query = Query(scope=Scope(), text=SENTENCES[script][1], k=1, spaces=(), documents="documents:~canary")
-    hits = reach(transaction, query, engine, _WHEN, lambda: False).answer.found.hits
+    hits = find_hits(transaction, query, _WHEN, engine.means).found.hits
     return bool(hits) and hits[0].source.path == f"~canary/{script}.md"

@@ -24,6 +24,7 @@ from lamina.storage.documents import Documents
 from lamina.storage.memories import Memories
 from lamina.storage.migrate import load_migrations
 from lamina.storage.sqlite import OLDEST_SAFE
+from lamina.storage.text_index import TextIndex
 from lamina.workspace.layout import STATE_DIR
 
 LITTLE_ROOM, NO_ROOM = 1 << 30, 100 << 20  #: bytes free on the disk
@@ -169,7 +170,7 @@ def _index(engine: Engine) -> Check:
         return engine.database.read(
             lambda tx: (
                 Memories(tx).count_by_state().get("active", 0),
-                sum(members for _, _, members in tx.all("all_shelves")) - Documents(tx).counts()[1],
+                sum(TextIndex(tx).members()) - Documents(tx).counts()[1],
             )
         )
 

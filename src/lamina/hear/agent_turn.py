@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lamina.errors import Conflict, NotFound, Unavailable
-from lamina.hear.converse import voice
+from lamina.hear.converse import answer, hear, voice
 from lamina.language.acknowledge import acknowledge
 from lamina.model import Heard, Outcome, Receipt, State
-
-if TYPE_CHECKING:
-    from lamina.scoped import ScopedMemory
+from lamina.read.context import BUDGET, context
+from lamina.write.caller import Caller
+from lamina.write.change import get
+from lamina.write.governance import may_use
+from lamina.write.sessions import compact
 
 #: How often a write that fails is tried before the user is told.
 ATTEMPTS = 3
@@ -25,7 +27,7 @@ class AgentTurn:
     and `done` says whether everything that was asked of the memory is proven.
     """
 
-    mind: ScopedMemory
+    caller: Caller
     message: str
     heard: Heard = field(default_factory=lambda: Heard(receipts=()))
     summary: str = ""
@@ -34,33 +36,33 @@ class AgentTurn:
     tools: list[Mapping[str, Any]] = field(default_factory=list)
 
     def __enter__(self) -> AgentTurn:
-        self.mind.compact("session")
+        compact(self.caller, "session")
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                self.heard = self.mind.hear(self.message)
+                self.heard = hear(self.caller, self.message)
                 break
             except (Unavailable, Conflict):
                 if attempt == ATTEMPTS:
-                    self.problem = acknowledge("write_failed", *voice(self.mind, self.message))
-        self.summary = self.mind.context(self.message).text
+                    self.problem = acknowledge("write_failed", *voice(self.caller, self.message))
+        self.summary = context(self.caller, self.message, BUDGET, "xml").text
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self.reply and error is None:
-            self.mind.answer(self.reply, self.tools)
+            answer(self.caller, self.reply, self.tools)
 
     def may_use(self, tool: str) -> bool:
         """Whether the administrator's policy lets the agent use a tool."""
-        return self.mind.may_use(tool)
+        return may_use(self.caller, tool)
 
     def missing(self) -> tuple[str, ...]:
         """What was asked of the memory and is not proven, a sentence each."""
         if self.problem:
             return (self.problem,)
         asked: Sequence[Receipt] = self.heard.receipts[: self.heard.asked]
-        self.mind.engine.sync()
+        self.caller.store.sync()
         return tuple(said for one in asked for said in self._unproven(one))
 
     def done(self) -> bool:
@@ -74,10 +76,10 @@ class AgentTurn:
         found = []
         for one in receipt.ids:
             try:
-                state = self.mind.get(one).state
+                state = get(self.caller, one).state
             except NotFound:
                 state = State.SOFT_DELETED
-            in_file = self.mind.engine.in_file(one)
+            in_file = self.caller.store.in_file(one)
             if gone and (state is State.ACTIVE or in_file):
                 found.append(f"{one} is still there.")
             if not gone and receipt.code != "pending" and (state is not State.ACTIVE or in_file is False):

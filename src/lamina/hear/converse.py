@@ -4,45 +4,84 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from lamina.errors import InvalidInput
 from lamina.hear.obey import obey
-from lamina.hear.turn import Turn, understood
+from lamina.hear.turn import Turn, answered, keep_turn, understood
 from lamina.language.acknowledge import acknowledge, language_for
 from lamina.language.command import Action, Command
 from lamina.language.commands import commands
 from lamina.language.infer import EARLIER, infer
 from lamina.language.layering import correction_in, expertise_in
-from lamina.model import Heard, Kind, Outcome, Receipt, Role, Trust
+from lamina.layers.facts import extract
+from lamina.layers.procedures import Procedures
+from lamina.layers.user_model import UserModel
+from lamina.model import Heard, Kind, Outcome, Receipt, Role, Trust, canonical
 from lamina.policy.consent import Care
-from lamina.text.normalise import Language
-
-if TYPE_CHECKING:
-    from lamina.scoped import ScopedMemory
+from lamina.read.resolve import resolve
+from lamina.read.shelves import turns
+from lamina.text.normalise import Language, well_formed
+from lamina.write.caller import Caller
+from lamina.write.propose import propose
 
 #: Commands after which the message itself is not kept: it would say again what shall be gone.
 _LEAVE_NO_TURN = (Action.FORGET, Action.WITHHOLD, Action.REJECT)
 
 
-def converse(mind: ScopedMemory, text: str, reply: str | None, tools: Sequence[Mapping[str, Any]]) -> Heard:
-    """What became of a message; `mind` is in a session, and everything was checked."""
-    rules = mind.engine.ruleset.rules
-    turn = understood(mind.scope, text, reply, tools, rules)
-    asked = [] if mind.scope.trust is Trust.UNTRUSTED else commands(text, book=rules)
+def hear(
+    caller: Caller, text: str, reply: str | None = None, tools: Sequence[Mapping[str, Any]] = ()
+) -> Heard:
+    """One turn of a conversation: what the caller said, the agent's reply, what tools returned."""
+    store = caller.store
+    said = well_formed(text, "text", store.config.max_text_chars)
+    check_reply(caller, reply, tools)
+    within = Caller(store, caller.in_session)
+    heard = converse(within, said, reply, tools)
+    kept = any(":short_term:" not in one for receipt in heard.receipts for one in receipt.ids)
+    told = "ok" if kept else "skipped"
+    store.tally.note(within.scope, store.now(), "hotpath", "classify", status=told)
+    return heard
+
+
+def answer(caller: Caller, reply: str, tools: Sequence[Mapping[str, Any]] = ()) -> Heard:
+    """What the agent answered, and what its tools returned, as the rest of the turn."""
+    check_reply(caller, reply, tools)
+    return keep_turn(caller.store, answered(caller.in_session, reply, tools, caller.store.ruleset.rules))
+
+
+def check_reply(caller: Caller, reply: str | None, tools: Sequence[Mapping[str, Any]]) -> None:
+    """What the agent answered and its tools returned, as somebody says who may speak for them."""
+    limit = caller.store.config.max_text_chars
+    if caller.scope.trust is Trust.UNTRUSTED and (reply or tools):
+        raise InvalidInput("A tool or a document does not speak for others.", code="role_invalid")
+    if reply is not None:
+        well_formed(reply, "reply", limit)
+    try:
+        well_formed(canonical([{**one} for one in tools]), "tools", limit)
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInput("What a tool returned is a JSON object.", code="tool_event_invalid") from None
+
+
+def converse(caller: Caller, text: str, reply: str | None, tools: Sequence[Mapping[str, Any]]) -> Heard:
+    """What became of a message; `caller` is in a session, and everything was checked."""
+    rules = caller.store.ruleset.rules
+    turn = understood(caller.scope, text, reply, tools, rules)
+    asked = [] if caller.scope.trust is Trust.UNTRUSTED else commands(text, book=rules)
     asked = _without_promoted(asked, turn)
-    if asked and mind.engine.judge(turn.drafts[0]).code.startswith("privacy_"):
+    if asked and caller.store.judge(turn.drafts[0]).code.startswith("privacy_"):
         # A value may look harmless without the words around it, which say what it is.
         asked = [one for one in asked if one.action in _LEAVE_NO_TURN]
     if not asked:
-        heard = mind.engine.hear(turn)
-        if not _is_person(mind):
+        heard = keep_turn(caller.store, turn)
+        if not _is_person(caller):
             return heard
-        heard, extract = _with_lessons(mind, text, _with_guesses(mind, text, heard)), mind.engine.extract
-        return heard if extract is None else extract(mind, text, heard)
-    said = voice(mind, text)
-    obeyed = [receipt for command in asked for receipt in obey(mind, command, said)]
+        heard = _with_lessons(caller, text, _with_guesses(caller, text, heard))
+        return extract(caller, text, heard) if caller.store.config.extract_facts else heard
+    said = voice(caller, text)
+    obeyed = [receipt for command in asked for receipt in obey(caller, command, said)]
     refused = all(one.decision is Outcome.DENIED for one in obeyed)
-    heard = _kept(mind, turn if refused else replace(turn, hint=None), asked)
+    heard = _kept(caller, turn if refused else replace(turn, hint=None), asked)
     lines = dict.fromkeys(one.acknowledgement for one in obeyed if one.acknowledgement)
     events = [*heard.events, *(event for one in obeyed for event in one.events)]
     return Heard(
@@ -53,9 +92,9 @@ def converse(mind: ScopedMemory, text: str, reply: str | None, tools: Sequence[M
     )
 
 
-def voice(mind: ScopedMemory, text: str) -> tuple[Language, str]:
+def voice(caller: Caller, text: str) -> tuple[Language, str]:
     """The language and the verbosity to answer in: as the person set them, else as they speak."""
-    values = mind.resolve(["response.language", "response.verbosity"])
+    values = resolve(caller, ["response.language", "response.verbosity"])
     language = values.get("response.language")
     verbosity = values.get("response.verbosity")
     spoken = language_for(language.value if language else None, text)
@@ -72,35 +111,35 @@ def _without_promoted(asked: list[Command], turn: Turn) -> list[Command]:
     return [one for one in asked if one.action is not Action.REMEMBER or one.space != hint.target]
 
 
-def _kept(mind: ScopedMemory, turn: Turn, asked: Sequence[Command]) -> Heard:
+def _kept(caller: Caller, turn: Turn, asked: Sequence[Command]) -> Heard:
     """The turn itself, without what its commands have done already."""
     if any(one.action in _LEAVE_NO_TURN for one in asked):
         return Heard(receipts=())
     own = [draft for draft in turn.drafts if draft.scope != turn.scope or draft.place == "turn"]
-    return mind.engine.hear(replace(turn, drafts=tuple(own)))
+    return keep_turn(caller.store, replace(turn, drafts=tuple(own)))
 
 
-def _is_person(mind: ScopedMemory) -> bool:
-    return mind.scope.role in (Role.USER, Role.ADMIN)
+def _is_person(caller: Caller) -> bool:
+    return caller.scope.role in (Role.USER, Role.ADMIN)
 
 
-def _with_guesses(mind: ScopedMemory, text: str, heard: Heard) -> Heard:
+def _with_guesses(caller: Caller, text: str, heard: Heard) -> Heard:
     """Stage what the message lets one guess about the person, surely enough."""
-    engine, config = mind.engine, mind.engine.config
+    store, config = caller.store, caller.store.config
     if any(one.code.startswith("privacy_") for one in heard.receipts):
         return heard
     guesses = [
         one
-        for one in infer(text, mind.turns(EARLIER), book=engine.ruleset.rules)
+        for one in infer(text, turns(caller, EARLIER), book=store.ruleset.rules)
         if one.confidence >= config.infer_confidence
     ]
-    values = mind.resolve([one.key for one in guesses]) if guesses else {}
+    values = resolve(caller, [one.key for one in guesses]) if guesses else {}
     staged: list[Receipt] = []
     for one in guesses:
         if one.key not in values or values[one.key].value != one.value:
-            receipt = mind.propose(one.value, one.key, one.confidence, f"inferred:{one.reason}")
-            how = "pending_named" if engine.ruleset.fields.care(one.key) is Care.SENSITIVE else "pending"
-            said = acknowledge(how, *voice(mind, text), key=one.key, value=one.value)
+            receipt = propose(caller, one.value, one.key, one.confidence, f"inferred:{one.reason}")
+            how = "pending_named" if store.ruleset.fields.care(one.key) is Care.SENSITIVE else "pending"
+            said = acknowledge(how, *voice(caller, text), key=one.key, value=one.value)
             staged.append(replace(receipt, acknowledgement=said))
     told = [one.acknowledgement for one in staged if one.decision is Outcome.HELD]
     return replace(
@@ -110,16 +149,16 @@ def _with_guesses(mind: ScopedMemory, text: str, heard: Heard) -> Heard:
     )
 
 
-def _with_lessons(mind: ScopedMemory, text: str, heard: Heard) -> Heard:
+def _with_lessons(caller: Caller, text: str, heard: Heard) -> Heard:
     """Put before the person what a message teaches of their expertise, and the procedure in a correction."""
     if any(one.code.startswith("privacy_") for one in heard.receipts):
         return heard
-    known = mind.layers.user_model.get()["expertise"] if (said := expertise_in(text)) else {}
+    known = UserModel(caller).get()["expertise"] if (said := expertise_in(text)) else {}
     staged = [
-        mind.propose(one.level, f"user.expertise.{one.topic}", one.confidence, "inferred:expertise")
+        propose(caller, one.level, f"user.expertise.{one.topic}", one.confidence, "inferred:expertise")
         for one in said
         if known.get(one.topic) != one.level
     ]
     if lesson := correction_in(text):
-        staged.append(mind.layers.procedures.propose(*lesson, "correction", "inferred:correction"))
+        staged.append(Procedures(caller).propose(*lesson, "correction", "inferred:correction"))
     return replace(heard, receipts=(*heard.receipts, *staged))

@@ -19,6 +19,7 @@ from lamina.model import (
     Admit,
     Decision,
     Draft,
+    Heard,
     Hold,
     Kind,
     Layer,
@@ -32,10 +33,9 @@ from lamina.model import (
 from lamina.write.commit import commit_denial, commit_remember
 from lamina.write.guesses import held
 from lamina.write.promote import deny_promotion
+from lamina.write.request import Request, Verb
+from lamina.write.store import Store
 from lamina.write.unit_of_work import UnitOfWork
-
-#: The session of a caller who names none.
-DEFAULT_SESSION = "main"
 
 #: What can hold a fact about a person.
 _FACTUAL = (Kind.FACT, Kind.CORRECTION)
@@ -164,3 +164,26 @@ def nothing_promoted(unit: UnitOfWork, turn: Turn, hint: Hint, first: Receipt) -
     """A phrase asked for a promotion and nothing could be promoted: that is said."""
     subject = (first.ids[0] if first.ids else "", turn.scope.shelf(Space.SESSION) or "")
     return deny_promotion(unit, subject, (Space.SESSION, hint.target), "promotion_no_item")
+
+
+def keep_turn(store: Store, turn: Turn) -> Heard:
+    """Carry out everything a turn came to: the turn in one transaction, then what it asks to be moved."""
+    decisions = [store.judge(draft) for draft in turn.drafts]
+    tried, unit = store.commit(turn.scope, lambda unit: commit_turn(unit, turn, decisions))
+    moved = _moved(store, turn, tried)
+    told = [event for _, event in unit.told] + [event for one in moved for event in one.events]
+    receipts = [*(receipt for _, receipt in tried), *moved]
+    said = next((one.acknowledgement for one in moved if one.code == "promoted"), "")
+    return Heard(receipts=tuple(receipts), acknowledgement=said, events=tuple(told))
+
+
+def _moved(store: Store, turn: Turn, tried: Sequence[Tried]) -> list[Receipt]:
+    if (hint := turn.hint) is None:
+        return []
+    if not (ids := promotable(turn, tried)):
+        denied, unit = store.commit(turn.scope, lambda unit: nothing_promoted(unit, turn, hint, tried[0][1]))
+        return [replace(denied, events=tuple(event for _, event in unit.told))]
+    asked = Request(
+        verb=Verb.PROMOTE, scope=turn.scope, at=store.now(), target=hint.target, reason=hint.reason
+    )
+    return [store.carry_out(replace(asked, memory_id=one)) for one in ids]

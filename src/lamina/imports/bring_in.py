@@ -18,10 +18,10 @@ from lamina.language.events import importance
 from lamina.language.secrets.privacy import check_name, redacted
 from lamina.model import Deny, Draft, Hold, Kind, Layer, Outcome, Role, Scope, checked_name
 from lamina.ranking.decay import EPISODE_LIFE, EPISODE_RENEWED
-from lamina.scoped import ScopedMemory
 from lamina.storage.import_rows import Imports, Position
 from lamina.storage.layers import LayerRows
 from lamina.text.normalise import well_formed
+from lamina.write.caller import Caller
 from lamina.write.details import draft_of
 from lamina.write.request import Request, Verb
 
@@ -75,7 +75,7 @@ class Report:
 
 
 def import_files(
-    mind: ScopedMemory,
+    caller: Caller,
     paths: Iterable[PathName],
     progress: Progress | None = None,
     **options: Unpack[Options],
@@ -91,7 +91,7 @@ def import_files(
     own, others = sorted_out(paths, wanted.format)
     found = [file for path in others for file in find(path, wanted.format)]
     sizes = [file.size for file in found]
-    importing = _Import(mind, wanted, Report(dry_run=wanted.dry_run))
+    importing = _Import(caller, wanted, Report(dry_run=wanted.dry_run))
     for folder in own:
         importing.export(folder, progress)
     for number, file in enumerate(found):
@@ -103,14 +103,14 @@ def import_files(
 
 @dataclass
 class _Import:
-    mind: ScopedMemory
+    caller: Caller
     wanted: Wanted
     report: Report
     seen: set[str] = field(default_factory=set)  #: keys a dry run would have brought in by now
 
     def export(self, folder: PathName, progress: Progress | None) -> None:
         """An export of Lamina's own; see `bring_in`."""
-        came = bring_in(self.mind, folder, progress, dry_run=self.wanted.dry_run, since=self.wanted.since)
+        came = bring_in(self.caller, folder, progress, dry_run=self.wanted.dry_run, since=self.wanted.since)
         report = self.report
         report.files["lamina"] += 1
         report.read += came.read
@@ -157,8 +157,8 @@ class _Import:
 
     def _start(self, file: File, size: int) -> Place | None:
         """Where to begin; None where there is nothing new."""
-        user = self.mind.scope.user
-        known = self.mind.engine.database.read(lambda tx: Imports(tx, user).position(file.name))
+        user = self.caller.scope.user
+        known = self.caller.store.database.read(lambda tx: Imports(tx, user).position(file.name))
         if known is None or known.mark != self._mark(file, int(known.mark.rpartition(":")[2])):
             return Place()
         if known.size == size and file.format not in ALWAYS_READ:
@@ -179,10 +179,10 @@ class _Import:
 
     def _bring_in(self, batch: Sequence[Turn | Fact], position: Position) -> None:
         """Store what is new of a batch, then that it is known and how far the file was read."""
-        engine, user, report = self.mind.engine, self.mind.scope.user, self.report
+        store, user, report = self.caller.store, self.caller.scope.user, self.report
         items = {_key(item): item for item in batch}
         report.read += len(batch)
-        known = engine.database.read(lambda tx: Imports(tx, user).known(items)) | (self.seen & items.keys())
+        known = store.database.read(lambda tx: Imports(tx, user).known(items)) | (self.seen & items.keys())
         requests = {
             key: request
             for key, item in items.items()
@@ -197,7 +197,7 @@ class _Import:
             report.held += waiting
             report.new += len(requests) - len(codes) - waiting
             return
-        receipts = engine.carry_out_all([*requests.values()])
+        receipts = store.carry_out_all([*requests.values()])
         for receipt in receipts:
             report.new += receipt.decision is Outcome.ADMITTED
             report.known += receipt.decision is Outcome.UNCHANGED
@@ -208,30 +208,30 @@ class _Import:
         ]
 
         uses = {
-            one.ids[0]: (held.uses, min(held.used_at or engine.now(), engine.now()))
+            one.ids[0]: (held.uses, min(held.used_at or store.now(), store.now()))
             for key, one in zip(requests, receipts, strict=True)
             if one.decision is Outcome.ADMITTED and (held := getattr(items[key], "held", None)) and held.uses
         }
 
         def note(imports: Imports) -> None:
             imports.add(kept)
-            imports.keep(position, engine.now())
+            imports.keep(position, store.now())
 
-        engine.database.write(lambda tx: note(Imports(tx, user)))
-        engine.database.write(lambda tx: LayerRows(tx).note(uses, EPISODE_RENEWED))
+        store.database.write(lambda tx: note(Imports(tx, user)))
+        store.database.write(lambda tx: LayerRows(tx).note(uses, EPISODE_RENEWED))
 
     def _request(self, key: str, item: Turn | Fact) -> Request | None:
-        engine = self.mind.engine
+        store = self.caller.store
         try:
-            text = well_formed(item.text, "text", engine.config.max_text_chars)
+            text = well_formed(item.text, "text", store.config.max_text_chars)
             draft = self._turn(key, item, text) if isinstance(item, Turn) else self._fact(item, text)
         except InvalidInput as error:
             self.report.skip(Skipped(reason=error.code, path=item.path))
             return None
-        weight = importance(draft.kind, draft.scope.role, text, book=engine.ruleset.rules)
+        weight = importance(draft.kind, draft.scope.role, text, book=store.ruleset.rules)
         draft = replace(draft, importance=weight.value, importance_reason=weight.reasons)
         return Request(
-            verb=Verb.REMEMBER, scope=draft.scope, at=engine.now(), draft=draft, decision=engine.judge(draft)
+            verb=Verb.REMEMBER, scope=draft.scope, at=store.now(), draft=draft, decision=store.judge(draft)
         )
 
     def _turn(self, key: str, turn: Turn, text: str) -> Draft:
@@ -252,7 +252,7 @@ class _Import:
         """What a program believed is text of unknown origin: it is found, and never taken for the user's."""
         if fact.held is not None:
             return self._held(fact, fact.held, text)
-        scope = replace(self.mind.scope, role=Role.DOCUMENT, agent=fact.source, run=_RUN)
+        scope = replace(self.caller.scope, role=Role.DOCUMENT, agent=fact.source, run=_RUN)
         return Draft(
             scope=scope,
             text=text,
@@ -264,14 +264,12 @@ class _Import:
 
     def _held(self, fact: Fact, held: Held, text: str) -> Draft:
         """What the user's own agents kept in a memory with layers: theirs still, in its layer, in no file."""
-        engine, kinds = self.mind.engine, {Layer.PROCEDURAL: Kind.PROCEDURE, Layer.EPISODIC: Kind.EPISODE}
+        store, kinds = self.caller.store, {Layer.PROCEDURAL: Kind.PROCEDURE, Layer.EPISODIC: Kind.EPISODE}
         details: Any = {"layer": held.layer, "tags": held.tags, "confidence": held.confidence}
         details |= {"key": held.name} if held.name else {"kind": kinds.get(Layer(held.layer), Kind.FACT)}
         details |= {"ttl": f"{EPISODE_LIFE.days}d"} if held.layer == Layer.EPISODIC else {}
-        scope = self._agent(replace(self.mind.scope, run=_RUN), fact.source)
-        draft = draft_of(
-            scope, text, details, engine.now(), engine.config.max_text_chars, engine.ruleset.rules
-        )
+        scope = self._agent(replace(self.caller.scope, run=_RUN), fact.source)
+        draft = draft_of(scope, text, details, store.now(), store.config.max_text_chars, store.ruleset.rules)
         return replace(
             draft,
             said_at=self._said(fact.at),
@@ -286,16 +284,16 @@ class _Import:
         held = item.held if isinstance(item, Fact) else None
         if self.wanted.since and item.at and item.at < self.wanted.since:
             return "before"
-        if held is not None and held.until and held.until <= self.mind.engine.now():
+        if held is not None and held.until and held.until <= self.caller.store.now():
             return "expired"
-        return "other_user" if held is not None and held.user not in (None, self.mind.scope.user) else None
+        return "other_user" if held is not None and held.user not in (None, self.caller.scope.user) else None
 
     def _said(self, at: datetime | None) -> datetime | None:
-        return at if at is not None and at < self.mind.engine.now() else None
+        return at if at is not None and at < self.caller.store.now() else None
 
     def _scope(self, turn: Turn) -> Scope:
         """Who speaks: by the file's structure, and never with more weight than whoever imports it."""
-        scope = replace(self.mind.scope, session=_session(turn.session_id), run=_RUN)
+        scope = replace(self.caller.scope, session=_session(turn.session_id), run=_RUN)
         if turn.role is Speaker.TOOL:
             return replace(scope, role=Role.TOOL, agent=turn.source)
         if scope.role not in (Role.USER, Role.ADMIN, Role.SYSTEM):

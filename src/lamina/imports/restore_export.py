@@ -37,13 +37,13 @@ from lamina.model import (
     contract_kind,
     quoted,
 )
-from lamina.scoped import ScopedMemory
 from lamina.storage.import_rows import Imports
-from lamina.storage.logs import AuditLog, next_number
+from lamina.storage.logs import AuditLog, next_number, raise_number
 from lamina.storage.memories import Memories
 from lamina.storage.text_index import TextIndex
 from lamina.text.ttl import parse_time
 from lamina.workspace.files import explained
+from lamina.write.caller import Caller
 from lamina.write.commit import identity_of
 from lamina.write.details import draft_of, whole_number
 from lamina.write.request import Request, Verb
@@ -165,7 +165,7 @@ def _damaged(what: str) -> InvalidInput:
 
 
 def bring_in(
-    mind: ScopedMemory,
+    caller: Caller,
     where: PathName,
     progress: Progress | None = None,
     *,
@@ -178,27 +178,27 @@ def bring_in(
     other words stays as it is here. Only a person or an administrator may. Raises InvalidInput
     (`export_damaged`) where a byte is not as it was exported; then nothing happened.
     """
-    check_owner(mind)
+    check_owner(caller)
     told = checked(folder := Path(where).expanduser())
-    mind.engine.sync()
+    caller.store.sync()
     report, size = Arrived(), (folder / MEMORIES).stat().st_size
     with (folder / MEMORIES).open("rb") as file:
         while lines := list(islice(file, _BATCH)):
-            items = [one for line in lines if (one := _parsed(mind, line, report)) is not None]
+            items = [one for line in lines if (one := _parsed(caller, line, report)) is not None]
             report.read += len(items)
             late = [one for one in items if since is None or (one.times["created_at"] or since) >= since]
             report.refused.update({"before": len(items) - len(late)} if len(items) > len(late) else {})
-            _batch(mind, late, report, dry_run)
+            _batch(caller, late, report, dry_run)
             if progress is not None:
                 progress(min(file.tell(), size), size)
     if not dry_run and RELATIONS in told["files"]:
-        _link(mind, folder / RELATIONS, report)
+        _link(caller, folder / RELATIONS, report)
     return report
 
 
-def _link(mind: ScopedMemory, file: Path, report: Arrived) -> None:
+def _link(caller: Caller, file: Path, report: Arrived) -> None:
     """The links that somebody made, between memories that are here; found ones are found anew."""
-    links = Relations(mind)
+    links = Relations(caller)
     with file.open("rb") as lines:
         for line in lines:
             try:
@@ -217,17 +217,17 @@ def _link(mind: ScopedMemory, file: Path, report: Arrived) -> None:
                 report.refused["bad_line"] += 1
 
 
-def _batch(mind: ScopedMemory, items: list[_Coming], report: Arrived, dry_run: bool) -> None:
-    engine, user = mind.engine, mind.scope.user
-    known = engine.database.read(lambda tx: Imports(tx, user).known([one.mark for one in items]))
+def _batch(caller: Caller, items: list[_Coming], report: Arrived, dry_run: bool) -> None:
+    store, user = caller.store, caller.scope.user
+    known = store.database.read(lambda tx: Imports(tx, user).known([one.mark for one in items]))
     report.known += sum(one.mark in known for one in items)
     again = {one.own_id: one for one in items if one.mark in known}
-    for name, memory in engine.database.read(lambda tx: Memories(tx).load(sorted(again))).items():
+    for name, memory in store.database.read(lambda tx: Memories(tx).load(sorted(again))).items():
         if memory.text == again[name].draft.text:
             report.places[again[name].old_id] = name
     fresh: list[_Coming] = []
     for one in items:
-        decision = None if one.mark in known else engine.judge(one.draft)
+        decision = None if one.mark in known else store.judge(one.draft)
         if isinstance(decision, Deny):
             report.refused[decision.code] += 1
         elif decision is not None:
@@ -238,16 +238,16 @@ def _batch(mind: ScopedMemory, items: list[_Coming], report: Arrived, dry_run: b
     done: list[str] = []
     rows = [one for one in fresh if not one.keyed]
     if rows:
-        engine.act(mind.scope, lambda unit: done.extend(_placed(unit, rows, report)))
-    done += [one.mark for one in fresh if one.keyed and _set(mind, one, report)]
-    engine.database.write(lambda tx: Imports(tx, user).add(done))
+        store.act(caller.scope, lambda unit: done.extend(_placed(unit, rows, report)))
+    done += [one.mark for one in fresh if one.keyed and _set(caller, one, report)]
+    store.database.write(lambda tx: Imports(tx, user).add(done))
 
 
-def _set(mind: ScopedMemory, one: _Coming, report: Arrived) -> bool:
+def _set(caller: Caller, one: _Coming, report: Arrived) -> bool:
     """A value for a key, where none is in force; it goes into its file like one that is said."""
-    engine, draft = mind.engine, one.draft
+    store, draft = caller.store, one.draft
     shelf = draft.scope.shelf(draft.space) or ""
-    found = engine.database.read(
+    found = store.database.read(
         lambda tx: Memories(tx).active(known[0], one.place) if (known := TextIndex(tx).shelf(shelf)) else None
     )
     if found is not None:
@@ -257,9 +257,9 @@ def _set(mind: ScopedMemory, one: _Coming, report: Arrived) -> bool:
             return True
         report.differs(f"{one.old_id}: {found.id} has another value for {draft.key}")
         return False
-    decision = engine.judge(draft)
-    request = Request(verb=Verb.REMEMBER, scope=draft.scope, at=engine.now(), draft=draft, decision=decision)
-    receipt = engine.carry_out(request)
+    decision = store.judge(draft)
+    request = Request(verb=Verb.REMEMBER, scope=draft.scope, at=store.now(), draft=draft, decision=decision)
+    receipt = store.carry_out(request)
     report.new += receipt.decision is Outcome.ADMITTED
     report.refused.update([receipt.code] if receipt.decision is Outcome.DENIED else [])
     report.places.update({one.old_id: receipt.ids[0]} if receipt.ids else {})
@@ -315,12 +315,11 @@ def _memory(unit: UnitOfWork, one: _Coming, shelf: str, gone: _Gone) -> Memory:
     name, kind = one.own_id, contract_kind(draft.layer)
     if name not in gone and unit.memories.get(name) is None and one.series in (kind, "pending"):
         tick = next_number(unit.transaction, f"tick:{shelf}")
-        unit.transaction.run("raise_number", name=f"id:{shelf}:{one.series}", value=one.number)
+        raise_number(unit.transaction, f"id:{shelf}:{one.series}", one.number)
     else:
         name, tick = unit.numbered(shelf, kind)
     policy = unit.ruleset.policy.retention_of(draft.space, kind, draft.kind)
     active = one.state is State.ACTIVE
-    scope, said = draft.scope, value.get("provenance") or {}
     meta = dict(value.get("meta") or {})
     return Memory(
         id=name,
@@ -332,7 +331,7 @@ def _memory(unit: UnitOfWork, one: _Coming, shelf: str, gone: _Gone) -> Memory:
         key=draft.key,
         category=draft.category,
         tags=draft.tags,
-        authority=scope.authority,
+        authority=draft.scope.authority,
         importance=draft.importance,
         priority=draft.priority,
         confidence=draft.confidence,
@@ -353,16 +352,21 @@ def _memory(unit: UnitOfWork, one: _Coming, shelf: str, gone: _Gone) -> Memory:
         access_count=int(value.get("access_count") or 0),
         supersedes=_moved(value.get("supersedes"), shelf),
         superseded_by=_moved(value.get("superseded_by"), shelf),
-        provenance=Provenance(
-            actor=scope.actor,
-            role=scope.role,
-            via=scope.via,
-            trust=scope.trust,
-            agent=scope.agent,
-            session_id=said.get("session_id"),
-            reason=f"imported from {one.old_id}"[:1000],
-        ),
+        provenance=_provenance(one),
         meta=meta if name == one.old_id else {**meta, "imported_from": one.old_id},
+    )
+
+
+def _provenance(one: _Coming) -> Provenance:
+    scope, said = one.draft.scope, one.value.get("provenance") or {}
+    return Provenance(
+        actor=scope.actor,
+        role=scope.role,
+        via=scope.via,
+        trust=scope.trust,
+        agent=scope.agent,
+        session_id=said.get("session_id"),
+        reason=f"imported from {one.old_id}"[:1000],
     )
 
 
@@ -372,12 +376,12 @@ def _moved(old_id: Any, shelf: str) -> str | None:
     return f"{shelf}:{found[4]}:{found[5]}" if found else None
 
 
-def _parsed(mind: ScopedMemory, line: bytes, report: Arrived) -> _Coming | None:
+def _parsed(caller: Caller, line: bytes, report: Arrived) -> _Coming | None:
     """A line of an export as a draft in the caller's name; what cannot be used is counted by its code."""
     try:
         value = json.loads(line)
         if not find_secrets(canonical([value.get("meta"), value.get("ttl"), value.get("place")])):
-            return _coming(mind, value)
+            return _coming(caller, value)
         report.refused["privacy_deny_sensitive"] += 1
     except InvalidInput as error:
         report.refused[error.code] += 1
@@ -386,20 +390,20 @@ def _parsed(mind: ScopedMemory, line: bytes, report: Arrived) -> _Coming | None:
     return None
 
 
-def _coming(mind: ScopedMemory, value: dict[str, Any]) -> _Coming:
-    engine = mind.engine
+def _coming(caller: Caller, value: dict[str, Any]) -> _Coming:
+    store = caller.store
     if (named := _ID.fullmatch(value["id"])) is None:
         raise ValueError
     said = value.get("provenance") or {}
-    role = _WEIGHT.get(Role(said.get("role", Role.USER)), mind.scope.role)
+    role = _WEIGHT.get(Role(said.get("role", Role.USER)), caller.scope.role)
     role = Role.DOCUMENT if said.get("trust") == Trust.UNTRUSTED else role
-    agent = str(said.get("agent") or "import") if role is not mind.scope.role else mind.scope.agent
-    scope = replace(mind.scope, role=role, agent=agent, session=_unquoted(named[3]), run="import")
+    agent = str(said.get("agent") or "import") if role is not caller.scope.role else caller.scope.agent
+    scope = replace(caller.scope, role=role, agent=agent, session=_unquoted(named[3]), run="import")
     details: Any = {name: value.get(name) for name in ("key", "kind", "space", "layer", "category", "tags")}
     details |= {"priority": value.get("priority"), "confidence": value.get("confidence")}
     details |= {"pin": value.get("pinned") is True}
-    now, limit = engine.now(), engine.config.max_text_chars
-    draft = draft_of(scope, value["text"], details, now, limit, engine.ruleset.rules)
+    now, limit = store.now(), store.config.max_text_chars
+    draft = draft_of(scope, value["text"], details, now, limit, store.ruleset.rules)
     times = {name: _time(value.get(name)) for name in _TIMES}
     said_at = times["valid_from"]
     place = str(value.get("place", ""))

@@ -12,10 +12,10 @@ from dataclasses import fields
 
 from lamina.clock import monotonic
 from lamina.config import Config
-from lamina.engine import Engine
 from lamina.errors import LaminaError
 from lamina.jobs.registry import JOBS
 from lamina.jobs.run import Jobs, due_jobs, job_named
+from lamina.write.store import Store
 
 TICK_S = 15.0
 GRACE_S = 10.0  #: a run stops itself when its time is up; this long after that it is stopped from outside
@@ -26,9 +26,9 @@ Say = Callable[[str], None]
 class Clockwork:
     """The running jobs of one process; `over` ends it."""
 
-    def __init__(self, engine: Engine, say: Say, jobs: Jobs = JOBS) -> None:
+    def __init__(self, store: Store, say: Say, jobs: Jobs = JOBS) -> None:
         self.over = threading.Event()
-        self._engine = engine
+        self._store = store
         self._say = say
         self._jobs = jobs
         self._running: dict[str, tuple[subprocess.Popen[bytes], float]] = {}
@@ -54,16 +54,16 @@ class Clockwork:
                     self._say(f"{name} did not succeed; `lamina job list` says more.")
             elif monotonic() > latest:
                 child.kill()  # its locks are freed by the kernel
-        for name in due_jobs(self._engine, self._engine.now(), self._jobs):
+        for name in due_jobs(self._store, self._store.now(), self._jobs):
             if name not in self._running:
                 latest = monotonic() + self._jobs[name].timeout_s + 2 * GRACE_S
                 self._running[name] = (self._started(name), latest)
 
     def _started(self, name: str) -> subprocess.Popen[bytes]:
-        where = [] if self._engine.root is None else ["--workspace", str(self._engine.root)]
+        where = [] if self._store.root is None else ["--workspace", str(self._store.root)]
         command = [sys.executable, "-m", "lamina", *where, "job", "run", name, "--scheduled"]
         # The settings travel in the environment: a store's URL may hold a password, and arguments are public.
-        settings, nothing = _environment(self._engine.config), subprocess.DEVNULL
+        settings, nothing = _environment(self._store.config), subprocess.DEVNULL
         return subprocess.Popen(command, env=settings, stdin=nothing, stdout=nothing)  # noqa: S603 our own program
 
     def _end_all(self) -> None:
@@ -80,12 +80,12 @@ class Clockwork:
 
 
 @contextmanager
-def jobs_beside(engine: Engine, say: Say) -> Iterator[None]:
+def jobs_beside(store: Store, say: Say) -> Iterator[None]:
     """Run the jobs in the background while something else goes on, where the settings ask for it."""
-    if not engine.config.jobs:
+    if not store.config.jobs:
         yield
         return
-    clockwork = Clockwork(engine, say)
+    clockwork = Clockwork(store, say)
     thread = threading.Thread(target=clockwork.run, name="lamina-jobs", daemon=True)
     thread.start()
     try:
@@ -95,9 +95,9 @@ def jobs_beside(engine: Engine, say: Say) -> Iterator[None]:
         thread.join()
 
 
-def hard_stop_s(engine: Engine, name: str) -> float:
+def hard_stop_s(store: Store, name: str) -> float:
     """How long a process that runs this job may live."""
-    return job_named(engine, name).timeout_s + GRACE_S
+    return job_named(store, name).timeout_s + GRACE_S
 
 
 def _environment(config: Config) -> dict[str, str]:

@@ -9,15 +9,14 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
-from lamina.engine import Engine
 from lamina.errors import LaminaError
 from lamina.jobs.job import Task
 from lamina.jobs.writer import Asking
-from lamina.layers.marks import Marks, minds_of
 from lamina.lifecycle.consolidate import JOB, REMEMBERED, Ask, Consolidated, consolidate
-from lamina.lifecycle.fading import apply_reads
 from lamina.model import quoted
-from lamina.scoped import ScopedMemory
+from lamina.storage.marks import Marks
+from lamina.write.caller import Caller, callers_of
+from lamina.write.store import Store
 
 PROMPT = "same-fact-1"
 _VERDICT: dict[str, Any] = {
@@ -44,21 +43,21 @@ def consolidation(task: Task) -> None:
 
     Whoever is not reached in the time there is comes first in the next run.
     """
-    apply_reads(task.engine)
+    task.store.apply_reads()
     now, ask = task.now, _asker(task)
     day = now.astimezone(task.zone).replace(hour=0, minute=0, second=0, microsecond=0)
-    task.engine.database.write(lambda tx: Marks(tx, JOB).drop(now - REMEMBERED))
+    task.store.database.write(lambda tx: Marks(tx, JOB).drop(now - REMEMBERED))
     task.figures.update(dict.fromkeys(_COUNTS, 0))
     refused: Counter[str] = Counter()
-    waiting = _in_turn(task.engine)
+    waiting = _in_turn(task.store)
     while waiting and task.deadline.left_s() > _MARGIN_S:
-        mind = waiting.pop(0)
-        told = consolidate(mind, day, ask, task.check)
+        caller = waiting.pop(0)
+        told = consolidate(caller, day, ask, task.check)
         for name in _COUNTS:
             task.figures[name] += getattr(told, name)
         refused += told.refused
-        owner = quoted(mind.scope.user)
-        task.engine.database.write(lambda tx: Marks(tx, _TURNS, owner).put(JOB, now))  # noqa: B023 run at once
+        owner = quoted(caller.scope.user)
+        task.store.database.write(lambda tx: Marks(tx, _TURNS, owner).put(JOB, now))  # noqa: B023 run at once
         if told.merged:
             counts = f"{told.merged} merged, duplicates {told.duplicates_before} → {told.duplicates_after}"
             task.changes.append(f"{owner}: {counts}")
@@ -67,10 +66,10 @@ def consolidation(task: Task) -> None:
     _say_what_is_left(task)
 
 
-def _in_turn(engine: Engine) -> list[ScopedMemory]:
-    last = engine.database.read(lambda tx: Marks(tx, _TURNS).owners(JOB))
+def _in_turn(store: Store) -> list[Caller]:
+    last = store.database.read(lambda tx: Marks(tx, _TURNS).owners(JOB))
     never = datetime.min.replace(tzinfo=UTC)
-    return sorted(minds_of(engine), key=lambda mind: last.get(quoted(mind.scope.user), never))
+    return sorted(callers_of(store), key=lambda caller: last.get(quoted(caller.scope.user), never))
 
 
 def _say_what_is_left(task: Task) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from lamina.engine import Engine
 from lamina.errors import Denied, NotFound
 from lamina.jobs.decided import EVERYWHERE, Kept, kept_decisions, supersede
 from lamina.jobs.desk import Desk
 from lamina.jobs.schedule import zone_of
 from lamina.model import Role
-from lamina.scoped import ScopedMemory
 from lamina.text.decision_entries import Decision, DecisionFile, in_force
 from lamina.text.entries import Severity
+from lamina.write.caller import Caller
+from lamina.write.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class DecisionList:
     problems: tuple[Flaw, ...]
 
 
-def list_decisions(engine: Engine, status: str | None = None) -> DecisionList:
+def list_decisions(store: Store, status: str | None = None) -> DecisionList:
     """Every decision with the status that all files together give it, or those of one status."""
-    files = _desk(engine)
+    files = _desk(store)
     kept = kept_decisions(files)
     places = _places(kept)
     told = [Kept(places[one.id], one) for one in in_force(each.decision for each in kept)]
@@ -52,9 +52,9 @@ def list_decisions(engine: Engine, status: str | None = None) -> DecisionList:
     )
 
 
-def find_decision(engine: Engine, name: str) -> Kept:
+def find_decision(store: Store, name: str) -> Kept:
     """The decision of an id, or of the one id that has this part; raises NotFound."""
-    found = [each for each in list_decisions(engine).decisions if name in each.decision.id]
+    found = [each for each in list_decisions(store).decisions if name in each.decision.id]
     exact = [each for each in found if each.decision.id == name] or found
     if len(exact) != 1 or not name:
         told = "Several decisions have this in their id" if exact else "There is no such decision here"
@@ -62,25 +62,25 @@ def find_decision(engine: Engine, name: str) -> Kept:
     return exact[0]
 
 
-def overrule(mind: ScopedMemory, name: str, by: str, because: str) -> Decision:
+def overrule(caller: Caller, name: str, by: str, because: str) -> Decision:
     """Marks a decision as superseded by another, in both of their sections; only a person may.
 
     Raises Denied (`person_only`), NotFound, and Conflict (`decision_state`) for one that is not active.
     """
-    if mind.scope.role is not Role.USER:
+    if caller.scope.role is not Role.USER:
         raise Denied(
             "Only the person says which decision overrules another.",
             code="person_only",
             hint="Ask them; what they decide in a conversation is found by micro-sync.",
         )
-    engine = mind.engine
-    old, new = (find_decision(engine, one).decision.id for one in (name, by))
-    now = engine.now().astimezone(zone_of(engine.config.timezone))
-    return supersede(_desk(engine), (old, new), because, now)
+    store = caller.store
+    old, new = (find_decision(store, one).decision.id for one in (name, by))
+    now = store.now().astimezone(zone_of(store.config.timezone))
+    return supersede(_desk(store), (old, new), because, now)
 
 
-def _desk(engine: Engine) -> Desk:
-    return Desk(engine.root, lambda: None, dry_run=False, wait_s=engine.config.lock_timeout_s)
+def _desk(store: Store) -> Desk:
+    return Desk(store.root, lambda: None, dry_run=False, wait_s=store.config.lock_timeout_s)
 
 
 def _places(kept: Iterable[Kept]) -> dict[str, str]:

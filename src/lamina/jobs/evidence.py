@@ -18,6 +18,7 @@ from lamina.storage.memories import Memories
 from lamina.text.decision_entries import Decision, DecisionFile, Status, in_force, same_conclusion
 from lamina.text.entries import Severity
 from lamina.text.terms import query_terms
+from lamina.write.caller import caller_of
 
 WINDOW = timedelta(days=28)  #: what counts as recent, for candidates and for use
 STALE = timedelta(days=180)
@@ -148,7 +149,7 @@ def _used(task: Task, decisions: Sequence[Decision]) -> tuple[Counter[str], Coun
     origins = {one.id: one.session_id for one in decisions}
     uses: Counter[str] = Counter()
     sessions: defaultdict[str, set[str]] = defaultdict(set)
-    for turn in turns_between(task.engine.scope(via="job"), task.until - WINDOW, task.until):
+    for turn in turns_between(caller_of(task.store, via="job"), task.until - WINDOW, task.until):
         task.check()
         if turn.role is not Speaker.USER:
             continue
@@ -180,7 +181,7 @@ def _ids_in(text: str) -> list[str]:
 
 def _untrusted(task: Task, decisions: Sequence[Decision]) -> set[str]:
     """Those that came from a tool, a page or somebody else, and those that hold a secret."""
-    found = task.engine.database.read(
+    found = task.store.database.read(
         lambda tx: {one.id: Memories(tx).get(one.message_range) for one in decisions}
     )
     return {

@@ -11,9 +11,9 @@ from lamina.jobs.job import Task
 from lamina.jobs.turns import turns_between
 from lamina.jobs.writer import Asking
 from lamina.layers.insights import MOST_INSIGHTS, keep, material_of
-from lamina.layers.marks import Marks, minds_of
 from lamina.model import quoted
-from lamina.scoped import ScopedMemory
+from lamina.storage.marks import Marks
+from lamina.write.caller import Caller, callers_of
 
 PROMPT = "insights-1"
 _REST = timedelta(hours=24)
@@ -44,14 +44,14 @@ def insights(task: Task) -> None:
         task.notes.append("This needs a language model, and none is set (`writer`): nothing was made out.")
         return
     asked = 0
-    for mind in minds_of(task.engine):
+    for caller in callers_of(task.store):
         task.check()
-        since = _last_asked(task, mind)
+        since = _last_asked(task, caller)
         if since is not None and task.now - since < _REST:
             continue
         since = since or task.now - _RECENT
-        said = (turn.text for turn in turns_between(mind, since, task.now))
-        material = material_of(mind, said, since)
+        said = (turn.text for turn in turns_between(caller, since, task.now))
+        material = material_of(caller, said, since)
         if not material:
             continue
         try:
@@ -60,7 +60,7 @@ def insights(task: Task) -> None:
             task.notes.append(f"The language model failed ({error.code}); the rest waits for the next run.")
             break
         asked += 1
-        _kept(task, mind, proposed)
+        _kept(task, caller, proposed)
     task.figures["people_asked_about"] = asked
 
 
@@ -77,11 +77,11 @@ def _proposed(task: Task, material: str) -> Sequence[Mapping[str, Any]]:
     return found
 
 
-def _kept(task: Task, mind: ScopedMemory, proposed: Sequence[Mapping[str, Any]]) -> None:
-    owner = quoted(mind.scope.user)
+def _kept(task: Task, caller: Caller, proposed: Sequence[Mapping[str, Any]]) -> None:
+    owner = quoted(caller.scope.user)
     # Marked first: a run that is cut off asks no second time within the day.
-    task.engine.database.write(lambda tx: Marks(tx, "insights", owner).put("asked", task.now))
-    made = keep(mind, proposed, PROMPT)
+    task.store.database.write(lambda tx: Marks(tx, "insights", owner).put("asked", task.now))
+    made = keep(caller, proposed, PROMPT)
     if made.ids:
         task.changes.append(f"{owner}: {len(made.ids)} insights")
     if made.refused:
@@ -89,8 +89,8 @@ def _kept(task: Task, mind: ScopedMemory, proposed: Sequence[Mapping[str, Any]])
     task.figures["insights"] = task.figures.get("insights", 0) + len(made.ids)
 
 
-def _last_asked(task: Task, mind: ScopedMemory) -> datetime | None:
-    known = task.engine.database.read(
-        lambda tx: Marks(tx, "insights", quoted(mind.scope.user)).since(task.now - timedelta(days=3650))
+def _last_asked(task: Task, caller: Caller) -> datetime | None:
+    known = task.store.database.read(
+        lambda tx: Marks(tx, "insights", quoted(caller.scope.user)).since(task.now - timedelta(days=3650))
     )
     return known["asked"].at if "asked" in known else None

@@ -10,12 +10,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from lamina.clock import monotonic
-from lamina.engine import Engine
 from lamina.errors import Unavailable
 from lamina.jobs.desk import Desk
 from lamina.jobs.schedule import Schedule
 from lamina.jobs.writer import Budgeted, Cost
 from lamina.workspace.grant import Grant
+from lamina.write.store import Store
 
 
 class JobStatus(StrEnum):
@@ -76,7 +76,7 @@ class Task:
     written through `files` and in no other way. Work that loops calls `check` in each round.
     """
 
-    engine: Engine
+    store: Store
     now: datetime
     slot_at: datetime  #: when it was due; a summary of a day is about the day before this
     since: datetime

@@ -9,6 +9,7 @@ from lamina.jobs.decided import DAY_FILES, RECENT_FILES, keep, kept_decisions, n
 from lamina.jobs.job import Task
 from lamina.jobs.proposed import proposed
 from lamina.jobs.turns import turns_between
+from lamina.write.caller import caller_of
 
 #: How far before its stretch a run looks for the proposal that an answer is about.
 _CONTEXT = timedelta(hours=1)
@@ -21,8 +22,8 @@ def micro_sync(task: Task) -> None:
     Only day files and `memory/recent` are written, and `MEMORY.md` is not even read. Run again over the same
     stretch it changes nothing, so a run that was cut off anywhere is simply repeated.
     """
-    book = task.engine.ruleset.rules
-    turns = turns_between(task.engine.scope(via="job"), task.since - _CONTEXT, task.until)
+    book = task.store.ruleset.rules
+    turns = turns_between(caller_of(task.store, via="job"), task.since - _CONTEXT, task.until)
     found: list[Noted] = []
     guessed: list[Noted] = []
     for conversation in conversations(turns):

@@ -51,7 +51,7 @@ def proposed(task: Task, talk: Conversation) -> list[Noted]:
         turn, quote = turns.get(each["number"]), str(each["quote"]).strip()
         if turn is None or not _counts(task, turn) or len(quote) < _SHORTEST:
             continue
-        if asserts(turn.text, quote, book=task.engine.ruleset.rules):
+        if asserts(turn.text, quote, book=task.store.ruleset.rules):
             told = Statement(said=Said.DECISION, text=quote, rule=_PROMPT, confidence=_CONFIDENCE)
             found += safe(Noted(told, talk, (turn,)))
     return found

@@ -6,13 +6,13 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 
-from lamina.engine import Engine
 from lamina.errors import Unavailable
 from lamina.jobs.schedule import zone_of
 from lamina.jobs.writer import Cost
-from lamina.layers.marks import Marks
 from lamina.model import canonical
 from lamina.storage.database import Transaction
+from lamina.storage.marks import Marks
+from lamina.write.store import Store
 
 _JOB, _SUBJECT = "writer", "day"
 
@@ -21,10 +21,10 @@ _JOB, _SUBJECT = "writer", "day"
 class DayPurse:
     """The day is that of the setting `timezone`. A request is counted before it is made."""
 
-    engine: Engine
+    store: Store
 
     def take(self) -> None:
-        config = self.engine.config
+        config = self.store.config
 
         def work(transaction: Transaction) -> None:
             calls, tokens = _spent(transaction, self._day())
@@ -36,17 +36,17 @@ class DayPurse:
                 )
             _put(transaction, self._day(), calls + 1, tokens)
 
-        self.engine.database.write(work)
+        self.store.database.write(work)
 
     def pay(self, cost: Cost) -> None:
         def work(transaction: Transaction) -> None:
             calls, tokens = _spent(transaction, self._day())
             _put(transaction, self._day(), calls, tokens + cost.input_tokens + cost.output_tokens)
 
-        self.engine.database.write(work)
+        self.store.database.write(work)
 
     def _day(self) -> datetime:
-        now = self.engine.now().astimezone(zone_of(self.engine.config.timezone))
+        now = self.store.now().astimezone(zone_of(self.store.config.timezone))
         return now.replace(hour=0, minute=0, second=0, microsecond=0)
 
 

@@ -11,7 +11,7 @@ from lamina.jobs.insights import insights
 from lamina.jobs.job import Job, Task
 from lamina.jobs.schedule import parse_schedules
 from lamina.lifecycle.consent import lapse_guesses
-from lamina.lifecycle.fading import expire_episodes, refresh_decay, soften
+from lamina.lifecycle.fading import after_indexing, expire_episodes, refresh_decay, soften
 from lamina.lifecycle.purge import purge_due
 
 #: In the time zone of the settings; the setting `schedule` has the last word.
@@ -22,26 +22,26 @@ TIMES = parse_schedules(
 
 
 def _decay(task: Task) -> None:
-    if count := refresh_decay(task.engine):
+    if count := refresh_decay(task.store):
         task.changes.append(f"{count} decay scores")
 
 
 def _lifecycle(task: Task) -> None:
-    if count := expire_episodes(task.engine):
+    if count := expire_episodes(task.store):
         task.changes.append(f"{count} episodes reduced to a line")
-    if count := lapse_guesses(task.engine):
+    if count := lapse_guesses(task.store):
         task.changes.append(f"{count} guesses that nobody decided")
-    if count := soften(task.engine, task.check):
+    if count := soften(task.store, task.check):
         task.changes.append(f"{count} unused memories put aside")
-    if count := purge_due(task.engine, task.check):
+    if count := purge_due(task.store, task.check):
         task.changes.append(f"{count} memories purged")
 
 
 def _index(task: Task) -> None:
-    if (library := task.engine.library) is not None:
+    if (library := task.store.library) is not None:
         before = library.status().dirty
         library.index(task.now)
-        task.engine.indexed()
+        after_indexing(task.store)
         task.changes += [f"{before} files indexed"] if before else []
 
 

@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from lamina.engine import Engine
 from lamina.errors import InvalidInput, LaminaError, NotFound, Unavailable
 from lamina.jobs.desk import Desk
 from lamina.jobs.job import Deadline, Job, JobReport, JobStatus, Task
 from lamina.jobs.purse import DayPurse
 from lamina.jobs.registry import JOBS
-from lamina.jobs.runs import Run, Runs
 from lamina.jobs.schedule import Schedule, parse_schedules, zone_of
 from lamina.jobs.writer import Budgeted, Writer
 from lamina.storage.database import Transaction
+from lamina.storage.job_runs import Run, Runs
 from lamina.workspace.grant import granted
 from lamina.workspace.locks import JOB_LOCK_DIR, locked
+from lamina.write.store import Store
 
 #: How long to wait after each failure; after the last one the run is a dead letter.
 BACK_OFF = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120))
@@ -50,7 +50,7 @@ class _Slot:
 
 
 def run_job(
-    engine: Engine, name: str, now: datetime, asked: Asked | None = None, jobs: Jobs = JOBS
+    store: Store, name: str, now: datetime, asked: Asked | None = None, jobs: Jobs = JOBS
 ) -> JobReport:
     """Run a job once, if nobody else is running it or one that it excludes.
 
@@ -59,20 +59,20 @@ def run_job(
     again later. Raises NotFound for an unknown job and InvalidInput for a job that cannot be run this way.
     """
     asked = asked or Asked()
-    job = job_named(engine, name, jobs)
+    job = job_named(store, name, jobs)
     if asked.dry_run and job.writes_store:
         message = f"{name} works on the store, so there is no trying it without effect."
         raise InvalidInput(message, code="no_dry_run")
-    if job.needs_files and engine.root is None:
+    if job.needs_files and store.root is None:
         raise InvalidInput(
             f"{name} works on files, and there is no workspace.",
             code="job_needs_workspace",
             hint="Name one with --workspace.",
         )
-    slot = _slot(engine, job, now, asked)
+    slot = _slot(store, job, now, asked)
     try:
-        with granted(job.grant), _alone(engine, job) as still_alone:
-            return _run_alone(engine, job, slot, now, asked, still_alone)
+        with granted(job.grant), _alone(store, job) as still_alone:
+            return _run_alone(store, job, slot, now, asked, still_alone)
     except Unavailable as error:
         if error.code not in _ELSEWHERE:
             raise
@@ -81,16 +81,16 @@ def run_job(
         )
 
 
-def job_named(engine: Engine, name: str, jobs: Jobs = JOBS) -> Job:
+def job_named(store: Store, name: str, jobs: Jobs = JOBS) -> Job:
     """The job of that name with the schedule that the settings give it."""
     if name not in jobs:
         raise NotFound(f"There is no job {name!r:.60}.", code="job_unknown", hint=f"Jobs: {', '.join(jobs)}.")
-    return replace(jobs[name], schedule=schedules(engine, jobs)[name])
+    return replace(jobs[name], schedule=schedules(store, jobs)[name])
 
 
-def schedules(engine: Engine, jobs: Jobs = JOBS) -> dict[str, Schedule]:
+def schedules(store: Store, jobs: Jobs = JOBS) -> dict[str, Schedule]:
     """When each job is due: as the settings say, else as the job does; ConfigError for a job that is none."""
-    given = parse_schedules(engine.config.schedule)
+    given = parse_schedules(store.config.schedule)
     if unknown := sorted(given.keys() - jobs.keys()):
         raise NotFound(
             f"The setting `schedule` names {unknown[0]!r:.60}, which is no job.",
@@ -100,15 +100,15 @@ def schedules(engine: Engine, jobs: Jobs = JOBS) -> dict[str, Schedule]:
     return {name: given.get(name, job.schedule) for name, job in jobs.items()}
 
 
-def due_jobs(engine: Engine, now: datetime, jobs: Jobs = JOBS) -> list[str]:
+def due_jobs(store: Store, now: datetime, jobs: Jobs = JOBS) -> list[str]:
     """The jobs that should run now. One that was never seen begins with its next time, not with the last."""
-    zone = zone_of(engine.config.timezone)
-    slots = {name: schedule.last(now, zone) for name, schedule in schedules(engine, jobs).items()}
-    newest = engine.database.read(lambda tx: Runs(tx).newest())
+    zone = zone_of(store.config.timezone)
+    slots = {name: schedule.last(now, zone) for name, schedule in schedules(store, jobs).items()}
+    newest = store.database.read(lambda tx: Runs(tx).newest())
     fresh = {name: at for name, at in slots.items() if at is not None and name not in newest}
     if fresh:
-        engine.database.write(lambda tx: _seen(tx, fresh))
-    runnable = (name for name in jobs if engine.root is not None or not jobs[name].needs_files)
+        store.database.write(lambda tx: _seen(tx, fresh))
+    runnable = (name for name in jobs if store.root is not None or not jobs[name].needs_files)
     return [
         name
         for name in runnable
@@ -131,12 +131,12 @@ class JobLine:
     cost: Mapping[str, Any]
 
 
-def list_jobs(engine: Engine, now: datetime, jobs: Jobs = JOBS) -> list[JobLine]:
+def list_jobs(store: Store, now: datetime, jobs: Jobs = JOBS) -> list[JobLine]:
     """Every job with its newest run, in the order of the table."""
-    zone = zone_of(engine.config.timezone)
-    newest, dead = engine.database.read(lambda tx: (Runs(tx).newest(), Runs(tx).dead()))
+    zone = zone_of(store.config.timezone)
+    newest, dead = store.database.read(lambda tx: (Runs(tx).newest(), Runs(tx).dead()))
     lines = []
-    for name, schedule in schedules(engine, jobs).items():
+    for name, schedule in schedules(store, jobs).items():
         run = newest.get(name)
         retried = run.next_at if run is not None and run.state == "failed" else None
         bad = [one for one in dead if one.job == name]
@@ -174,36 +174,36 @@ def _is_due(newest: Run, slot: datetime, now: datetime, timeout: timedelta) -> b
     return newest.slot_at < slot
 
 
-def _slot(engine: Engine, job: Job, now: datetime, asked: Asked) -> _Slot:
-    zone = zone_of(engine.config.timezone)
+def _slot(store: Store, job: Job, now: datetime, asked: Asked) -> _Slot:
+    zone = zone_of(store.config.timezone)
     last = job.schedule.last(now, zone)
     before = None if last is None else job.schedule.last(last - timedelta(microseconds=1), zone)
     at, since = last or now, before or now - _STRETCH
-    covered = engine.database.read(lambda tx: Runs(tx).covered_until(job.name))
+    covered = store.database.read(lambda tx: Runs(tx).covered_until(job.name))
     return _Slot(at, min(since, covered or since), at if asked.scheduled else now)
 
 
 @contextmanager
-def _alone(engine: Engine, job: Job) -> Iterator[Callable[[], bool]]:
+def _alone(store: Store, job: Job) -> Iterator[Callable[[], bool]]:
     """Its own lock and those of the jobs it excludes, in one order for all, in workspace and store."""
     with ExitStack() as held:
         asks = []
         for name in sorted({job.name, *job.excludes}):
-            if engine.root is not None:
-                held.enter_context(locked(engine.root, name, 0, JOB_LOCK_DIR))
-            asks.append(held.enter_context(engine.database.alone(name)))
+            if store.root is not None:
+                held.enter_context(locked(store.root, name, 0, JOB_LOCK_DIR))
+            asks.append(held.enter_context(store.database.alone(name)))
         yield lambda: all(ask() for ask in asks)
 
 
 def _run_alone(
-    engine: Engine, job: Job, slot: _Slot, now: datetime, asked: Asked, still_alone: Callable[[], bool]
+    store: Store, job: Job, slot: _Slot, now: datetime, asked: Asked, still_alone: Callable[[], bool]
 ) -> JobReport:
-    task = _task(engine, job, slot, now, asked, still_alone)
+    task = _task(store, job, slot, now, asked, still_alone)
     if asked.dry_run:
         job.work(task)
         return replace(_report(job, slot, task), diff=task.files.diff())
-    same = engine.database.read(lambda tx: Runs(tx).at(job.name, slot.at))
-    newest = engine.database.read(lambda tx: Runs(tx).newest().get(job.name))
+    same = store.database.read(lambda tx: Runs(tx).at(job.name, slot.at))
+    newest = store.database.read(lambda tx: Runs(tx).newest().get(job.name))
     if asked.scheduled and same is not None and same.state in ("done", "settled"):
         return JobReport(job=job.name, status=JobStatus.SKIPPED, slot_at=slot.at, until=slot.until)
     failures = newest.attempts if newest is not None and newest.state in ("running", "failed") else 0
@@ -217,22 +217,22 @@ def _run_alone(
         report={},
     )
     if asked.scheduled and failures >= MOST_ATTEMPTS:  # the last attempt was cut off
-        return _failed(engine, replace(run, attempts=failures), job, "job_stopped", "It was cut off.", task)
-    engine.database.write(lambda tx: Runs(tx).put(run))
+        return _failed(store, replace(run, attempts=failures), job, "job_stopped", "It was cut off.", task)
+    store.database.write(lambda tx: Runs(tx).put(run))
     try:
         job.work(task)
         report = replace(_report(job, slot, task), attempts=run.attempts)
     except LaminaError as error:
-        return _failed(engine, run, job, error.code, str(error), task)
+        return _failed(store, run, job, error.code, str(error), task)
     except Exception as error:  # noqa: BLE001 whatever a job meets, its row says so and the others run on
-        return _failed(engine, run, job, "unexpected", f"Something unexpected: {type(error).__name__}.", task)
-    done = replace(run, state="done", ended_at=engine.now(), report=_plain(report))
-    engine.database.write(lambda tx: Runs(tx).succeeded(done))
+        return _failed(store, run, job, "unexpected", f"Something unexpected: {type(error).__name__}.", task)
+    done = replace(run, state="done", ended_at=store.now(), report=_plain(report))
+    store.database.write(lambda tx: Runs(tx).succeeded(done))
     return report
 
 
 def _task(
-    engine: Engine, job: Job, slot: _Slot, now: datetime, asked: Asked, still_alone: Callable[[], bool]
+    store: Store, job: Job, slot: _Slot, now: datetime, asked: Asked, still_alone: Callable[[], bool]
 ) -> Task:
     deadline = Deadline(job.name, job.timeout_s)
 
@@ -244,14 +244,14 @@ def _task(
             )
 
     return Task(
-        engine=engine,
+        store=store,
         now=now,
         slot_at=slot.at,
         since=slot.since,
         until=slot.until,
-        zone=zone_of(engine.config.timezone),
-        files=Desk(engine.root, check, dry_run=asked.dry_run, wait_s=engine.config.lock_timeout_s),
-        writer=None if asked.writer is None else Budgeted(asked.writer, purse=DayPurse(engine)),
+        zone=zone_of(store.config.timezone),
+        files=Desk(store.root, check, dry_run=asked.dry_run, wait_s=store.config.lock_timeout_s),
+        writer=None if asked.writer is None else Budgeted(asked.writer, purse=DayPurse(store)),
         deadline=deadline,
         agreed=asked.agreed,
     )
@@ -271,9 +271,9 @@ def _report(job: Job, slot: _Slot, task: Task) -> JobReport:
     )
 
 
-def _failed(engine: Engine, run: Run, job: Job, code: str, why: str, task: Task) -> JobReport:
+def _failed(store: Store, run: Run, job: Job, code: str, why: str, task: Task) -> JobReport:
     is_dead = run.attempts >= MOST_ATTEMPTS
-    ended_at = engine.now()
+    ended_at = store.now()
     report = JobReport(
         job=job.name,
         status=JobStatus.DEAD if is_dead else JobStatus.FAILED,
@@ -289,7 +289,7 @@ def _failed(engine: Engine, run: Run, job: Job, code: str, why: str, task: Task)
     )
     ended = replace(run, state=report.status.value, ended_at=ended_at, next_at=report.next_at)
     kept = replace(ended, code=code, report=_plain(report))
-    engine.database.write(lambda tx: Runs(tx).put(kept))
+    store.database.write(lambda tx: Runs(tx).put(kept))
     return report
 
 

@@ -15,6 +15,7 @@ from lamina.policy.writing import Pass, Repaired
 from lamina.text.decision_entries import Decision, plain_line
 from lamina.text.memory_page import SUMMARY_CHARS
 from lamina.text.terms import query_terms
+from lamina.write.caller import caller_of
 
 PROMPT = "summary-2"
 _BATCH = 20
@@ -68,7 +69,7 @@ def summaries(task: Task, decisions: Sequence[Decision]) -> dict[str, str]:
             return said
         for answer in answers:
             number = answer["number"]
-            result = written(task.engine.scope(via="job"), answer["summary"], Kind.DECISION)
+            result = written(caller_of(task.store, via="job"), answer["summary"], Kind.DECISION)
             if not isinstance(result, Pass | Repaired) or not 0 <= number < len(batch):
                 continue
             if says_the_same(result.text, batch[number]):

@@ -8,24 +8,24 @@ from datetime import datetime
 from lamina.imports.exclusion import excluded_session, silent
 from lamina.imports.turn import Speaker, Turn
 from lamina.model import Memory, Role, Trust
-from lamina.scoped import ScopedMemory
 from lamina.storage.memories import Memories
+from lamina.write.caller import Caller
 
 _PAGE = 500
 _SPEAKERS = {Role.USER: Speaker.USER, Role.AGENT: Speaker.ASSISTANT}
 HEARD = "lamina"  #: the source of what was heard here
 
 
-def turns_between(mind: ScopedMemory, since: datetime, until: datetime) -> Iterator[Turn]:
+def turns_between(caller: Caller, since: datetime, until: datetime) -> Iterator[Turn]:
     """The turns of a user and their agents said from `since` until before `until`, in the order of time.
 
     Imported transcripts and live sessions alike, turns that have left their session's window too. Not what
     tools returned, what was forgotten, nor what schedulers, sub-agents and our own jobs said. Nothing is
     written, and no transaction is open while the caller works on a turn.
     """
-    user, after = mind.scope.user, (since, 0, 0)
+    user, after = caller.scope.user, (since, 0, 0)
     while True:
-        page = mind.engine.database.read(lambda tx: Memories(tx).said(user, after, until, _PAGE))  # noqa: B023 read at once
+        page = caller.store.database.read(lambda tx: Memories(tx).said(user, after, until, _PAGE))  # noqa: B023 read at once
         for _, memory in page:
             if (turn := _turn(memory)) is not None:
                 yield turn

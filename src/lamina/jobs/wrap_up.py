@@ -17,6 +17,7 @@ from lamina.language.secrets.privacy import find_secrets
 from lamina.language.signal import low_signal
 from lamina.language.statements import KEPT, Said
 from lamina.text.decision_entries import Decision, Status, in_force, plain_line
+from lamina.write.caller import caller_of
 
 MAY_WRITE = ("second-brain/summaries/*.md",)
 SECTIONS = (
@@ -61,8 +62,8 @@ def daily_wrap_up(task: Task) -> None:
 def read_day(task: Task, day: date) -> Day:
     """The conversations of a day where the person is, and what came of them."""
     start, end = (datetime.combine(day + timedelta(days=n), time(), task.zone) for n in (0, 1))
-    talks = conversations(turns_between(task.engine.scope(via="job"), start, end))
-    book = task.engine.ruleset.rules
+    talks = conversations(turns_between(caller_of(task.store, via="job"), start, end))
+    book = task.store.ruleset.rules
     found = [one for talk in talks for one in noted(talk, task.zone, book)]
     kept = [each.decision for each in kept_decisions(task.files)]
     known = [*kept, *new_decisions(found, kept, task.zone, book)]

@@ -3,42 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from lamina.model import Draft, Layer, Memory, Receipt, Space
-from lamina.storage.database import Transaction
-from lamina.storage.layers import LayerRows
-from lamina.storage.text_index import TextIndex
+from lamina.model import Draft, Receipt
+from lamina.write.caller import Caller
 from lamina.write.details import draft_of
 from lamina.write.request import Request, Verb
 
-if TYPE_CHECKING:
-    from lamina.scoped import ScopedMemory
 
-
-def drafted(mind: ScopedMemory, text: str, details: Any, **more: Any) -> Draft:
+def drafted(caller: Caller, text: str, details: Any, **more: Any) -> Draft:
     """A checked draft of the caller's; `more` is what only the engine may add."""
-    engine = mind.engine
-    limit = engine.config.max_text_chars
-    return replace(draft_of(mind.scope, text, details, engine.now(), limit, engine.ruleset.rules), **more)
+    store = caller.store
+    limit = store.config.max_text_chars
+    return replace(draft_of(caller.scope, text, details, store.now(), limit, store.ruleset.rules), **more)
 
 
-def kept(mind: ScopedMemory, draft: Draft) -> Receipt:
+def kept(caller: Caller, draft: Draft) -> Receipt:
     """What became of a draft: the gates are asked, and it is stored where it lives."""
-    engine = mind.engine
+    store = caller.store
     request = Request(
-        verb=Verb.REMEMBER, scope=draft.scope, at=engine.now(), draft=draft, decision=engine.judge(draft)
+        verb=Verb.REMEMBER, scope=draft.scope, at=store.now(), draft=draft, decision=store.judge(draft)
     )
-    return engine.carry_out(request)
-
-
-def newest(mind: ScopedMemory, layer: Layer, limit: int, spaces: tuple[Space, ...]) -> list[Memory]:
-    """The newest episodes or procedures of the caller's shelves in these spaces, newest first."""
-    now, names = mind.engine.now(), mind.scope.shelves(spaces)
-
-    def work(transaction: Transaction) -> list[Memory]:
-        numbers = [known[0] for name in names if (known := TextIndex(transaction).shelf(name))]
-        rows = LayerRows(transaction)
-        return [one for number in numbers for one in rows.newest(layer, number, now, limit)]
-
-    return mind.engine.database.read(work)
+    return store.carry_out(request)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
-from lamina.layers.drafting import drafted, kept, newest
-from lamina.model import Kind, Layer, Receipt, Space
+from lamina.layers.drafting import drafted, kept
+from lamina.model import Kind, Layer, Receipt
 from lamina.ranking.decay import EPISODE_LIFE
-from lamina.text.accounts import Episode, Result, episode_of, episode_text
+from lamina.read.shelves import episodes_about
+from lamina.read.snapshot import look
+from lamina.text.accounts import Episode, Result, episode_text
 from lamina.text.normalise import well_formed
+from lamina.write.caller import Caller
 from lamina.write.details import chosen, whole_number
-
-if TYPE_CHECKING:
-    from lamina.scoped import ScopedMemory
 
 MOST_TOPICS = 20
 
@@ -32,7 +32,7 @@ class Happened(TypedDict, total=False):
 class Episodes:
     """What happened with the caller's user; nobody else's episodes are within reach."""
 
-    mind: ScopedMemory
+    caller: Caller
 
     def record(self, summary: str, **happened: Unpack[Happened]) -> Receipt:
         """Keep what happened for 90 days."""
@@ -47,17 +47,11 @@ class Episodes:
         }
         life = f"{EPISODE_LIFE.days}d"
         details = {"kind": Kind.EPISODE, "layer": Layer.EPISODIC, "ttl": life, "tags": topics}
-        said = well_formed(summary, "summary", self.mind.engine.config.max_text_chars).strip()
-        draft = drafted(self.mind, episode_text(said, topics), details, place="episode", meta=meta)
-        return kept(self.mind, draft)
+        said = well_formed(summary, "summary", self.caller.store.config.max_text_chars).strip()
+        draft = drafted(self.caller, episode_text(said, topics), details, place="episode", meta=meta)
+        return kept(self.caller, draft)
 
     def find(self, topic: str = "", limit: int = 5) -> list[Episode]:
         """Those about a topic, best first; without one, the most recent."""
         whole_number(limit, "limit", 1, 1000)
-        if topic.strip():
-            hits = self.mind.recall(topic, k=limit, layers=[Layer.EPISODIC], spaces=[Space.USER])
-            found = self.mind.loaded([hit.id for hit in hits])
-        else:
-            found = newest(self.mind, Layer.EPISODIC, limit, (Space.USER,))
-            self.mind.engine.reads.note([one.id for one in found], self.mind.engine.now())
-        return [episode_of(one, self.mind.scope.user) for one in found]
+        return look(self.caller, lambda snapshot: episodes_about(snapshot, topic, limit))

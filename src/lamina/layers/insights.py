@@ -12,14 +12,15 @@ from datetime import datetime
 from typing import Any
 
 from lamina.language.secrets.privacy import find_secrets
-from lamina.layers.drafting import drafted, kept, newest
-from lamina.layers.marks import statements
+from lamina.layers.drafting import drafted, kept
 from lamina.layers.writing import written
 from lamina.model import Authority, Kind, Layer, Memory, Outcome, Role, Space
 from lamina.policy.writing import Pass, Repaired
-from lamina.scoped import ScopedMemory
+from lamina.read.shelves import newest
+from lamina.retrieval.alike import compared
 from lamina.similarity.compare import Relation
-from lamina.write.alike import compared
+from lamina.storage.shelf_contents import statements_on
+from lamina.write.caller import Caller
 
 AGENT = "insights"  #: who says it, in provenance, history and audit
 CATEGORY = "relationship_dynamic"
@@ -40,14 +41,14 @@ class Made:
     refused: tuple[str, ...] = ()  #: a code for each proposal that was not kept; never its words
 
 
-def material_of(mind: ScopedMemory, said: Iterable[str], since: datetime) -> str:
+def material_of(caller: Caller, said: Iterable[str], since: datetime) -> str:
     """What a model is shown of a person, as JSON; empty where nothing is new since then.
 
     `said` is their recent conversation, oldest first. Nothing that a tool or a document said, that a job
     made, or that holds a secret is in it.
     """
-    fresh = [one for one in _stated(mind) if one.updated_at >= since and _usable(one)][:MOST_STATEMENTS]
-    happened = newest(mind, Layer.EPISODIC, MOST_ACTIVITIES, (Space.USER,))
+    fresh = [one for one in _stated(caller) if one.updated_at >= since and _usable(one)][:MOST_STATEMENTS]
+    happened = newest(caller, Layer.EPISODIC, MOST_ACTIVITIES, (Space.USER,))
     lately = _last(said, MOST_CHARS)
     if not fresh and not lately and not any(one.created_at >= since for one in happened):
         return ""
@@ -59,15 +60,15 @@ def material_of(mind: ScopedMemory, said: Iterable[str], since: datetime) -> str
     return json.dumps(shown, ensure_ascii=False)
 
 
-def keep(mind: ScopedMemory, proposed: Sequence[Mapping[str, Any]], reason: str) -> Made:
+def keep(caller: Caller, proposed: Sequence[Mapping[str, Any]], reason: str) -> Made:
     """Store what passes the writing rules and the gates and does not clash; the rest is named by a code."""
     ids: list[str] = []
     refused: list[str] = []
     for one in proposed[:MOST_INSIGHTS]:
-        result = written(mind, str(one["summary"]), Kind.INSIGHT)
+        result = written(caller, str(one["summary"]), Kind.INSIGHT)
         if not isinstance(result, Pass | Repaired):
             refused.append(result.why.partition(":")[0])
-        elif objection := _objection(mind, result.text):
+        elif objection := _objection(caller, result.text):
             refused.append(objection)
         else:
             details = {
@@ -79,8 +80,8 @@ def keep(mind: ScopedMemory, proposed: Sequence[Mapping[str, Any]], reason: str)
                 "reason": reason,
             }
             # It speaks as an agent does, so that a person's word outranks it; its reach is the person's own.
-            voice = replace(mind.scope, role=Role.AGENT, agent=AGENT)
-            receipt = kept(mind, drafted(mind, result.text, details, scope=voice))
+            voice = replace(caller.scope, role=Role.AGENT, agent=AGENT)
+            receipt = kept(caller, drafted(caller, result.text, details, scope=voice))
             if receipt.decision is Outcome.ADMITTED:
                 ids.extend(receipt.ids)
             else:
@@ -88,10 +89,10 @@ def keep(mind: ScopedMemory, proposed: Sequence[Mapping[str, Any]], reason: str)
     return Made(tuple(ids), tuple(refused))
 
 
-def _objection(mind: ScopedMemory, text: str) -> str:
+def _objection(caller: Caller, text: str) -> str:
     """Why an insight cannot stand beside what is known: it is known, or its person said otherwise."""
-    known = _stated(mind)
-    found = compared(mind.engine.embedder, text, [one.text for one in known])
+    known = _stated(caller)
+    found = compared(caller.store.embedder, text, [one.text for one in known])
     for memory, comparison in zip(known, found, strict=True):
         if comparison.relation is Relation.SAME:
             return "known"
@@ -100,9 +101,9 @@ def _objection(mind: ScopedMemory, text: str) -> str:
     return ""
 
 
-def _stated(mind: ScopedMemory) -> list[Memory]:
-    now, shelf = mind.engine.now(), mind.scope.shelf(Space.USER) or ""
-    return mind.engine.database.read(lambda tx: statements(tx, shelf, now, _HELD_AGAINST))
+def _stated(caller: Caller) -> list[Memory]:
+    now, shelf = caller.store.now(), caller.scope.shelf(Space.USER) or ""
+    return caller.store.database.read(lambda tx: statements_on(tx, shelf, now, _HELD_AGAINST))
 
 
 def _usable(memory: Memory) -> bool:

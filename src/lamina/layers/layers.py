@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from lamina.errors import InvalidInput
 from lamina.language.layering import confidence_of, layer_asked, procedure_in, suggested
 from lamina.layers.drafting import drafted, kept
 from lamina.layers.episodes import Episodes
-from lamina.layers.learning_files import free_name
 from lamina.layers.procedures import Procedures
 from lamina.layers.user_model import UserModel
 from lamina.model import Deny, Draft, Kind, Layer, Memory, Outcome, Receipt, Space
+from lamina.read.recall import find
+from lamina.read.shelves import loaded, loaded_in
+from lamina.read.snapshot import look
+from lamina.retrieval.alike import compared
 from lamina.similarity.compare import Relation
 from lamina.text.normalise import well_formed
-from lamina.write.alike import compared
+from lamina.write.caller import Caller
 from lamina.write.commit import commit_succession
 from lamina.write.details import chosen, time_of
 from lamina.write.guesses import Guess, stage
-
-if TYPE_CHECKING:
-    from lamina.scoped import ScopedMemory
+from lamina.write.learning_files import free_name
 
 #: What may be done about a contradiction: keep both and say so, ask the person, let the new one take over.
 RESOLUTIONS = ("warn", "ask", "supersede", "keep")
@@ -81,26 +81,24 @@ class Learned:
 class Layers:
     """Made by `ScopedMemory.layers`."""
 
-    mind: ScopedMemory
+    caller: Caller
 
     @property
     def user_model(self) -> UserModel:
-        return UserModel(self.mind)
+        return UserModel(self.caller)
 
     @property
     def procedures(self) -> Procedures:
-        return Procedures(self.mind)
+        return Procedures(self.caller)
 
     @property
     def episodes(self) -> Episodes:
-        return Episodes(self.mind)
+        return Episodes(self.caller)
 
     @property
     def acts(self) -> bool:
         """Whether the caller is given procedures unasked: a person, or an agent that plans or acts."""
-        names = self.mind.engine.config.procedure_agents.split(",")
-        agent = self.mind.scope.agent
-        return agent is None or any(fnmatchcase(agent, name.strip()) for name in names)
+        return self.caller.acts
 
     def learn(self, text: str, **lesson: Unpack[Lesson]) -> Learned:
         """Keep something for good, in the layer it belongs to.
@@ -108,7 +106,7 @@ class Layers:
         That is the layer named, else that of a `memory:…` concept, else the semantic one with its file. What
         the wording speaks for is only suggested, and followed where the layer is `auto`.
         """
-        said = well_formed(text, "text", self.mind.engine.config.max_text_chars)
+        said = well_formed(text, "text", self.caller.store.config.max_text_chars)
         concepts = [well_formed(one, "concept", 128) for one in lesson.get("concepts") or ()]
         named = lesson.get("layer")
         if named and named != "auto":
@@ -137,26 +135,26 @@ class Layers:
             hint = f"Choose one of: {', '.join(RESOLUTIONS)}."
             raise InvalidInput(f"{how!r:.40} is no resolution.", code="resolution_invalid", hint=hint)
         draft = self._draft(text, concepts, lesson, layer)
-        decision, engine = self.mind.engine.judge(draft), self.mind.engine
+        decision, store = self.caller.store.judge(draft), self.caller.store
         if isinstance(decision, Deny):
-            return Learned(receipt=kept(self.mind, draft), layer=layer)
+            return Learned(receipt=kept(self.caller, draft), layer=layer)
         twin, warning = self._beside(text)
         if twin is not None:
             known = Receipt(decision=Outcome.UNCHANGED, code="same", ids=(twin.id,), revision=twin.revision)
             return Learned(receipt=known, layer=layer, file=twin.file)
         if warning is not None and how == "ask":
             return Learned(receipt=self._asked(draft, warning), layer=layer, warning=warning)
-        if engine.root is not None and draft.scope.user == engine.config.owner and layer is Layer.SEMANTIC:
-            draft = replace(draft, file=free_name(engine.root, text, f"{engine.now():%Y-%m-%d}"))
+        if store.root is not None and draft.scope.user == store.config.owner and layer is Layer.SEMANTIC:
+            draft = replace(draft, file=free_name(store.root, text, f"{store.now():%Y-%m-%d}"))
         receipt = None
         if warning is not None and how == "supersede":
             until, old = lesson.get("valid_from"), warning.id
-            receipt = engine.act(
+            receipt = store.act(
                 draft.scope, lambda led: commit_succession(led, old, draft, decision.passed, until)
             )
         if receipt is None or receipt.decision is Outcome.DENIED:  # not the caller's to replace: both stand
-            receipt = kept(self.mind, draft)
-        written = self.mind.loaded(receipt.ids[:1])
+            receipt = kept(self.caller, draft)
+        written = loaded(self.caller, receipt.ids[:1])
         return Learned(
             receipt=receipt, layer=layer, file=written[0].file if written else None, warning=warning
         )
@@ -177,19 +175,22 @@ class Layers:
             name: None if (at := lesson.get(name)) is None else time_of(at, name)
             for name in ("valid_from", "valid_until")
         }
-        return drafted(self.mind, text, details, meta={k: v for k, v in meta.items() if v}, **window)
+        return drafted(self.caller, text, details, meta={k: v for k, v in meta.items() if v}, **window)
 
     def _origin(self, origin: str | None) -> str | None:
         """A person's own word is a person's, said or not; whoever speaks as an agent is no person."""
-        if self.mind.scope.agent is None and origin is None and self.mind.scope.role == "user":
+        if self.caller.scope.agent is None and origin is None and self.caller.scope.role == "user":
             return "human"
-        return None if origin in ("human", "mother") and self.mind.scope.agent is not None else origin
+        return None if origin in ("human", "mother") and self.caller.scope.agent is not None else origin
 
     def _beside(self, text: str) -> tuple[Memory | None, Warned | None]:
         """What is known that says the same, and what does not go with it; asked before anything is kept."""
-        hits = self.mind.recall(text[:2000], k=_CANDIDATES, layers=[Layer.SEMANTIC], spaces=[Space.USER])
-        known = self.mind.loaded([hit.id for hit in hits])
-        found = compared(self.mind.engine.embedder, text, [one.text for one in known])
+        wanted: Any = {"k": _CANDIDATES, "layers": [Layer.SEMANTIC], "spaces": [Space.USER]}
+        known = look(
+            self.caller,
+            lambda snapshot: loaded_in(snapshot, [hit.id for hit in find(snapshot, text[:2000], **wanted)]),
+        )
+        found = compared(self.caller.store.embedder, text, [one.text for one in known])
         for memory, one in zip(known, found, strict=True):
             if one.relation is Relation.SAME and one.similarity == 1.0 and one.closeness == 1.0:
                 return memory, None
@@ -209,7 +210,7 @@ class Layers:
             kind=draft.kind,
             meta={**draft.meta, "tags": list(draft.tags), "replaces": warning.id},
         )
-        return self.mind.engine.act(self.mind.scope, lambda unit: stage(unit, guess))
+        return self.caller.store.act(self.caller.scope, lambda unit: stage(unit, guess))
 
     def settle(self, memory: Memory) -> Receipt:
         """The person agreed to a procedure or a statement that waited."""

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lamina.errors import InvalidInput
 from lamina.language.layering import CONFIDENCE
-from lamina.layers.drafting import drafted, kept, newest
+from lamina.layers.drafting import drafted, kept
 from lamina.model import Deny, Draft, Kind, Layer, Memory, Outcome, Receipt, Space, State, iso
+from lamina.read.shelves import newest, procedures_for
+from lamina.read.snapshot import look
+from lamina.retrieval.alike import compared
 from lamina.similarity.compare import SAME, same_task
 from lamina.text.accounts import Origin, Procedure, Result, procedure_of, united, worded
 from lamina.text.normalise import folded, well_formed
-from lamina.write.alike import compared
+from lamina.write.caller import Caller
 from lamina.write.commit import annotate, forbidden, readable, reword
 from lamina.write.details import chosen
 from lamina.write.guesses import Guess, stage
 from lamina.write.unit_of_work import UnitOfWork
-
-if TYPE_CHECKING:
-    from lamina.scoped import ScopedMemory
 
 MOST_STEPS = 50
 #: How many procedures of a shelf a new one is compared with, the newest first.
@@ -31,31 +31,30 @@ _COMPARED = 500
 class Procedures:
     """The procedures within a caller's reach."""
 
-    mind: ScopedMemory
+    caller: Caller
 
     def find(self, task: str, limit: int = 3) -> list[Procedure]:
         """Those that fit a task, best first; for no task, the newest."""
         if not task.strip():
             return [procedure_of(one) for one in self._all()[:limit]]
-        found = self.mind.recall(task, k=limit, layers=[Layer.PROCEDURAL], trusted_only=True)
-        return [procedure_of(one) for one in self.mind.loaded([hit.id for hit in found])]
+        return look(self.caller, lambda snapshot: procedures_for(snapshot, task, limit))
 
     def learn(
         self, trigger: str, steps: Sequence[str], source: str = "explicit", space: str = "user"
     ) -> Receipt:
         """Keep a procedure; one whose trigger means the same is extended instead: code `merged`."""
         draft = self._draft(trigger, steps, source, space)
-        twin = None if isinstance(self.mind.engine.judge(draft), Deny) else self._twin(draft)
+        twin = None if isinstance(self.caller.store.judge(draft), Deny) else self._twin(draft)
         if twin is not None:
-            receipt = self.mind.engine.act(self.mind.scope, lambda unit: _merge(unit, twin, draft))
+            receipt = self.caller.store.act(self.caller.scope, lambda unit: _merge(unit, twin, draft))
             if receipt is not None:
                 return receipt
-        return kept(self.mind, draft)
+        return kept(self.caller, draft)
 
     def propose(self, trigger: str, steps: Sequence[str], source: str, reason: str) -> Receipt:
         """Put a procedure that was seen and not taught before the person; it counts once they confirm it."""
         draft = self._draft(trigger, steps, source, Space.USER)
-        engine, decision = self.mind.engine, self.mind.engine.judge(draft)
+        store, decision = self.caller.store, self.caller.store.judge(draft)
         if isinstance(decision, Deny):
             return Receipt(decision=Outcome.DENIED, code=decision.code)
         guess = Guess(
@@ -67,7 +66,7 @@ class Procedures:
             kind=Kind.PROCEDURE,
             meta=dict(draft.meta),
         )
-        return engine.act(self.mind.scope, lambda unit: stage(unit, guess))
+        return store.act(self.caller.scope, lambda unit: stage(unit, guess))
 
     def used(self, memory_id: str, outcome: str = "success") -> Procedure:
         """Note that a procedure was followed and how it went."""
@@ -83,10 +82,10 @@ class Procedures:
                 meta[count] = int(meta.get(count, 0)) + 1
             return annotate(unit, old, meta, {"code": "used", "outcome": how.value})
 
-        return procedure_of(self.mind.engine.act(self.mind.scope, work))
+        return procedure_of(self.caller.store.act(self.caller.scope, work))
 
     def _all(self) -> list[Memory]:
-        return newest(self.mind, Layer.PROCEDURAL, _COMPARED, (Space.USER, Space.PROJECT))
+        return newest(self.caller, Layer.PROCEDURAL, _COMPARED, (Space.USER, Space.PROJECT))
 
     def _draft(self, trigger: str, steps: Sequence[str], source: str, space: str) -> Draft:
         when = " ".join(well_formed(trigger, "trigger", 500).split())
@@ -97,17 +96,17 @@ class Procedures:
         origin = chosen(Origin, source, "source")
         sure = CONFIDENCE["correction" if origin is Origin.CORRECTION else "auto"]
         if origin is Origin.EXPLICIT:
-            sure = CONFIDENCE["human" if self.mind.scope.agent is None else "mother"]
+            sure = CONFIDENCE["human" if self.caller.scope.agent is None else "mother"]
         details = {"kind": Kind.PROCEDURE, "layer": Layer.PROCEDURAL, "space": space, "confidence": sure}
         meta = {"trigger": when, "procedure": list(todo), "source": origin.value, "success_count": 0}
-        return drafted(self.mind, worded(when, todo), details, place=f"procedure:{_mark(when)}", meta=meta)
+        return drafted(self.caller, worded(when, todo), details, place=f"procedure:{_mark(when)}", meta=meta)
 
     def _twin(self, draft: Draft) -> Memory | None:
         """The procedure for the same task, if there is one on the same shelf."""
         name = draft.scope.shelf(draft.space)
         known = [one for one in self._all() if one.shelf == name and "trigger" in one.meta]
         triggers = [str(one.meta["trigger"]) for one in known]
-        found = compared(self.mind.engine.embedder, str(draft.meta["trigger"]), triggers)
+        found = compared(self.caller.store.embedder, str(draft.meta["trigger"]), triggers)
         alike = [(one.similarity, memory) for one, memory in zip(found, known, strict=True) if same_task(one)]
         return max(alike, key=lambda pair: (pair[0], pair[1].id))[1] if alike else None
 

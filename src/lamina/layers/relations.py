@@ -9,12 +9,13 @@ from datetime import datetime
 
 from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.language.secrets.privacy import check_name
-from lamina.model import HistoryOp, Memory, Query, State, Trust
-from lamina.scoped import ScopedMemory
+from lamina.model import HistoryOp, Memory, Query, State, Trust, canonical, plain
+from lamina.read.coverage import allowed_query
 from lamina.storage.database import Row, Transaction
-from lamina.storage.memories import Memories, micros, moment
+from lamina.storage.memories import Memories, moment
 from lamina.storage.relations import Relations as Edges
 from lamina.text.normalise import well_formed
+from lamina.write.caller import Caller
 from lamina.write.commit import readable
 from lamina.write.details import fraction, whole_number
 from lamina.write.unit_of_work import UnitOfWork
@@ -28,6 +29,8 @@ _EDGES = 64
 #: How many memories one look at the neighbourhood of another comes to at most.
 _MOST = 500
 _PAGE = 500
+FORMATS = ("json", "dot")
+_LABEL = 60  #: characters of a memory's words that a picture shows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +66,7 @@ class Graph:
 class Relations:
     """The relations of a caller's memories; an edge exists for whoever may read both of its ends."""
 
-    mind: ScopedMemory
+    caller: Caller
 
     def link(self, from_id: str, to_id: str, type: str = RELATED, strength: float = 1.0) -> Relation:
         """Say that two memories belong together; said again, it is as said last."""
@@ -73,18 +76,16 @@ class Relations:
             type=checked_type(type),
             strength=fraction(strength, "strength"),
             explicit=True,
-            created_at=self.mind.engine.now(),
+            created_at=self.caller.store.now(),
         )
         if from_id == to_id:
             raise InvalidInput("A memory is not linked to itself.", code="relation_invalid")
 
         def work(unit: UnitOfWork, ends: Sequence[Memory]) -> None:
-            at = micros(edge.created_at)
-            unit.transaction.run(
-                "put_relation", from_id=from_id, to_id=to_id, type=edge.type, strength=edge.strength, at=at
-            )
+            edges = Edges(unit.transaction)
+            edges.put((from_id, to_id, edge.type), edge.strength, edge.created_at)
             for shelf in {one.shelf for one in ends}:
-                unit.transaction.run("note_linked", name=shelf)
+                edges.note_linked(shelf)
 
         self._change(edge, "linked", work)
         return edge
@@ -97,22 +98,21 @@ class Relations:
             type=checked_type(type),
             strength=0.0,
             explicit=True,
-            created_at=self.mind.engine.now(),
+            created_at=self.caller.store.now(),
         )
 
         def work(unit: UnitOfWork, _: Sequence[Memory]) -> None:
-            names = {"from_id": from_id, "to_id": to_id, "type": edge.type}
-            if unit.transaction.one("drop_relation", **names) is None:
+            if not Edges(unit.transaction).drop((from_id, to_id, edge.type)):
                 raise NotFound("These two are not linked so.", hint="`lamina relations ID` shows its edges.")
 
         self._change(edge, "unlinked", work)
         return edge
 
     def _change(self, edge: Relation, code: str, work: Work) -> None:
-        mind = self.mind
+        caller = self.caller
         for one in (edge.from_id, edge.to_id):
             well_formed(one, "memory id", 4000)
-        mind.engine.sync()
+        caller.store.sync()
 
         def whole(unit: UnitOfWork) -> Denied | None:
             ends = [readable(unit, one, State.ACTIVE) for one in (edge.from_id, edge.to_id)]
@@ -124,19 +124,19 @@ class Relations:
             unit.record(HistoryOp.LINK, ends[0], ends[0].text, decision)
             return None
 
-        if denied := mind.engine.act(mind.scope, whole):
+        if denied := caller.store.act(caller.scope, whole):
             raise denied
 
     def of(self, memory_id: str, depth: int = 1) -> Graph:
         """What a memory is linked to, and what that is, as many steps away as `depth` says."""
         steps = whole_number(depth, "depth", 1, 5)
         well_formed(memory_id, "memory id", 4000)
-        engine = self.mind.engine
-        engine.sync()
+        store = self.caller.store
+        store.sync()
 
         def work(tx: Transaction) -> Graph:
             first = readable(
-                UnitOfWork(tx, engine.ruleset, self.mind.scope, engine.now()), memory_id, State.ACTIVE
+                UnitOfWork(tx, store.ruleset, self.caller.scope, store.now()), memory_id, State.ACTIVE
             )
             known, edges, border = {first.id: first}, dict[tuple[str, str, str], Relation](), [first.id]
             for _ in range(steps):
@@ -147,26 +147,29 @@ class Relations:
                 edges |= {(*_ends(one), one.type): one for one in found if known.keys() >= set(_ends(one))}
             return _graph(known, edges.values())
 
-        return engine.database.read(work)
+        return store.database.read(work)
 
     def graph(self) -> Graph:
         """Every edge between memories that the caller may read, with both ends."""
-        engine, names = self.mind.engine, self.mind.scope.shelves()
-        engine.sync()
+        store, names = self.caller.store, self.caller.scope.shelves()
+        store.sync()
 
         def work(tx: Transaction) -> Graph:
-            rows = [tx.all("relations_between", first=f"{name}:", beyond=f"{name};") for name in names]
+            rows = [Edges(tx).between(f"{name}:", f"{name};") for name in names]
             edges = [_relation(row) for some in rows for row in some]
             known = self._seen(tx, {end for one in edges for end in _ends(one)})
             edges = [one for one in edges if known.keys() >= set(_ends(one))]
             ends = {end for one in edges for end in _ends(one)}
             return _graph({one: known[one] for one in ends}, edges)
 
-        return engine.database.read(work)
+        return store.database.read(work)
 
     def _seen(self, transaction: Transaction, ids: Iterable[str]) -> dict[str, Memory]:
         """Those that the caller may read, and that stand."""
-        query, now = self.mind.allowed(Query(scope=self.mind.scope, text="")), self.mind.engine.now()
+        query, now = (
+            allowed_query(self.caller, Query(scope=self.caller.scope, text="")),
+            self.caller.store.now(),
+        )
         memories, found, wanted = Memories(transaction), dict[str, Memory](), sorted(ids)
         for start in range(0, len(wanted), _PAGE):
             found |= memories.load(memories.readable_ids(query, wanted[start : start + _PAGE], now))
@@ -210,3 +213,33 @@ def _graph(known: dict[str, Memory], edges: Iterable[Relation]) -> Graph:
         for _, one in sorted(known.items())
     ]
     return Graph(nodes=tuple(nodes), edges=tuple(sorted(edges, key=lambda one: (*_ends(one), one.type))))
+
+
+def exported(graph: Graph, form: str) -> str:
+    """The graph as JSON, or as DOT for Graphviz; the same bytes for the same graph."""
+    if form not in FORMATS:
+        hint = f"Choose one of: {', '.join(FORMATS)}."
+        raise InvalidInput(f"{form!r:.40} is no format.", code="format_invalid", hint=hint)
+    return f"{canonical(plain(graph))}\n" if form == "json" else _dot(graph)
+
+
+def _dot(graph: Graph) -> str:
+    lines = ["digraph memories {", "  node [shape=box];"]
+    lines += [f"  {_quoted(one.id)} [label={_quoted(_short(one.text))}];" for one in graph.nodes]
+    for edge in graph.edges:
+        style = "solid" if edge.explicit else "dashed"
+        label = _quoted(f"{edge.type} {edge.strength:.2f}")
+        ends = f"{_quoted(edge.from_id)} -> {_quoted(edge.to_id)}"
+        lines.append(f"  {ends} [label={label}, style={style}];")
+    return "\n".join([*lines, "}", ""])
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LABEL else f"{line[: _LABEL - 1]}…"
+
+
+def _quoted(text: str) -> str:
+    """A string of DOT: Graphviz takes what follows a backslash for a command, so that is doubled first."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

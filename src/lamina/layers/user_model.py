@@ -3,37 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lamina.errors import Denied
 from lamina.language.layering import CONFIDENCE
-from lamina.language.user_model import belongs, is_item, model_of, updates_of
+from lamina.language.user_model import belongs, is_item, updates_of
 from lamina.layers.drafting import drafted, kept
 from lamina.model import Layer, Memory, Outcome, Receipt, Role
-
-if TYPE_CHECKING:
-    from lamina.scoped import ScopedMemory
+from lamina.read.shelves import keyed, user_model
+from lamina.read.snapshot import look
+from lamina.write.caller import Caller
+from lamina.write.change import forget
+from lamina.write.propose import propose
 
 
 @dataclass(frozen=True, slots=True)
 class UserModel:
     """What is known about the caller's user; nobody else's is within reach."""
 
-    mind: ScopedMemory
+    caller: Caller
 
     def get(self) -> dict[str, Any]:
         """The model; what is not known has the defaults of the settings."""
-        mind, config = self.mind, self.mind.engine.config
-        # The session's values come first, so that those of the profile stand over them.
-        known = [one for one in mind.keyed() if one.layer is not Layer.WORKING or not belongs(one.key)]
-        return model_of(mind.scope.user, known, (config.default_language, config.default_timezone))
+        return look(self.caller, user_model)
 
     def update(self, partial: Any) -> list[Receipt]:
         """Merge what is given into the model; what is not mentioned stays, and lists grow.
 
         What an agent says against the person's own word is not written: it waits for theirs.
         """
-        standing = {one.key: one for one in self.mind.keyed() if one.layer is not Layer.WORKING}
+        standing = {one.key: one for one in keyed(self.caller) if one.layer is not Layer.WORKING}
         receipts = []
         for key, value in updates_of(partial).items():
             known = standing.get(key)
@@ -42,8 +41,8 @@ class UserModel:
                 continue
             at_home = known is not None and known.file is not None
             receipt = self._set(key, value, in_file=at_home or not key.startswith("user."))
-            if receipt.code.startswith("conflict_") and self.mind.scope.role is Role.AGENT:
-                receipt = self.mind.propose(value, key, CONFIDENCE["auto"], "proposed:user_model")
+            if receipt.code.startswith("conflict_") and self.caller.scope.role is Role.AGENT:
+                receipt = propose(self.caller, value, key, CONFIDENCE["auto"], "proposed:user_model")
             receipts.append(receipt)
         return receipts
 
@@ -51,28 +50,30 @@ class UserModel:
         """Keep what the person agreed to as their own word; what is under `user.` in the store only."""
         key = guess.key or ""
         details = {"key": key, "kind": guess.kind, "priority": max(70, guess.priority), "reason": reason}
-        in_file = not key.startswith("user.") or any(one.key == key and one.file for one in self.mind.keyed())
-        draft = drafted(self.mind, guess.text, details, place="" if in_file else f"key:{key}")
-        made = kept(self.mind, draft)
+        in_file = not key.startswith("user.") or any(
+            one.key == key and one.file for one in keyed(self.caller)
+        )
+        draft = drafted(self.caller, guess.text, details, place="" if in_file else f"key:{key}")
+        made = kept(self.caller, draft)
         if made.decision is Outcome.DENIED:
             return made
         told = made.acknowledgement
         return Receipt(decision=Outcome.ADMITTED, code="confirmed", ids=made.ids, acknowledgement=told)
 
     def _set(self, key: str, value: str, *, in_file: bool) -> Receipt:
-        person = self.mind.scope.role in (Role.USER, Role.ADMIN)
+        person = self.caller.scope.role in (Role.USER, Role.ADMIN)
         sure = CONFIDENCE["human" if person else "auto"]
         details = {"key": key, "layer": Layer.USER_MODEL, "confidence": sure, "reason": "user_model"}
         # A place of its own keeps it out of the workspace's files, which others may read.
-        return kept(self.mind, drafted(self.mind, value, details, place="" if in_file else f"key:{key}"))
+        return kept(self.caller, drafted(self.caller, value, details, place="" if in_file else f"key:{key}"))
 
     def reset(self) -> int:
         """Forget everything in the model, restorable like anything forgotten; how many values went.
 
         Raises Denied when some of it is not the caller's to forget.
         """
-        found = [one for one in self.mind.keyed() if belongs(one.key) and one.layer is not Layer.WORKING]
-        receipts = [self.mind.forget(one.id, reason="user_model reset") for one in found]
+        found = [one for one in keyed(self.caller) if belongs(one.key) and one.layer is not Layer.WORKING]
+        receipts = [forget(self.caller, one.id, reason="user_model reset") for one in found]
         if refused := [one for one in receipts if one.decision is Outcome.DENIED]:
             raise Denied(refused[0].warnings[0], code=refused[0].code, hint="Let the user reset it.")
         return len(receipts)

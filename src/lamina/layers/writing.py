@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from lamina.model import Kind
 from lamina.policy.writing import Checked, Pass, checked
-from lamina.scoped import ScopedMemory
 from lamina.storage.operational import Count
+from lamina.write.caller import Caller
 
 #: The node under which `stats` counts what was written; the operation is the kind.
 NODE = "writing"
 
 
-def written(mind: ScopedMemory, text: str, kind: Kind, *, subject: str | None = None) -> Checked:
+def written(caller: Caller, text: str, kind: Kind, *, subject: str | None = None) -> Checked:
     """What the rules of writing make of a generated memory, counted for its user; see `checked`."""
     result = checked(text, kind, subject=subject)
-    mind.engine.tally.note(mind.scope, mind.engine.now(), NODE, kind.value, status=result.status)
+    caller.store.tally.note(caller.scope, caller.store.now(), NODE, kind.value, status=result.status)
     return result
 
 

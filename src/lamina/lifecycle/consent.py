@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from lamina.engine import Engine
 from lamina.errors import InvalidInput
+from lamina.layers.confirm import confirm
 from lamina.layers.drafting import drafted
 from lamina.model import Hold, Memory, Receipt, Role, Space, State
 from lamina.policy.consent import Channel, standing_of
-from lamina.scoped import ScopedMemory
-from lamina.storage.database import Transaction
-from lamina.storage.memories import from_row, micros
-from lamina.storage.text_index import TextIndex
+from lamina.read.resolve import resolve
+from lamina.storage.memories import Memories
+from lamina.storage.shelf_contents import guesses_on
+from lamina.write.caller import Caller, caller_of
 from lamina.write.guesses import close
+from lamina.write.propose import pending, reject
+from lamina.write.store import Store
 from lamina.write.unit_of_work import UnitOfWork
 
 #: How many proposals are shown, or closed in one transaction.
@@ -40,23 +42,17 @@ class Proposal:
     expires_at: datetime | None
 
 
-def proposals(mind: ScopedMemory, *, decided: bool = False) -> list[Proposal]:
+def proposals(caller: Caller, *, decided: bool = False) -> list[Proposal]:
     """What waits for the person's word, oldest first; with `decided`, also what was decided lately."""
-    name = mind.scope.shelf(Space.USER) or ""
-    found = mind.engine.database.read(lambda tx: _all_on(tx, name)) if decided else mind.pending()
-    return [proposal_of(mind, one) for one in found]
+    name = caller.scope.shelf(Space.USER) or ""
+    found = (
+        caller.store.database.read(lambda tx: guesses_on(tx, name, _AT_ONCE)) if decided else pending(caller)
+    )
+    return [proposal_of(caller, one) for one in found]
 
 
-def _all_on(transaction: Transaction, name: str) -> list[Memory]:
-    """The latest proposals on a shelf, whatever became of them, oldest of them first."""
-    if (known := TextIndex(transaction).shelf(name)) is None:
-        return []
-    rows = transaction.all("guesses_on", shelf=known[0], guesses="%:%:pending:%", limit=_AT_ONCE)
-    return [from_row(row) for row in reversed(rows)]
-
-
-def proposal_of(mind: ScopedMemory, memory: Memory) -> Proposal:
-    fields, now = mind.engine.ruleset.fields, mind.engine.now()
+def proposal_of(caller: Caller, memory: Memory) -> Proposal:
+    fields, now = caller.store.ruleset.fields, caller.store.now()
     status = standing_of(memory, now)
     left = memory.expires_at - now if memory.expires_at and status == "proposed" else timedelta(0)
     return Proposal(
@@ -76,46 +72,41 @@ def proposal_of(mind: ScopedMemory, memory: Memory) -> Proposal:
     )
 
 
-def needs_consent(mind: ScopedMemory, text: str, key: str) -> bool:
+def needs_consent(caller: Caller, text: str, key: str) -> bool:
     """Whether remembering this under a key would wait for the person; what cannot be kept at all does not."""
-    if not key or not mind.engine.ruleset.fields.asks(mind.scope, key):
+    if not key or not caller.store.ruleset.fields.asks(caller.scope, key):
         return False
     try:
-        draft = drafted(mind, text, {"key": key})
+        draft = drafted(caller, text, {"key": key})
     except InvalidInput:
         return False
-    known = mind.resolve([draft.key or ""]).get(draft.key or "")
+    known = resolve(caller, [draft.key or ""]).get(draft.key or "")
     same = known is not None and known.value == draft.text
-    return not same and isinstance(mind.engine.judge(draft), Hold)
+    return not same and isinstance(caller.store.judge(draft), Hold)
 
 
-def answered(mind: ScopedMemory, key: str, *, agreed: bool) -> Receipt:
+def answered(caller: Caller, key: str, *, agreed: bool) -> Receipt:
     """The person's answer to a form that was shown to them about what an agent proposed.
 
-    Whoever calls this vouches that a person gave it: the engine has no way to see them.
+    Whoever calls this vouches that a person gave it: the store has no way to see them.
     """
-    scope = mind.scope
-    person = mind.engine.scope(user=scope.user, session=scope.session, role=Role.USER, via=scope.via)
-    decide = person.confirm if agreed else person.reject
-    return decide(key, channel=Channel.ELICITATION)[0]
+    scope = caller.scope
+    person = caller_of(caller.store, user=scope.user, session=scope.session, role=Role.USER, via=scope.via)
+    decide = confirm if agreed else reject
+    return decide(person, key, channel=Channel.ELICITATION)[0]
 
 
-def lapse_guesses(engine: Engine) -> int:
+def lapse_guesses(store: Store) -> int:
     """Close what nobody decided in time, as expired; how many."""
-    system = engine.scope(role=Role.SYSTEM, via="job").scope
+    system = store.scope_of(role=Role.SYSTEM, via="job")
 
     def work(unit: UnitOfWork) -> int:
-        over = _overdue(unit.transaction, unit.now)
+        over = Memories(unit.transaction).overdue(unit.now, _AT_ONCE)
         for one in over:
             close(unit, one, State.EXPIRED, {"code": "expired"}, "expire_pending")
         return len(over)
 
     total = 0
-    while engine.database.read(lambda tx: _overdue(tx, engine.now())):
-        total += engine.act(system, work)
+    while store.database.read(lambda tx: Memories(tx).overdue(store.now(), _AT_ONCE)):
+        total += store.act(system, work)
     return total
-
-
-def _overdue(transaction: Transaction, now: datetime) -> list[Memory]:
-    """Proposals of anybody that nobody decided in time."""
-    return [from_row(row) for row in transaction.all("overdue_guesses", now=micros(now), limit=_AT_ONCE)]

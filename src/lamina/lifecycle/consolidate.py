@@ -16,15 +16,17 @@ import numpy as np
 from lamina.audit.chain import Sealer
 from lamina.encoders.port import Embedder
 from lamina.errors import Conflict, InvalidInput, NotFound
-from lamina.layers.marks import Marks, statements
 from lamina.model import Kind, Memory, Space, canonical, quoted
-from lamina.scoped import ScopedMemory
+from lamina.read.explain import history
 from lamina.similarity.compare import Comparison, Relation, compare
 from lamina.similarity.duplicates import said_twice
 from lamina.similarity.merge_bands import RECENT, TOP_K, Bands, in_common
 from lamina.storage.database import Transaction
+from lamina.storage.marks import Marks
+from lamina.storage.shelf_contents import statements_on
 from lamina.text.normalise import language_of
 from lamina.text.terms import query_terms
+from lamina.write.caller import Caller
 from lamina.write.merge import commit_merge, encoder_for
 
 JOB = "consolidate"
@@ -78,26 +80,24 @@ class Consolidated:
     refused: Counter[str] = field(default_factory=Counter)  #: merges that were not let through, by code
 
 
-def consolidate(
-    mind: ScopedMemory, day: datetime, ask: Ask | None, check: Callable[[], None]
-) -> Consolidated:
-    """Merge what says the same on the shelf of the mind's user; `day` is when the day's limit began.
+def consolidate(caller: Caller, day: datetime, ask: Ask | None, check: Callable[[], None]) -> Consolidated:
+    """Merge what says the same on the shelf of the caller's user; `day` is when the day's limit began.
 
     Each merge is a transaction of its own, and doing it again changes nothing: a run that is cut off is
     finished by the next. `check` is asked before each step and may raise.
     """
-    return _Round(mind, day, check).run(ask)
+    return _Round(caller, day, check).run(ask)
 
 
 class _Round:
     """One user's turn."""
 
-    def __init__(self, mind: ScopedMemory, day: datetime, check: Callable[[], None]) -> None:
-        self._mind, self._check, self._now = mind, check, mind.engine.now()
-        self._owner, self._sealer = quoted(mind.scope.user), mind.engine.ruleset.sealer
-        self._bands = mind.engine.ruleset.merging.bands
+    def __init__(self, caller: Caller, day: datetime, check: Callable[[], None]) -> None:
+        self._caller, self._check, self._now = caller, check, caller.store.now()
+        self._owner, self._sealer = quoted(caller.scope.user), caller.store.ruleset.sealer
+        self._bands = caller.store.ruleset.merging.bands
         since = self._now - REMEMBERED
-        known = mind.engine.database.read(lambda tx: Marks(tx, JOB, self._owner).since(since))
+        known = caller.store.database.read(lambda tx: Marks(tx, JOB, self._owner).since(since))
         self._judged = set(known)
         self._room = MOST_PAIRS - sum(mark.at >= day for mark in known.values())
         self.told = Consolidated()
@@ -124,7 +124,7 @@ class _Round:
 
     def _pairs(self) -> list[Pair]:
         self._check()
-        return pairs_of(self._mind, self._now)
+        return pairs_of(self._caller, self._now)
 
     def _unite(self, pairs: Sequence[Pair], *, judged: bool = False) -> int:
         """Merge pairs, of those that share a memory the closest; how many."""
@@ -147,13 +147,15 @@ class _Round:
         return count
 
     def _merged(self, pair: Pair, judged: bool) -> str:
-        engine = self._mind.engine
+        store = self._caller.store
         why = "a language model found them the same" if judged else "they say the same"
         ids = [pair.one.id, pair.other.id]
-        if any(step.decision.get("code") == "unmerged" for one in ids for step in self._mind.history(one)):
+        if any(step.decision.get("code") == "unmerged" for one in ids for step in history(self._caller, one)):
             return "taken_apart"  # by somebody who knows better
         try:
-            return engine.act(self._mind.scope, lambda unit: commit_merge(unit, ids, why, judged=judged)).code
+            return store.act(
+                self._caller.scope, lambda unit: commit_merge(unit, ids, why, judged=judged)
+            ).code
         except (NotFound, InvalidInput, Conflict) as error:  # it changed meanwhile, or lives elsewhere
             return error.code
 
@@ -186,16 +188,16 @@ class _Round:
                 Marks(transaction, JOB, self._owner).put(one, self._now, note)
 
         if prints:
-            self._mind.engine.database.write(work)
+            self._caller.store.database.write(work)
 
 
-def pairs_of(mind: ScopedMemory, now: datetime) -> list[Pair]:
+def pairs_of(caller: Caller, now: datetime) -> list[Pair]:
     """What is worth comparing on a user's shelf, beside its nearest neighbours, the closest pair first."""
-    shelf = mind.scope.shelf(Space.USER) or ""
-    stated = mind.engine.database.read(lambda tx: statements(tx, shelf, now, _POOL))
+    shelf = caller.scope.shelf(Space.USER) or ""
+    stated = caller.store.database.read(lambda tx: statements_on(tx, shelf, now, _POOL))
     known = [one for one in stated if one.expires_at is None]
-    encoder = encoder_for(mind.engine.ruleset)
-    least = mind.engine.ruleset.merging.bands.fallback or mind.engine.ruleset.merging.bands.check
+    encoder = encoder_for(caller.store.ruleset)
+    least = caller.store.ruleset.merging.bands.fallback or caller.store.ruleset.merging.bands.check
     found: dict[tuple[str, str], Pair] = {}
     for mine, theirs, likeness in _near(known, _candidates(known, now), encoder, least):
         one, other = sorted((known[mine], known[theirs]), key=lambda memory: (memory.created_at, memory.id))

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from lamina.engine import Engine
 from lamina.errors import Conflict
-from lamina.model import State, canonical, iso, plain, quoted
-from lamina.scoped import ScopedMemory
+from lamina.model import State, canonical, iso, quoted
 from lamina.storage.database import Transaction
-from lamina.storage.memories import Memories, from_micros, from_row, moment
+from lamina.storage.export_rows import PersonRows
 from lamina.storage.small_tables import Properties
 from lamina.workspace.files import explained
+from lamina.write.caller import Caller
+from lamina.write.store import Store
 
 FORMAT, VERSION = "lamina-export", 1
 MANIFEST, MEMORIES, RELATIONS, PAGE = "manifest.json", "memories.jsonl", "relations.jsonl", "memories.md"
@@ -62,72 +62,28 @@ class _Sheet:
         return {"sha256": self.digest.hexdigest(), "bytes": self.size, "lines": self.lines}
 
 
-def parts_of(mind: ScopedMemory) -> Iterator[tuple[str, dict[str, Any]]]:
+def parts_of(caller: Caller) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every memory in whatever state, each step of its history, its relations, the sessions: what, and it.
 
     Of the caller's own user, within the caller's allowlist; in an order that is always the same, and a page
     in memory at a time.
     """
-    engine, owner, after = mind.engine, quoted(mind.scope.user), ""
-    engine.sync()
-    who = {"owner": owner, "first": f"{owner},", "beyond": f"{owner}-"}
-
-    def page(transaction: Transaction) -> tuple[list[Any], list[Any], list[Any]]:
-        rows = transaction.all("export_memories", after=after, limit=_AT_ONCE, **who)
-        if not rows:
-            return [], [], []
-        steps = transaction.all("export_history", after=after, last=rows[-1][1], **who)
-        return rows, steps, _edges(transaction, [row[1] for row in rows])
-
-    while (found := engine.database.read(page))[0]:
-        rows, steps, edges = found
-        for row in rows:
-            yield "memory", {**plain(from_row(row[1:])), "place": row[0]}
-        for step in steps:
-            yield (
-                "history",
-                {
-                    "memory_id": step[0],
-                    "number": step[1],
-                    "revision": step[2],
-                    "op": step[3],
-                    "at": iso(moment(step[4])),
-                    "actor": step[5],
-                    "via": step[6],
-                    "old_text": step[7],
-                    "new_text": step[8],
-                    "decision": json.loads(step[9]),
-                },
-            )
-        for edge in edges:
-            yield (
-                "relation",
-                {
-                    "from_id": edge[0],
-                    "to_id": edge[1],
-                    "type": edge[2],
-                    "strength": edge[3],
-                    "explicit": bool(edge[4]),
-                    "created_at": iso(moment(edge[5])),
-                },
-            )
-        after = rows[-1][1]
-    for name, *times in engine.database.read(lambda tx: tx.all("export_sessions", user=mind.scope.user)):
-        at = [None if one is None else iso(one) for one in map(from_micros, times)]
-        yield "session", {"name": name, "started_at": at[0], "last_at": at[1], "ended_at": at[2]}
+    store, user = caller.store, caller.scope.user
+    store.sync()
+    after: str | None = ""
+    while after is not None:
+        last = after
+        after, parts = store.database.read(
+            lambda tx: PersonRows(tx, quoted(user)).page(last, _AT_ONCE)  # noqa: B023 read at once
+        )
+        yield from parts
+    yield from store.database.read(lambda tx: PersonRows(tx, quoted(user)).sessions(user))
 
 
-def _edges(transaction: Transaction, ids: list[str]) -> list[Any]:
-    """The edges from these memories to such as the caller may see."""
-    rows = transaction.all("relations_between", first=ids[0], beyond=f"{ids[-1]} ")
-    seen, own = Memories(transaction).load(sorted({row[1] for row in rows})), set(ids)
-    return [row for row in rows if row[0] in own and row[1] in seen]
-
-
-def lines_of(mind: ScopedMemory) -> Iterator[str]:
+def lines_of(caller: Caller) -> Iterator[str]:
     """The same as lines of JSON; the last one counts the others and seals them with a SHA-256."""
     digest, counts = hashlib.sha256(), dict[str, int]()
-    for what, part in parts_of(mind):
+    for what, part in parts_of(caller):
         line = canonical({"type": what, **part}) + "\n"
         digest.update(line.encode())
         counts[what] = counts.get(what, 0) + 1
@@ -135,7 +91,12 @@ def lines_of(mind: ScopedMemory) -> Iterator[str]:
     yield canonical({"type": "end", "format": FORMAT, "counts": counts, "sha256": digest.hexdigest()}) + "\n"
 
 
-def export(mind: ScopedMemory, folder: Path) -> Exported:
+def default_folder(caller: Caller) -> Path:
+    """Where an export goes if nobody says: a folder here, named after the person and the day."""
+    return Path(f"lamina-export-{quoted(caller.scope.user)}-{caller.store.now():%Y-%m-%d}")
+
+
+def export(caller: Caller, folder: Path) -> Exported:
     """Write an export into a folder that is new or empty: JSON lines, a page to read, and a manifest.
 
     The manifest comes last, so a folder without one is no export. The store keeps the folder's name, so that
@@ -152,20 +113,20 @@ def export(mind: ScopedMemory, folder: Path) -> Exported:
         with ExitStack() as open_files:
             sheets = {name: _sheet(open_files, folder / name) for name in (*_FILES.values(), PAGE)}
             heading = ""
-            for what, part in parts_of(mind):
+            for what, part in parts_of(caller):
                 sheets[_FILES[what]].add(canonical(part))
                 name = f"memories_{part['state']}" if what == "memory" else what
                 counts[name] = counts.get(name, 0) + 1
                 if what == "memory" and part["state"] == State.ACTIVE:
                     heading = _on_page(sheets[PAGE], part, heading)
             files = {name: sheet.told for name, sheet in sheets.items()}
-        scope = mind.scope
+        scope = caller.scope
         told = {
             "format": FORMAT,
             "version": VERSION,
             "user": scope.user,
             "tenant": scope.tenant,
-            "exported_at": iso(mind.engine.now()),
+            "exported_at": iso(caller.store.now()),
             "counts": counts,
             "files": files,
         }
@@ -179,7 +140,7 @@ def export(mind: ScopedMemory, folder: Path) -> Exported:
         mark = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
         Properties(transaction).set(f"{_KNOWN}{quoted(scope.user)}:{mark}", str(folder))
 
-    mind.engine.database.write(work)
+    caller.store.database.write(work)
     return Exported(folder=str(folder), counts=counts, files=files)
 
 
@@ -213,12 +174,12 @@ def _holds(folder: Path, sought: bytes) -> bool:
     return False
 
 
-def drop_exports(engine: Engine, owner: str, ids: Sequence[str] | None = None) -> int:
+def drop_exports(store: Store, owner: str, ids: Sequence[str] | None = None) -> int:
     """Remove the known exports of a person that hold one of these memories, or all; how many.
 
     Only the files that an export has are removed, and its folder where nothing else is in it.
     """
-    known = engine.database.read(lambda tx: Properties(tx).below(f"{_KNOWN}{owner}:"))
+    known = store.database.read(lambda tx: Properties(tx).below(f"{_KNOWN}{owner}:"))
     removed = 0
     for mark, place in sorted(known.items()):
         folder = Path(place)
@@ -230,5 +191,5 @@ def drop_exports(engine: Engine, owner: str, ids: Sequence[str] | None = None) -
         with suppress(OSError):  # something else is in it, or it is gone already
             folder.rmdir()
         removed += 1
-        engine.database.write(lambda tx: tx.run("drop_property", name=f"{_KNOWN}{owner}:{mark}"))  # noqa: B023
+        store.database.write(lambda tx: Properties(tx).drop(f"{_KNOWN}{owner}:{mark}"))  # noqa: B023
     return removed

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
 
 from lamina.audit import events
-from lamina.errors import LaminaError
-from lamina.layers.learning_files import take_in
+from lamina.errors import NotFound
 from lamina.model import HistoryOp, Memory, Role, Scope, State
-from lamina.ranking.decay import EPISODE_RENEWED, decay
+from lamina.ranking.decay import decay
 from lamina.storage.database import Transaction
 from lamina.storage.layers import LayerRows
-from lamina.storage.memories import from_row, micros, moment
+from lamina.storage.memories import micros, moment
 from lamina.storage.small_tables import Properties
 from lamina.text.accounts import episode_of
+from lamina.text.learning_page import body_of, shown_in, untouched
+from lamina.workspace.files import read_file
+from lamina.write.caller import caller_of
+from lamina.write.change import revise
 from lamina.write.commit import put_aside, reword
+from lamina.write.store import Store
 from lamina.write.unit_of_work import LEARNINGS, UnitOfWork
-
-if TYPE_CHECKING:
-    from lamina.engine import Engine
 
 _log = logging.getLogger("lamina.engine")
 #: How old scores may be before opening the store brings them up to date; the scheduler's interval too.
@@ -31,52 +31,12 @@ EVERY = timedelta(hours=6)
 _REFRESHED = "decay_refreshed"
 _LINE = 160  #: characters of what stays of an episode
 _AT_ONCE = 200
-_MOST = 100_000
 
 
-@dataclass(slots=True)
-class Reads:
-    """Which memories were found since the counts were last written, how often and when last.
-
-    A reading adds to this and to nothing else; `apply_reads` writes it, at the close of the store, in every
-    refresh of the decay, and whenever the scheduler likes. A process that is killed loses what is in here.
-    """
-
-    _seen: dict[str, tuple[int, datetime]] = field(default_factory=dict)
-    _mutex: threading.Lock = field(default_factory=threading.Lock)
-
-    def note(self, ids: Sequence[str], at: datetime) -> None:
-        with self._mutex:
-            for one in ids:
-                if one in self._seen or len(self._seen) < _MOST:
-                    self._seen[one] = (self._seen.get(one, (0, at))[0] + 1, at)
-
-    def taken(self) -> dict[str, tuple[int, datetime]]:
-        with self._mutex:
-            seen, self._seen = self._seen, {}
-        return seen
-
-
-def apply_reads(engine: Engine) -> int:
-    """Write what was found since the last time; how many memories it was."""
-    seen = engine.reads.taken()
-    if seen:
-        engine.database.write(lambda tx: LayerRows(tx).note(seen, EPISODE_RENEWED))
-    return len(seen)
-
-
-def close_reads(engine: Engine) -> None:
-    """At the end of a process: counts that cannot be written are let go, because an answer is worth more."""
-    try:
-        apply_reads(engine)
-    except LaminaError as error:
-        _log.warning("What was found could not be counted: %s", error.code)
-
-
-def refresh_decay(engine: Engine) -> int:
+def refresh_decay(store: Store) -> int:
     """Bring every decay score up to date, with what was found meanwhile; how many changed."""
-    apply_reads(engine)
-    now = engine.now()
+    store.apply_reads()
+    now = store.now()
 
     def work(transaction: Transaction) -> int:
         rows, changed = LayerRows(transaction), {}
@@ -87,12 +47,12 @@ def refresh_decay(engine: Engine) -> int:
         Properties(transaction).set(_REFRESHED, str(micros(now)))
         return len(changed)
 
-    count = engine.database.write(work)
+    count = store.database.write(work)
     _log.info("decay: %d scores changed", count)
     return count
 
 
-def expire_episodes(engine: Engine) -> int:
+def expire_episodes(store: Store) -> int:
     """Reduce every episode past its time to one line, which stays for good; how many.
 
     Its full text leaves the row and every index; what was sealed of it in the history stays provable there.
@@ -104,50 +64,45 @@ def expire_episodes(engine: Engine) -> int:
             _archive(unit, old)
         return len(over)
 
-    total = _in_batches(engine, work)
+    total = _in_batches(store, work)
     if total:
         _log.info("episodes: %d archived as one line", total)
     return total
 
 
-def soften(engine: Engine, check: Callable[[], None] = lambda: None) -> int:
+def soften(store: Store, check: Callable[[], None] = lambda: None) -> int:
     """Put aside what matters little and nobody has found, changed or pinned for long (IS-7); how many.
 
     It can be restored until `purge_at`, and every caller hears of it once. What lives in a file of the person
     stays: they put it there. `check` is called before each batch.
     """
-    config = engine.config
+    config = store.config
 
     def work(unit: UnitOfWork) -> int:
         check()
-        rows = unit.transaction.all(
-            "unused_memories",
-            before=micros(unit.now - timedelta(days=config.soften_days)),
-            below=config.soften_below,
-            learnt=f"{LEARNINGS}%",
-            limit=_AT_ONCE,
-        )
-        for old in map(from_row, rows):
+        before = unit.now - timedelta(days=config.soften_days)
+        unused = LayerRows(unit.transaction).unused(before, config.soften_below, LEARNINGS, _AT_ONCE)
+        for old in unused:
             purge_at = unit.now + timedelta(days=config.purge_days)
             gone = put_aside(unit, replace(old, purge_at=purge_at), State.SOFT_DELETED)
             unit.record(HistoryOp.TTL, gone, old.text, {"code": "unused"})
             unit.trace(gone.shelf, events.deleted(unit.scope, gone, "unused", unit.snapshot))
-        return len(rows)
+        return len(unused)
 
-    return _in_batches(engine, work)
+    return _in_batches(store, work)
 
 
-def keeper(engine: Engine) -> Scope:
+def keeper(store: Store) -> Scope:
     """Who does what nobody asked for."""
-    return Scope(tenant=engine.config.tenant, user=engine.config.owner, role=Role.SYSTEM, via="job")
+    return Scope(tenant=store.config.tenant, user=store.config.owner, role=Role.SYSTEM, via="job")
 
 
-def _in_batches(engine: Engine, work: Callable[[UnitOfWork], int]) -> int:
+def _in_batches(store: Store, work: Callable[[UnitOfWork], int]) -> int:
     """Work on so many at a time, so that other writers get their turn, until there is nothing more."""
-    apply_reads(engine)
+    store.apply_reads()
     total = count = _AT_ONCE
     while count == _AT_ONCE:
-        count = engine.act(keeper(engine), work)
+        count = store.act(keeper(store), work)
         total += count
     return total - _AT_ONCE
 
@@ -162,18 +117,33 @@ def _archive(unit: UnitOfWork, old: Memory) -> None:
     reword(unit, old, new, unit.memories.place(old.id)[2], {"code": "archived", "reason": "episode_expired"})
 
 
-def after_indexing(engine: Engine) -> None:
+def take_in(store: Store, names: Iterable[str]) -> int:
+    """Make the memories say what a person wrote into these files; how many changed."""
+    count = 0
+    for name in names:
+        data = read_file(store.root, name) if store.root else None
+        text = (data or b"").decode("utf-8", "replace")
+        body, known = body_of(text), shown_in(text)
+        if not body or not known or untouched(text):
+            continue
+        with suppress(NotFound):
+            receipt = revise(caller_of(store, via="file"), known, body, reason="edited in its file")
+            count += receipt.code == "allowed"
+    return count
+
+
+def after_indexing(store: Store) -> None:
     """What follows whenever documents were indexed: edited learnings taken in, episodes purged, decay."""
-    if engine.library is not None:
-        edited, engine.library.edited = engine.library.edited, set()
-        take_in(engine, sorted(edited))
-    expire_episodes(engine)
-    refresh_decay(engine)
+    if store.library is not None:
+        edited, store.library.edited = store.library.edited, set()
+        take_in(store, sorted(edited))
+    expire_episodes(store)
+    refresh_decay(store)
 
 
-def catch_up(engine: Engine) -> None:
+def catch_up(store: Store) -> None:
     """When a store is opened: nothing, unless the last refresh is six hours old."""
-    last = engine.database.read(lambda tx: Properties(tx).get(_REFRESHED))
-    if last is None or engine.now() - moment(int(last)) >= EVERY:
-        expire_episodes(engine)
-        refresh_decay(engine)
+    last = store.database.read(lambda tx: Properties(tx).get(_REFRESHED))
+    if last is None or store.now() - moment(int(last)) >= EVERY:
+        expire_episodes(store)
+        refresh_decay(store)

@@ -14,20 +14,22 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from lamina.engine import Engine
 from lamina.errors import Conflict, Denied, NotFound
 from lamina.lifecycle.export import drop_exports, exports_with
 from lamina.lifecycle.fading import keeper
 from lamina.model import Memory, Outcome, Role, Scope, State, canonical, quoted
-from lamina.scoped import ScopedMemory
 from lamina.storage.database import Transaction
-from lamina.storage.logs import History
-from lamina.storage.memories import Memories, from_row, micros, moment
+from lamina.storage.ends import Purging
+from lamina.storage.logs import AuditLog, Events, History
+from lamina.storage.memories import Memories, micros, moment
+from lamina.storage.shelf_contents import put_aside_on
 from lamina.storage.small_tables import Operation, Operations
-from lamina.storage.text_index import TextIndex
 from lamina.text.entries import EntryFile
 from lamina.workspace.files import drop_versions, read_file
+from lamina.write.caller import Caller
+from lamina.write.change import forget, get
 from lamina.write.commit import forbidden
+from lamina.write.store import Store
 from lamina.write.unit_of_work import UnitOfWork, is_learning
 
 _KIND = "purge"  #: of the operations in the outbox
@@ -57,7 +59,7 @@ class PurgeReceipt:
 
 
 def purge(
-    mind: ScopedMemory, memory_id: str = "", *, now: bool = False, exports: bool = False
+    caller: Caller, memory_id: str = "", *, now: bool = False, exports: bool = False
 ) -> tuple[PurgeReceipt, ...]:
     """Take the caller's memory, or all of theirs that is due, out of every place for good; a receipt each.
 
@@ -65,47 +67,46 @@ def purge(
     that it took the place of go with it. With `exports`, known exports that hold it are removed. Only a
     person or an administrator may.
     """
-    check_owner(mind)
-    engine = mind.engine
-    engine.sync()
-    ids = [_ready(mind, memory_id, now)] if memory_id else _due_for(mind, now)
+    check_owner(caller)
+    store = caller.store
+    store.sync()
+    ids = [_ready(caller, memory_id, now)] if memory_id else _due_for(caller, now)
     receipts: list[PurgeReceipt] = []
     for start in range(0, len(ids), _AT_ONCE):
-        receipts += _purged(engine, mind.scope, ids[start : start + _AT_ONCE], exports, bool(memory_id))
+        receipts += _purged(store, caller.scope, ids[start : start + _AT_ONCE], exports, bool(memory_id))
     return tuple(receipts)
 
 
-def purge_due(engine: Engine, check: Callable[[], None] = lambda: None) -> int:
+def purge_due(store: Store, check: Callable[[], None] = lambda: None) -> int:
     """Purge what can no longer be restored, whoever's it is; how many memories. `check` before each batch."""
-    total, system = len(_finished(engine, keeper(engine))), keeper(engine)
+    total, system = len(_finished(store, keeper(store))), keeper(store)
     while True:
         check()
-        now = micros(engine.now())
-        rows = engine.database.read(lambda tx: tx.all("due_memories", now=now, limit=_AT_ONCE))  # noqa: B023
-        total += len(_purged(engine, system, [row[0] for row in rows]))
-        if len(rows) < _AT_ONCE:
+        due = store.database.read(lambda tx: Memories(tx).due(store.now(), _AT_ONCE))
+        total += len(_purged(store, system, due))
+        if len(due) < _AT_ONCE:
             return total
 
 
-def verify_purge(mind: ScopedMemory, memory_id: str) -> PurgeReceipt:
+def verify_purge(caller: Caller, memory_id: str) -> PurgeReceipt:
     """Look at every place again for a memory that was purged; NotFound where none of the caller's was."""
-    check_owner(mind)
-    shelves = {memory_id.rpartition(":")[0].rpartition(":")[0]} & set(_own_shelves(mind, memory_id))
-    rows = mind.engine.database.read(lambda tx: tx.all("audit_of", id=memory_id)) if shelves else []
+    check_owner(caller)
+    shelves = {memory_id.rpartition(":")[0].rpartition(":")[0]} & set(_own_shelves(caller, memory_id))
+    rows = caller.store.database.read(lambda tx: AuditLog(tx).end_of(memory_id)) if shelves else []
     if not rows:
         raise NotFound(f"No memory {memory_id!r:.80} was purged here.", hint="`lamina purge ID` purges one.")
     trail: dict[str, Any] = {"id": memory_id, "shelf": shelves.pop(), "file": None, "key": None, "marks": []}
     for row in rows:
         if row[2] == "purge_receipt":
             trail |= json.loads(row[4])["trail"]
-    seen = _looked(mind.engine, [Operation(0, _KIND, _KIND, trail)])[memory_id]
+    seen = _looked(caller.store, [Operation(0, _KIND, _KIND, trail)])[memory_id]
     _, at, _, actor, _ = rows[0]
     return replace(seen, at=moment(at), actor=actor)
 
 
-def check_owner(mind: ScopedMemory) -> None:
+def check_owner(caller: Caller) -> None:
     """Raises Denied for everybody but the person themselves and an administrator."""
-    if mind.scope.role not in (Role.USER, Role.ADMIN):
+    if caller.scope.role not in (Role.USER, Role.ADMIN):
         raise Denied(
             "Only the person or an administrator can take something out for good.",
             code="purge_not_allowed",
@@ -113,17 +114,17 @@ def check_owner(mind: ScopedMemory) -> None:
         )
 
 
-def _own_shelves(mind: ScopedMemory, memory_id: str) -> Iterator[str]:
+def _own_shelves(caller: Caller, memory_id: str) -> Iterator[str]:
     """Every shelf of the caller, and that of the memory where it is one of their other sessions."""
-    yield from mind.scope.shelves()
+    yield from caller.scope.shelves()
     shelf = memory_id.rpartition(":")[0].rpartition(":")[0]
-    if shelf.startswith(f"session:{quoted(mind.scope.user)},"):
+    if shelf.startswith(f"session:{quoted(caller.scope.user)},"):
         yield shelf
 
 
-def _ready(mind: ScopedMemory, memory_id: str, now: bool) -> str:
-    memory = mind.get(memory_id)
-    due = memory.state is State.SOFT_DELETED and memory.purge_at and memory.purge_at <= mind.engine.now()
+def _ready(caller: Caller, memory_id: str, now: bool) -> str:
+    memory = get(caller, memory_id)
+    due = memory.state is State.SOFT_DELETED and memory.purge_at and memory.purge_at <= caller.store.now()
     if not due and not now:
         at = memory.purge_at
         until = f"can be restored until {at:%Y-%m-%d}" if at else "was not forgotten"
@@ -133,34 +134,27 @@ def _ready(mind: ScopedMemory, memory_id: str, now: bool) -> str:
             hint="Purge it with --now.",
         )
     if memory.state is State.ACTIVE:
-        receipt = mind.forget(memory_id, reason="purge")
+        receipt = forget(caller, memory_id, reason="purge")
         if receipt.decision is Outcome.DENIED:
             raise Denied(receipt.warnings[0], code=receipt.code)
     return memory_id
 
 
-def _due_for(mind: ScopedMemory, now: bool) -> list[str]:
-    until = 2**62 if now else micros(mind.engine.now())
+def _due_for(caller: Caller, now: bool) -> list[str]:
+    until = 2**62 if now else micros(caller.store.now())
 
-    def work(transaction: Transaction) -> list[str]:
-        found: list[str] = []
-        for name in mind.scope.shelves():
-            if (shelf := TextIndex(transaction).shelf(name)) is not None:
-                rows = transaction.all("put_aside_on", shelf=shelf[0], now=until, limit=_PAGE)
-                found += [row[0] for row in rows]
-        return found
-
-    return mind.engine.database.read(work)
+    shelves = caller.scope.shelves()
+    return caller.store.database.read(lambda tx: put_aside_on(tx, shelves, until, _PAGE))
 
 
 def _purged(
-    engine: Engine, scope: Scope, ids: Sequence[str], exports: bool = False, one: bool = False
+    store: Store, scope: Scope, ids: Sequence[str], exports: bool = False, one: bool = False
 ) -> list[PurgeReceipt]:
     """Purge these memories, none of which is active; `one` for a person's own choice, looked into closely."""
     if not ids:
         return []
-    engine.count_now()  # what waits to be counted names them too
-    told = engine.database.read(lambda tx: dict(_events_naming(tx, frozenset(ids))))
+    store.count_now()  # what waits to be counted names them too
+    told = store.database.read(lambda tx: dict(_events_naming(tx, frozenset(ids))))
     words: set[str] = set()
 
     def work(unit: UnitOfWork) -> None:
@@ -175,11 +169,10 @@ def _purged(
         names = frozenset(gone)
         later = _events_naming(unit.transaction, names) if len(names) > len(ids) else told.items()
         for seq, data in later:
-            event = _told_without(json.loads(data), names)
-            unit.transaction.run("write_event", seq=seq, data=canonical(event))
+            Events(unit.transaction).rewrite(seq, _told_without(json.loads(data), names))
 
-    engine.act(scope, work)
-    return _finished(engine, scope, tuple(words) if one else (), exports)
+    store.act(scope, work)
+    return _finished(store, scope, tuple(words) if one else (), exports)
 
 
 def _line_of(unit: UnitOfWork, memory_id: str) -> Iterator[Memory]:
@@ -191,13 +184,12 @@ def _line_of(unit: UnitOfWork, memory_id: str) -> Iterator[Memory]:
     waiting = [memory]
     while waiting:
         yield (one := waiting.pop())
-        rows = unit.transaction.all("taken_over", shelf=shelf, id=one.id)
-        waiting += map(from_row, rows)
+        waiting += Purging(unit.transaction).taken_over(shelf, one.id)
 
 
 def _end(unit: UnitOfWork, memory: Memory, gone: dict[str, Memory]) -> set[str]:
     """Everything that the store has of a memory, in one transaction; returns the words it ever had."""
-    transaction, one = unit.transaction, memory.id
+    transaction, purging, one = unit.transaction, Purging(unit.transaction), memory.id
     steps = History(transaction).of(one)
     words = {memory.text, *(text for step in steps for text in (step.old_text, step.new_text) if text)}
     shelf, slot, _ = unit.memories.place(one)
@@ -205,20 +197,15 @@ def _end(unit: UnitOfWork, memory: Memory, gone: dict[str, Memory]) -> set[str]:
     # Whatever once took its place repeats it there, even where that was undone since.
     heirs = {memory.superseded_by, *(step.decision.get("by") for step in steps)} - {None, *gone}
     echoes = [
-        (heir, row[0])
+        (heir, number)
         for heir in sorted(map(str, heirs))
         for text in sorted(words)
-        for row in transaction.all("echoes", id=heir, text=text)
+        for number in purging.echoes(heir, text)
     ]
     for heir, number in echoes:
-        transaction.run("scrub_step", id=heir, number=number)
+        purging.scrub(heir, number)
         unit.record_end("purge", heir, f"repeats {one}", number)
-    for name in ("purge_memory", "purge_history", "purge_entries", "purge_counts", "drop_relations"):
-        transaction.run(name, id=one)
-    transaction.run("purge_responses", named=f'"{one}"')
-    for text in words:
-        if len(text) >= _TELLING:
-            transaction.run("purge_reports", words=canonical(text)[1:-1])
+    purging.remove(one, [text for text in words if len(text) >= _TELLING])
     unit.record_end("purge", one, "purged")
     seal = unit.ruleset.sealer.fingerprint
     trail = {
@@ -235,20 +222,20 @@ def _end(unit: UnitOfWork, memory: Memory, gone: dict[str, Memory]) -> set[str]:
 
 
 def _finished(
-    engine: Engine, scope: Scope, words: Sequence[str] = (), exports: bool = False
+    store: Store, scope: Scope, words: Sequence[str] = (), exports: bool = False
 ) -> list[PurgeReceipt]:
     """Do to the files what the outbox says, count what is left anywhere, and seal that."""
-    pending = engine.database.read(lambda tx: Operations(tx).of(_KIND))
+    pending = store.database.read(lambda tx: Operations(tx).of(_KIND))
     if not pending:
         return []
-    _in_files(engine, pending, dry=False)
+    _in_files(store, pending, dry=False)
     if exports:
         for owner in {person_of(one.payload["shelf"]) for one in pending}:
-            drop_exports(engine, owner, [one.payload["id"] for one in pending])
-    seen = _looked(engine, pending)
+            drop_exports(store, owner, [one.payload["id"] for one in pending])
+    seen = _looked(store, pending)
     others = {one for receipt in seen.values() for one in receipt.same_words}
     telling = [word for word in words if len(word) >= _TELLING] if not others else []
-    left = engine.database.scour(telling)
+    left = store.database.scour(telling)
     if telling and left is not None:
         seen = {name: replace(one, found={**one.found, "bytes": left}) for name, one in seen.items()}
     receipts: list[PurgeReceipt] = []
@@ -261,25 +248,27 @@ def _finished(
             Operations(unit.transaction).end(operation.id)
             receipts.append(made)
 
-    engine.act(scope, work)
+    store.act(scope, work)
     return receipts
 
 
-def _looked(engine: Engine, pending: Sequence[Operation]) -> dict[str, PurgeReceipt]:
+def _looked(store: Store, pending: Sequence[Operation]) -> dict[str, PurgeReceipt]:
     """Count in every place what there is of some memories."""
     trails = {one.payload["id"]: one.payload for one in pending}
-    lines, kept = _in_files(engine, pending, dry=True)
+    lines, kept = _in_files(store, pending, dry=True)
 
     def work(transaction: Transaction) -> dict[str, PurgeReceipt]:
-        stray = {shelf: _strays(transaction, shelf) for shelf in {one["shelf"] for one in trails.values()}}
+        stray = {
+            shelf: Purging(transaction).strays(shelf) for shelf in {one["shelf"] for one in trails.values()}
+        }
         named = _still_told(transaction, frozenset(trails))
         return {
             one: PurgeReceipt(
                 memory_id=one,
-                at=engine.now(),
+                at=store.now(),
                 actor="",
                 found={
-                    **_counted(transaction, one),
+                    **Purging(transaction).counted(one),
                     "index": stray[trail["shelf"]][0],
                     "vectors": stray[trail["shelf"]][1],
                     "trace": named.get(one, 0),
@@ -292,22 +281,13 @@ def _looked(engine: Engine, pending: Sequence[Operation]) -> dict[str, PurgeRece
             for one, trail in trails.items()
         }
 
-    return engine.database.read(work)
-
-
-def _counted(transaction: Transaction, one: str) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for place in ("rows", "history", "relations", "entries", "counts", "responses", "unfinished"):
-        row = transaction.one(f"count_{place}", id=one, named=f'"{one}"')
-        found[place] = int(row[0]) if row else 0
-    return found
+    return store.database.read(work)
 
 
 def _repeating(transaction: Transaction, memory: Memory) -> list[str]:
     """Other memories of the same person with these words in them, such as the turn in which it was said."""
-    telling = int(len(memory.text) >= _TELLING)
-    who = person(person_of(memory.shelf))
-    return [row[0] for row in transaction.all("same_words", text=memory.text, telling=telling, **who)]
+    telling, owner = len(memory.text) >= _TELLING, person_of(memory.shelf)
+    return Purging(transaction).repeating(owner, memory.text, telling=telling)
 
 
 def person_of(shelf: str) -> str:
@@ -316,33 +296,11 @@ def person_of(shelf: str) -> str:
     return owner.partition(",")[0] if space in ("user", "session") else ""
 
 
-def person(owner: str) -> dict[str, str]:
-    """What the condition `of_person` of a query asks for."""
-    return {"owner": owner, "first": f"{owner},", "beyond": f"{owner}-"}
-
-
-def _strays(transaction: Transaction, shelf: str) -> tuple[int, int]:
-    """How many places in the index and among the vectors of a shelf belong to no text."""
-    if (known := TextIndex(transaction).shelf(shelf)) is None:
-        return 0, 0
-    taken = {slot for (slot,) in transaction.all("slots_taken", shelf=known[0])}
-    words = {slot for (slot,) in transaction.all("fresh_slots", shelf=known[0])}
-    for block, data in transaction.all("posted_slots", shelf=known[0]):
-        words |= {block * 256 + at for at in set(data[::4])}
-    meant = {slot for (slot,) in transaction.all("fresh_vector_slots", shelf=known[0])}
-    for block, dimension, data in transaction.all("vector_slots", shelf=known[0]):
-        meant |= {block * 256 + at for at in set(data[:: dimension + 1])}
-    return len(words - taken), len(meant - taken)
-
-
 def _events_naming(transaction: Transaction, ids: frozenset[str]) -> Iterator[tuple[int, str]]:
     """Every event that names one of these memories, with its number."""
-    after = 0
-    while rows := transaction.all("events_after", after=after, limit=_PAGE):
-        for seq, data in rows:
-            if not ids.isdisjoint(_ID.findall(data)):
-                yield seq, data
-        after = rows[-1][0]
+    for seq, data in Events(transaction).raw():
+        if not ids.isdisjoint(_ID.findall(data)):
+            yield seq, data
 
 
 def _still_told(transaction: Transaction, ids: frozenset[str]) -> dict[str, int]:
@@ -374,7 +332,7 @@ def _scrubbed(value: Any, ids: frozenset[str], within: bool = False) -> Any:
 
 
 def _in_files(
-    engine: Engine, pending: Sequence[Operation], *, dry: bool
+    store: Store, pending: Sequence[Operation], *, dry: bool
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Take the words out of the files beside the store: the audit's lines, and kept versions of files.
 
@@ -382,11 +340,11 @@ def _in_files(
     """
     lines: dict[str, int] = {}
     kept: dict[str, int] = {}
-    if (root := engine.root) is None:
+    if (root := store.root) is None:
         return lines, kept
-    for run_id, seqs in engine.database.read(lambda tx: _audited(tx, pending)).items():
+    for run_id, seqs in store.database.read(lambda tx: _audited(tx, pending)).items():
         which = {seq: half for seq, (half, _) in seqs.items()}
-        for seq in engine.mirror.scrub(run_id, which, dry=dry):
+        for seq in store.mirror.scrub(run_id, which, dry=dry):
             lines[seqs[seq][1]] = lines.get(seqs[seq][1], 0) + 1
     for operation in pending:
         trail = operation.payload
@@ -395,18 +353,18 @@ def _in_files(
         if is_learning(name):
             found = drop_versions(root, name, lambda _: True, dry=dry) + (read_file(root, name) is not None)
         else:
-            has = _has_entry(engine, trail["key"], frozenset(trail["marks"]))
+            has = _has_entry(store, trail["key"], frozenset(trail["marks"]))
             found = drop_versions(root, name, has, dry=dry) + has(read_file(root, name) or b"")
         kept[trail["id"]] = found
     return lines, kept
 
 
-def _has_entry(engine: Engine, key: str, marks: frozenset[str]) -> Callable[[bytes], bool]:
+def _has_entry(store: Store, key: str, marks: frozenset[str]) -> Callable[[bytes], bool]:
     """Whether a file has an entry with this key and a value of which we know the seal."""
 
     def has(data: bytes) -> bool:
         entry = EntryFile.parse(data).get(key)
-        return entry is not None and engine.ruleset.sealer.fingerprint(entry.value) in marks
+        return entry is not None and store.ruleset.sealer.fingerprint(entry.value) in marks
 
     return has
 
@@ -418,12 +376,9 @@ def _audited(transaction: Transaction, pending: Sequence[Operation]) -> dict[str
         (heir, number): one.payload["id"] for one in pending for heir, number in one.payload.get("echoes", ())
     }
     found: dict[str, dict[int, tuple[str, str]]] = {}
-    after = -(2**62)
-    while rows := transaction.all("audit_subjects", after=after, limit=_PAGE):
-        for seq, run_id, one, number in rows:
-            if one in ids:
-                found.setdefault(run_id, {})[seq] = ("all", one)
-            elif (one, number) in echoes:
-                found.setdefault(run_id, {})[seq] = ("old", echoes[one, number])
-        after = rows[-1][0]
+    for seq, run_id, one, number in AuditLog(transaction).subjects():
+        if one in ids:
+            found.setdefault(run_id, {})[seq] = ("all", one)
+        elif (one, number) in echoes:
+            found.setdefault(run_id, {})[seq] = ("old", echoes[one, number])
     return found

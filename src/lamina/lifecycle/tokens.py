@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import TypedDict, Unpack
 
 from lamina.clock import random_token
-from lamina.engine import Engine
 from lamina.errors import InvalidInput, NotFound, Unauthenticated
 from lamina.language.secrets.privacy import check_name
 from lamina.model import Role, Scope, checked_name
@@ -17,6 +16,7 @@ from lamina.model.token import Right, Token
 from lamina.storage.small_tables import Tokens
 from lamina.text.normalise import well_formed
 from lamina.write.details import chosen
+from lamina.write.store import Store
 from lamina.write.unit_of_work import UnitOfWork
 
 PREFIX = "lam"
@@ -32,7 +32,7 @@ class TokenDetails(TypedDict, total=False):
     expires_at: datetime
 
 
-def create_token(engine: Engine, label: str, **details: Unpack[TokenDetails]) -> tuple[Token, str]:
+def create_token(store: Store, label: str, **details: Unpack[TokenDetails]) -> tuple[Token, str]:
     """A new token and, this once, the text to present."""
     given = {name: value for name, value in details.items() if value is not None}
     agent = given.get("agent")
@@ -42,27 +42,27 @@ def create_token(engine: Engine, label: str, **details: Unpack[TokenDetails]) ->
         id=token_id,
         hash=_hash(secret),
         label=check_name(well_formed(label, "label", 100), numbers=False),
-        user=check_name(checked_name("user", str(given.get("user", engine.config.owner)))),
+        user=check_name(checked_name("user", str(given.get("user", store.config.owner)))),
         agent=None if agent is None else check_name(checked_name("agent", str(agent))),
         role=chosen(Role, given.get("role", Role.AGENT if agent else Role.USER), "role"),
         rights=tuple(sorted({chosen(Right, right, "right") for right in rights})),  # type: ignore[attr-defined]
-        created_at=engine.now(),
-        expires_at=_future(given.get("expires_at"), engine.now()),
+        created_at=store.now(),
+        expires_at=_future(given.get("expires_at"), store.now()),
     )
 
     def work(unit: UnitOfWork) -> None:
         Tokens(unit.transaction).add(token)
         unit.record_act("token_create", f"token:{token_id}", token.role)
 
-    engine.act(_keeper(engine), work)
+    store.act(_keeper(store), work)
     return token, f"{PREFIX}_{token_id}_{secret}"
 
 
-def list_tokens(engine: Engine) -> list[Token]:
-    return engine.database.read(lambda tx: Tokens(tx).all())
+def list_tokens(store: Store) -> list[Token]:
+    return store.database.read(lambda tx: Tokens(tx).all())
 
 
-def revoke_token(engine: Engine, token_id: str) -> None:
+def revoke_token(store: Store, token_id: str) -> None:
     """From now on the token is refused; NotFound when it is not there or was revoked before."""
 
     def work(unit: UnitOfWork) -> bool:
@@ -71,28 +71,28 @@ def revoke_token(engine: Engine, token_id: str) -> None:
             unit.record_act("token_revoke", f"token:{token_id}", "revoked")
         return done
 
-    if not engine.act(_keeper(engine), work):
+    if not store.act(_keeper(store), work):
         raise NotFound(f"There is no live token {token_id!r:.60}.", hint="`lamina token list` shows them.")
 
 
-def authenticate(engine: Engine, presented: str) -> Token:
+def authenticate(store: Store, presented: str) -> Token:
     """The token behind a presented text; Unauthenticated says nothing about why it is not accepted."""
     parts = presented.split("_", 2)
     if len(parts) != 3 or parts[0] != PREFIX or not (presented.isascii() and presented.isprintable()):
         raise Unauthenticated("This token is not accepted.", hint="`lamina token create` makes one.")
-    token = engine.database.read(lambda tx: Tokens(tx).get(parts[1]))
+    token = store.database.read(lambda tx: Tokens(tx).get(parts[1]))
     expected = token.hash if token is not None else _hash("")
     matches = hmac.compare_digest(_hash(parts[2]), expected)
-    now = engine.now()
+    now = store.now()
     live = token is not None and token.revoked_at is None
     if not matches or token is None or not live or (token.expires_at is not None and token.expires_at <= now):
         raise Unauthenticated("This token is not accepted.", hint="`lamina token create` makes one.")
     return token
 
 
-def _keeper(engine: Engine) -> Scope:
+def _keeper(store: Store) -> Scope:
     """Tokens are made by whoever holds the workspace, not through any token."""
-    return Scope(tenant=engine.config.tenant, user=engine.config.owner, role=Role.ADMIN, via="admin")
+    return Scope(tenant=store.config.tenant, user=store.config.owner, role=Role.ADMIN, via="admin")
 
 
 def _identifier() -> str:

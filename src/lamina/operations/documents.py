@@ -9,7 +9,7 @@ from lamina.documents.results import Corpus, DocumentLines, SearchResults
 from lamina.documents.settings import Citations
 from lamina.errors import NotFound
 from lamina.jobs.decided import Kept
-from lamina.jobs.decision_list import DecisionList, find_decision, list_decisions, overrule
+from lamina.jobs.decision_list import DecisionList
 from lamina.model.token import Right
 from lamina.operations.operation import Field, Tool, given, operation, routed
 from lamina.scoped import ScopedMemory
@@ -106,7 +106,7 @@ class Decided:
 )
 def decisions(memory: ScopedMemory, request: Decided) -> DecisionList:
     """Every decision in the workspace's files, oldest first, and sections that cannot be read."""
-    return list_decisions(_owned(memory).engine, request.status)
+    return _owned(memory).decisions(request.status)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,7 @@ class OneDecision:
 )
 def decision(memory: ScopedMemory, request: OneDecision) -> Kept:
     """One decision with everything that is known of it."""
-    return find_decision(_owned(memory).engine, request.decision_id)
+    return _owned(memory).decision(request.decision_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,4 +148,4 @@ class Supersede:
 )
 def supersede_decision(memory: ScopedMemory, request: Supersede) -> Decision:
     """Say that one decision overrules another; both sections name each other then."""
-    return overrule(_owned(memory), request.decision_id, request.by, request.because)
+    return _owned(memory).supersede_decision(request.decision_id, request.by, request.because)

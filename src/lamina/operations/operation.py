@@ -183,11 +183,12 @@ def operation(
     """Puts a function `(memory, request) -> answer` into the catalogue under its own name.
 
     `command` is its name with blanks unless another is given; None, and the command line has none. `more`
-    is `changes` (True unless the right is to read), `asks`, `but`, `family`.
+    is `changes` (True unless the right is to read), `asks`, `but`, `family`, and `name` where the function
+    cannot have the operation's own.
     """
 
     def declared(function: Run) -> Run:
-        name = function.__name__
+        name = more.pop("name", function.__name__)
         if name in CATALOGUE:
             raise LaminaError(f"The operation {name!r} is declared twice.", code="operation_twice")
         CATALOGUE[name] = Operation(

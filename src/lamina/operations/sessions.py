@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from lamina.lifecycle.consent import Proposal, proposals
+from lamina.lifecycle.consent import Proposal
 from lamina.model import Phase, Receipt, Space
 from lamina.model.token import Right
 from lamina.operations.memories import MemoryId, Reason
@@ -159,7 +159,7 @@ class Waiting:
 )
 def pending(memory: ScopedMemory, request: Waiting) -> list[Proposal]:
     """Guesses about the person, and what agents want to set of them, that wait for their own word."""
-    return proposals(memory, decided=request.decided)
+    return memory.proposals(decided=request.decided)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

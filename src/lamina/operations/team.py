@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
-from lamina.layers.relations import RELATED, Graph, Relation, Relations
+from lamina.layers.relations import RELATED, Graph, Relation
 from lamina.model import Delta, Receipt
 from lamina.model.token import Right
 from lamina.operations.memories import LARGEST, MOST_ITEMS, OneBecause, Reason
 from lamina.operations.operation import Door, Field, Tool, given, operation, routed
 from lamina.read.query import Queried
+from lamina.read.stats import Stats
 from lamina.scoped import ScopedMemory
-from lamina.write.tally import Stats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,8 +174,7 @@ class Around:
 )
 def relations(memory: ScopedMemory, request: Around) -> Graph:
     """Which memories belong together: said by somebody, or found close when they were written."""
-    linked = Relations(memory)
-    return linked.of(request.memory_id, request.depth) if request.memory_id else linked.graph()
+    return memory.relations(request.memory_id, request.depth)
 
 
 Other = Annotated[
@@ -230,7 +229,7 @@ class Unlink:
 )
 def link(memory: ScopedMemory, request: Link) -> Relation:
     """Say that two memories belong together, for example that one is the reason for the other."""
-    return Relations(memory).link(request.memory_id, request.other, request.type, request.strength)
+    return memory.link(request.memory_id, request.other, request.type, request.strength)
 
 
 @operation(
@@ -241,4 +240,4 @@ def link(memory: ScopedMemory, request: Link) -> Relation:
 )
 def unlink(memory: ScopedMemory, request: Unlink) -> Relation:
     """Take a link away, whichever way round it is; the memories stay."""
-    return Relations(memory).unlink(request.memory_id, request.other, request.type)
+    return memory.unlink(request.memory_id, request.other, request.type)

@@ -8,25 +8,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-from lamina.engine import Status
-from lamina.imports.bring_in import Report, import_files
+from lamina.imports.bring_in import Report
 from lamina.jobs.job import JobReport
-from lamina.jobs.run import Asked, JobLine, list_jobs
-from lamina.jobs.run import run_job as run_now
+from lamina.jobs.run import JobLine
 from lamina.lifecycle.erase import EraseReceipt
-from lamina.lifecycle.erase import erase as erase_person
 from lamina.lifecycle.export import Exported
-from lamina.lifecycle.export import export as export_to
 from lamina.lifecycle.purge import PurgeReceipt
-from lamina.lifecycle.purge import purge as purge_memories
-from lamina.lifecycle.purge import verify_purge as look_again
-from lamina.lifecycle.tokens import create_token, list_tokens, revoke_token
-from lamina.model import Role, quoted
+from lamina.model import Role
 from lamina.model.audit import AuditReport
 from lamina.model.token import Right, Token
 from lamina.operations.memories import ID_FORM, MemoryId
 from lamina.operations.operation import Door, Field, Tool, given, operation, routed
 from lamina.operations.sessions import PERSON_ONLY, Nothing
+from lamina.read.status import Status
 from lamina.scoped import ScopedMemory
 
 ADMINS_ONLY = "It works for everybody, so an administrator asks for it."
@@ -61,7 +55,7 @@ class Purge:
 )
 def purge(memory: ScopedMemory, request: Purge) -> tuple[PurgeReceipt, ...]:
     """Take a memory out of every place for good, and prove it."""
-    return purge_memories(memory, request.memory_id, now=request.now, exports=request.exports)
+    return memory.purge(request.memory_id, now=request.now, exports=request.exports)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +74,7 @@ class OnePurged:
 )
 def verify_purge(memory: ScopedMemory, request: OnePurged) -> PurgeReceipt:
     """Look at every place again for a memory that was purged."""
-    return look_again(memory, request.memory_id)
+    return memory.verify_purge(request.memory_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +94,7 @@ class Export:
 )
 def export(memory: ScopedMemory, request: Export) -> Exported:
     """Everything known about you, as files to read and keep."""
-    name = f"lamina-export-{quoted(memory.scope.user)}-{memory.engine.now():%Y-%m-%d}"
-    return export_to(memory, request.to or Path(name))
+    return memory.export(request.to)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +112,7 @@ class Erase:
 )
 def erase(memory: ScopedMemory, request: Erase) -> EraseReceipt:
     """Take out everything of one person's, and prove it: your own, or as an administrator anybody's."""
-    return erase_person(memory, request.user)
+    return memory.erase(request.user)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +145,7 @@ class Import:
 )
 def bring_in(memory: ScopedMemory, request: Import) -> Report:
     """Bring in conversations and memories of other tools, once each."""
-    return import_files(memory, request.paths, **cast(Any, given(request, "paths")))
+    return memory.import_files(request.paths, **cast(Any, given(request, "paths")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,14 +204,14 @@ class CreateToken:
 )
 def new_token(memory: ScopedMemory, request: CreateToken) -> MadeToken:
     """Make a token; its text is shown this once."""
-    made, text = create_token(memory.engine, request.label, **cast(Any, given(request, "label")))
-    return MadeToken(token=TokenLine.of(made, memory.engine.now()), text=text)
+    made, text = memory.create_token(request.label, **cast(Any, given(request, "label")))
+    return MadeToken(token=TokenLine.of(made, memory.store.now()), text=text)
 
 
 @operation("GET /v1/tokens", Right.ADMIN, command="token list", changes=False, but={Door.MCP: ADMINS_ONLY})
 def tokens(memory: ScopedMemory, request: Nothing) -> list[TokenLine]:  # noqa: ARG001 the catalogue's form
     """Every token there is or was, without its secret."""
-    return [TokenLine.of(one, memory.engine.now()) for one in list_tokens(memory.engine)]
+    return [TokenLine.of(one, memory.store.now()) for one in memory.tokens()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,7 +232,7 @@ class OneToken:
 )
 def end_token(memory: ScopedMemory, request: OneToken) -> None:
     """End a token at once and for good."""
-    revoke_token(memory.engine, request.token_id)
+    memory.revoke_token(request.token_id)
 
 
 @operation(
@@ -257,7 +250,7 @@ def end_token(memory: ScopedMemory, request: OneToken) -> None:
 )
 def jobs(memory: ScopedMemory, request: Nothing) -> list[JobLine]:  # noqa: ARG001 the catalogue's form
     """The memory's background work: when each job runs next, and how its last run went."""
-    return list_jobs(memory.engine, memory.engine.now())
+    return memory.jobs()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,20 +273,13 @@ class RunJob:
 )
 def run_job(memory: ScopedMemory, request: RunJob) -> JobReport:
     """Run a job now and wait for it."""
-    engine = memory.engine
-    how = Asked(
-        scheduled=request.scheduled,
-        dry_run=request.dry_run,
-        agreed=request.agree,
-        writer=engine.open_writer(),
-    )
-    return run_now(engine, request.name, engine.now(), how)
+    return memory.run_job(request.name, **given(request, "name"))
 
 
 @operation("GET /v1/policy", Right.READ, command="policy show", tool=Tool(title="Policy"))
 def policy(memory: ScopedMemory, request: Nothing) -> Mapping[str, Any]:  # noqa: ARG001 the catalogue's form
     """The policy in force, as events carry it."""
-    return memory.engine.ruleset.snapshot
+    return memory.policy()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,8 +300,8 @@ class Accepted:
 )
 def accept_policy(memory: ScopedMemory, request: Nothing) -> Accepted:  # noqa: ARG001 the catalogue's form
     """Put POLICY.md of the configuration folder in force."""
-    engine, scope = memory.engine, memory.scope
-    made = engine.accept_policy(engine.scope(user=scope.user, role=Role.ADMIN, via=scope.via).scope)
+    who = memory.store.scope_of(user=memory.scope.user, role=Role.ADMIN, via=memory.scope.via)
+    made = ScopedMemory(memory.store, who).accept_policy()
     return Accepted(status="reloaded", policy_entry_count=len(made.entries or {}), digest=made.digest)
 
 
@@ -345,7 +331,7 @@ def allow(memory: ScopedMemory, request: Allow) -> None:
 )
 def verify_audit(memory: ScopedMemory, request: Nothing) -> AuditReport:  # noqa: ARG001 the catalogue's form
     """Check every record of the audit, its anchor and its files."""
-    return memory.engine.verify_audit()
+    return memory.verify_audit()
 
 
 @operation(
@@ -360,4 +346,4 @@ def verify_audit(memory: ScopedMemory, request: Nothing) -> AuditReport:  # noqa
 )
 def status(memory: ScopedMemory, request: Nothing) -> Status:  # noqa: ARG001 the catalogue's form
     """The state of the whole store in figures, and lines of workspace files that are not used."""
-    return memory.engine.status()
+    return memory.status()

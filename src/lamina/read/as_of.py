@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from datetime import datetime
 from math import log
-from typing import TYPE_CHECKING
 
 from lamina.errors import NotFound
 from lamina.model import Hit, Memory, Query, Recollection, Source
-from lamina.read.packing import packed
+from lamina.retrieval.packing import packed
 from lamina.storage.database import Transaction
 from lamina.storage.layers import LayerRows
 from lamina.storage.text_index import TextIndex
 from lamina.text.terms import query_terms, terms
 from lamina.text.tokens import count_tokens
-
-if TYPE_CHECKING:
-    from lamina.scoped import ScopedMemory
+from lamina.write.caller import Caller
+from lamina.write.details import named_time
 
 
 def recall_then(transaction: Transaction, query: Query, at: datetime) -> Recollection:
@@ -70,9 +68,14 @@ def _hit(memory: Memory, score: float, reason: str) -> Hit:
     )
 
 
-def moment_of(mind: ScopedMemory, revision: int) -> datetime:
+def moment_of(caller: Caller, revision: int) -> datetime:
     """When the caller's conversation reached a revision; NotFound where it never did."""
-    found = mind.engine.database.read(lambda tx: LayerRows(tx).change_at(mind.scope.thread, revision))
+    found = caller.store.database.read(lambda tx: LayerRows(tx).change_at(caller.scope.thread, revision))
     if found is None:
         raise NotFound(f"There is no revision {revision} here.", hint="Name a date or time instead.")
     return found
+
+
+def moment(caller: Caller, then: str) -> datetime:
+    """The time that a date, a time or the number of a revision names."""
+    return moment_of(caller, int(then)) if then.isdecimal() else named_time(then, "as_of")

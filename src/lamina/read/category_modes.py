@@ -6,32 +6,26 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from lamina.model import Hit, Recollection, Scope
 from lamina.policy.categories import Categories
+from lamina.read.snapshot import Snapshot
 from lamina.storage.database import Transaction
 from lamina.storage.deltas import always_on
 from lamina.storage.memories import Memories
 from lamina.storage.text_index import TextIndex
 
-if TYPE_CHECKING:
-    from lamina.scoped import ScopedMemory
-
 #: Most memories of a category with the mode `all`; the budget of a context is far smaller.
 _MOST = 200
 
 
-def by_modes(mind: ScopedMemory, found: Recollection) -> tuple[dict[str, str], Recollection]:
+def by_modes(snapshot: Snapshot, found: Recollection) -> tuple[dict[str, str], Recollection]:
     """What every context has, id to text, and what was found for the task, as the categories file says."""
-    kinds, scope, now = mind.engine.ruleset.categories, mind.scope, mind.engine.now()
+    kinds, tx = snapshot.caller.store.ruleset.categories, snapshot.transaction
     if not kinds.known:
         return {}, found
-
-    def work(tx: Transaction) -> tuple[dict[str, str], Recollection]:
-        return _always(tx, scope, kinds, now), replace(found, hits=_trimmed(tx, found.hits, kinds))
-
-    return mind.engine.database.read(work)
+    trimmed = replace(found, hits=_trimmed(tx, found.hits, kinds))
+    return _always(tx, snapshot.scope, kinds, snapshot.now), trimmed
 
 
 def _always(tx: Transaction, scope: Scope, categories: Categories, now: datetime) -> dict[str, str]:

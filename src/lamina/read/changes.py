@@ -12,14 +12,29 @@ from lamina.audit.chain import Sealer
 from lamina.errors import InvalidInput
 from lamina.model import Changed, Delta, Memory, Scope, Space, State, Trust
 from lamina.read.changes_text import header, shown
+from lamina.read.snapshot import Snapshot, look
 from lamina.storage.database import Transaction
 from lamina.storage.deltas import Deltas, ShelfChange
 from lamina.storage.memories import Memories
+from lamina.write.caller import Caller
 
 #: How far back a delta looks on one shelf; what is older than so many changes is in none.
 WINDOW = 1000
 _FORM = struct.Struct(">4Q")
 _GONE = ("deleted", "soft_deleted")
+
+
+def changes(caller: Caller, since: str = "") -> Delta:
+    """What changed in the caller's memory since a cursor, and the cursor to ask with next time.
+
+    Without a cursor, everything since the beginning. A caller never hears of what it may not read.
+    """
+    return look(caller, lambda snapshot: delta_in(snapshot, since))
+
+
+def delta_in(snapshot: Snapshot, since: str) -> Delta:
+    """The same within a reading that has begun."""
+    return delta_of(snapshot.transaction, snapshot.scope, snapshot.caller.store.ruleset.sealer, since)
 
 
 def delta_of(transaction: Transaction, scope: Scope, sealer: Sealer, cursor: str) -> Delta:

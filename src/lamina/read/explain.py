@@ -7,9 +7,19 @@ from typing import Any
 
 from lamina.model import Explanation, HistoryEntry, HistoryOp, Memory, Phase, Query, State, Verdict, iso
 from lamina.model.audit import TraceEvent
-from lamina.read.recall import Means, current_phases, recall
+from lamina.read.journal import current_phases, last_events, one_event
+from lamina.read.recall import narrowed
+from lamina.read.snapshot import Snapshot, look
+from lamina.retrieval.hits import Means, find_hits
 from lamina.storage.database import Transaction
+from lamina.storage.logs import History
+from lamina.text.normalise import well_formed
 from lamina.text.terms import query_terms, terms
+from lamina.write.caller import Caller
+from lamina.write.change import KNOWN
+from lamina.write.commit import readable
+from lamina.write.details import whole_number
+from lamina.write.unit_of_work import UnitOfWork
 
 _SENTENCE = {
     HistoryOp.ADD: "{actor} said it through {via}",
@@ -20,6 +30,55 @@ _SENTENCE = {
     HistoryOp.MERGE: "it was merged by {actor}",
     HistoryOp.LINK: "it was linked by {actor}",
 }
+
+
+def history(caller: Caller, memory_id: str) -> tuple[HistoryEntry, ...]:
+    """Every step in the life of a memory, oldest first."""
+    return look(caller, lambda snapshot: _life(snapshot, memory_id)[1])
+
+
+def explain(caller: Caller, memory_id: str) -> Explanation:
+    """Why a memory is there, told from what was recorded when it was decided."""
+    return look(caller, lambda snapshot: explained(*_life(snapshot, memory_id)))
+
+
+def why_not(caller: Caller, question: str, memory_id: str) -> Verdict:
+    """Why a memory is not among the hits for a question, or that it is."""
+    well_formed(memory_id, "memory id", 4000)
+    query, _ = narrowed(caller, question, {})
+    means = caller.store.means
+
+    def work(snapshot: Snapshot) -> Verdict:
+        memory = _one(snapshot, memory_id)
+        return missed(snapshot.transaction, query, memory, snapshot.now, means)
+
+    return look(caller, work)
+
+
+def explain_event(caller: Caller, seq: int) -> Verdict:
+    """Why a write was refused, which of two won, what was recalled: from the event that was recorded."""
+    whole_number(seq, "event", 1, 2**62)
+    shelves = caller.scope.shelves()
+    return verdict(look(caller, lambda snapshot: one_event(snapshot.transaction, shelves, seq), synced=False))
+
+
+def trace(caller: Caller, last: int = 20) -> tuple[TraceEvent, ...]:
+    """The newest trace events of the caller's shelves, oldest of them first."""
+    whole_number(last, "last", 1, 10_000)
+    shelves = caller.scope.shelves()
+    return look(caller, lambda snapshot: last_events(snapshot.transaction, shelves, last))
+
+
+def _life(snapshot: Snapshot, memory_id: str) -> tuple[Memory, tuple[HistoryEntry, ...]]:
+    memory = _one(snapshot, memory_id)
+    return memory, tuple(History(snapshot.transaction).of(memory_id))
+
+
+def _one(snapshot: Snapshot, memory_id: str) -> Memory:
+    well_formed(memory_id, "memory id", 4000)
+    ruleset = snapshot.caller.store.ruleset
+    unit = UnitOfWork(snapshot.transaction, ruleset, snapshot.scope, snapshot.now)
+    return readable(unit, memory_id, *KNOWN)
 
 
 def explained(memory: Memory, history: tuple[HistoryEntry, ...]) -> Explanation:
@@ -104,7 +163,7 @@ _HAPPENED = {
 def missed(transaction: Transaction, query: Query, memory: Memory, now: datetime, means: Means) -> Verdict:
     """Why a memory is not among the hits of a query: the first of its hurdles that it does not take."""
     subject = f"{memory.id} for {query.text!r:.80}"
-    answer = recall(transaction, query, now, means)
+    answer = find_hits(transaction, query, now, means)
     ranks = {one.id: rank for rank, one in enumerate(answer.order, 1)}
     if memory.id in {hit.id for hit in answer.found.hits}:
         return Verdict(subject=subject, lines=(f"It is recalled, as number {ranks[memory.id]}.",))

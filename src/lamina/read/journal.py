@@ -9,14 +9,16 @@ from typing import Any
 
 from lamina.audit import events
 from lamina.errors import NotFound
-from lamina.model import Query, Space
+from lamina.model import Phase, Query, Space
 from lamina.model.audit import TraceEvent
-from lamina.read.recall import Answer, current_phases
+from lamina.retrieval.hits import Answer
 from lamina.storage.database import Transaction
 from lamina.storage.logs import Events
 from lamina.storage.memories import Memories
+from lamina.storage.phases import Phases
 from lamina.storage.small_tables import Properties
-from lamina.write.unit_of_work import Ruleset
+from lamina.storage.text_index import TextIndex
+from lamina.write.ruleset import Ruleset
 
 _POLICY = ("policy_snapshot", "policy")
 
@@ -79,3 +81,15 @@ def reading_events(
         code = "allowed" if space in ruleset.policy.read_order else "space_disabled"
         told.append(events.border_check(query.scope, "read", (space, None), code, snapshot))
     return told
+
+
+def current_phases(transaction: Transaction, query: Query) -> dict[Space, Phase]:
+    """The phase each of the query's spaces is in, in reading order; spaces without one are left out."""
+    found: dict[Space, Phase] = {}
+    for space in query.spaces:
+        name = query.scope.shelf(space)
+        known = TextIndex(transaction).shelf(name) if name else None
+        phase = Phases(transaction).get(*known) if known else None
+        if phase is not None:
+            found[space] = phase
+    return found

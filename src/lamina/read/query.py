@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from lamina.errors import Denied, InvalidInput
 from lamina.model import Filters, Memory, Query, Related, Role, Scope, plain
 from lamina.policy.categories import Categories
-from lamina.read.closeness import closeness
-from lamina.read.recall import Answer, checked_query, recall
+from lamina.read.coverage import allowed_query
+from lamina.read.snapshot import Snapshot, look
+from lamina.retrieval.alike import closeness
+from lamina.retrieval.hits import Answer, find_hits
 from lamina.storage.database import Transaction
 from lamina.storage.relations import Relations
 from lamina.text.normalise import well_formed
 from lamina.text.tokens import count_tokens
 from lamina.text.ttl import parse_time
-from lamina.write.details import fraction, query_of, whole_number
-
-if TYPE_CHECKING:
-    from lamina.scoped_team import Team
+from lamina.write.caller import Caller
+from lamina.write.details import checked_query, fraction, query_of, whole_number
 
 TOP_K = 3
 BUDGET = 512
@@ -76,31 +76,34 @@ class Queried:
     left_out: int = 0
 
 
-def queried(mind: Team, question: str, **asked: Unpack[Asked]) -> Queried:
+def query(caller: Caller, question: str, **asked: Unpack[Asked]) -> Queried:
     """The answer to one query; Denied or InvalidInput names what cannot be asked, and nothing is widened."""
     if unknown := asked.keys() - Asked.__annotations__.keys():
         raise InvalidInput(f"Unknown detail: {', '.join(sorted(unknown))}.", code="detail_unknown")
-    engine, whole = mind.engine, _whole(asked.get("returns", "bullets"))
+    store, whole = caller.store, _whole(asked.get("returns", "bullets"))
     top_k = whole_number(asked.get("top_k", TOP_K), "top_k", 1, _POOL)
     budget = whole_number(asked.get("budget_tokens", BUDGET), "budget_tokens", 0, 2**31)
     threshold = asked.get("threshold")
     least = 0.0 if threshold is None else fraction(threshold, "threshold")
-    query = asked_query(mind.scope, question, asked, engine.ruleset.categories)
-    engine.sync()
-    now = engine.now()
+    wanted = asked_query(caller.scope, question, asked, store.ruleset.categories)
 
-    def work(transaction: Transaction) -> Queried:
-        answer = recall(transaction, mind.allowed(query), now, replace(engine.means, related=False))
+    def work(snapshot: Snapshot) -> Queried:
+        means, now = replace(store.means, related=False), snapshot.now
+        answer = find_hits(snapshot.transaction, allowed_query(caller, wanted), now, means)
         found = [answer.memories[hit.id] for hit in answer.found.hits]
         texts = [f"{one.key}: {one.text}" if one.key else one.text for one in found]
-        scores = closeness(engine.embedder, question, texts)
+        scores = closeness(store.embedder, question, texts)
         close = [one for one in zip(found, scores, strict=True) if one[1] >= least][:top_k]
         made = _fitting([_bullet(memory, score, whole) for memory, score in close], budget)
-        return _beside(transaction, answer, made, now, budget) if answer.linked else made
+        if answer.linked:
+            made = _beside(snapshot.transaction, answer, made, now, budget)
+        best = max((one.score for one in made.bullets), default=None)
+        within = snapshot.in_session
+        snapshot.afterwards.append(lambda: store.reads.note([one.id for one in made.bullets], now))
+        snapshot.afterwards.append(lambda: store.tally.note(within, now, "hotpath", "query", sim=best))
+        return made
 
-    made = engine.database.read(work)
-    engine.reads.note([one.id for one in made.bullets], now)
-    return made
+    return look(caller, work)
 
 
 def _beside(transaction: Transaction, answer: Answer, made: Queried, now: datetime, budget: int) -> Queried:

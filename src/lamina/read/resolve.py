@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
+from lamina.errors import InvalidInput
 from lamina.model import Effective, Memory, Scope, Space, Value
+from lamina.read.snapshot import Snapshot, look
 from lamina.storage.database import Transaction
 from lamina.storage.memories import Memories
 from lamina.storage.text_index import TextIndex
+from lamina.text.entries import canonical_key
+from lamina.write.caller import Caller
+from lamina.write.guardrails import load_guardrails
 
 #: Strongest first; what the documents call each.
 _SCOPES = {Space.USER: "profile", Space.SESSION: "session", Space.PROJECT: "project"}
+
+
+def resolve(caller: Caller, keys: Iterable[str] = ()) -> dict[str, Effective]:
+    """The values in force for these keys, or for all there are, with what each hides."""
+    if isinstance(keys, str):
+        raise InvalidInput("The keys must be a list of texts.", code="key_invalid")
+    wanted = [canonical_key(key) for key in keys]
+    return look(caller, lambda snapshot: values_in_force(snapshot, wanted))
+
+
+def values_in_force(snapshot: Snapshot, keys: Sequence[str] = ()) -> dict[str, Effective]:
+    """The same within a reading that has begun."""
+    transaction, sealer = snapshot.transaction, snapshot.caller.store.ruleset.sealer
+    policy = load_guardrails(transaction, sealer).values
+    return resolved(transaction, snapshot.in_session, keys, policy, snapshot.now)
 
 
 def resolved(

@@ -2,53 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from typing import TypedDict, Unpack
 
 from lamina.clock import monotonic
-from lamina.documents.results import Corpus, DocumentLines, LibraryStatus, SearchResults, behind, result_of
+from lamina.documents.index import Library
+from lamina.documents.results import Corpus, DocumentLines, SearchResults, behind, result_of
 from lamina.documents.settings import Citations, SearchSettings
 from lamina.errors import InvalidInput, NotFound
-from lamina.model import Query, Space
-from lamina.ranking.tiers import DEEPEST, DEPTHS, is_enough, reaches_far
-from lamina.read.recall import Answer, recall
-from lamina.storage.database import Transaction
-from lamina.storage.documents import Documents
-from lamina.storage.text_index import TextIndex
-from lamina.write.details import chosen, whole_number
-
-if TYPE_CHECKING:
-    from lamina.engine import Engine
-    from lamina.scoped import ScopedMemory
-
-
-class Library(Protocol):
-    """The documents of a workspace, as the engine needs them; `lamina.documents` has the one there is."""
-
-    shelf: str  #: where they are; nobody's scope but the owner's reaches it
-    edited: set[str]  #: files of what was learnt that a person changed
-
-    @property
-    def settings(self) -> SearchSettings: ...
-
-    def sync(self, now: datetime) -> LibraryStatus: ...
-
-    def refresh(self, now: datetime) -> None: ...
-
-    def index(
-        self,
-        now: datetime,
-        *,
-        full: bool = False,
-        agreed: bool = False,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> LibraryStatus: ...
-
-    def status(self) -> LibraryStatus: ...
-
-    def read(self, path: str, start: int, count: int) -> tuple[str, int]: ...
+from lamina.ranking.tiers import DEEPEST, DEPTHS
+from lamina.read.coverage import allowed_query, covering, find_deep
+from lamina.read.snapshot import look
+from lamina.write.caller import Caller
+from lamina.write.details import checked_query, chosen, query_of, whole_number
 
 
 class SearchOptions(TypedDict, total=False):
@@ -59,52 +25,6 @@ class SearchOptions(TypedDict, total=False):
     archive: bool  #: look into the archives whatever the question says
     citations: str | None  #: auto, on or off
     timeout_ms: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Reached:
-    """An answer, how deep it was looked for, and what there was no time for."""
-
-    answer: Answer
-    depth: int
-    cut: tuple[str, ...] = ()
-
-
-def reach(
-    transaction: Transaction, query: Query, engine: Engine, now: datetime, is_late: Callable[[], bool]
-) -> Reached:
-    """The answer from as deep as it takes: what is warm, and the cold where that says too little.
-
-    A query with the greatest depth, because its question reaches across months, looks everywhere at once.
-    """
-
-    def look(depth: int) -> Answer:
-        return recall(transaction, replace(query, depth=depth), now, engine.means)
-
-    shelf = TextIndex(transaction).shelf(query.documents) if query.documents else None
-    deepest = 0 if shelf is None else Documents(transaction).deepest(shelf[0])
-    if query.depth == DEEPEST or not deepest:
-        return Reached(look(query.depth), query.depth)
-    first = look(0)
-    if is_enough(query.text, [hit.text for hit in first.found.hits]):
-        return Reached(first, 0)
-    return Reached(first, 0, ("cold",)) if is_late() else Reached(look(1), 1)
-
-
-def covering(mind: ScopedMemory, query: Query) -> tuple[Query, LibraryStatus | None]:
-    """The query with the documents that its caller may see, taken in as far as they changed.
-
-    What is narrowed to layers, kinds, categories or what is trusted is about memories alone.
-    """
-    library, engine = mind.engine.library, mind.engine
-    narrowed = query.layers or query.kinds or query.categories or query.trusted_only
-    own = mind.scope.user == engine.config.owner and Space.USER in query.spaces
-    own = own and mind.scope.sees("documents")
-    if library is None or narrowed or not own:
-        return query, None
-    state = library.sync(engine.now())
-    depth = DEEPEST if reaches_far(query.text, engine.now()) else query.depth
-    return replace(query, documents=library.shelf, depth=depth), state
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,19 +54,27 @@ def planned(library: Library | None, options: SearchOptions) -> Plan:
     )
 
 
-def searched(mind: ScopedMemory, query: Query, plan: Plan) -> SearchResults:
-    """What the documents and memories of the caller say about a question, each with where it stands."""
-    start, engine = monotonic(), mind.engine
-    engine.sync()
+def search(caller: Caller, question: str, **options: Unpack[SearchOptions]) -> SearchResults:
+    """What the documents and memories of the caller say about a question, each with where it stands.
+
+    Recent files first, the others when those say too little, the archives when the question reaches across
+    months or `archive` asks for it. No file is written.
+    """
+    start, plan = monotonic(), planned(caller.store.library, options)
+    query = allowed_query(
+        caller, checked_query(query_of(caller.scope, question, {"k": plan.most}, plan.most))
+    )
+    caller.store.sync()
     state = None
     if plan.corpus is not Corpus.MEMORIES:
-        query, state = covering(mind, query)
+        query, state = covering(caller, query)
         query = replace(query, depth=DEEPEST) if plan.archive else query
     if plan.corpus is Corpus.DOCUMENTS:
         query = replace(query, spaces=())
-    now = engine.now()
-    reached = engine.database.read(
-        lambda tx: reach(tx, query, engine, now, lambda: monotonic() - start >= plan.timeout_s)
+    reached = look(
+        caller,
+        lambda snapshot: find_deep(snapshot, query, lambda: monotonic() - start >= plan.timeout_s),
+        synced=False,
     )
     results = tuple(result_of(hit, query.text, plan.citations) for hit in reached.answer.found.hits)
     looked = ("memories",) if plan.corpus is not Corpus.DOCUMENTS else ()
@@ -160,11 +88,10 @@ def searched(mind: ScopedMemory, query: Query, plan: Plan) -> SearchResults:
     return answer if state is None or not state.stale else behind(answer, state)
 
 
-def read_lines(mind: ScopedMemory, path: str, start: int = 1, lines: int = 200) -> DocumentLines:
+def read_document(caller: Caller, path: str, start: int = 1, lines: int = 200) -> DocumentLines:
     """Some lines of one of the caller's documents as the file has them now, without secrets."""
-    library = mind.engine.library
-    own = mind.scope.user == mind.engine.config.owner and mind.scope.sees("documents")
-    if library is None or not own:
+    library = caller.store.library
+    if library is None or not caller.is_owner:
         raise NotFound("There are no documents here.")
     first, count = whole_number(start, "start", 1, 2**31), whole_number(lines, "lines", 1, 2000)
     text, total = library.read(path, first, count)

@@ -25,6 +25,16 @@ class LayerRows:
         name = "episodes_on" if layer is Layer.EPISODIC else "procedures_on"
         return [from_row(row) for row in self._tx.all(name, shelf=shelf, now=micros(now), limit=limit)]
 
+    def unused(self, before: datetime, below: int, learnt: str, limit: int) -> list[Memory]:
+        """What matters little and nobody found, changed or pinned since then, the longest unused first.
+
+        Of what lives in a file only what begins with `learnt`.
+        """
+        rows = self._tx.all(
+            "unused_memories", before=micros(before), below=below, learnt=f"{learnt}%", limit=limit
+        )
+        return [from_row(row) for row in rows]
+
     def over(self, now: datetime, limit: int) -> list[Memory]:
         """Episodes of anybody whose time is up, oldest first."""
         return [from_row(row) for row in self._tx.all("episodes_over", now=micros(now), limit=limit)]

@@ -31,6 +31,11 @@ def last_number(transaction: Transaction, name: str) -> int:
     return int(row[0]) if row else 0
 
 
+def raise_number(transaction: Transaction, name: str, value: int) -> None:
+    """A counter is at least so far from now on."""
+    transaction.run("raise_number", name=name, value=value)
+
+
 class History:
     """The life of each memory."""
 
@@ -117,6 +122,17 @@ class Events:
         rows = self._tx.all("events_last", shelves=list(shelves), limit=limit)
         return [_event(row) for row in reversed(rows)]
 
+    def raw(self, page: int = 2000) -> Iterator[tuple[int, str]]:
+        """Every event, its number and its words as they are kept."""
+        seq = 0
+        while rows := self._tx.all("events_after", after=seq, limit=page):
+            yield from rows
+            seq = rows[-1][0]
+
+    def rewrite(self, seq: int, event: dict[str, Any]) -> None:
+        """An event says something else from now on."""
+        self._tx.run("write_event", seq=seq, data=canonical(event))
+
     def get(self, seq: int) -> TraceEvent | None:
         row = self._tx.one("event_by_seq", seq=seq)
         return None if row is None else _event(row)
@@ -172,6 +188,17 @@ class AuditLog:
         while rows := self._tx.all("words_after", after=seq, limit=page):
             yield from rows
             seq = rows[-1][0]
+
+    def subjects(self, page: int = 2000) -> Iterator[Row]:
+        """Number, run, memory and step of every record that may have had words."""
+        seq = -(2**62)
+        while rows := self._tx.all("audit_subjects", after=seq, limit=page):
+            yield from rows
+            seq = rows[-1][0]
+
+    def end_of(self, memory_id: str) -> list[Row]:
+        """Number, time, act, actor and reason of what ended a memory."""
+        return self._tx.all("audit_of", id=memory_id)
 
     def ends(self) -> list[Row]:
         """Number, act, memory and step of every record that lets words be missing."""

@@ -106,6 +106,14 @@ class Memories:
         """What waits for its person's word, oldest first."""
         return [from_row(row) for row in self._tx.all("pending_on", shelf=shelf, now=micros(now))]
 
+    def overdue(self, now: datetime, limit: int) -> list[Memory]:
+        """Guesses about anybody that nobody decided in time."""
+        return [from_row(row) for row in self._tx.all("overdue_guesses", now=micros(now), limit=limit)]
+
+    def due(self, now: datetime, limit: int) -> list[str]:
+        """Ids of what was put aside and can no longer be restored, whoever's, the longest due first."""
+        return [row[0] for row in self._tx.all("due_memories", now=micros(now), limit=limit)]
+
     def newest(self, shelf: int) -> Memory | None:
         """The last lasting memory that was put on a shelf."""
         row = self._tx.one("newest_on", shelf=shelf)
@@ -148,13 +156,13 @@ class Memories:
 
     def readable_slots(self, query: Query, shelf: int, slots: list[int], now: datetime) -> dict[int, str]:
         """Slot to id, for those slots whose memory the query may see."""
-        rows = self._tx.all("readable_slots", shelf=shelf, slots=slots, **_narrowing(query, now))
+        rows = self._tx.all("readable_slots", shelf=shelf, slots=slots, **narrowing_of(query, now))
         return dict(rows)
 
     def readable_ids(self, query: Query, ids: list[str], now: datetime) -> list[str]:
         """Those of the ids that the query may see."""
         names = list(query.scope.shelves(query.spaces))
-        rows = self._tx.all("readable_ids", ids=ids, names=names, **_narrowing(query, now))
+        rows = self._tx.all("readable_ids", ids=ids, names=names, **narrowing_of(query, now))
         return [row[0] for row in rows]
 
     def readable_identities(
@@ -164,7 +172,7 @@ class Memories:
         return [
             row[0]
             for row in self._tx.all(
-                "readable_identities", shelves=shelves, identities=identities, **_narrowing(query, now)
+                "readable_identities", shelves=shelves, identities=identities, **narrowing_of(query, now)
             )
         ]
 
@@ -205,7 +213,8 @@ def _bare(value: Any) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
-def _narrowing(query: Query, now: datetime) -> dict[str, Any]:
+def narrowing_of(query: Query, now: datetime) -> dict[str, Any]:
+    """What a query asks of a memory beside its words, as the named queries are given it."""
     return {
         "now": micros(now),
         "layers": [str(layer) for layer in query.layers],

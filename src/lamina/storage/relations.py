@@ -7,7 +7,7 @@ from datetime import datetime
 
 from lamina.model import Query, Related
 from lamina.storage.database import Row, Transaction
-from lamina.storage.memories import Memories
+from lamina.storage.memories import Memories, micros
 from lamina.text.tokens import count_tokens
 
 #: Beside an answer stand so many that are linked to one of so many of its hits, of so many edges each.
@@ -19,6 +19,26 @@ class Relations:
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
+
+    def put(self, edge: tuple[str, str, str], strength: float, at: datetime) -> None:
+        """An edge that somebody said: from, to and its type."""
+        from_id, to_id, kind = edge
+        self._tx.run(
+            "put_relation", from_id=from_id, to_id=to_id, type=kind, strength=strength, at=micros(at)
+        )
+
+    def drop(self, edge: tuple[str, str, str]) -> bool:
+        """Take an edge away, whichever way round it is; whether there was one."""
+        from_id, to_id, kind = edge
+        return self._tx.one("drop_relation", from_id=from_id, to_id=to_id, type=kind) is not None
+
+    def note_linked(self, shelf: str) -> None:
+        """From now on something on this shelf may be linked."""
+        self._tx.run("note_linked", name=shelf)
+
+    def between(self, first: str, beyond: str) -> list[Row]:
+        """The edges from the ids in a range."""
+        return self._tx.all("relations_between", first=first, beyond=beyond)
 
     def reworded(self, memory_id: str) -> None:
         """Forget what was found for a memory's earlier words."""

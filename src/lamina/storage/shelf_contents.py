@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from lamina.model import Memory, Role
+from lamina.model import Memory, Role, unquoted
 from lamina.storage.database import Transaction
-from lamina.storage.memories import Memories
+from lamina.storage.memories import Memories, from_row, micros
 from lamina.storage.phases import Phases
 from lamina.storage.sessions import Sessions
 from lamina.storage.text_index import TextIndex
@@ -64,3 +64,40 @@ def lapsed_on(transaction: Transaction, name: str, now: datetime) -> list[str]:
 def lapsing_on(transaction: Transaction, name: str) -> list[str]:
     """Ids of what goes when the session of a shelf ends."""
     return [one for n in _numbers(transaction, [name]) for one in Sessions(transaction).lapsing(n)]
+
+
+def statements_on(transaction: Transaction, name: str, now: datetime, limit: int) -> list[Memory]:
+    """What is stated on a shelf, last changed first; nothing of a tool or a file."""
+    numbers, until = _numbers(transaction, [name]), micros(now)
+    rows = [transaction.all("statements_on", shelf=one, now=until, limit=limit) for one in numbers]
+    return [from_row(row) for some in rows for row in some]
+
+
+def guesses_on(transaction: Transaction, name: str, limit: int) -> list[Memory]:
+    """The latest guesses on a shelf, whatever became of them, oldest of them first."""
+    numbers, like = _numbers(transaction, [name]), "%:%:pending:%"
+    rows = [transaction.all("guesses_on", shelf=one, guesses=like, limit=limit) for one in numbers]
+    return [from_row(row) for some in rows for row in reversed(some)]
+
+
+def put_aside_on(transaction: Transaction, names: Sequence[str], until: int, limit: int) -> list[str]:
+    """Ids of what was put aside on some shelves and is due by then, so many of each."""
+    numbers = _numbers(transaction, names)
+    rows = [transaction.all("put_aside_on", shelf=one, now=until, limit=limit) for one in numbers]
+    return [row[0] for some in rows for row in some]
+
+
+def topics_on(transaction: Transaction, names: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Category to state to how many memories of some shelves; categories in order."""
+    found: dict[str, dict[str, int]] = {}
+    for number in _numbers(transaction, names):
+        for topic, state, count in transaction.all("count_topics", shelf=number):
+            states = found.setdefault(topic, {})
+            states[state] = states.get(state, 0) + count
+    return dict(sorted(found.items()))
+
+
+def people(transaction: Transaction) -> set[str]:
+    """Everybody this tenant holds something of."""
+    shelves = {unquoted(str(name).partition(":")[2]) for (name,) in transaction.all("user_shelves")}
+    return shelves | {str(name) for (name,) in transaction.all("session_users")}

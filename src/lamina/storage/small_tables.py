@@ -27,6 +27,9 @@ class Properties:
     def set(self, name: str, value: str) -> None:
         self._tx.run("write_property", name=name, value=value)
 
+    def drop(self, name: str) -> None:
+        self._tx.run("drop_property", name=name)
+
     def below(self, prefix: str) -> dict[str, str]:
         """Every property whose name begins so, without that beginning."""
         rows = self._tx.all("properties_below", prefix=prefix, beyond=prefix[:-1] + chr(ord(prefix[-1]) + 1))

@@ -92,6 +92,10 @@ class TextIndex:
             self._tx.run("add_conversation", shelf=shelf, name=name, number=row[0] if row else 1)
         return int(row[0]) if row else 1
 
+    def members(self) -> list[int]:
+        """How many texts each shelf of the tenant has."""
+        return [members for _, _, members in self._tx.all("all_shelves")]
+
     def shelves(self, names: Sequence[str]) -> list[Shelf]:
         """Statistics of those shelves that hold anything, in the order of the names."""
         rows = self._tx.all("shelf_statistics", names=list(names))

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from lamina.errors import InvalidInput
-from lamina.model import iso
+from lamina.model import Space, iso
 
 NEVER = "none"
 SESSION_END = "session_end"
@@ -75,3 +75,14 @@ def _relative(count: int, unit: str, now: datetime) -> tuple[str, datetime]:
         code="ttl_invalid",
         hint="Write a duration from 1s to 100 years, or none to keep it for good.",
     )
+
+
+def check_ttl(ttl: str, space: Space) -> str:
+    """The time to live, if a memory of this space can have it."""
+    if ttl == SESSION_END and space is not Space.SESSION:
+        raise InvalidInput(
+            "Only what belongs to a session ends with it.",
+            code="ttl_invalid",
+            hint="Keep it in the session space, or choose another time to live.",
+        )
+    return ttl

@@ -9,7 +9,8 @@ from lamina.errors import Denied, InvalidInput
 from lamina.model import Role, Scope, canonical, quoted
 from lamina.storage.database import Transaction
 from lamina.storage.small_tables import Properties
-from lamina.write.unit_of_work import Ruleset, UnitOfWork
+from lamina.write.ruleset import Ruleset
+from lamina.write.unit_of_work import UnitOfWork
 
 _PREFIX = "allowed:"
 _FINGERPRINT = re.compile(r"[0-9a-f]{24}")

@@ -13,11 +13,13 @@ from lamina.language.rulebook import Rulebook
 from lamina.model import Draft, Kind, Layer, Query, Scope, Space
 from lamina.text.entries import canonical_key
 from lamina.text.normalise import well_formed
-from lamina.text.ttl import SESSION_END, parse_time, parse_ttl
+from lamina.text.ttl import check_ttl, parse_time, parse_ttl
 
 E = TypeVar("E", bound=StrEnum)
 
 MAX_TAGS = 64
+MAX_K = 1000
+MAX_QUERY_CHARS = 20_000
 
 
 class Details(TypedDict, total=False):
@@ -152,17 +154,6 @@ def _merge(value: Any, key: str | None) -> bool | None:
     return None if value is None else bool(value)
 
 
-def check_ttl(ttl: str, space: Space) -> str:
-    """The time to live, if a memory of this space can have it."""
-    if ttl == SESSION_END and space is not Space.SESSION:
-        raise InvalidInput(
-            "Only what belongs to a session ends with it.",
-            code="ttl_invalid",
-            hint="Keep it in the session space, or choose another time to live.",
-        )
-    return ttl
-
-
 def _default_layer(key: str | None, space: Space) -> Layer:
     if space is Space.SESSION:
         return Layer.WORKING
@@ -213,3 +204,11 @@ def query_of(scope: Scope, text: str, narrowing: Narrowing, default_k: int) -> Q
         across_phases=bool(given.get("across_phases", False)),
         trusted_only=bool(given.get("trusted_only", False)),
     )
+
+
+def checked_query(query: Query) -> Query:
+    """The query, or InvalidInput that says what is wrong with it."""
+    well_formed(query.text, "question", MAX_QUERY_CHARS)
+    if not 1 <= query.k <= MAX_K:
+        raise InvalidInput(f"k must be between 1 and {MAX_K}, not {query.k}.", code="k_invalid")
+    return query

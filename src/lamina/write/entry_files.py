@@ -40,15 +40,15 @@ from lamina.storage.small_tables import Entries, KnownEntry, Operation, Operatio
 from lamina.storage.text_index import TextIndex
 from lamina.text.entries import Entry, EntryFile, canonical_key
 from lamina.text.normalise import well_formed
-from lamina.text.ttl import parse_ttl
+from lamina.text.ttl import check_ttl, parse_ttl
 from lamina.workspace.files import read_file, replace_file, stamp
 from lamina.workspace.locks import locked
 from lamina.write.commit import HOMES
-from lamina.write.details import check_ttl
 from lamina.write.entry_edits import MOVE, Effect, effect_from_plain, effect_to_plain, fields_of, release
 from lamina.write.request import Request, Verb, perform
 from lamina.write.retention import settle
-from lamina.write.unit_of_work import Ruleset, UnitOfWork
+from lamina.write.ruleset import Ruleset
+from lamina.write.unit_of_work import UnitOfWork
 
 T = TypeVar("T")
 

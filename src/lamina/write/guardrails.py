@@ -19,6 +19,7 @@ from lamina.model import Authority, Role, Scope, Value, canonical
 from lamina.storage.database import Transaction
 from lamina.storage.small_tables import Properties
 from lamina.text.entries import EntryFile, canonical_key
+from lamina.write.entry_files import FileProblem
 from lamina.write.unit_of_work import UnitOfWork
 
 POLICY = "POLICY.md"
@@ -87,6 +88,15 @@ def digest_of(home: Path) -> str:
     """The hash of the file as it is now; empty where there is none."""
     data = _bytes(home)
     return "" if data is None else hashlib.sha256(data).hexdigest()
+
+
+def policy_problem(home: Path, accepted: Guardrails) -> tuple[FileProblem, ...]:
+    """That the file is not what is in force, if so."""
+    if (found := digest_of(home)) == accepted.digest:
+        return ()
+    message = "It changed, and that is not in force." if found else "It is gone; the last one stays."
+    hint = "An administrator puts it in force with `lamina policy accept`."
+    return (FileProblem(file=POLICY, line=1, message=message, hint=hint),)
 
 
 def accept(unit: UnitOfWork, scope: Scope, home: Path) -> Guardrails:

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from lamina.model import Memory
 from lamina.ranking.lexical import ranked
+from lamina.retrieval.meaning import meant, meant_by
 from lamina.similarity.compare import text_similarity
 from lamina.storage.memories import micros
 from lamina.storage.text_index import TextIndex
 from lamina.storage.vectors import Vectors
 from lamina.text.normalise import language_of
 from lamina.text.terms import query_terms
-from lamina.write.meaning import meant, meant_by
 from lamina.write.unit_of_work import UnitOfWork
 
 #: Of the nearest, so many times as many as may be linked are looked at: another language has another scale.

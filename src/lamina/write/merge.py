@@ -26,13 +26,14 @@ from lamina.model import (
     topic_of,
 )
 from lamina.policy.composing import all_tags, composed, kept_of, undone
-from lamina.read.recall import Means, recall
+from lamina.retrieval.alike import compared
+from lamina.retrieval.hits import Means, find_hits
 from lamina.similarity.merge_bands import Merge, Near, Update, banded, differing, measured
 from lamina.storage.logs import History
 from lamina.text.ttl import parse_time
 from lamina.write import commit
-from lamina.write.alike import compared
-from lamina.write.unit_of_work import Ruleset, UnitOfWork
+from lamina.write.ruleset import Ruleset
+from lamina.write.unit_of_work import UnitOfWork
 
 #: How many memories one merge takes, and how many neighbours are compared with a new one.
 MOST, _NEAR = 10, 12
@@ -79,7 +80,7 @@ def _met(unit: UnitOfWork, draft: Draft) -> Merge | Update | None:
         categories=(topic_of(draft.category, draft.layer),),
     )
     encoder = encoder_for(unit.ruleset)
-    answer = recall(unit.seen, query, unit.now, Means(embedder=encoder))
+    answer = find_hits(unit.seen, query, unit.now, Means(embedder=encoder))
     known = [answer.memories[hit.id] for hit in answer.found.hits]
     known = [one for one in known if _fit(unit, one) and one.provenance.trust is draft.scope.trust]
     alike = compared(encoder, draft.text, [one.text for one in known])

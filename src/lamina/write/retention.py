@@ -9,8 +9,12 @@ from lamina.model import Draft, Kind, Layer, Memory, Role, Space, Trust, contrac
 from lamina.policy.rules import RetentionMode
 from lamina.storage.sessions import Sessions
 from lamina.write.commit import commit_remember, expire, reword, standing
-from lamina.write.summary import rolled
 from lamina.write.unit_of_work import Shelf, UnitOfWork
+
+#: Characters of a part of a rolling summary, how many parts, and characters of the whole.
+_PART = 80
+_PARTS = 6
+_WHOLE = 240
 
 _WHO = {Role.USER: "user", Role.AGENT: "ai"}
 
@@ -82,3 +86,15 @@ def _sum_up(unit: UnitOfWork, shelf: Shelf, turns: Sequence[Memory]) -> None:
         meta={"summary_of": ids},
     )
     commit_remember(unit, draft, ())
+
+
+def rolled(earlier: str, turns: Sequence[tuple[str, str]]) -> str:
+    """What was summed up before, then who said what; each part cut, and the whole."""
+    parts = [f"Earlier: {_cut(earlier.removeprefix('Earlier: '), _PART)}"] if earlier else []
+    parts += [f"{who}: {_cut(text, _PART)}" for who, text in turns[-_PARTS:]]
+    whole = " | ".join(parts)
+    return whole if len(whole) <= _WHOLE else f"{whole[:_WHOLE]}..."
+
+
+def _cut(text: str, limit: int) -> str:
+    return " ".join(text.split())[:limit]

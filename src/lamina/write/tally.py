@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from enum import StrEnum
+from datetime import datetime
 
 from lamina.model import HistoryOp, Layer, Memory, Scope, quoted
-from lamina.storage.database import Transaction
-from lamina.storage.operational import Count, Happening, Operational
-from lamina.storage.text_index import TextIndex
-from lamina.write.details import chosen, whole_number
+from lamina.ranking.decay import EPISODE_RENEWED
+from lamina.storage.database import Database, Transaction
+from lamina.storage.layers import LayerRows
+from lamina.storage.operational import Happening, Operational
 from lamina.write.unit_of_work import UnitOfWork
 
 #: So many things wait before a write takes them along.
 ENOUGH = 64
-#: For so many days what was done is counted.
-KEPT_DAYS = 90
+#: Of so many memories at most it is known that they were found.
+_MOST = 100_000
 _OP = {
     HistoryOp.ADD: "create",
     HistoryOp.UPDATE: "update",
@@ -27,13 +27,6 @@ _OP = {
     HistoryOp.LINK: "link",
     HistoryOp.RESTORE: "restore",
 }
-
-
-class Stretch(StrEnum):
-    """By what time is counted."""
-
-    HOUR = "hour"
-    DAY = "day"
 
 
 @dataclass(slots=True)
@@ -74,41 +67,28 @@ def _node(memory: Memory) -> str:
     return "episodic" if memory.layer is Layer.EPISODIC else "hotpath"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stats:
-    """Figures about one user's memory (IS-11, IS-14)."""
+@dataclass(slots=True)
+class Reads:
+    """Which memories were found since the counts were last written, how often and when last.
 
-    since: datetime
-    by: str
-    counts: tuple[Count, ...]
-    turns: int
-    turns_with_query: int
-    memories: dict[str, dict[str, int]]  #: category to state to how many
+    A reading adds to this and to nothing else; `Store.apply_reads` writes it, at the close of the store, in
+    every refresh of the decay, and whenever the scheduler likes. A process that is killed loses what is in
+    here.
+    """
 
-    @property
-    def query_share(self) -> float:
-        """The share of turns in which memory was asked on demand."""
-        return self.turns_with_query / self.turns if self.turns else 0.0
+    _seen: dict[str, tuple[int, datetime]] = field(default_factory=dict)
+    _mutex: threading.Lock = field(default_factory=threading.Lock)
 
+    def note(self, ids: Sequence[str], at: datetime) -> None:
+        with self._mutex:
+            for one in ids:
+                if one in self._seen or len(self._seen) < _MOST:
+                    self._seen[one] = (self._seen.get(one, (0, at))[0] + 1, at)
 
-def stats_of(transaction: Transaction, scope: Scope, now: datetime, by: str, days: int) -> Stats:
-    """What was done in a user's memory within so many days, by hour or by day."""
-    stretch = chosen(Stretch, by, "stretch")
-    since = now - timedelta(days=whole_number(days, "days", 1, KEPT_DAYS))
-    user, operational = quoted(scope.user), Operational(transaction)
-    turns, asked = operational.turns(user, since)
-    memories: dict[str, dict[str, int]] = {}
-    for name in scope.shelves():
-        known = TextIndex(transaction).shelf(name)
-        for topic, state, count in transaction.all("count_topics", shelf=known[0]) if known else ():
-            states = memories.setdefault(topic, {})
-            states[state] = states.get(state, 0) + count
-    counts = operational.counts(user, since, timedelta(hours=1 if stretch is Stretch.HOUR else 24))
-    return Stats(
-        since=since,
-        by=stretch.value,
-        counts=tuple(counts),
-        turns=turns,
-        turns_with_query=asked,
-        memories=dict(sorted(memories.items())),
-    )
+    def store(self, database: Database) -> int:
+        """Write what was found since the last time; how many memories it was."""
+        with self._mutex:
+            seen, self._seen = self._seen, {}
+        if seen:
+            database.write(lambda tx: LayerRows(tx).note(seen, EPISODE_RENEWED))
+        return len(seen)

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from functools import cached_property
+from datetime import datetime
 from typing import Any
 
 from lamina.audit import events
-from lamina.audit.chain import Sealer, audit_line
-from lamina.encoders.port import Embedder
-from lamina.language.rulebook import Rulebook
-from lamina.language.secrets.privacy import Allowed
+from lamina.audit.chain import audit_line
 from lamina.model import (
     HistoryEntry,
     HistoryOp,
@@ -24,15 +18,9 @@ from lamina.model import (
     Scope,
     Space,
     State,
-    canonical,
-    quoted,
 )
 from lamina.model.audit import AuditRecord
-from lamina.policy.categories import Categories
-from lamina.policy.consent import Fields, load_fields
-from lamina.policy.gates import Law
-from lamina.policy.rules import Policy
-from lamina.similarity.merge_bands import Merging
+from lamina.retrieval.meaning import meant_by, vectors_of
 from lamina.storage.database import Transaction
 from lamina.storage.logs import (
     AuditLog,
@@ -49,7 +37,7 @@ from lamina.storage.small_tables import Operations
 from lamina.storage.text_index import TextIndex
 from lamina.storage.vectors import Vectors
 from lamina.text.terms import terms
-from lamina.write.meaning import meant_by, vectors_of
+from lamina.write.ruleset import Ruleset
 
 #: What a step in a memory's history is called in the audit (CM-10) and in a thread's delta (IS-1).
 _AUDIT_OP = {
@@ -74,47 +62,6 @@ _CHANGE = {
 
 #: Where what is learnt is written down, and the name of the operation that does it.
 LEARNINGS, LEARNING = "memory/learnings/", "learning"
-
-
-#: Shelf, what is new on it by slot, and its vectors where it has any.
-Linker = Callable[["UnitOfWork", int, Mapping[int, Memory], Mapping[int, Any]], None]
-
-
-@dataclass(frozen=True)
-class Ruleset:
-    """What every transaction of an engine shares."""
-
-    sealer: Sealer
-    policy: Policy
-    rules: Rulebook
-    session_timeout: timedelta = timedelta(minutes=30)
-    patience: timedelta = timedelta(days=7)  #: how long a guess waits for its person
-    allowed: dict[str, frozenset[str]] = field(default_factory=dict)  #: user to fingerprints of no secrets
-    categories: Categories = field(default_factory=Categories)
-    linker: Linker | None = None  #: links what is new to what it is close to; None links nothing
-    fields: Fields = field(default_factory=load_fields)  #: what needs a person's consent
-    merging: Merging = field(default_factory=Merging)
-    encoder: Embedder | None = None  #: gives what is written its vector at once; None, and it waits for one
-
-    def law(self, scope: Scope) -> Law:
-        """What this caller's drafts are judged by."""
-        marks = self.allowed.get(quoted(scope.user), frozenset())
-        allowed, known = Allowed(self._allowing_key, marks), frozenset(self.categories.known)
-        return Law(self.policy, allowed, known, self.fields)
-
-    @cached_property
-    def _allowing_key(self) -> bytes:
-        return self.sealer.subkey("allowed")
-
-    @cached_property
-    def snapshot(self) -> dict[str, Any]:
-        """The policy as events carry it."""
-        return self.policy.snapshot()
-
-    @cached_property
-    def policy_name(self) -> str:
-        """The property under which the store keeps the snapshot; stored events name it instead of it."""
-        return f"policy:{hashlib.sha256(canonical(self.snapshot).encode()).hexdigest()[:16]}"
 
 
 @dataclass(frozen=True, slots=True)

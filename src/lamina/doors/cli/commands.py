@@ -19,11 +19,11 @@ from lamina.doors.codes import meanings_of
 from lamina.errors import InvalidInput
 from lamina.imports.bring_in import Report, import_files
 from lamina.jobs.clockwork import hard_stop_s
+from lamina.layers.relations import exported
 from lamina.model import Role
 from lamina.operations.asking import request_of
 from lamina.operations.catalogue import OPERATIONS
 from lamina.operations.operation import Field, Operation, given, parameters_of
-from lamina.read.graph import exported
 from lamina.scoped import ScopedMemory
 from lamina.text.ttl import parse_ttl
 

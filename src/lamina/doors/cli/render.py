@@ -14,7 +14,6 @@ from lamina.doors.cli.exits import Failure, refusal_of
 from lamina.doors.cli.output import Output, hide_password
 from lamina.doors.cli.plain_view import plain_lines
 from lamina.doors.search_body import search_body
-from lamina.engine import Status
 from lamina.errors import InvalidInput
 from lamina.imports.bring_in import Report
 from lamina.jobs.decided import Kept
@@ -42,6 +41,7 @@ from lamina.model import (
     Receipt,
     Recollection,
     Related,
+    State,
     Verdict,
     iso,
     plain,
@@ -50,12 +50,14 @@ from lamina.model.audit import AuditReport, TraceEvent
 from lamina.operations.operation import Field
 from lamina.operations.upkeep import MadeToken, TokenLine
 from lamina.policy.phases import PhaseDiff
+from lamina.read.list import Page
 from lamina.read.query import Queried
+from lamina.read.stats import Stats
+from lamina.read.status import Status
+from lamina.retrieval.meaning import Meaning
 from lamina.storage.sessions import Session
 from lamina.text.accounts import Episode, Procedure
 from lamina.text.decision_entries import Decision
-from lamina.write.meaning import Meaning
-from lamina.write.tally import Stats
 
 _SHOWN = 10
 _STATUS_COLOUR = {"active": "green", "superseded": "yellow", "archived": "dim"}
@@ -204,6 +206,26 @@ def memory(view: View, answer: Memory) -> Shown:
         if value not in (None, [], {}) and name not in ("provenance", "meta")
     ]
     return Shown(data=answer, lines=view.out.table(rows))
+
+
+def page(view: View, answer: Page) -> Shown:
+    """Everything, a page at a time, with what there is of what before the first."""
+    data = {name: value for name, value in plain(answer).items() if value is not None}
+    return Shown(data=data, lines=_page(view.out, answer))
+
+
+def _page(out: Output, found: Page) -> Iterator[str]:
+    if found.facets is not None:
+        yield out.style(f"{found.total} memories", "bold")
+        for name, counts in found.facets.items():
+            if some := ", ".join(f"{out.text(one)} {count}" for one, count in [*counts.items()][:_SHOWN]):
+                yield out.style(f"  {name}: {some}", "dim")
+    for one in found.items:
+        words = out.text(f"{one.key}: {one.text}" if one.key else one.text, "  ")
+        state = "" if one.state is State.ACTIVE else f"  {one.state}"
+        yield f"{words}\n  {out.style(f'{iso(one.created_at)}  {one.kind}  {one.id}{state}', 'dim')}"
+    if found.cursor is not None:
+        yield f"More: add --cursor {found.cursor}"
 
 
 def history(view: View, steps: tuple[HistoryEntry, ...]) -> Shown:
@@ -683,6 +705,7 @@ RENDERERS: Mapping[str, Renderer] = {
     "recall": recollection,
     "explain": explanation,
     "get": memory,
+    "list": page,
     "history": history,
     "trace": trace,
     "hear": heard,

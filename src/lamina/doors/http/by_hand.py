@@ -15,10 +15,10 @@ from lamina.doors.http.answers import may_say, wire
 from lamina.doors.http.caller import Reader, engine_of
 from lamina.doors.http.routes import Custom
 from lamina.engine import Engine
+from lamina.layers.relations import exported
 from lamina.lifecycle.export import lines_of
 from lamina.model import Role
 from lamina.model.token import Right, Token
-from lamina.read.graph import exported
 from lamina.storage.small_tables import Properties
 from lamina.text.terms import ANALYSER_VERSION
 

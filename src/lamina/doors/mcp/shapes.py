@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from lamina.documents.results import SearchResult, SearchResults
-from lamina.engine import Status
 from lamina.layers.layers import Learned, Warned
 from lamina.lifecycle.consent import Proposal
 from lamina.model import (
@@ -28,6 +27,7 @@ from lamina.model import (
     plain,
 )
 from lamina.operations.operation import Operation
+from lamina.read.status import Status
 from lamina.text.accounts import Episode, Procedure
 
 #: Fields of an answer that are for programs and not for a model; every other field is shown.

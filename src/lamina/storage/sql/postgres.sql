@@ -127,3 +127,34 @@ SELECT here, from_id, to_id, type, strength, explicit, created_at FROM (
     SELECT r.from_id AS here, r.* FROM relation r WHERE r.tenant = :tenant AND r.from_id = ANY(:ids) UNION ALL
     SELECT r.to_id AS here, r.* FROM relation r WHERE r.tenant = :tenant AND r.to_id = ANY(:ids)) e) t
  WHERE place <= :most ORDER BY strength DESC, from_id, to_id, type, here;
+
+-- fragment: listed
+-- Everything on some shelves within what was asked for, in whatever state; what is past its time is over.
+m.tenant = :tenant AND m.shelf IN (SELECT number FROM shelf WHERE tenant = :tenant AND name = ANY(:names))
+ AND (m.state <> 'active' OR m.expires_at IS NULL OR m.expires_at > :now)
+ AND (cardinality(:layers::text[]) = 0 OR m.layer = ANY(:layers))
+ AND (cardinality(:kinds::text[]) = 0 OR m.kind = ANY(:kinds))
+ AND (cardinality(:categories::text[]) = 0 OR {{topic}} = ANY(:categories))
+ AND {{reached}}
+ AND (:since::bigint IS NULL OR least(m.valid_from, m.created_at) >= :since)
+ AND (:until::bigint IS NULL OR least(m.valid_from, m.created_at) < :until)
+ AND (:trusted = 0 OR m.trust = 'trusted')
+ AND (cardinality(:phases::text[]) = 0 OR m.space || ':' || m.owner || ' ' || m.phase = ANY(:phases))
+ AND (:said_by::text IS NULL OR m.provenance::jsonb ->> 'actor' = :said_by
+   OR m.provenance::jsonb ->> 'agent' = :said_by)
+ AND (cardinality(:tags::text[]) = 0 OR jsonb_exists_any(m.tags::jsonb, :tags::text[]))
+
+-- name: list_memories
+-- A page, newest first, behind a time and id.
+SELECT {{memory_columns}} FROM memory m
+ WHERE {{listed}} AND m.state = ANY(:states)
+   AND (:at::bigint IS NULL OR m.created_at < :at OR m.created_at = :at AND m.id < :id)
+ ORDER BY m.created_at DESC, m.id DESC LIMIT :limit;
+
+-- name: count_listed
+SELECT m.space, m.layer, m.kind, {{topic}}, m.provenance::jsonb ->> 'actor', m.state, count(*) FROM memory m
+ WHERE {{listed}} GROUP BY 1, 2, 3, 4, 5, 6;
+
+-- name: count_tags
+SELECT t.value, count(*) FROM memory m CROSS JOIN LATERAL jsonb_array_elements_text(m.tags::jsonb) t(value)
+ WHERE {{listed}} AND m.state = ANY(:states) GROUP BY 1 ORDER BY 2 DESC, t.value COLLATE "C" LIMIT :limit;

@@ -136,3 +136,35 @@ SELECT here, from_id, to_id, type, strength, explicit, created_at FROM (
     SELECT r.to_id AS here, r.* FROM json_each(:ids) i
       CROSS JOIN relation r INDEXED BY relation_to ON r.tenant = :tenant AND r.to_id = i.value) e) t
  WHERE place <= :most ORDER BY strength DESC, from_id, to_id, type, here;
+
+-- fragment: listed
+-- Everything on some shelves within what was asked for, in whatever state; what is past its time is over.
+m.tenant = :tenant
+ AND m.shelf IN (SELECT number FROM shelf WHERE tenant = :tenant AND name IN (SELECT value FROM json_each(:names)))
+ AND (m.state <> 'active' OR m.expires_at IS NULL OR m.expires_at > :now)
+ AND (:layers = '[]' OR m.layer IN (SELECT value FROM json_each(:layers)))
+ AND (:kinds = '[]' OR m.kind IN (SELECT value FROM json_each(:kinds)))
+ AND (:categories = '[]' OR {{topic}} IN (SELECT value FROM json_each(:categories)))
+ AND {{reached}}
+ AND (:since IS NULL OR coalesce(min(m.valid_from, m.created_at), m.created_at) >= :since)
+ AND (:until IS NULL OR coalesce(min(m.valid_from, m.created_at), m.created_at) < :until)
+ AND (:trusted = 0 OR m.trust = 'trusted')
+ AND (:phases = '[]' OR m.space || ':' || m.owner || ' ' || m.phase IN (SELECT value FROM json_each(:phases)))
+ AND (:said_by IS NULL OR m.provenance ->> 'actor' = :said_by OR m.provenance ->> 'agent' = :said_by)
+ AND (:tags = '[]' OR EXISTS (
+   SELECT 1 FROM json_each(m.tags) t WHERE t.value IN (SELECT value FROM json_each(:tags))))
+
+-- name: list_memories
+-- A page, newest first, behind a time and id.
+SELECT {{memory_columns}} FROM memory m
+ WHERE {{listed}} AND m.state IN (SELECT value FROM json_each(:states))
+   AND (:at IS NULL OR m.created_at < :at OR m.created_at = :at AND m.id < :id)
+ ORDER BY m.created_at DESC, m.id DESC LIMIT :limit;
+
+-- name: count_listed
+SELECT m.space, m.layer, m.kind, {{topic}}, m.provenance ->> 'actor', m.state, count(*) FROM memory m
+ WHERE {{listed}} GROUP BY 1, 2, 3, 4, 5, 6;
+
+-- name: count_tags
+SELECT t.value, count(*) FROM memory m CROSS JOIN json_each(m.tags) t
+ WHERE {{listed}} AND m.state IN (SELECT value FROM json_each(:states)) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :limit;

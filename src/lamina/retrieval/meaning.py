@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.encoders.port import Embedder, Verdict
+from lamina.encoders.tended import patient
 from lamina.errors import LaminaError
 from lamina.model import Memory
 from lamina.ranking.lexical import Shelf
@@ -44,7 +45,7 @@ def learn(transaction: Transaction, encoder: Embedder | None, shelf: int, texts:
         Vectors(transaction).add(encoder.embedder_id, shelf, made)
 
 
-def reach(embedder: Embedder | None, question: str) -> float:
+def weight_of(embedder: Embedder | None, question: str) -> float:
     """How much a question's vector counts beside its words, from 0 to 1; 0 where it cannot be had."""
     try:
         return 0.0 if embedder is None else embedder.reach(question)
@@ -67,6 +68,13 @@ def likeness(
     except LaminaError:
         return {}
     return Vectors(transaction).likeness(name, asked, shelves)
+
+
+def embed_some(database: Database, embedder: Embedder | None, limit: int) -> int:
+    """The same as work in the background does it: none while the encoder cannot be had."""
+    with suppress(LaminaError):  # `status` says what is wrong with it, and search goes on by words
+        return embed_missing(database, patient(embedder), limit)
+    return 0
 
 
 def embed_missing(database: Database, embedder: Embedder | None, limit: int = 500) -> int:

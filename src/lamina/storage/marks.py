@@ -1,16 +1,12 @@
-"""What background work keeps between its runs, whom it works for, and what they have stated."""
+"""What background work keeps between its runs."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import NamedTuple
 
-from lamina.engine import Engine
-from lamina.model import Memory, Role, Scope, unquoted
-from lamina.scoped import ScopedMemory
 from lamina.storage.database import Transaction
-from lamina.storage.memories import from_row, micros, moment
-from lamina.storage.text_index import TextIndex
+from lamina.storage.memories import micros, moment
 
 
 class Mark(NamedTuple):
@@ -44,25 +40,3 @@ class Marks:
     def drop(self, before: datetime) -> None:
         """Those of everybody that this job made before then go."""
         self._tx.run("drop_job_marks", job=self._job, before=micros(before))
-
-
-def minds_of(engine: Engine) -> list[ScopedMemory]:
-    """Everybody this tenant holds something of, in the order of names, as a job acts for them."""
-
-    def work(transaction: Transaction) -> set[str]:
-        shelves = {unquoted(str(name).partition(":")[2]) for (name,) in transaction.all("user_shelves")}
-        return shelves | {str(name) for (name,) in transaction.all("session_users")}
-
-    users, tenant = sorted(engine.database.read(work)), engine.config.tenant
-    return [
-        ScopedMemory(engine, Scope(tenant=tenant, user=user, role=Role.SYSTEM, via="job")) for user in users
-    ]
-
-
-def statements(transaction: Transaction, shelf: str, now: datetime, limit: int) -> list[Memory]:
-    """What is stated on a shelf, last changed first; nothing of a tool or a file."""
-    known = TextIndex(transaction).shelf(shelf)
-    if known is None:
-        return []
-    rows = transaction.all("statements_on", shelf=known[0], now=micros(now), limit=limit)
-    return [from_row(row) for row in rows]

@@ -1,13 +1,24 @@
-"""How close texts are on a scale of 0 to 1 that means the same for every encoder, and without one."""
+"""How two texts stand to each other, by their words and, where there is an encoder, by their meaning."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from lamina.encoders.port import Embedder
 from lamina.errors import LaminaError
+from lamina.retrieval.meaning import compare as meanings
+from lamina.similarity.compare import Comparison, compare
 from lamina.text.terms import query_terms, terms
-from lamina.write.meaning import compare
+
+
+def compared(embedder: Embedder | None, text: str, others: Sequence[str]) -> list[Comparison]:
+    """The text beside each of the others; an encoder that cannot be had leaves it to the words."""
+    alike: list[float | None] = [None] * len(others)
+    if embedder is not None and others:
+        with suppress(LaminaError):
+            alike = [one.likeness for one in meanings(embedder, text, others)]
+    return [compare(text, other, like) for other, like in zip(others, alike, strict=True)]
 
 
 def closeness(embedder: Embedder | None, text: str, others: Sequence[str]) -> list[float]:
@@ -17,7 +28,7 @@ def closeness(embedder: Embedder | None, text: str, others: Sequence[str]) -> li
     if embedder is None or not others:
         return shared
     try:
-        alike = compare(embedder, text, others)
+        alike = meanings(embedder, text, others)
     except LaminaError:  # one that is asked over a network, and does not answer
         return shared
     return [max(one, other.likeness) for one, other in zip(shared, alike, strict=True)]

@@ -5,22 +5,17 @@ A file that somebody edited is never written over, and what they wrote is taken 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from lamina.errors import Conflict, LaminaError, NotFound
+from lamina.errors import Conflict, LaminaError
 from lamina.model import State
 from lamina.storage.database import Database
 from lamina.storage.memories import Memories
 from lamina.storage.small_tables import Operation, Operations
-from lamina.text.learning_page import body_of, rendered, shown_in, slug_of, untouched
+from lamina.text.learning_page import rendered, slug_of, untouched
 from lamina.workspace.files import read_file, remove_file, replace_file, stamp
 from lamina.write.unit_of_work import LEARNING, LEARNINGS
-
-if TYPE_CHECKING:
-    from lamina.engine import Engine
 
 
 def free_name(root: Path, title: str, day: str) -> str:
@@ -59,18 +54,3 @@ class Learnings:
         elif (data := rendered(memory)) != before:
             with suppress(Conflict):
                 replace_file(self._root, operation.target, data, before)
-
-
-def take_in(engine: Engine, names: Iterable[str]) -> int:
-    """Make the memories say what a person wrote into these files; how many changed."""
-    count = 0
-    for name in names:
-        data = read_file(engine.root, name) if engine.root else None
-        text = (data or b"").decode("utf-8", "replace")
-        body, known = body_of(text), shown_in(text)
-        if not body or not known or untouched(text):
-            continue
-        with suppress(NotFound):
-            receipt = engine.scope(via="file").revise(known, body, reason="edited in its file")
-            count += receipt.code == "allowed"
-    return count

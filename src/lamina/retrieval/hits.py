@@ -1,0 +1,318 @@
+"""The hits for a query: retrievers inside the caller's scope, fusion, packing. Reading writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from lamina.clock import monotonic
+from lamina.encoders.port import Embedder
+from lamina.errors import InvalidInput
+from lamina.model import Authority, Hit, Kind, Layer, Memory, Query, Recollection, Trust
+from lamina.ranking.blend import Blend, Candidate, blended
+from lamina.ranking.fusion import Fused, Traits, adjust, newest_first, ranks_by, reciprocal
+from lamina.ranking.lexical import Shelf, Words, ranked
+from lamina.ranking.question import Question, guessed, guesses, misread, mistyped, understood
+from lamina.ranking.rerank import DEPTH, Reranker, closeness, judged, near_duplicates
+from lamina.retrieval.candidates import at_slots, named, source_of
+from lamina.retrieval.candidates import loaded as things
+from lamina.retrieval.meaning import likeness, weight_of
+from lamina.retrieval.packing import packed
+from lamina.storage.database import Transaction
+from lamina.storage.layers import LayerRows
+from lamina.storage.memories import Memories
+from lamina.storage.relations import Relations
+from lamina.storage.text_index import TextIndex
+from lamina.text.entries import canonical_key
+from lamina.text.terms import terms
+from lamina.text.tokens import count_tokens
+
+#: What has this much of the best score matches well.
+GOOD = 0.9
+_FEW = 5000  #: procedures, or memories of a category: on a shelf, up to so many are looked up by their place
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a recall works with, beside the store."""
+
+    pool: int = 64  #: how many candidates are looked at closely; the same for every k
+    embedder: Embedder | None = None
+    fusion: str = "sum"  #: or `rrf`, the form of the documents
+    plain_decay: bool = False
+    reranker: Reranker | None = None
+    related: bool = True  #: whether what is linked to the hits is told beside them
+    seconds: float = 4.0  #: when a reranker has to be done
+    elapsed: Callable[[], float] = monotonic
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One question on one snapshot of the store."""
+
+    transaction: Transaction
+    query: Query
+    now: datetime
+    question: Question
+    shelves: tuple[Shelf, ...]
+    means: Means
+
+    @property
+    def linked(self) -> bool:
+        """Whether anything on these shelves was ever linked."""
+        return any(shelf.linked for shelf in self.shelves)
+
+
+def _exact(reading: Reading) -> list[str]:
+    """A question that is an id or a key finds exactly that."""
+    asked = reading.query.text.strip()
+    memories = Memories(reading.transaction)
+    ids = memories.readable_ids(reading.query, [asked], reading.now) if ":" in asked else []
+    ids += named(reading.transaction, reading.query, reading.shelves)
+    try:
+        key = canonical_key(asked)
+    except InvalidInput:
+        return ids
+    numbers = [shelf.number for shelf in reading.shelves]
+    ids += memories.readable_identities(reading.query, numbers, [f"key:{key}"], reading.now)
+    return list(dict.fromkeys(ids))
+
+
+def _searched(reading: Reading) -> tuple[Blend, Words]:
+    """Every text of the caller's shelves by words, conversation and meaning, densely."""
+    text_index, question = TextIndex(reading.transaction), reading.question
+    numbers = [shelf.number for shelf in reading.shelves]
+    blocks = text_index.blocks(numbers, list(question.weights))
+    words = ranked(blocks, reading.shelves, question.weights, question.support)
+    meant: dict[str, str] = {}
+    for typed in mistyped(words.missing):
+        near = guesses(typed, text_index.terms_like(numbers, typed[:2]))
+        meant |= dict.fromkeys([*near, *misread(typed)], typed)
+    if meant:
+        weights = guessed(question.weights, meant)
+        more = [one for one in meant if one not in question.weights]
+        blocks += text_index.blocks(numbers, more)
+        words = ranked(blocks, reading.shelves, weights, question.support)
+    embedder = reading.means.embedder
+    known = weight_of(embedder, question.text)
+    alike = likeness(reading.transaction, embedder, question.text, reading.shelves) if known else {}
+    places = text_index.places(reading.shelves)
+    return blended(question, words, reading.shelves, places, (alike, known)), words
+
+
+def _resolved(reading: Reading, candidates: Sequence[Candidate]) -> dict[tuple[int, int], str]:
+    """Shelf and slot to id, for what the query may see; what it may not never takes a place."""
+    found: dict[tuple[int, int], str] = {}
+    for shelf in reading.shelves:
+        slots = [one.slot for one in candidates if one.shelf == shelf.number]
+        if slots:
+            seen = at_slots(reading.transaction, reading.query, shelf, slots, reading.now)
+            found.update({(shelf.number, slot): found_id for slot, found_id in seen.items()})
+    return found
+
+
+def _narrowed(reading: Reading, blend: Blend) -> Blend:
+    """What is asked of procedures or of a few categories looks at these alone: among thousands a rare one is
+    hard to meet."""
+    query, rows = reading.query, LayerRows(reading.transaction)
+    topics = query.categories or query.scope.reach or ()
+    if tuple(query.layers) == (Layer.PROCEDURAL,):
+        slots = {one.number: rows.procedure_slots(one.number, _FEW) for one in reading.shelves}
+    elif topics and not query.documents:
+        slots = {one.number: rows.topic_slots(one.number, topics, _FEW) for one in reading.shelves}
+    else:
+        return blend
+    known = {number: few for number, few in slots.items() if few is not None}
+    return blend.among(known) if len(known) == len(slots) else blend
+
+
+def _found(reading: Reading, blend: Blend, wanted: int) -> list[Fused]:
+    """At least the best so many that the query may see, or all there are; equals by id."""
+    blend, count = _narrowed(reading, blend), wanted
+    while True:
+        candidates = blend.best(count)
+        ids = _resolved(reading, candidates)
+        found = [
+            Fused(ids[one.shelf, one.slot], one.score, scores=_scores(one))
+            for one in candidates
+            if (one.shelf, one.slot) in ids
+        ]
+        if len(found) >= wanted or count >= len(blend):
+            return sorted(found, key=lambda one: (-one.score, one.id))[:wanted]
+        count *= 4
+
+
+def _scores(one: Candidate) -> dict[str, float]:
+    parts = {"lexical": one.lexical, "meaning": one.meaning, "conversation": one.conversation}
+    return {name: value for name, value in parts.items() if value > 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a recall found, with what its trace needs."""
+
+    found: Recollection
+    memories: dict[str, Memory]
+    order: tuple[Fused, ...]  #: everything that was found, before the cut
+    query: Query  #: as it was read, with the phases it may see
+    linked: bool = False  #: whether there may be relations where it was looked
+
+
+def find_hits(transaction: Transaction, query: Query, now: datetime, means: Means) -> Answer:
+    """The best hits for a query, on one snapshot; `query` has been checked."""
+    reading = _reading(transaction, query, now, means)
+    order: list[Fused] = []
+    memories: dict[str, Memory] = {}
+    if reading.shelves:
+        order, memories = _ordered(reading)
+    chosen = _chosen(query.text, order, memories)[: query.k]
+    hits = [_hit(one, memories[one.id], reading.question.words) for one in chosen]
+    kept, budget = packed(hits, query.budget_tokens), query.budget_tokens
+    found = Recollection(hits=kept, left_out=len(hits) - len(kept))
+    if reading.linked and means.related:
+        left = None if budget is None else budget - sum(hit.tokens for hit in kept)
+        beside = Relations(transaction).beside(reading.query, [hit.id for hit in kept], now, left)
+        found = replace(found, related=beside)
+    return Answer(found, memories, tuple(order), reading.query, reading.linked)
+
+
+def _reading(transaction: Transaction, query: Query, now: datetime, means: Means) -> Reading:
+    names = query.scope.shelves(query.spaces) + ((query.documents,) if query.documents else ())
+    shelves = tuple(TextIndex(transaction).shelves(names))
+    if not query.across_phases and any(shelf.phase > 1 for shelf in shelves):
+        query = replace(query, phases=tuple(f"{one.name} phase-{one.phase}" for one in shelves))
+    return Reading(transaction, query, now, understood(query.text, now), shelves, means)
+
+
+def _ordered(reading: Reading) -> tuple[list[Fused], dict[str, Memory]]:
+    """What was found, best first. The best of the pool are looked at closely; the rest follow as they are."""
+    means, question = reading.means, reading.question
+    blend, words = _searched(reading)
+    found = _found(reading, blend, max(means.pool, 2 * reading.query.k))
+    head, tail = found[: means.pool], found[means.pool :]
+    exact = _exact(reading)
+    head += [Fused(one) for one in exact if one not in {each.id for each in head}]
+    tail = [one for one in tail if one.id not in exact]
+    memories = things(reading.transaction, [one.id for one in found] + exact)
+    for one in head:
+        one.scores |= {"exact": 1.0} if one.id in exact else {}
+    for name in ("exact", "lexical", "meaning", "conversation"):
+        for memory_id, rank in ranks_by(head, name).items():
+            next(one for one in head if one.id == memory_id).ranks[name] = rank
+    bonds = _bonds(reading, head)
+    traits = {one.id: _traits(memories[one.id], bonds.get(one.id, 0.0)) for one in head}
+    if means.fusion == "rrf":
+        reciprocal(head, traits, question.manner)
+    else:
+        for number, one in enumerate(head):
+            added = closeness(question, words.rarity, traits[one.id].text) if number < DEPTH else {}
+            adjust(one, traits[one.id], question, added, means.plain_decay)
+        if question.timing.latest:
+            newest_first(head, traits)
+    head.sort(key=lambda one: (-one.score, one.id))
+    _judge(reading, head, traits)
+    last = head[-1].score if head else 0.0
+    for one in tail:
+        one.score = min(one.score, last)
+    return head + tail, memories
+
+
+def _judge(reading: Reading, head: list[Fused], traits: Mapping[str, Traits]) -> None:
+    """Let a reranker, where there is one, read the best beside the question, as long as there is time."""
+    means = reading.means
+    if means.reranker is None:
+        return
+    until = means.elapsed() + means.seconds
+    best = head[:DEPTH]
+    verdicts = judged(
+        means.reranker,
+        reading.question.text,
+        [(one.id, traits[one.id].text) for one in best],
+        lambda: means.elapsed() > until,
+    )
+    lowest = head[DEPTH].score if len(head) > DEPTH else 0.0
+    for one in best:
+        one.score = round(lowest + verdicts[one.id], 6)
+        one.adjustments["=reranked"] = verdicts[one.id]
+    head[:DEPTH] = sorted(best, key=lambda one: (-one.score, one.id))
+
+
+def _bonds(reading: Reading, head: Sequence[Fused]) -> dict[str, float]:
+    """How strongly each candidate is linked to another that matches well."""
+    if not reading.linked:
+        return {}
+    least = GOOD * max((one.score for one in head), default=0.0)
+    good = {one.id for one in head if one.score >= least or "exact" in one.scores}
+    bonds: dict[str, float] = {}
+    for one, other, strength in Relations(reading.transaction).among([each.id for each in head]):
+        for here, there in ((one, other), (other, one)):
+            if there in good:
+                bonds[here] = max(strength, bonds.get(here, 0.0))
+    return bonds
+
+
+def _traits(memory: Memory, relation: float) -> Traits:
+    return Traits(
+        text=f"{memory.key}: {memory.text}" if memory.key else memory.text,
+        at=memory.said_at,
+        layer=memory.layer,
+        decay=memory.decay_score,
+        importance=memory.importance,
+        pinned=memory.pinned,
+        superseded=memory.superseded_by is not None,
+        relation=relation,
+        insight=memory.kind is Kind.INSIGHT and memory.authority is Authority.AI_INFERRED,
+    )
+
+
+def _chosen(asked: str, order: Sequence[Fused], memories: Mapping[str, Memory]) -> list[Fused]:
+    """Those that differ: a turn that says what a lasting memory says is not shown beside it, and what says
+    almost word for word what a better one says comes last."""
+    lasting = {memories[one.id].text for one in order if memories[one.id].layer is not Layer.WORKING}
+    seen: set[str] = set()
+    kept: list[Fused] = []
+    for one in order:
+        memory = memories[one.id]
+        if memory.layer is Layer.WORKING and (memory.text in lasting or memory.text in seen):
+            continue
+        seen.add(memory.text)
+        kept.append(one)
+    twins = near_duplicates(asked, [memories[one.id].text for one in kept])
+    return [one for n, one in enumerate(kept) if n not in twins] + [kept[n] for n in sorted(twins)]
+
+
+def _hit(one: Fused, memory: Memory, words: Sequence[str]) -> Hit:
+    return Hit(
+        id=memory.id,
+        text=memory.text,
+        score=one.score,
+        reasons=_reasons(one, memory, words),
+        ranks=one.ranks,
+        scores=one.scores,
+        adjustments=one.adjustments,
+        layer=memory.layer,
+        kind=memory.kind,
+        space=memory.space,
+        key=memory.key,
+        at=memory.said_at if memory.said_at < memory.created_at else memory.updated_at,
+        source=source_of(memory),
+        tokens=count_tokens(memory.text),
+        trust=memory.provenance.trust,
+    )
+
+
+def _reasons(one: Fused, memory: Memory, words: Sequence[str]) -> tuple[str, ...]:
+    reasons = []
+    if memory.provenance.trust is Trust.UNTRUSTED:
+        reasons.append(f"untrusted: a {memory.provenance.role} said it")
+    if "exact" in one.ranks:
+        reasons.append("named by its key or id")
+    if "lexical" in one.scores:
+        present = set(terms(f"{memory.key} {memory.text}" if memory.key else memory.text))
+        reasons.append(f"matches {sum(word in present for word in words)} of {len(words)} terms")
+    elif "meaning" in one.scores:
+        reasons.append(f"alike in meaning ({one.scores['meaning']:.2f})")
+    if "conversation" in one.scores:
+        reasons.append("said near what matches")
+    return tuple(reasons)

@@ -1,0 +1,81 @@
+"""What a store is put together from, and who asks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict
+
+from lamina.audit.keys import Anchor
+from lamina.clock import Runtime, random_token
+from lamina.config import Config
+from lamina.documents.index import Library
+from lamina.encoders.port import Embedder
+from lamina.model import Role, Scope
+from lamina.storage.database import Database, Transaction
+from lamina.storage.small_tables import Properties
+from lamina.write.details import chosen
+from lamina.write.ruleset import Ruleset
+
+#: Root, owner, store, settings and encoder into the index of a workspace's documents.
+OpenLibrary = Callable[[Path, Scope, Database, Config, Embedder | None], Library]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a store is put together from."""
+
+    database: Database
+    ruleset: Ruleset
+    config: Config
+    runtime: Runtime
+    anchor: Anchor
+    home: Path  #: the configuration folder, where POLICY.md lies
+    root: Path | None  #: the workspace, None for a store without files
+    embedder: Embedder | None = None  #: what finds by meaning; without it words alone do
+    library: OpenLibrary | None = None  #: how the workspace's documents are opened; None, and there are none
+    open_writer: Callable[[], Any] = lambda: None  #: the language model that jobs may ask, if any
+    adopt: bool = False  #: take the files over from another workspace on the same store
+
+
+class Who(TypedDict, total=False):
+    """Who is asking, in whose name; what is left out is the workspace's owner, speaking for themselves."""
+
+    user: str | None
+    agent: str | None
+    session: str | None
+    run: str | None
+    project: str | None
+    role: str | None
+    via: str
+
+
+def scope_from(config: Config, who: Who) -> Scope:
+    """Who asks, as their memories know them."""
+    agent = who.get("agent")
+    role = who.get("role") or (Role.AGENT if agent else Role.USER)
+    return Scope(
+        tenant=config.tenant,
+        user=who.get("user") or config.owner,
+        agent=agent,
+        session=who.get("session"),
+        run=who.get("run"),
+        project=who.get("project") or config.project,
+        role=chosen(Role, role, "role"),
+        via=who.get("via") or "python",
+    )
+
+
+def store_id(database: Database) -> str:
+    """The name by which a store's anchor is known; made when the store is."""
+
+    def work(transaction: Transaction) -> str:
+        properties = Properties(transaction)
+        known = properties.get("store_id")
+        if known is None:
+            known = random_token(12)
+            properties.set("store_id", known)
+        return known
+
+    return database.read(lambda tx: Properties(tx).get("store_id")) or database.write(work)

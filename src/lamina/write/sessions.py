@@ -1,0 +1,90 @@
+"""The stretches of a life: sessions begin and end, phases follow each other, what is past its time goes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lamina.errors import Denied, NotFound
+from lamina.language.secrets.privacy import check_name
+from lamina.model import Phase, Space, checked_name
+from lamina.policy.phases import PhaseDiff
+from lamina.storage.sessions import Session, Sessions
+from lamina.storage.shelf_contents import lapsed_on, lapsing_on
+from lamina.text.normalise import well_formed
+from lamina.write.caller import Caller
+from lamina.write.details import whole_number
+from lamina.write.phase import begin, difference, listed
+from lamina.write.request import Request, Verb
+from lamina.write.unit_of_work import UnitOfWork
+
+
+def compact(caller: Caller, space: str = "session") -> int:
+    """Put aside what is past its time in one of the caller's spaces, lines in files too; how many."""
+    store, name = caller.store, caller.shelf(space)
+    store.sync()
+    now, scope = store.now(), caller.in_session
+    ids = store.database.read(lambda tx: lapsed_on(tx, name, now))
+    for one in ids:
+        store.carry_out(Request(verb=Verb.EXPIRE, scope=scope, at=now, memory_id=one))
+    return len(ids)
+
+
+def start_session(caller: Caller, name: str) -> Session:
+    """Begin or go on with a session of the workspace's owner; SESSION.md is about it from now on."""
+    store = caller.store
+    scope = replace(caller.scope, session=check_name(checked_name("session", name)))
+    store.act(scope, lambda unit: Sessions(unit.transaction).touch(scope.user, name, unit.now))
+    if scope.user == store.config.owner:
+        store.enter_session(name)
+    begun = store.database.read(lambda tx: Sessions(tx).get(scope.user, name))
+    if begun is None:
+        raise NotFound(f"The session {name!r:.80} did not begin.")
+    return begun
+
+
+def end_session(caller: Caller) -> int:
+    """The session is over: what it keeps until its end goes; how many."""
+    store, scope, now = caller.store, caller.in_session, caller.store.now()
+    name = scope.shelf(Space.SESSION) or ""
+    ids = store.database.read(lambda tx: lapsing_on(tx, name))
+    for one in ids:
+        request = Request(verb=Verb.EXPIRE, scope=scope, at=now, memory_id=one, reason="session_end")
+        store.carry_out(request)
+    compact(caller, "session")
+
+    def work(unit: UnitOfWork) -> None:
+        Sessions(unit.transaction).end(scope.user, scope.session or "", unit.now)
+        unit.record_act("session_end", name, f"{len(ids)} entries")
+
+    store.act(scope, work)
+    return len(ids)
+
+
+def session(caller: Caller) -> Session | None:
+    """When the caller's session began, was last used and ended; None before its first use."""
+    scope = caller.in_session
+    return caller.store.database.read(lambda tx: Sessions(tx).get(scope.user, scope.session or ""))
+
+
+def start_phase(caller: Caller, space: str = "session", *, name: str = "", reason: str = "manual") -> Phase:
+    """Begin the next phase of one of the caller's spaces; a recall then looks at the new one only."""
+    shelf = caller.shelf(space)
+    title = well_formed(name, "name", 128) if name else None
+    why = well_formed(reason, "reason", 1000)
+    phase = caller.store.act(caller.in_session, lambda unit: begin(unit, shelf, title, why))
+    if isinstance(phase, Denied):
+        raise phase
+    return phase
+
+
+def phases(caller: Caller, space: str = "session") -> tuple[Phase, ...]:
+    """The phases of one of the caller's spaces that are kept, oldest first."""
+    shelf = caller.shelf(space)
+    return tuple(caller.store.database.read(lambda tx: listed(tx, shelf)))
+
+
+def phase_diff(caller: Caller, before: int, after: int, space: str = "session") -> PhaseDiff:
+    """What changed between the ends of two phases; the newest ends now."""
+    shelf = caller.shelf(space)
+    numbers = (whole_number(before, "before", 1, 2**31), whole_number(after, "after", 1, 2**31))
+    return caller.store.act(caller.in_session, lambda unit: difference(unit, shelf, numbers))

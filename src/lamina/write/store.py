@@ -1,0 +1,285 @@
+"""An open store, with or without a workspace: what every verb reads, writes and judges with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from itertools import groupby
+from typing import Any, TypeVar, Unpack
+
+from lamina.audit.telemetry import span
+from lamina.documents.index import Library
+from lamina.model import Decision, Draft, Receipt, Role, Scope, Space, canonical
+from lamina.model.audit import AuditReport
+from lamina.policy.gates import decide
+from lamina.ranking.rerank import Reranker
+from lamina.retrieval.hits import Means
+from lamina.retrieval.meaning import embed_some
+from lamina.storage.database import Database, ReachedDatabase, Transaction
+from lamina.storage.small_tables import Properties
+from lamina.write.aftermath import Aftermath
+from lamina.write.allowance import load_allowed
+from lamina.write.entry_files import FileProblem
+from lamina.write.guardrails import Guardrails, accept, load_guardrails, policy_problem
+from lamina.write.homes import Homes
+from lamina.write.parts import Parts, Who, scope_from
+from lamina.write.reindex import keep_current
+from lamina.write.request import Request, Verb, forget_old_responses, perform
+from lamina.write.retention import settle
+from lamina.write.unit_of_work import UnitOfWork
+
+T = TypeVar("T")
+
+#: What each verb is called in the GenAI conventions.
+_OPERATIONS = {
+    Verb.REMEMBER: "create_memory",
+    Verb.REVISE: "update_memory",
+    Verb.RESTORE: "update_memory",
+    Verb.PROMOTE: "update_memory",
+    Verb.FORGET: "delete_memory",
+    Verb.EXPIRE: "delete_memory",
+}
+
+
+class Store:
+    """An open store. Safe to share between threads."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.config = parts.config
+        self.runtime = parts.runtime
+        self.ruleset = parts.ruleset
+        self.database: Database = parts.database
+        self.embedder = parts.embedder
+        self.reranker: Reranker | None = None  #: a program may put a cross-encoder here
+        self.open_writer = parts.open_writer
+        self.root = parts.root
+        self.aftermath = Aftermath(parts)
+        self.tally, self.reads = self.aftermath.tally, self.aftermath.reads
+        self.mirror = self.aftermath.mirror
+        self.library: Library | None = None
+        self._config_folder = parts.home
+        self._homes = Homes(parts.database, parts.ruleset, parts.config)
+        if parts.root is not None:
+            owner = self._homes.move_in(parts.root, parts.adopt, self.now())
+            if owner is not None and parts.library is not None:
+                self.library = parts.library(
+                    parts.root, owner, parts.database, parts.config, parts.ruleset.encoder
+                )
+        self._start()
+
+    def _start(self) -> None:
+        def work(unit: UnitOfWork) -> None:
+            keep_current(unit.transaction, self.ruleset.encoder)
+            Properties(unit.transaction).set(self.ruleset.policy_name, canonical(self.ruleset.snapshot))
+            forget_old_responses(unit, self.config.idempotency_hours)
+            load_allowed(unit.transaction, self.ruleset)
+
+        system = Scope(tenant=self.config.tenant, user=self.config.owner, role=Role.SYSTEM)
+        self.write(system, self.now(), work)
+        self.mirror.catch_up()
+        if self.ruleset.encoder is not None:
+            self.embed_missing()
+        if self.aftermath.learnings is not None:
+            self.aftermath.learnings.follow()
+        self.sync()
+
+    def close(self) -> None:
+        """Let go of the store; what was found since it was opened is counted now."""
+        self.aftermath.close()
+        self.database.close()
+
+    def apply_reads(self) -> int:
+        """Write what was found since the last time; how many memories it was."""
+        return self.reads.store(self.database)
+
+    def count_now(self) -> None:
+        """Put what waits to be counted into the store."""
+        self.database.write(self.tally.store)
+
+    def now(self) -> datetime:
+        return self.runtime.clock.now()
+
+    def scope_of(self, **who: Unpack[Who]) -> Scope:
+        """Who asks, as their memories know them: the workspace's owner unless another is named.
+
+        The role says who speaks: the user, unless an agent is named.
+        """
+        return scope_from(self.config, who)
+
+    def seen_by(self, scope: Scope) -> Store:
+        """This store as a caller may read through it: what is outside its allowlist is in no answer."""
+        if scope.reach is None:
+            return self
+        view = copy(self)
+        view.database = ReachedDatabase(self.database, scope.reach_mark)
+        return view
+
+    # Changing.
+
+    def carry_out(self, request: Request) -> Receipt:
+        """Do what a request asks, where its memory lives, and see that the audit follows."""
+        operation = _OPERATIONS[request.verb]
+        if request.verb is Verb.REMEMBER and request.draft is not None and request.draft.key:
+            operation = "upsert_memory"
+        said = request.draft.text if request.draft is not None and self.config.telemetry_content else None
+        with span(operation, request.scope, {"gen_ai.memory.records": said} if said else None) as note:
+            if (home := self._homes.of(request, self.database)) is not None:
+                receipt, units = home.carry_out(request)
+            else:
+                receipt, unit = self.write(request.scope, request.at, partial(perform, request=request))
+                units = [unit]
+            self.aftermath.follow(units)
+            if request.verb is Verb.PROMOTE:  # a line may have to go from the file it came from
+                self._homes.look_again()
+                self.sync()
+            note("lamina.decision", receipt.code)
+            if receipt.ids:
+                note("gen_ai.memory.record.id", receipt.ids[0])
+            return replace(receipt, events=tuple(event for _, event in units[-1].told))
+
+    def carry_out_all(self, requests: Sequence[Request]) -> list[Receipt]:
+        """The same for many requests in order, all in one transaction but for those that change a file."""
+        receipts: list[Receipt] = []
+        for at_home, some in groupby(
+            requests, key=lambda one: self._homes.of(one, self.database) is not None
+        ):
+            together = tuple(some)
+            receipts += map(self.carry_out, together) if at_home else self._carried_out_together(together)
+        return receipts
+
+    def _carried_out_together(self, requests: Sequence[Request]) -> list[Receipt]:
+        def whole(transaction: Transaction) -> list[tuple[Receipt, UnitOfWork]]:
+            done: list[tuple[Receipt, UnitOfWork]] = []
+            for request in requests:
+                unit = UnitOfWork(transaction, self.ruleset, request.scope, request.at)
+                if done:
+                    before = done[-1][1]
+                    unit.head, unit.unlearnt = before.head, before.unlearnt
+                    unit.unlinked = before.unlinked
+                done.append((perform(unit, request), unit))
+                settle(unit, last=request is requests[-1])
+            return done
+
+        with span(_OPERATIONS[requests[0].verb], requests[0].scope, None) as note:
+            done = self.database.write(whole)
+            note("gen_ai.memory.record.count", len(done))
+        self.aftermath.follow([unit for _, unit in done])
+        return [replace(receipt, events=tuple(event for _, event in unit.told)) for receipt, unit in done]
+
+    def write(self, scope: Scope, at: datetime, work: Callable[[UnitOfWork], T]) -> tuple[T, UnitOfWork]:
+        """Run `work(unit)` in one transaction; the caller sees to it that the audit's files follow."""
+
+        def whole(transaction: Transaction) -> tuple[T, UnitOfWork]:
+            unit = UnitOfWork(transaction, self.ruleset, scope, at)
+            result = work(unit)
+            settle(unit)
+            if self.tally.full:
+                self.tally.store(transaction)
+            return result, unit
+
+        return self.database.write(whole)
+
+    def commit(self, scope: Scope, work: Callable[[UnitOfWork], T]) -> tuple[T, UnitOfWork]:
+        """Run `work(unit)` in one transaction, audit and all; what came of it, and what it told."""
+        result, unit = self.write(scope, self.now(), work)
+        self.aftermath.follow([unit])
+        return result, unit
+
+    def act(self, scope: Scope, work: Callable[[UnitOfWork], T]) -> T:
+        """The same for those who need the result alone."""
+        return self.commit(scope, work)[0]
+
+    def embed_missing(self, limit: int = 500) -> int:
+        """Give so many of the texts that wait for a vector theirs; how many, 0 also while none can be had."""
+        return embed_some(self.database, self.embedder, limit)
+
+    # Judging.
+
+    def judge(self, draft: Draft) -> Decision:
+        """What the gates say of a draft; a secret is looked up once more among what was allowed meanwhile."""
+        decision = decide(draft, self.ruleset.law(draft.scope))
+        if decision.code == "privacy_deny_sensitive" and self._allowed_more():
+            return decide(draft, self.ruleset.law(draft.scope))
+        return decision
+
+    def _allowed_more(self) -> bool:
+        return self.database.read(lambda tx: load_allowed(tx, self.ruleset))
+
+    @property
+    def guardrails(self) -> Guardrails:
+        """The administrator's policy in force; what another process accepted counts at once."""
+        return self.database.read(lambda tx: load_guardrails(tx, self.ruleset.sealer))
+
+    def accept_policy(self, scope: Scope) -> Guardrails:
+        """Put POLICY.md as it is now in force."""
+        return self.act(scope, lambda unit: accept(unit, scope, self._config_folder))
+
+    def verify_audit(self) -> AuditReport:
+        """Check every record of the chain, its anchor and its files."""
+        inside = self.root is not None and self.database.url.startswith(f"sqlite:///{self.root}/")
+        return self.mirror.verify(complete=inside)
+
+    # Reading.
+
+    @property
+    def means(self) -> Means:
+        """What a recall works with."""
+        config = self.config
+        return Means(
+            pool=config.recall_pool,
+            embedder=self.embedder,
+            fusion=config.recall_fusion,
+            plain_decay=config.recall_decay == "plain",
+            reranker=self.reranker,
+        )
+
+    @property
+    def listened(self) -> bool:
+        """Whether anybody follows the trace as it happens."""
+        return bool(self.aftermath.listeners)
+
+    def subscribe(self, listener: Callable[[dict[str, Any]], None]) -> Callable[[], None]:
+        """Call `listener(event)` for every trace event of this process once it is kept; returns how to stop.
+
+        Events of all users are told. A listener that raises is not called again.
+        """
+        self.aftermath.listeners.append(listener)
+        return partial(self.aftermath.leave, listener)
+
+    def told_reading(self, scope: Scope, events: Sequence[dict[str, Any]]) -> None:
+        """What a recall came to: kept where the settings ask for it, and told to whoever listens."""
+        if self.config.trace_recalls:
+            shelf = scope.shelf(Space.USER) or ""
+
+            def work(unit: UnitOfWork) -> None:
+                unit.traced += [(shelf, event) for event in events]
+
+            self.write(scope, self.now(), work)
+        self.aftermath.publish(events)
+
+    # Files.
+
+    def sync(self) -> None:
+        """Take in what a person changed in the files; cheap when nothing changed."""
+        for units in self._homes.sync(self.now()):
+            self.aftermath.follow(units)
+
+    def in_file(self, memory_id: str) -> bool | None:
+        """Whether a memory's line is in its file right now; None where it has no file."""
+        return self._homes.shows(memory_id)
+
+    def problems(self) -> tuple[FileProblem, ...]:
+        """Lines of the workspace's files that are not used, and why."""
+        return self._homes.problems() + policy_problem(self._config_folder, self.guardrails)
+
+    def current_session(self) -> str:
+        """The session of the workspace's owner whose entries are in SESSION.md."""
+        return self._homes.current_session()
+
+    def enter_session(self, name: str) -> None:
+        """From now on SESSION.md is about another session of the owner."""
+        self.sync()
+        self._homes.enter_session(name, self.now())
