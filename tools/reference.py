@@ -151,12 +151,18 @@ def _route(operation: Operation, route: Route) -> str:
 
 
 def _field(one: Parameter, route: Route) -> str:
-    place = _sort(one.type) + (", required" if one.required else "")
+    place = _sort(one.type) + _range(one) + (", required" if one.required else "")
     if f"{{{one.wire}}}" in route.path:
         place = "in the path"
     return (
         f"| `{one.about.header or one.wire}` | {'header' if one.about.header else place} | {_meaning(one)} |"
     )
+
+
+def _range(one: Parameter) -> str:
+    """The bounds of a number, where they are ones that somebody may meet."""
+    low, high = one.about.low, one.about.high
+    return "" if low is None or high is None or high >= 2**31 else f", {low:g} to {high:,.0f}"
 
 
 def python_page() -> str:

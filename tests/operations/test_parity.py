@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any, cast
+from typing import Any, cast, get_args, get_type_hints
 
 import pytest
 
@@ -16,6 +17,7 @@ from lamina.doors.http.app import document
 from lamina.doors.mcp.tools import tools_for
 from lamina.operations.catalogue import OPERATIONS
 from lamina.operations.operation import Door, Operation, parameters_of
+from lamina.scoped import ScopedMemory
 
 #: What a door offers: the names of an operation's fields by the operation's name.
 Offers = Mapping[str, set[str]]
@@ -25,6 +27,11 @@ OWN = {
     (Door.HTTP, "changes", "wait"): "A request can wait for a change; others ask again.",
     (Door.HTTP, "relations", "format"): "A picture for Graphviz; the command line has a command for it.",
     (Door.CLI, "explain", "question"): "`why-not` for people who look for it at `explain`.",
+    (Door.PYTHON, "confirm", "channel"): "Only who showed the form knows by what way the person answered.",
+    (Door.PYTHON, "reject", "channel"): "Only who showed the form knows by what way the person answered.",
+    (Door.PYTHON, "learn", "valid_from"): "Only an import knows since when something holds.",
+    (Door.PYTHON, "learn", "valid_until"): "Only an import knows until when something held.",
+    (Door.PYTHON, "bring_in", "progress"): "A function to be called; nothing else can carry one.",
 }
 #: What a command calls a field that is also something else there: an event's number, a code.
 AT_CLI = {"subject": "memory_id"}
@@ -58,7 +65,7 @@ def _in_body(spec: dict[str, Any], described: dict[str, Any]) -> set[str]:
 def client_offers() -> Offers:
     """What the remote memory has as verbs; they take what HTTP takes, for they are sent there."""
     verbs = dir(RemoteMemory(Transport("http://127.0.0.1:1", "lam_a_b"), {}))
-    return {name: http_offers()[name] for name in verbs if name in OPERATIONS}
+    return {name: http_offers()[name] for name, one in OPERATIONS.items() if one.python_name in verbs}
 
 
 def mcp_offers() -> Offers:
@@ -85,12 +92,36 @@ def cli_offers() -> Offers:
     return found
 
 
+def python_offers() -> Offers:
+    """What the verbs of an open memory take, by the names of the operation's fields."""
+    found: dict[str, set[str]] = {}
+    for name, one in OPERATIONS.items():
+        verb = getattr(ScopedMemory, one.python_name, None)
+        if verb is not None:
+            ours = {other: each.name for each in one.parameters for other in each.about.also}
+            found[name] = {ours.get(said, said) for said in _said(verb)}
+    return found
+
+
+def _said(verb: Callable[..., Any]) -> set[str]:
+    """The names of a verb's arguments, also of those that a typed dictionary lists."""
+    names = set()
+    for name, one in list(inspect.signature(verb).parameters.items())[1:]:
+        if one.kind is inspect.Parameter.VAR_KEYWORD:
+            (details,) = get_args(get_type_hints(verb)[name])
+            names |= details.__annotations__.keys()
+        else:
+            names.add(name)
+    return names
+
+
 #: Each door, and what says what it offers. A door joins by a line.
 DOORS: dict[str, tuple[Door, Callable[[], Offers]]] = {
     "http": (Door.HTTP, http_offers),
     "client": (Door.HTTP, client_offers),
     "mcp": (Door.MCP, mcp_offers),
     "cli": (Door.CLI, cli_offers),
+    "python": (Door.PYTHON, python_offers),
 }
 
 
