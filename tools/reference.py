@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -151,7 +151,7 @@ def _route(operation: Operation, route: Route) -> str:
 
 
 def _field(one: Parameter, route: Route) -> str:
-    place = _sort(one.type) + (", required" if one.required else "")
+    place = _sort(one.type) + _range(one) + (", required" if one.required else "")
     if f"{{{one.wire}}}" in route.path:
         place = "in the path"
     return (
@@ -159,20 +159,26 @@ def _field(one: Parameter, route: Route) -> str:
     )
 
 
+def _range(one: Parameter) -> str:
+    """The bounds of a number, where they are ones that somebody may meet."""
+    low, high = one.about.low, one.about.high
+    return "" if low is None or high is None or high >= 2**31 else f", {low:g} to {high:,.0f}"
+
+
 def python_page() -> str:
     """Every verb of the Python door, with its signature and its contract."""
-    told = [
-        "# Python\n\n"
-        '`lamina.open(folder)` opens a workspace, `lamina.open("postgresql://…", tenant=…)` a store without'
-        " files.\nWhat it returns is an `Engine`; `engine.scope(…)` is the memory of one person as one caller"
-        " sees it.\n\n",
-        MADE,
-    ]
-    for kind, title in ((lamina.open, "lamina.open"), (Engine, "Engine"), (ScopedMemory, "ScopedMemory")):
+    told = [written_part("python.md"), MADE]
+    doors = [lamina.open, lamina.connect, lamina.aopen, lamina.aconnect]
+    told += [_door(one) for one in doors]
+    for kind, title in ((Engine, "Engine"), (ScopedMemory, "ScopedMemory")):
         told.append(f"\n## {title}\n\n{inspect.getdoc(kind) or ''}\n")
-        if isinstance(kind, type):
-            told += _methods(kind)
+        told += _methods(kind)
     return "".join(told)
+
+
+def _door(way: Callable[..., Any]) -> str:
+    name = f"lamina.{way.__name__}"
+    return f"\n## {name}\n\n```text\n{name}{inspect.signature(way)}\n```\n\n{inspect.getdoc(way)}\n"
 
 
 def _methods(kind: type) -> Iterator[str]:

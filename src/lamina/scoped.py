@@ -21,7 +21,8 @@ from lamina.jobs.decision_list import DecisionList
 from lamina.jobs.job import JobReport
 from lamina.jobs.run import JobLine
 from lamina.layers.confirm import confirm
-from lamina.layers.layers import Layers
+from lamina.layers.episodes import Happened
+from lamina.layers.layers import Layers, Learned, Lesson
 from lamina.layers.relations import RELATED, Graph, Relation, Relations
 from lamina.lifecycle import consent, erase, export, purge, tokens
 from lamina.lifecycle.consent import Proposal
@@ -65,6 +66,7 @@ from lamina.read.search import SearchOptions
 from lamina.read.stats import Stats
 from lamina.read.status import Status
 from lamina.storage.sessions import Session
+from lamina.text.accounts import Episode, Procedure
 from lamina.text.decision_entries import Decision
 from lamina.write import change, governance, propose, remember, sessions
 from lamina.write.caller import Caller
@@ -121,6 +123,42 @@ class ScopedMemory(Caller):
     def layers(self) -> Layers:
         """The five layers: the user model, procedures, what is learnt, episodes."""
         return Layers(self)
+
+    def learn(self, text: str, **lesson: Unpack[Lesson]) -> Learned:
+        """Keep something for good, in its layer; name what it contradicts."""
+        return self.layers.learn(text, **lesson)
+
+    def user_model(self) -> dict[str, Any]:
+        """What is known about the user: expertise, preferences, topics, notes; what is not has defaults."""
+        return self.layers.user_model.get()
+
+    def update_user_model(self, updates: Mapping[str, Any]) -> builtins.list[Receipt]:
+        """Merge into the user model: what is not mentioned stays, and lists grow."""
+        return self.layers.user_model.update(updates)
+
+    def reset_user_model(self) -> int:
+        """Forget everything in the user model; each value can be restored. How many values."""
+        return self.layers.user_model.reset()
+
+    def find_procedures(self, task: str = "", limit: int = 3) -> builtins.list[Procedure]:
+        """How things are done here: procedures for a task, best first."""
+        return self.layers.procedures.find(task, limit)
+
+    def learn_procedure(self, trigger: str, steps: Sequence[str], source: str = "explicit") -> Receipt:
+        """Keep how something is done; a procedure for the same task is extended instead."""
+        return self.layers.procedures.learn(trigger, steps, source)
+
+    def used_procedure(self, memory_id: str, outcome: str = "success") -> Procedure:
+        """Note that a procedure was followed, and how it went."""
+        return self.layers.procedures.used(memory_id, outcome)
+
+    def find_episodes(self, topic: str = "", limit: int = 5) -> builtins.list[Episode]:
+        """What happened before: about a topic, best first, or the latest."""
+        return self.layers.episodes.find(topic, limit)
+
+    def record_episode(self, summary: str, **happened: Unpack[Happened]) -> Receipt:
+        """Keep what happened for 90 days, longer where it is found again, one line of it for good."""
+        return self.layers.episodes.record(summary, **happened)
 
     # Changing.
 
@@ -419,11 +457,11 @@ class ScopedMemory(Caller):
 
     def decisions(self, status: str | None = None) -> DecisionList:
         """Every decision in the workspace's files, oldest first, and sections that cannot be read."""
-        return decision_list.list_decisions(self.store, status)
+        return decision_list.list_decisions(decision_list.owned(self), status)
 
     def decision(self, decision_id: str) -> Kept:
         """The decision of an id, or of the one id that has this part; raises NotFound."""
-        return decision_list.find_decision(self.store, decision_id)
+        return decision_list.find_decision(decision_list.owned(self), decision_id)
 
     def supersede_decision(self, decision_id: str, by: str, because: str = "") -> Decision:
         """Say that one decision overrules another, in both of their sections; only a person may."""

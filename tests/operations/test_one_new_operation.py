@@ -1,17 +1,22 @@
-"""One new operation, declared in one file, is a route, a line of the OpenAPI document and a remote verb."""
+"""One new operation, declared in one file, is there at every door."""
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import httpx
 import pytest
 
 import lamina
+from lamina.__main__ import doors
+from lamina.doors.cli.app import run
 from lamina.doors.http.app import document
+from lamina.doors.mcp.tools import tools_for
 from lamina.lifecycle.tokens import create_token
 from lamina.operations.operation import CATALOGUE, Door
 from lamina.operations.wording import worded_for
@@ -27,7 +32,7 @@ from typing import Annotated
 
 from lamina.model import Space
 from lamina.model.token import Right
-from lamina.operations.operation import Field, operation
+from lamina.operations.operation import Field, Tool, operation
 from lamina.scoped import ScopedMemory
 
 
@@ -48,7 +53,7 @@ class Greeting:
     spaces: tuple[Space, ...]
 
 
-@operation("POST /v1/greet", Right.READ)
+@operation("POST /v1/greet", Right.READ, tool=Tool(title="Greet"))
 def greet(memory: ScopedMemory, request: Greet) -> Greeting:
     """Say hello."""
     words = tuple(f"Hello {request.name}, from {memory.scope.user}" for _ in range(request.times))
@@ -73,10 +78,9 @@ def greeting(tmp_path: Path) -> Iterator[type]:
         del sys.modules["greetings"]
 
 
-def test_it_is_at_every_door(greeting: type, tmp_path: Path) -> None:
+def test_it_is_a_route_and_a_remote_verb(greeting: type, tmp_path: Path) -> None:
     described = document()["paths"]["/v1/greet"]["post"]
-    assert (described["operationId"], described["summary"]) == ("greet", "Greet")
-    assert described["description"] == "Say hello."
+    assert (described["operationId"], described["description"]) == ("greet", "Say hello.")
     with lamina.open(tmp_path / "w", owner="ana") as engine, serving(engine) as url:
         _, token = create_token(engine, "test")
         headers = {"Authorization": f"Bearer {token}"}
@@ -89,7 +93,26 @@ def test_it_is_at_every_door(greeting: type, tmp_path: Path) -> None:
         with lamina.connect(url, token) as remote:
             found = remote.scope().greet("Bo", spaces=[lamina.Space.USER])
     assert found == greeting(words=("Hello Bo, from ana",), spaces=(lamina.Space.USER,))
-    assert worded_for(Door.HTTP, "`lamina greet` says it.") == "`POST /v1/greet` says it."
+
+
+@pytest.mark.usefixtures("greeting")
+def test_it_is_a_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(doors(), ["-w", str(tmp_path / "w"), "init", "--owner", "ana"]) == 0
+    capsys.readouterr()
+    assert run(doors(), ["-w", str(tmp_path / "w"), "--json", "greet", "Bo", "--times", "2"]) == 0
+    assert json.loads(capsys.readouterr().out)["data"]["words"] == ["Hello Bo, from ana"] * 2
+    assert run(doors(), ["greet", "--help"]) == 0
+    assert "Say hello." in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("greeting")
+def test_it_is_a_tool_and_has_a_name_in_hints() -> None:
+    (tool,) = [one for one in tools_for(cast(Any, None), "all") if one.name == "memory_greet"]
+    assert tool.description == "Say hello."
+    assert tool.parameters["required"] == ["name"]
+    hint = "`lamina greet` says it."
+    assert worded_for(Door.HTTP, hint) == "`POST /v1/greet` says it."
+    assert worded_for(Door.MCP, hint) == "`memory_greet` says it."
 
 
 def test_afterwards_it_is_gone() -> None:

@@ -73,10 +73,17 @@ def overrule(caller: Caller, name: str, by: str, because: str) -> Decision:
             code="person_only",
             hint="Ask them; what they decide in a conversation is found by micro-sync.",
         )
-    store = caller.store
+    store = owned(caller)
     old, new = (find_decision(store, one).decision.id for one in (name, by))
     now = store.now().astimezone(zone_of(store.config.timezone))
     return supersede(_desk(store), (old, new), because, now)
+
+
+def owned(caller: Caller) -> Store:
+    """The store whose files have the decisions; they are the owner's alone, as every document is."""
+    if not caller.is_owner:
+        raise NotFound("There are no documents here.")
+    return caller.store
 
 
 def _desk(store: Store) -> Desk:

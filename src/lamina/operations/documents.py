@@ -7,7 +7,6 @@ from typing import Annotated, Any, cast
 
 from lamina.documents.results import Corpus, DocumentLines, SearchResults
 from lamina.documents.settings import Citations
-from lamina.errors import NotFound
 from lamina.jobs.decided import Kept
 from lamina.jobs.decision_list import DecisionList
 from lamina.model.token import Right
@@ -77,18 +76,12 @@ class Lines:
     routed("GET /v1/documents", codes=(404,), camel=True),
     Right.READ,
     command="lines",
+    verb="read_document",
     tool=Tool(title="Read a document"),
 )
 def lines(memory: ScopedMemory, request: Lines) -> DocumentLines:
     """Some lines of one of your documents as the file has them now, without its secrets."""
     return memory.read_document(request.path, start=request.start, lines=request.lines)
-
-
-def _owned(memory: ScopedMemory) -> ScopedMemory:
-    """The memory, if its caller may read the workspace's documents: they are its owner's alone."""
-    if memory.scope.user != memory.engine.config.owner or not memory.scope.sees("documents"):
-        raise NotFound("There are no documents here.")
-    return memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +99,7 @@ class Decided:
 )
 def decisions(memory: ScopedMemory, request: Decided) -> DecisionList:
     """Every decision in the workspace's files, oldest first, and sections that cannot be read."""
-    return _owned(memory).decisions(request.status)
+    return memory.decisions(request.status)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +119,7 @@ class OneDecision:
 )
 def decision(memory: ScopedMemory, request: OneDecision) -> Kept:
     """One decision with everything that is known of it."""
-    return _owned(memory).decision(request.decision_id)
+    return memory.decision(request.decision_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,4 +141,4 @@ class Supersede:
 )
 def supersede_decision(memory: ScopedMemory, request: Supersede) -> Decision:
     """Say that one decision overrules another; both sections name each other then."""
-    return _owned(memory).supersede_decision(request.decision_id, request.by, request.because)
+    return memory.supersede_decision(request.decision_id, request.by, request.because)

@@ -47,7 +47,7 @@ class Learn:
 )
 def learn(memory: ScopedMemory, request: Learn) -> Learned:
     """Keep something for good, in its layer; name what it contradicts."""
-    return memory.layers.learn(request.text, **cast(Any, given(request, "text")))
+    return memory.learn(request.text, **cast(Any, given(request, "text")))
 
 
 @operation(
@@ -58,7 +58,7 @@ def learn(memory: ScopedMemory, request: Learn) -> Learned:
 )
 def user_model(memory: ScopedMemory, request: Nothing) -> dict[str, Any]:  # noqa: ARG001 the catalogue's form
     """What is known about the user: expertise, preferences, topics, notes; what is not has defaults."""
-    return memory.layers.user_model.get()
+    return memory.user_model()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class Updates:
 )
 def update_user_model(memory: ScopedMemory, request: Updates) -> list[Receipt]:
     """Merge into the user model: what is not mentioned stays, and lists grow."""
-    return memory.layers.user_model.update(request.updates)
+    return memory.update_user_model(request.updates)
 
 
 @operation(
@@ -95,7 +95,7 @@ def update_user_model(memory: ScopedMemory, request: Updates) -> list[Receipt]:
 )
 def reset_user_model(memory: ScopedMemory, request: Nothing) -> int:  # noqa: ARG001 the catalogue's form
     """Forget everything in the user model; each value can be restored. How many values."""
-    return memory.layers.user_model.reset()
+    return memory.reset_user_model()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,7 @@ class FindProcedure:
 )
 def find_procedures(memory: ScopedMemory, request: FindProcedure) -> list[Procedure]:
     """How things are done here: procedures for a task, best first."""
-    return memory.layers.procedures.find(request.task, request.limit)
+    return memory.find_procedures(request.task, request.limit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,7 @@ class LearnProcedure:
 )
 def learn_procedure(memory: ScopedMemory, request: LearnProcedure) -> Receipt:
     """Keep how something is done; a procedure for the same task is extended instead."""
-    return memory.layers.procedures.learn(request.trigger, request.steps, request.source)
+    return memory.learn_procedure(request.trigger, request.steps, request.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +170,7 @@ class Used:
 )
 def used_procedure(memory: ScopedMemory, request: Used) -> Procedure:
     """Note that a procedure was followed, and how it went."""
-    return memory.layers.procedures.used(request.memory_id, request.outcome)
+    return memory.used_procedure(request.memory_id, request.outcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +191,7 @@ class FindEpisode:
 )
 def find_episodes(memory: ScopedMemory, request: FindEpisode) -> list[Episode]:
     """What happened before: about a topic, best first, or the latest."""
-    return memory.layers.episodes.find(request.topic, request.limit)
+    return memory.find_episodes(request.topic, request.limit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,4 +220,4 @@ class RecordEpisode:
 )
 def record_episode(memory: ScopedMemory, request: RecordEpisode) -> Receipt:
     """Keep what happened for 90 days, longer where it is found again, one line of it for good."""
-    return memory.layers.episodes.record(request.summary, **cast(Any, given(request, "summary")))
+    return memory.record_episode(request.summary, **cast(Any, given(request, "summary")))

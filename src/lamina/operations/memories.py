@@ -202,15 +202,15 @@ class List:
 
     spaces: Annotated[
         tuple[Space, ...] | None,
-        Field("Only these spaces.", longest=MOST_ITEMS, option="--space", wire="space"),
+        Field("Only these spaces.", longest=MOST_ITEMS, option="--space", wire="space", code="space_invalid"),
     ] = None
     layers: Annotated[
         tuple[Layer, ...] | None,
-        Field("Only these layers.", longest=MOST_ITEMS, option="--layer", wire="layer"),
+        Field("Only these layers.", longest=MOST_ITEMS, option="--layer", wire="layer", code="layer_invalid"),
     ] = None
     kinds: Annotated[
         tuple[Kind, ...] | None,
-        Field("Only these kinds.", longest=MOST_ITEMS, option="--kind", wire="kind"),
+        Field("Only these kinds.", longest=MOST_ITEMS, option="--kind", wire="kind", code="kind_invalid"),
     ] = None
     categories: Annotated[
         tuple[str, ...] | None,
@@ -218,7 +218,13 @@ class List:
     ] = None
     states: Annotated[
         tuple[State, ...] | None,
-        Field("Only these states; active ones if none.", longest=MOST_ITEMS, option="--state", wire="state"),
+        Field(
+            "Only these states; active ones if none.",
+            longest=MOST_ITEMS,
+            option="--state",
+            wire="state",
+            code="state_invalid",
+        ),
     ] = None
     by: Annotated[
         str | None,

@@ -23,6 +23,7 @@ class Door(StrEnum):
     CLI = "cli"
     HTTP = "http"
     MCP = "mcp"
+    PYTHON = "python"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +113,7 @@ class Operation:
     tool: Tool | None
     family: str
     changes: bool  #: whether anything may be different afterwards
+    verb: str = ""  #: what Python calls it, where that is another name
     asks: str = ""  #: on the command line, the question before it acts; `{name}` is a field
     but: Mapping[str, str] = field(default_factory=dict)  #: doors without it, each with its reason
 
@@ -137,6 +139,11 @@ class Operation:
     @property
     def words(self) -> str:
         return inspect.getdoc(self.run) or ""
+
+    @property
+    def python_name(self) -> str:
+        """The verb of a scoped memory, open or remote."""
+        return self.verb or self.name
 
     @property
     def tool_name(self) -> str:

@@ -155,6 +155,7 @@ class Waiting:
     "GET /v1/pending",
     Right.READ,
     command="pending list",
+    verb="proposals",
     tool=Tool(title="Pending guesses", core=True, advice="Ask the user; you cannot confirm them."),
 )
 def pending(memory: ScopedMemory, request: Waiting) -> list[Proposal]:

@@ -141,6 +141,7 @@ class Import:
     None,
     Right.WRITE,
     command="import",
+    verb="import_files",
     but={Door.HTTP: FILES_HERE, Door.MCP: FILES_HERE},
 )
 def bring_in(memory: ScopedMemory, request: Import) -> Report:
@@ -200,6 +201,7 @@ class CreateToken:
     routed("POST /v1/tokens", status=201),
     Right.ADMIN,
     command="token create",
+    verb="create_token",
     but={Door.MCP: ADMINS_ONLY},
 )
 def new_token(memory: ScopedMemory, request: CreateToken) -> MadeToken:
@@ -227,6 +229,7 @@ class OneToken:
     routed("DELETE /v1/tokens/{id}", status=204, codes=(404,)),
     Right.ADMIN,
     command="token revoke",
+    verb="revoke_token",
     asks="Revoke the token {token_id!r}? This cannot be undone.",
     but={Door.MCP: ADMINS_ONLY},
 )

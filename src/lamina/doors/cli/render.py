@@ -770,7 +770,12 @@ RENDERERS: Mapping[str, Renderer] = {
 
 
 def shown(name: str, view: View, answer: Any) -> Shown:
-    """The answer of an operation; what has no renderer of its own is a receipt or a verdict."""
+    """The answer of an operation; what has no renderer of its own is a receipt, a verdict, or JSON."""
     if (own := RENDERERS.get(name)) is not None:
         return own(view, answer)
-    return receipt(view, answer) if isinstance(answer, Receipt) else verdict(view, answer)
+    if isinstance(answer, Receipt):
+        return receipt(view, answer)
+    if isinstance(answer, Verdict):
+        return verdict(view, answer)
+    text = json.dumps(plain(answer), ensure_ascii=False, indent=2)
+    return Shown(data=answer, lines=map(view.out.text, text.splitlines()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_origin
 from urllib.parse import quote, urlencode
 
 from lamina.doors.client.transport import Said, Transport
@@ -88,7 +88,7 @@ class RemoteMemory:
         return verb
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *(name for name, one in OPERATIONS.items() if _route(one))]
+        return [*super().__dir__(), *(one.python_name for one in OPERATIONS.values() if _route(one))]
 
     def _ask(self, operation: Operation, route: Route, values: dict[str, Any]) -> Any:
         here = {one.name: one for one in operation.at(Door.HTTP)}
@@ -140,7 +140,7 @@ def _answer(operation: Operation, route: Route, said: Said) -> Any:
         return _problem(operation, said.status, body)
     try:
         name = route.under
-        if name is None and isinstance(body, dict) and body.keys() == {"items"}:
+        if name is None and get_origin(operation.answer) in (list, tuple):
             name = "items"
         data = search_answer(body) if route.camel else body[name] if name else body
         return from_plain(operation.answer, data)

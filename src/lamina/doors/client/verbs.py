@@ -16,11 +16,11 @@ from lamina.scoped import ScopedMemory
 
 
 def operation_named(name: str) -> Operation:
-    """The operation of a name; AttributeError, as for any other name that something does not have."""
-    found = OPERATIONS.get(name)
-    if found is None:
-        raise AttributeError(f"There is no verb {name!r}.")
-    return found
+    """The operation that Python calls so; AttributeError, as for any other name that is not there."""
+    for one in OPERATIONS.values():
+        if one.python_name == name:
+            return one
+    raise AttributeError(f"There is no verb {name!r}.")
 
 
 def bound(operation: Operation, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,13 +31,13 @@ def bound(operation: Operation, args: Sequence[Any], named: Mapping[str, Any]) -
     order, spread = _order(operation)
     if len(args) > len(order) and not spread:
         raise TypeError(
-            f"{operation.name}() takes {len(order)} positional arguments but {len(args)} were given"
+            f"{operation.python_name}() takes {len(order)} positional arguments but {len(args)} were given"
         )
     values: dict[str, Any] = dict(zip(order, args, strict=False))
     if spread and args:
         values = {order[0]: tuple(args)}
     for name in named.keys() & values.keys():
-        raise TypeError(f"{operation.name}() got multiple values for argument {name!r}")
+        raise TypeError(f"{operation.python_name}() got multiple values for argument {name!r}")
     fields = _fields(operation)
     found: dict[str, Any] = {}
     for name, value in {**values, **named}.items():
@@ -46,7 +46,7 @@ def bound(operation: Operation, args: Sequence[Any], named: Mapping[str, Any]) -
         found[fields[name].name] = _listed(fields[name], value)
     missing = [one.name for one in operation.parameters if one.required and one.name not in found]
     if missing:
-        raise TypeError(f"{operation.name}() missing required argument {missing[0]!r}")
+        raise TypeError(f"{operation.python_name}() missing required argument {missing[0]!r}")
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -80,11 +80,11 @@ def _fields(operation: Operation) -> dict[str, Parameter]:
 def _unknown(operation: Operation, name: str) -> Exception:
     if _takes_details(operation):
         return InvalidInput(f"Unknown detail: {name}.", code="detail_unknown")
-    return TypeError(f"{operation.name}() got an unexpected keyword argument {name!r}")
+    return TypeError(f"{operation.python_name}() got an unexpected keyword argument {name!r}")
 
 
 def _verb(operation: Operation) -> Callable[..., Any] | None:
-    found: Callable[..., Any] | None = getattr(ScopedMemory, operation.name, None)
+    found: Callable[..., Any] | None = getattr(ScopedMemory, operation.python_name, None)
     return found if inspect.isfunction(found) else None
 
 
