@@ -50,6 +50,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("model",),
     ("runtime",),
+    ("durable",),
     ("config",),
     ("lamina.text",),
     ("lamina.language",),
@@ -73,7 +74,7 @@ RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 LIBRARIES = {
     "lamina.text": 2_500,
     "lamina.language": 3_500,
-    "lamina.policy": 1_500,
+    "lamina.policy": 1_600,
     "lamina.ranking": 3_000,
     "lamina.workspace": 1_500,
     "lamina.documents": 800,
@@ -128,7 +129,7 @@ PURE_IMPORTS = {
     "yaml",
 }
 #: Of our own modules, those with time, chance or I/O in them that stand to the left of a pure layer.
-IMPURE_LEFT = {"runtime"}
+IMPURE_LEFT = {"durable", "runtime"}
 
 #: Where time and chance come from. Only runtime.py may ask.
 TIME_AND_CHANCE = {
@@ -155,7 +156,7 @@ TIME_AND_CHANCE = {
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 50
 MAX_PARAMETERS = 6
-MAX_CORE_LINES = 12_000
+MAX_CORE_LINES = 13_000
 OUTSIDE_CORE = {"surfaces", "integrations", *LIBRARIES}
 #: A decorated function here is a command, a route or a tool: each parameter is a flag or a field.
 ONE_PARAMETER_PER_FIELD = ("surfaces/cli/", "surfaces/http/", "surfaces/mcp/")

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from lamina.audit.keys import Anchor
 from lamina.audit.telemetry import span
-from lamina.clock import Runtime, random_token
+from lamina.clock import Runtime
 from lamina.config import Config
 from lamina.documents.results import LibraryStatus
 from lamina.encoders.port import Embedder
@@ -45,7 +45,8 @@ from lamina.workspace.layout import PROFILE, workspace_id
 from lamina.write.allowance import load_allowed
 from lamina.write.audit_files import Mirror
 from lamina.write.commit import HOMES
-from lamina.write.details import chosen
+from lamina.write.custody import claim_key
+from lamina.write.details import check_who, chosen
 from lamina.write.entry_files import FileProblem, HomeFile
 from lamina.write.guardrails import POLICY, Guardrails, accept, digest_of, load_guardrails
 from lamina.write.meaning import Meaning, embed_missing, learn, meaning_of, meant_by
@@ -77,7 +78,7 @@ Extract = Callable[[ScopedMemory, str, Heard], Heard]
 class Who(TypedDict, total=False):
     """Who is asking, in whose name; what is left out is the workspace's owner, speaking for themselves."""
 
-    user: str | None
+    user: str  #: never None: whose memory it is must be said, or left out
     agent: str | None
     session: str | None
     run: str | None
@@ -101,6 +102,7 @@ class Parts:
     library: OpenLibrary | None = None  #: how the workspace's documents are opened; None, and there are none
     extract: Extract | None = None  #: what keeps the facts of a long message; None, and nothing does
     adopt: bool = False  #: take the files over from another workspace on the same store
+    adopt_key: bool = False  #: go on with this key where another sealed the store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +150,7 @@ class Engine:
         if parts.root is not None:
             sweep(parts.root, now=self.now())
             self._move_in(parts.root, parts.adopt)
-        self._start()
+        self._start(parts.adopt_key)
 
     def __enter__(self) -> Engine:
         return self
@@ -164,6 +166,7 @@ class Engine:
         if self.tally.written:
             with suppress(LaminaError):  # they are counts; what was acknowledged is stored already
                 self.count_now()
+        self.mirror.settle()
         self.database.close()
 
     def count_now(self) -> None:
@@ -177,13 +180,15 @@ class Engine:
         """The memory of one user as one caller sees it.
 
         The role says who speaks: the user, unless an agent is named. It decides the authority of everything
-        remembered through the result, and nothing in a text can change it.
+        remembered through the result, and nothing in a text can change it. Raises InvalidInput for a field
+        that there is not, or that is given and empty.
         """
+        check_who(who, Who.__annotations__)
         agent = who.get("agent")
         role = who.get("role") or (Role.AGENT if agent else Role.USER)
         scope = Scope(
             tenant=self.config.tenant,
-            user=who.get("user") or self.config.owner,
+            user=who.get("user", self.config.owner),
             agent=agent,
             session=who.get("session"),
             run=who.get("run"),
@@ -234,9 +239,7 @@ class Engine:
             for request in requests:
                 unit = UnitOfWork(transaction, self.ruleset, request.scope, request.at)
                 if done:
-                    before = done[-1][1]
-                    unit.head, unit.unlearnt = before.head, before.unlearnt
-                    unit.unlinked = before.unlinked
+                    unit.after(done[-1][1])
                 done.append((perform(unit, request), unit))
                 settle(unit, last=request is requests[-1])
             return done
@@ -415,7 +418,7 @@ class Engine:
         return count
 
     def indexed(self) -> None:
-        """After documents were indexed: edited learnings are taken in, episodes purged, decay refreshed."""
+        """After documents were indexed: edited learnings are taken in, episodes past their time reduced."""
         after_indexing(self)
 
     def status(self) -> Status:
@@ -499,8 +502,12 @@ class Engine:
         for home in self._homes:
             home.enter(name, self.now())
 
-    def _start(self) -> None:
+    def _start(self, adopt_key: bool) -> None:
+        why = self.mirror.why_lost()
+
         def work(unit: UnitOfWork) -> None:
+            claim_key(unit, adopt=adopt_key)
+            self.mirror.tell_renewal(unit, why)
             properties = Properties(unit.transaction)
             known = properties.get("analyser")
             if known is None:
@@ -513,7 +520,8 @@ class Engine:
             self._guardrails = load_guardrails(unit.transaction, self.ruleset.sealer)
 
         system = Scope(tenant=self.config.tenant, user=self.config.owner, role=Role.SYSTEM)
-        self.write(system, self.now(), work)
+        _, unit = self.write(system, self.now(), work)
+        self.mirror.renew_anchor(unit)
         self.mirror.catch_up()
         if self.ruleset.encoder is not None:
             self.embed_missing()
@@ -568,20 +576,6 @@ def _reindexed(transaction: Transaction, encoder: Embedder | None) -> int:
         learn(transaction, encoder, shelf, those)
     Properties(transaction).set("analyser", str(ANALYSER_VERSION))
     return len(ids)
-
-
-def store_id(database: Database) -> str:
-    """The name by which a store's anchor is known; made when the store is."""
-
-    def work(transaction: Transaction) -> str:
-        properties = Properties(transaction)
-        known = properties.get("store_id")
-        if known is None:
-            known = random_token(12)
-            properties.set("store_id", known)
-        return known
-
-    return database.read(lambda tx: Properties(tx).get("store_id")) or database.write(work)
 
 
 def _without_password(url: str) -> str:

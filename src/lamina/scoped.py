@@ -42,10 +42,12 @@ from lamina.model import (
 )
 from lamina.model.audit import TraceEvent
 from lamina.policy.phases import PhaseDiff
+from lamina.ranking.decay import faded
 from lamina.read.as_of import moment_of, recall_then
 from lamina.read.context import context_of
-from lamina.read.explain import explained, missed, verdict
+from lamina.read.explain import explained, verdict
 from lamina.read.journal import last_events, one_event, reading_events
+from lamina.read.missing import missed
 from lamina.read.recall import checked_query
 from lamina.read.resolve import resolved
 from lamina.read.search import SearchOptions, covering, planned, reach, read_lines, searched
@@ -54,7 +56,7 @@ from lamina.storage.database import Transaction
 from lamina.storage.logs import History
 from lamina.storage.memories import Memories
 from lamina.storage.sessions import Session, Sessions
-from lamina.storage.shelf_contents import keyed_on, lapsed_on, lapsing_on, latest_on, pending_on, said_on
+from lamina.storage.shelf_contents import keyed_on, lapsed_on, lapsing_on, latest_on, pending_on, turns_on
 from lamina.storage.text_index import TextIndex
 from lamina.text.entries import canonical_key
 from lamina.text.normalise import well_formed
@@ -183,7 +185,7 @@ class ScopedMemory(Team):
         return self.engine.carry_out(
             Request(
                 verb=Verb.PROMOTE,
-                scope=self.scope,
+                scope=self.scope_of(memory_id),
                 at=self.engine.now(),
                 memory_id=memory_id,
                 target=chosen(Space, to, "space"),
@@ -199,7 +201,7 @@ class ScopedMemory(Team):
         """
         engine, then = self.engine, narrowing.pop("as_of", None)
         cursor = narrowing.pop("changes_since", None)
-        asked = checked_query(query_of(self.scope, question, narrowing, engine.config.recall_k))
+        asked = checked_query(query_of(self.in_session, question, narrowing, engine.config.recall_k))
         engine.ruleset.categories.checked(asked.categories, self.scope)
         query = self.allowed(asked)
         if then is not None:
@@ -234,7 +236,7 @@ class ScopedMemory(Team):
         across months or `archive` asks for it. No file is written.
         """
         plan = planned(self.engine.library, options)
-        query = self.allowed(checked_query(query_of(self.scope, question, {"k": plan.most}, plan.most)))
+        query = self.allowed(checked_query(query_of(self.in_session, question, {"k": plan.most}, plan.most)))
         return searched(self, query, plan)
 
     def read_document(self, path: str, *, start: int = 1, lines: int = 200) -> DocumentLines:
@@ -253,7 +255,8 @@ class ScopedMemory(Team):
     def loaded(self, ids: Sequence[str]) -> list[Memory]:
         """The memories behind some hits, in their order; an id of somebody else's is behind none."""
         found, own = self.engine.database.read(lambda tx: Memories(tx).load(ids)), self.in_session.shelves()
-        return [found[one] for one in ids if one in found and found[one].shelf in own]
+        now = self.engine.now()
+        return [faded(found[one], now) for one in ids if one in found and found[one].shelf in own]
 
     def resolve(self, keys: Iterable[str] = ()) -> dict[str, Effective]:
         """The values in force for these keys, or for all there are, with what each hides."""
@@ -317,8 +320,12 @@ class ScopedMemory(Team):
 
     def turns(self, count: int) -> list[str]:
         """What was said lately in this session, latest last."""
+        return [turn.text for turn in self.window()][-count:]
+
+    def window(self) -> list[Memory]:
+        """The turns of the user that this session still has, latest last."""
         name = self.in_session.shelf(Space.SESSION) or ""
-        return self.engine.database.read(lambda tx: said_on(tx, name))[-count:]
+        return self.engine.database.read(lambda tx: turns_on(tx, name))
 
     def propose(
         self, value: str, key: str, confidence: float, reason: str = "", *, importance: int = 0
@@ -420,12 +427,9 @@ class ScopedMemory(Team):
         scope = self.in_session
         return self.engine.database.read(lambda tx: Sessions(tx).get(scope.user, scope.session or ""))
 
-    def why_not(self, question: str, memory_id: str) -> Verdict:
-        """Why a memory is not among the hits for a question, or that it is."""
-        engine, memory = self.engine, self.get(memory_id)
-        query = self.allowed(checked_query(query_of(self.scope, question, {}, engine.config.recall_k)))
-        now, means = engine.now(), engine.means
-        return engine.database.read(lambda tx: missed(tx, query, memory, now, means))
+    def why_not(self, question: str, memory_id: str, **narrowing: Unpack[Narrowing]) -> Verdict:
+        """Why a memory is not among the hits for a question, or that it is; asked as `recall` would be."""
+        return missed(self, question, memory_id, narrowing)
 
     def allowed(self, query: Query) -> Query:
         """The query within what the policy lets this caller read."""
@@ -467,6 +471,9 @@ class ScopedMemory(Team):
     def in_session(self) -> Scope:
         return replace(self.scope, session=self.scope.session or self._default_session())
 
+    def scope_of(self, memory_id: str) -> Scope:
+        return self.in_session if memory_id.startswith(f"{Space.SESSION}:") else self.scope
+
     def _default_session(self) -> str:
         own = self.scope.user == self.engine.config.owner
         return self.engine.current_session() if own else DEFAULT_SESSION
@@ -484,9 +491,9 @@ class ScopedMemory(Team):
         self.engine.sync()
         if expect is not None:
             whole_number(expect, "expect", 1, 2**53)
-        old = self.get(memory_id)
+        old, scope = self.get(memory_id), self.scope_of(memory_id)
         draft = Draft(
-            scope=self.scope,
+            scope=scope,
             text=well_formed(text, "text", self.engine.config.max_text_chars),
             space=old.space,
             layer=old.layer,
@@ -498,7 +505,7 @@ class ScopedMemory(Team):
         return self.engine.carry_out(
             Request(
                 verb=Verb.REVISE,
-                scope=self.scope,
+                scope=scope,
                 at=self.engine.now(),
                 draft=draft,
                 decision=self.engine.judge(draft),
@@ -514,7 +521,7 @@ class ScopedMemory(Team):
         return self.engine.carry_out(
             Request(
                 verb=Verb.FORGET,
-                scope=self.scope,
+                scope=self.scope_of(memory_id),
                 at=self.engine.now(),
                 memory_id=memory_id,
                 undo_days=self.engine.config.undo_days,
@@ -529,7 +536,7 @@ class ScopedMemory(Team):
         return self.engine.carry_out(
             Request(
                 verb=Verb.RESTORE,
-                scope=self.scope,
+                scope=self.scope_of(memory_id),
                 at=self.engine.now(),
                 memory_id=memory_id,
                 reason=_reason(reason),
@@ -540,11 +547,11 @@ class ScopedMemory(Team):
         """One memory of the caller's own, in whatever state it is; NotFound otherwise."""
         well_formed(memory_id, "memory id", 4000)
         self.engine.sync()
-        return self.engine.database.read(
-            lambda tx: readable(
-                UnitOfWork(tx, self.engine.ruleset, self.scope, self.engine.now()), memory_id, *_KNOWN
-            )
+        engine, scope, now = self.engine, self.scope_of(memory_id), self.engine.now()
+        found = engine.database.read(
+            lambda tx: readable(UnitOfWork(tx, engine.ruleset, scope, now), memory_id, *_KNOWN)
         )
+        return faded(found, now)
 
     def history(self, memory_id: str) -> tuple[HistoryEntry, ...]:
         """Every step in the life of a memory, oldest first."""
@@ -559,13 +566,13 @@ class ScopedMemory(Team):
         """The newest trace events of the caller's shelves, oldest of them first."""
         whole_number(last, "last", 1, 10_000)
         self.engine.sync()
-        shelves = self.scope.shelves()
+        shelves = self.in_session.shelves()
         return self.engine.database.read(lambda tx: last_events(tx, shelves, last))
 
     def explain_event(self, seq: int) -> Verdict:
         """Why a write was refused, which of two won, what was recalled: from the event that was recorded."""
         whole_number(seq, "event", 1, 2**62)
-        shelves = self.scope.shelves()
+        shelves = self.in_session.shelves()
         return verdict(self.engine.database.read(lambda tx: one_event(tx, shelves, seq)))
 
     def _found(self, id_or_key: str) -> str:
@@ -577,7 +584,7 @@ class ScopedMemory(Team):
             key = canonical_key(id_or_key)
         except InvalidInput:
             raise NotFound(f"There is no memory {id_or_key!r:.80} here.") from None
-        shelves = self.scope.shelves()
+        shelves = self.in_session.shelves()
 
         def work(memories: Memories, text_index: TextIndex) -> Memory | None:
             known = [shelf for name in shelves if (shelf := text_index.shelf(name)) is not None]

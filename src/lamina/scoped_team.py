@@ -31,6 +31,10 @@ class Team(ABC):
         """The scope with the session it is in, named or not."""
 
     @abstractmethod
+    def scope_of(self, memory_id: str) -> Scope:
+        """The scope that reaches a memory: a session's is reached from that session, named or not."""
+
+    @abstractmethod
     def allowed(self, query: Query) -> Query:
         """The query within what the policy lets this caller read."""
 
@@ -95,4 +99,5 @@ class Team(ABC):
         well_formed(memory_id, "memory id", 4000)
         why = well_formed(reason, "reason", 1000) if reason else None
         self.engine.sync()
-        return self.engine.act(self.scope, lambda unit: commit_pin(unit, memory_id, pinned, why))
+        scope = self.scope_of(memory_id)
+        return self.engine.act(scope, lambda unit: commit_pin(unit, memory_id, pinned, why))

@@ -15,12 +15,13 @@ from lamina.audit.chain import Sealer
 from lamina.audit.keys import Anchor, load_key
 from lamina.clock import Runtime
 from lamina.config import home_folder
-from lamina.engine import Engine, Parts, store_id
+from lamina.engine import Engine, Parts
 from lamina.language.rulebook import rulebook
 from lamina.opening import locate, open_database
 from lamina.policy.rules import Policy
 from lamina.text.entries import EntryFile
 from lamina.workspace.layout import create_workspace
+from lamina.write.custody import store_id
 from lamina.write.unit_of_work import Ruleset
 from tests.contract.conftest import Place
 

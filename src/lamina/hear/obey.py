@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lamina.errors import LaminaError, NotFound, Unavailable
 from lamina.language.acknowledge import acknowledge, refusal
 from lamina.language.command import Action, Command, Target
-from lamina.language.commands import note_key
+from lamina.language.commands import is_note, note_key
 from lamina.model import Hit, Memory, Outcome, Receipt, Space
 from lamina.policy.consent import Channel
 from lamina.text.normalise import Language, folded
@@ -58,7 +58,7 @@ def _acknowledged(command: Command, receipt: Receipt, count: int, said: tuple[La
     if message == "forgotten" and count > 1:
         message = "forgotten_many"
     key, value = command.key or "", command.value or ""
-    if key.startswith("note."):
+    if is_note(key):
         key = ""  # it stands for the words, and says nothing to a person
     text = acknowledge(message, *said, key=key, value=value, count=count)
     return replace(receipt, acknowledgement=text)
@@ -158,5 +158,6 @@ def _saying(mind: ScopedMemory, words: str) -> list[Memory]:
     """The lasting memories whose key or words hold these words, in any spelling that folds to the same."""
     wanted = folded(words)
     hits: Sequence[Hit] = mind.recall(words, k=_LOOKED_AT, spaces=[Space.SESSION, Space.USER]).hits
-    known = {hit.id: mind.get(hit.id) for hit in hits} | {one.id: one for one in mind.keyed()}
+    known = {hit.id: mind.get(hit.id) for hit in hits}
+    known |= {one.id: one for one in [*mind.keyed(), *mind.window()]}
     return [one for one in known.values() if wanted in folded(f"{one.key or ''}\n{one.text}")]

@@ -105,7 +105,7 @@ def lapse_guesses(engine: Engine) -> int:
     system = engine.scope(role=Role.SYSTEM, via="job").scope
 
     def work(unit: UnitOfWork) -> int:
-        over = _overdue(unit.transaction, unit.now)
+        over = _overdue(unit.transaction, unit.clock)
         for one in over:
             close(unit, one, State.EXPIRED, {"code": "expired"}, "expire_pending")
         return len(over)

@@ -14,7 +14,7 @@ from lamina.engine import Engine
 from lamina.errors import Denied
 from lamina.lifecycle.export import drop_exports
 from lamina.lifecycle.purge import check_owner
-from lamina.model import Role, quoted
+from lamina.model import Role, checked_name, quoted
 from lamina.scoped import ScopedMemory
 from lamina.storage.database import Transaction
 from lamina.storage.documents import DOCUMENTS
@@ -87,6 +87,7 @@ def erase(mind: ScopedMemory, user: str) -> EraseReceipt:
     is. The audit keeps names, times and keyed hashes, and says that this was done.
     """
     check_owner(mind)
+    checked_name("user", user)
     if mind.scope.role is not Role.ADMIN and mind.scope.user != user:
         raise Denied(
             f"Only {user} or an administrator can erase {user}.",

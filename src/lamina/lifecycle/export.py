@@ -82,7 +82,9 @@ def parts_of(mind: ScopedMemory) -> Iterator[tuple[str, dict[str, Any]]]:
     while (found := engine.database.read(page))[0]:
         rows, steps, edges = found
         for row in rows:
-            yield "memory", {**plain(from_row(row[1:])), "place": row[0]}
+            told = plain(from_row(row[1:]))
+            del told["decay_score"]  # it follows from the rest and from the time
+            yield "memory", {**told, "place": row[0]}
         for step in steps:
             yield (
                 "history",

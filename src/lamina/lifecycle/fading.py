@@ -1,4 +1,4 @@
-"""What use and time do to memories: hits counted off the response path, decay, episodes past their time."""
+"""What use and time do to memories: hits counted off the response path, episodes past their time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from lamina.audit import events
 from lamina.errors import LaminaError
 from lamina.layers.learning_files import take_in
 from lamina.model import HistoryOp, Memory, Role, Scope, State
-from lamina.ranking.decay import EPISODE_RENEWED, decay
-from lamina.storage.database import Transaction
+from lamina.ranking.decay import EPISODE_RENEWED
 from lamina.storage.layers import LayerRows
 from lamina.storage.memories import from_row, micros, moment
 from lamina.storage.small_tables import Properties
@@ -26,9 +25,9 @@ if TYPE_CHECKING:
     from lamina.engine import Engine
 
 _log = logging.getLogger("lamina.engine")
-#: How old scores may be before opening the store brings them up to date; the scheduler's interval too.
+#: How often episodes are looked after: when a store is opened, and the scheduler's interval too.
 EVERY = timedelta(hours=6)
-_REFRESHED = "decay_refreshed"
+_LOOKED_AFTER = "episodes_expired"
 _LINE = 160  #: characters of what stays of an episode
 _AT_ONCE = 200
 _MOST = 100_000
@@ -38,8 +37,8 @@ _MOST = 100_000
 class Reads:
     """Which memories were found since the counts were last written, how often and when last.
 
-    A reading adds to this and to nothing else; `apply_reads` writes it, at the close of the store, in every
-    refresh of the decay, and whenever the scheduler likes. A process that is killed loses what is in here.
+    A reading adds to this and to nothing else; `apply_reads` writes it, at the close of the store, after
+    indexing and before what nobody uses is put aside. A process that is killed loses what is in here.
     """
 
     _seen: dict[str, tuple[int, datetime]] = field(default_factory=dict)
@@ -73,25 +72,6 @@ def close_reads(engine: Engine) -> None:
         _log.warning("What was found could not be counted: %s", error.code)
 
 
-def refresh_decay(engine: Engine) -> int:
-    """Bring every decay score up to date, with what was found meanwhile; how many changed."""
-    apply_reads(engine)
-    now = engine.now()
-
-    def work(transaction: Transaction) -> int:
-        rows, changed = LayerRows(transaction), {}
-        for one, layer, updated, count, stored in rows.decaying():
-            if (score := decay(layer, updated, count, now).score) != stored:
-                changed[one] = score
-        rows.set_decay(changed)
-        Properties(transaction).set(_REFRESHED, str(micros(now)))
-        return len(changed)
-
-    count = engine.database.write(work)
-    _log.info("decay: %d scores changed", count)
-    return count
-
-
 def expire_episodes(engine: Engine) -> int:
     """Reduce every episode past its time to one line, which stays for good; how many.
 
@@ -99,7 +79,7 @@ def expire_episodes(engine: Engine) -> int:
     """
 
     def work(unit: UnitOfWork) -> int:
-        over = LayerRows(unit.transaction).over(unit.now, _AT_ONCE)
+        over = LayerRows(unit.transaction).over(unit.clock, _AT_ONCE)
         for old in over:
             _archive(unit, old)
         return len(over)
@@ -122,13 +102,13 @@ def soften(engine: Engine, check: Callable[[], None] = lambda: None) -> int:
         check()
         rows = unit.transaction.all(
             "unused_memories",
-            before=micros(unit.now - timedelta(days=config.soften_days)),
+            before=micros(unit.clock - timedelta(days=config.soften_days)),
             below=config.soften_below,
             learnt=f"{LEARNINGS}%",
             limit=_AT_ONCE,
         )
         for old in map(from_row, rows):
-            purge_at = unit.now + timedelta(days=config.purge_days)
+            purge_at = unit.clock + timedelta(days=config.purge_days)
             gone = put_aside(unit, replace(old, purge_at=purge_at), State.SOFT_DELETED)
             unit.record(HistoryOp.TTL, gone, old.text, {"code": "unused"})
             unit.trace(gone.shelf, events.deleted(unit.scope, gone, "unused", unit.snapshot))
@@ -163,17 +143,16 @@ def _archive(unit: UnitOfWork, old: Memory) -> None:
 
 
 def after_indexing(engine: Engine) -> None:
-    """What follows whenever documents were indexed: edited learnings taken in, episodes purged, decay."""
+    """What follows whenever documents were indexed: edited learnings are taken in, episodes reduced."""
     if engine.library is not None:
         edited, engine.library.edited = engine.library.edited, set()
         take_in(engine, sorted(edited))
     expire_episodes(engine)
-    refresh_decay(engine)
 
 
 def catch_up(engine: Engine) -> None:
-    """When a store is opened: nothing, unless the last refresh is six hours old."""
-    last = engine.database.read(lambda tx: Properties(tx).get(_REFRESHED))
-    if last is None or engine.now() - moment(int(last)) >= EVERY:
+    """When a store is opened: nothing, unless episodes were last looked after six hours ago."""
+    last, now = engine.database.read(lambda tx: Properties(tx).get(_LOOKED_AFTER)), engine.now()
+    if last is None or abs(now - moment(int(last))) >= EVERY:  # a clock set back does not put it off
         expire_episodes(engine)
-        refresh_decay(engine)
+        engine.database.write(lambda tx: Properties(tx).set(_LOOKED_AFTER, str(micros(now))))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
+from lamina.language.commands import is_note
 from lamina.language.user_model import PREFERENCES
-from lamina.model import Context, Layer
+from lamina.model import Context, Effective, Layer
 from lamina.read.category_modes import by_modes
 from lamina.read.prompt import Group, Item, block, episodes_group, procedures_group, user_model_group
+from lamina.similarity.echoes import same, telling
 
 if TYPE_CHECKING:
     from lamina.scoped import ScopedMemory
@@ -16,15 +20,15 @@ if TYPE_CHECKING:
 #: How many hits a context considers; the budget decides how many it shows.
 HITS = 20
 _PROCEDURES, _EPISODES, _PENDING = 3, 3, 10
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _KNOWLEDGE = [layer for layer in Layer if layer is not Layer.PROCEDURAL]
 
 
 def context_of(mind: ScopedMemory, task: str, budget: int, form: str, cursor: str | None = None) -> Context:
     """The block for a prompt; nothing that a tool or a document said is in it.
 
-    Procedures are in it for those who act: a person, or an agent of `procedure_agents` (IS-12). Cut first is
-    what stands last: what changed, what waits, what is linked, what is known, what happened, how it is done,
-    who it is for.
+    Procedures are in it for those who act: a person, or an agent of `procedure_agents` (IS-12). What stands
+    first is served first when there is too little room. Nothing is in it twice, and the task is not in it.
     """
     values, layers = mind.resolve(), mind.layers
     always, found = by_modes(mind, mind.recall(task, k=HITS, trusted_only=True, layers=_KNOWLEDGE))
@@ -32,26 +36,59 @@ def context_of(mind: ScopedMemory, task: str, budget: int, form: str, cursor: st
     steps = layers.procedures.find(task, _PROCEDURES) if layers.acts and task.strip() else []
     happened = layers.episodes.find(limit=_EPISODES)
     shown = {value.provenance.memory_id for value in values.values()} | {one.id for one in happened}
-    standing = tuple(Item(text) for one, text in always.items() if one not in shown)
+    standing = {one: text for one, text in always.items() if one not in shown}
     shown |= always.keys()
-    told = tuple(Item(line.removeprefix("- ")) for line in delta.text.splitlines()) if delta else ()
+    model = layers.user_model.get()
     named = {name: values[key].value for name, key in PREFERENCES.items() if key in values}
-    others = [
-        one for key, one in values.items() if not key.startswith("user.") and key not in PREFERENCES.values()
-    ]
+    others, notes = _others(values, model, [hit.id for hit in found.hits])
+    told = [one.value for one in values.values()] + [*standing.values(), *(one.summary for one in happened)]
+    hits = [hit for hit in found.hits if hit.id not in shown]
+    knowledge = [hit.text for hit in telling(hits, task, told, mind.engine.ruleset.rules)]
+    said = {same(text) for text in (task, *told, *knowledge)}
+    beside = [one.text for one in found.related if one.id not in shown and same(one.text) not in said]
+    changes = delta.text.splitlines() if delta else ()
     made = block(
         [
-            user_model_group(layers.user_model.get(), named),
+            user_model_group(model, named),
             Group("preferences", tuple(Item(f"{one.key}: {one.value}") for one in others)),
-            Group("always", standing),
+            Group("notes", _items(one.value for one in notes)),
+            Group("always", _items(standing.values())),
             procedures_group(steps),
             episodes_group(happened),
-            Group("knowledge", tuple(Item(hit.text) for hit in found.hits if hit.id not in shown)),
-            Group("related", tuple(Item(one.text) for one in found.related if one.id not in shown)),
+            Group("knowledge", _items(knowledge)),
+            Group("related", _items(beside)),
             Group("pending", tuple(Item(f"{one.key}: {one.text}") for one in mind.pending()[:_PENDING])),
-            Group("changes", told),
+            Group("changes", _items(line.removeprefix("- ") for line in changes)),
         ],
         budget,
         form,
     )
     return replace(made, delta=delta)
+
+
+def _items(texts: Iterable[str]) -> tuple[Item, ...]:
+    """One line each, in their order, nothing twice."""
+    said: dict[str, Item] = {}
+    for text in texts:
+        said.setdefault(same(text), Item(text))
+    return tuple(said.values())
+
+
+def _others(
+    values: Mapping[str, Effective], model: Mapping[str, Any], found: Sequence[str]
+) -> tuple[list[Effective], list[Effective]]:
+    """The values that the model of the user does not show: those under a key that says something, and what
+    was to be remembered as it was said, what fits the task first and then the newest."""
+    heard = {"name"} if "name" in model else set()
+    heard |= {"timezone"} if "user.timezone" in model["known"] else set()
+    heard |= {"language"} if PREFERENCES["language"] in values else set()
+    others = [
+        one
+        for key, one in values.items()
+        if not key.startswith("user.") and key not in PREFERENCES.values() and key not in heard
+    ]
+    notes = [one for one in others if is_note(one.key)]
+    newest = sorted(notes, key=lambda one: (one.provenance.updated_at or _NEVER, one.key), reverse=True)
+    rank = {one: number for number, one in enumerate(found)}
+    newest.sort(key=lambda one: rank.get(one.provenance.memory_id or "", len(found)))
+    return [one for one in others if not is_note(one.key)], newest

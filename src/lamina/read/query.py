@@ -85,7 +85,7 @@ def queried(mind: Team, question: str, **asked: Unpack[Asked]) -> Queried:
     budget = whole_number(asked.get("budget_tokens", BUDGET), "budget_tokens", 0, 2**31)
     threshold = asked.get("threshold")
     least = 0.0 if threshold is None else fraction(threshold, "threshold")
-    query = asked_query(mind.scope, question, asked, engine.ruleset.categories)
+    query = asked_query(mind.in_session, question, asked, engine.ruleset.categories)
     engine.sync()
     now = engine.now()
 

@@ -38,13 +38,9 @@ def create(
 ) -> int:
     """Make a token; its text is shown this once."""
     call = call_of(ctx)
-    who = call.given.who
-    details = {
-        "user": user or who.get("user"),
-        "agent": agent or who.get("agent"),
-        "role": role,
-        "rights": right,
-    }
+    who = {name: call.given.who.get(name) for name in ("user", "agent")}
+    said = {"user": user, "agent": agent, "role": role, "rights": right}
+    details = who | {name: value for name, value in said.items() if value is not None}
     with call.engine() as engine:
         given = {name: value for name, value in details.items() if value is not None}
         made, text = call.doors.create_token(engine, label, **given, **_end(call, engine, expires_in))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from lamina.config import Loaded
@@ -41,7 +41,7 @@ class Opening(NamedTuple):
     workspace: Path | None
     settings: Mapping[str, Any]
     at: datetime | None = None  #: the time it shall be, None for the machine's clock
-    adopt: bool = False  #: make the workspace's files the home of what lived in another's
+    adopt: bool | Literal["key"] = False  #: take over another workspace's entries, or another key's store
 
 
 class Doors(NamedTuple):

@@ -44,7 +44,7 @@ def import_(
     """Bring in conversations and memories of other tools, once each."""
     call = call_of(ctx)
     after = call.time(since, "--since")
-    who = {**call.given.who, **({"user": user} if user else {})}
+    who = {**call.given.who, **({} if user is None else {"user": user})}
     with call.engine() as engine, _progress(call) as advance:
         report = call.doors.import_files(
             engine.scope(**who, via="cli"),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
 from lamina.doors.cli.call import call_of
 from lamina.doors.cli.commands import Commands
@@ -90,15 +91,36 @@ def verify(ctx: typer.Context) -> int:
     call = call_of(ctx)
     with call.engine() as engine:
         report = engine.verify_audit()
-    data = {"intact": report.intact, "records": report.records, "findings": report.findings}
+    data = {
+        "intact": report.intact,
+        "records": report.records,
+        "findings": report.findings,
+        "notes": report.notes,
+    }
+    mark = call.out.style("note", "yellow")
+    told = [f"{mark} {one.seq}: {call.out.text(one.detail)}" for one in report.notes]
     if report.intact:
-        return call.answer(data, [f"The audit is intact: {report.records} records."])
+        return call.answer(data, [f"The audit is intact: {report.records} records.", *told])
     failure = Failure(
         code="audit_findings",
         message=f"The audit has {len(report.findings)} findings in {report.records} records.",
         hint="Somebody or something changed what was recorded; compare with a backup.",
     )
-    return call.answer(data, _findings(call.out, report), failure)
+    return call.answer(data, [*_findings(call.out, report), *told], failure)
+
+
+@audit.command("adopt-key")
+def adopt_key(
+    ctx: typer.Context,
+    yes: Annotated[bool, Option("--yes", help="Do not ask.")] = False,
+) -> int:
+    """Go on with the audit key here, where another sealed the store and is lost."""
+    call = call_of(ctx)
+    if not call.confirmed("What the other key sealed can then no longer be checked. Go on?", yes):
+        return call.declined()
+    with call.doors.open_memory(call.opening()._replace(adopt="key")) as engine:
+        fingerprint = engine.ruleset.sealer.key_id
+    return call.answer({"fingerprint": fingerprint}, [f"The key {fingerprint} seals this store from now on."])
 
 
 def _findings(out: Output, report: AuditReport) -> Iterator[str]:

@@ -78,7 +78,7 @@ class Revise(Body):
     )
 
 
-class Recall(Body):
+class Narrowed(Body):
     """One question, with what narrows it."""
 
     query: str = Field(examples=["which milk should I buy?"])
@@ -92,6 +92,11 @@ class Recall(Body):
     budget_tokens: Annotated[int, Field(ge=0, le=2**31)] | None = None
     across_phases: bool | None = Field(None, description="Earlier phases too.")
     trusted_only: bool | None = Field(None, description="Nothing that a tool or a document said.")
+
+
+class Recall(Narrowed):
+    """A question, and what else the answer is to tell."""
+
     changes_since: str | None = Field(None, description="Also what changed since this cursor; empty: all.")
     trace: bool = Field(False, description="With the events that the governance contract says of a reading.")
 
@@ -149,10 +154,8 @@ class StartPhase(Body):
     reason: str | None = None
 
 
-class WhyNot(Body):
-    """The question for which a memory is missed."""
-
-    query: str
+class WhyNot(Narrowed):
+    """The question for which a memory is missed, narrowed as it was."""
 
 
 class Between(BaseModel):

@@ -296,7 +296,8 @@ def explain_event(seq: Annotated[int, Path(ge=1, le=2**62)], mind: Reader) -> JS
 @router.post("/v1/memories/{id}/why-not", response_model=Verdict, responses=says(404))
 def why_not(memory_id: Id, body: WhyNot, mind: Reader) -> JSONResponse:
     """Why a memory is not among the hits for a question, or that it is."""
-    return JSONResponse(plain(mind.why_not(body.query, memory_id)))
+    narrowing = body.model_dump(exclude={"query"}, exclude_none=True)
+    return JSONResponse(plain(mind.why_not(body.query, memory_id, **cast(Narrowing, narrowing))))
 
 
 @router.get("/v1/trace", response_model=TraceBody)
