@@ -55,6 +55,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("model",),
     ("clock",),
+    ("durable",),
     ("config",),
     ("text",),
     ("language",),
@@ -126,7 +127,7 @@ PURE_IMPORTS = {
     "yaml",
 }
 #: Of our own modules, those with time, chance or I/O in them that stand to the left of a pure layer.
-IMPURE_LEFT = {"clock"}
+IMPURE_LEFT = {"clock", "durable"}
 
 #: Where time and chance come from. Only clock.py may ask.
 TIME_AND_CHANCE = {

@@ -82,7 +82,7 @@ class Config:
     writer_daily_tokens: int = _knob(400_000, "Most tokens of the model a day.", machine=True, least=0)
     jobs: bool = _knob(False, "Whether `serve` runs the jobs that are due, too.", machine=True)
     timezone: str = _knob("UTC", "The time zone of days and of the jobs' times, such as Asia/Bangkok.")
-    schedule: str = _knob("", "Other times for jobs: `micro-sync 9:00; index every 10m; decay off`.")
+    schedule: str = _knob("", "Other times for jobs: `micro-sync 9:00; index every 10m; insights off`.")
     postgres_connections: int = _knob(8, "Most connections to PostgreSQL per process.", machine=True, least=2)
 
 

@@ -32,7 +32,8 @@ class Engine(Store):
         """The memory of one user as one caller sees it.
 
         The role says who speaks: the user, unless an agent is named. It decides the authority of everything
-        remembered through the result, and nothing in a text can change it.
+        remembered through the result, and nothing in a text can change it. Raises InvalidInput for a field
+        that there is not, or that is given and empty.
         """
         return ScopedMemory(self, self.scope_of(**who))
 
@@ -51,5 +52,5 @@ class Engine(Store):
         return count
 
     def indexed(self) -> None:
-        """After documents were indexed: edited learnings are taken in, episodes purged, decay refreshed."""
+        """After documents were indexed: edited learnings are taken in, episodes past their time reduced."""
         after_indexing(self)

@@ -10,7 +10,7 @@ from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from lamina.audit.chain import Sealer
 from lamina.audit.keys import Anchor, load_key
@@ -41,8 +41,9 @@ from lamina.similarity.merge_bands import merging
 from lamina.storage.database import Database
 from lamina.storage.sqlite import SqliteDatabase, tenant_file
 from lamina.workspace.layout import DATABASE, create_workspace, is_workspace
+from lamina.write.custody import check_key, store_id
 from lamina.write.linking import Linking
-from lamina.write.parts import Parts, store_id
+from lamina.write.parts import Parts
 from lamina.write.ruleset import Ruleset
 
 #: How long a question waits for an encoder elsewhere; then words alone answer it.
@@ -102,7 +103,7 @@ def open_memory(
     *,
     clock: Clock | None = None,
     create: bool = True,
-    adopt: bool = False,
+    adopt: bool | Literal["key"] = False,
     environment: Mapping[str, str] | None = None,
     **settings: Any,
 ) -> Engine:
@@ -110,7 +111,8 @@ def open_memory(
 
     `settings` are those of `lamina.config.Config` and win over environment and files; `clock` replaces
     the machine's, for tests and replays; `adopt` makes this workspace's files the home of a store's entries
-    that lived in another's. Raises ConfigError, Damaged or Unavailable, and then opens nothing.
+    that lived in another's, and with "key" the audit key here the key of a store that another one sealed.
+    Raises ConfigError, Damaged or Unavailable, and then opens nothing.
     """
     environment = os.environ if environment is None else environment
     where = locate(target, settings, environment)
@@ -134,11 +136,17 @@ def open_memory(
 
 
 def _assembled(
-    database: Database, where: Where, clock: Clock | None, environment: Mapping[str, str], adopt: bool
+    database: Database,
+    where: Where,
+    clock: Clock | None,
+    environment: Mapping[str, str],
+    adopt: bool | Literal["key"],
 ) -> Engine:
     config, home = where.loaded.config, home_folder(environment)
     key_file = Path(config.audit_key_file) if config.audit_key_file else home / "keys" / "audit.key"
     sealer = Sealer(load_key(key_file))
+    if adopt != "key":
+        database.read(lambda tx: check_key(tx, sealer))
     embedder = open_embedder(config, environment)
     anchor = Anchor(home / "anchors" / f"{quoted(store_id(database))}.anchor", sealer)
     encoder = embedder if isinstance(embedder, StaticEncoder) else None  # others may be slow
@@ -165,7 +173,8 @@ def _assembled(
             root=where.workspace,
             library=Library,
             open_writer=partial(open_writer, config, environment),
-            adopt=adopt,
+            adopt=adopt is True,
+            adopt_key=adopt == "key",
         )
     )
 

@@ -61,6 +61,7 @@ from lamina.read import (
 )
 from lamina.read.context import BUDGET
 from lamina.read.list import Page, Wanted, list_memories
+from lamina.read.missing import why_not
 from lamina.read.query import Asked, Queried
 from lamina.read.search import SearchOptions
 from lamina.read.stats import Stats
@@ -275,9 +276,9 @@ class ScopedMemory(Caller):
         """Why a memory is there, told from what was recorded when it was decided."""
         return explain.explain(self, memory_id)
 
-    def why_not(self, question: str, memory_id: str) -> Verdict:
-        """Why a memory is not among the hits for a question, or that it is."""
-        return explain.why_not(self, question, memory_id)
+    def why_not(self, question: str, memory_id: str, **narrowing: Unpack[Narrowing]) -> Verdict:
+        """Why a memory is not among the hits for a question, or that it is; asked as `recall` would be."""
+        return why_not(self, question, memory_id, narrowing)
 
     def trace(self, last: int = 20) -> tuple[TraceEvent, ...]:
         """The newest trace events of the caller's shelves, oldest of them first."""

@@ -21,7 +21,8 @@ from lamina.opening import locate, open_database
 from lamina.policy.rules import Policy
 from lamina.text.entries import EntryFile
 from lamina.workspace.layout import create_workspace
-from lamina.write.parts import Parts, store_id
+from lamina.write.custody import store_id
+from lamina.write.parts import Parts
 from lamina.write.ruleset import Ruleset
 from tests.contract.conftest import Place
 

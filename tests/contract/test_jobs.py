@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from lamina.jobs.runs import Run, Runs
 
 import lamina
 from lamina.clock import monotonic
@@ -211,7 +212,7 @@ FORBIDDEN = [
     ("weekly-compound", "second-brain/summaries/2026-01-01-wrapup.md"),
     ("weekly-compound", "lamina.toml"),
     ("index", "MEMORY.md"),
-    ("decay", "MEMORY.md"),
+    ("insights", "MEMORY.md"),
     ("lifecycle", "memory/2026-01-01.md"),
 ]
 
@@ -238,21 +239,58 @@ def test_micro_sync_cannot_even_read_the_entry_point(tmp_path: Path) -> None:
     assert report.code == "not_your_file"
 
 
-def test_decay_and_expiry_come_round_every_six_hours(workspace: Place) -> None:
+def test_expiry_comes_round_every_six_hours(workspace: Place) -> None:
     engine, clock = workspace.open(), workspace.clock
-    ana, names = engine.scope(), ("decay", "lifecycle")
-    jobs = {name: JOBS[name] for name in names}
-    ana.remember("Ana drinks oat milk")
-    ana.layers.episodes.record("Moved the shop")
-    for name in names:
-        run_job(engine, name, engine.now())
+    jobs = {"lifecycle": JOBS["lifecycle"]}
+    engine.scope().layers.episodes.record("Moved the shop")
+    run_job(engine, "lifecycle", engine.now())
     clock.advance(hours=6)
-    assert due_jobs(engine, engine.now(), jobs) == list(names)
+    assert due_jobs(engine, engine.now(), jobs) == ["lifecycle"]
     clock.advance(days=90)
-    told = [run_job(engine, name, engine.now()).changes for name in names]
-    assert [len(one) for one in told] == [1, 1]
-    assert told[1] == ("1 episodes reduced to a line",)
+    assert run_job(engine, "lifecycle", engine.now()).changes == ("1 episodes reduced to a line",)
     assert due_jobs(engine, engine.now(), jobs) == []
+
+
+def test_a_clock_that_stood_ahead_puts_no_job_off(workspace: Place) -> None:
+    engine, clock = workspace.open(), workspace.clock
+    jobs = {"lifecycle": JOBS["lifecycle"]}
+    run_job(engine, "lifecycle", engine.now())
+    clock.advance(days=3650)
+    run_job(engine, "lifecycle", engine.now(), Asked(scheduled=True))
+    clock.advance(days=-3650, hours=6)
+    for _ in range(2):
+        assert due_jobs(engine, engine.now(), jobs) == ["lifecycle"]
+        assert list_jobs(engine, engine.now(), jobs)[0].last_at == clock.now() - timedelta(hours=6)
+        run_job(engine, "lifecycle", engine.now(), Asked(scheduled=True))
+        assert due_jobs(engine, engine.now(), jobs) == []
+        clock.advance(hours=6)
+
+
+def test_no_job_rewrites_what_nobody_changed(workspace: Place) -> None:
+    """P-1: the decay of 300,000 memories was rewritten under the writer's lock. No job touches their rows."""
+    engine, clock = workspace.open(), workspace.clock
+    for number in range(12):
+        engine.scope().remember(f"Ana owns bicycle number {number}")
+    before = workspace.tables()["memory"]
+    clock.advance(days=40)
+    for name in JOBS:
+        assert run_job(engine, name, engine.now()).status in (JobStatus.DONE, JobStatus.UNCHANGED)
+    engine.indexed()
+    workspace.open()
+    assert workspace.tables()["memory"] == before
+
+
+def test_a_job_of_an_earlier_version_is_no_trouble(workspace: Place) -> None:
+    """A setting may still name `decay`, and an old store may hold a dead letter of it."""
+    engine = workspace.open(schedule="decay off; index every 10m")
+    at = engine.now()
+    dead = Run(job="decay", slot_at=at, until=at, state="dead", attempts=5, started_at=at, report={})
+    engine.database.write(lambda tx: Runs(tx).put(dead))
+    assert "decay" not in [line.job for line in list_jobs(engine, at)]
+    assert engine.status().dead_jobs == ()
+    with pytest.raises(NotFound) as unknown:
+        run_job(engine, "decay", at)
+    assert unknown.value.code == "job_unknown"
 
 
 def test_a_search_writes_no_file(workspace: Place) -> None:

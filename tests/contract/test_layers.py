@@ -11,7 +11,7 @@ import pytest
 from lamina.engine import Engine
 from lamina.errors import Denied, InvalidInput
 from lamina.language.layering import confidence_of
-from lamina.lifecycle.fading import expire_episodes, refresh_decay
+from lamina.lifecycle.fading import expire_episodes
 from lamina.model import Layer, Outcome, State
 from lamina.ranking.decay import decay
 from lamina.scoped import ScopedMemory
@@ -250,25 +250,55 @@ def test_a_process_that_only_reads_counts_when_it_ends(place: Place) -> None:
     assert place.open().scope().get("user:ana:semantic:1").access_count == 1
 
 
-def test_a_fresh_memory_has_the_score_the_first_refresh_gives_it(engine: Engine, clock: ManualClock) -> None:
+def test_decay_is_as_of_the_moment_of_reading(place: Place, engine: Engine, clock: ManualClock) -> None:
     ana = engine.scope()
     known = ana.remember("Ana plays chess").ids[0]
-    fresh = ana.get(known).decay_score
-    refresh_decay(engine)
-    assert ana.get(known).decay_score == fresh == 0.5
+    assert ana.get(known).decay_score == 0.5
+    before = place.tables()
     clock.advance(days=69.3147)
-    assert refresh_decay(engine) >= 1
     assert ana.get(known).decay_score == pytest.approx(0.25, abs=1e-3)
+    assert ana.loaded([known])[0].decay_score == ana.explain(known).memory.decay_score
+    whole = ana.query("chess", returns="full").bullets[0].metadata
+    assert whole is not None
+    assert whole["decay_score"] == ana.get(known).decay_score
+    assert place.tables() == before
+    engine.reads.note([known] * 10, clock.now())
+    engine.apply_reads()
+    assert ana.get(known).decay_score == pytest.approx(0.5, abs=1e-3)
 
 
-def test_opening_a_store_after_six_hours_refreshes_and_purges(place: Place, clock: ManualClock) -> None:
+@pytest.mark.parametrize("settings", [{"recall_fusion": "rrf"}, {"recall_decay": "plain"}, {}])
+def test_a_recall_ranks_by_the_decay_of_the_moment(place: Place, settings: dict[str, str]) -> None:
+    """What a store gave whose scores had all just been brought up to date: P-1."""
+    engine, clock = place.open(embedder="none", **settings), place.clock
+    ana = engine.scope()
+    learnt = [
+        ana.layers.procedures.learn("brew the tea", ["heat the water"]).ids[0],
+        ana.layers.episodes.record("brew the tea at noon").ids[0],
+    ]
+    for number, days in enumerate((30, 3, 0, 25, 11)):
+        learnt += ana.remember(f"brew the tea for guest {number}").ids
+        engine.reads.note([learnt[-1]] * (number % 3), clock.now())
+        clock.advance(days=days)
+    engine.apply_reads()
+    clock.advance(days=7)
+    hits = ana.recall("brew the tea", k=20).hits
+    assert {hit.id for hit in hits} == set(learnt)
+    floor = 0.0 if settings else 0.85
+    for hit in hits:
+        known = ana.get(hit.id)
+        score = decay(known.layer, known.updated_at, known.access_count, clock.now()).score
+        assert hit.adjustments["*decay"] == round(floor + (1 - floor) * score, 6)
+    equals = [hit for hit in hits if "guest" in hit.text]
+    assert equals == sorted(equals, key=lambda hit: (-hit.adjustments["*decay"], hit.id))
+
+
+def test_opening_a_store_after_six_hours_reduces_old_episodes(place: Place, clock: ManualClock) -> None:
     ana = place.open().scope()
-    known = ana.remember("Ana plays chess").ids[0]
     happened = ana.layers.episodes.record("We moved the server to Osaka over three long nights").ids[0]
     place.close()
     clock.advance(days=91)
     ana = place.open().scope()
-    assert ana.get(known).decay_score < 0.3
     assert ana.get(happened).meta["archived"]
 
 

@@ -11,7 +11,6 @@ from bench.pairs import decisions
 from lamina.encoders.static import StaticEncoder
 from lamina.engine import Engine
 from lamina.language.layering import expertise_in, procedure_in, suggested
-from lamina.lifecycle.fading import refresh_decay
 from lamina.model import Layer, Outcome, State
 from lamina.scoped import ScopedMemory
 from lamina.testing import ManualClock
@@ -320,7 +319,6 @@ def test_a_rebuilt_index_keeps_every_layer(workspace: Place, ana: ScopedMemory) 
     ana.layers.learn("Redis listens on port 6379")
     engine: Engine = ana.engine
     engine.rebuild()
-    refresh_decay(engine)
     for layer, asked in (
         ("procedural", "deploy docker"),
         ("episodic", "zebra server"),

@@ -70,12 +70,115 @@ def test_no_memory_of_any_layer_can_close_a_tag(engine: Engine) -> None:
 
 @pytest.mark.parametrize("form", ["xml", "markdown"])
 @pytest.mark.parametrize("budget", [60, 150, 300, 2000])
-def test_the_least_important_part_is_cut_first(engine: Engine, budget: int, form: str) -> None:
+def test_what_does_not_fit_is_left_out_and_the_parts_keep_their_order(
+    engine: Engine, budget: int, form: str
+) -> None:
     filled(engine, times=4)
     made = engine.scope().context("deploy docker", budget_tokens=budget, form=form)
     assert made.tokens == count_tokens(made.text) <= budget
     order = ["user_model", "procedural_memory", "recent_episodes", "knowledge"]
-    assert list(made.parts) == order[: len(made.parts)]
+    assert list(made.parts) == [name for name in order if name in made.parts]
+    assert made.parts
+    assert budget < 2000 or made.left_out == 0
+    assert made == engine.scope().context("deploy docker", budget_tokens=budget, form=form)
+
+
+LONG = {
+    "en": "Note {n}: " + "prefers small steps, each with a reason and a figure behind it; " * 5,
+    "th": "บันทึก {n} " + "ชอบให้อธิบายทีละขั้นพร้อมเหตุผลและตัวเลขประกอบเสมอ " * 6,
+    "zh": "筆記 {n}：" + "喜歡把事情分成小步驟，每一步都要有理由和數字。" * 13,
+}
+
+
+@pytest.mark.parametrize("form", ["xml", "markdown"])
+@pytest.mark.parametrize("budget", [800, 2000])
+@pytest.mark.parametrize("language", LONG)
+def test_long_notes_leave_room_for_every_layer(engine: Engine, language: str, budget: int, form: str) -> None:
+    """R-5: 16 notes of 280 characters and a budget of 2,000 tokens gave a block of 74."""
+    filled(engine, times=4)
+    notes = [LONG[language].format(n=number)[:280] for number in range(16)]
+    assert {len(note) for note in notes} == {280}
+    engine.scope().layers.user_model.update({"notes": notes})
+    made = engine.scope().context("deploy docker", budget_tokens=budget, form=form)
+    assert list(made.parts) == ["user_model", "procedural_memory", "recent_episodes", "knowledge"]
+    shown = [number for number, note in enumerate(notes) if " ".join(note.split()) in made.text]
+    assert shown == list(range(16 - len(shown), 16))  # the newest
+    assert len(shown) >= 1
+    if len(shown) < 16:
+        assert budget - made.tokens < max(map(count_tokens, notes)) + 20
+    for part in ("deploy Docker", "Deployed docker to staging", "stands in rack"):
+        assert part in made.text
+
+
+def test_one_misfit_cuts_nothing_that_follows(engine: Engine) -> None:
+    ana = engine.scope()
+    ana.remember("x" * 9000, key="snippet.huge")
+    ana.remember("never", key="snippet.tabs")
+    ana.layers.episodes.record("Long ago " + "many things happened " * 200)
+    ana.layers.episodes.record("Tabs were debated")
+    ana.layers.learn("Tabs are eight columns wide here")
+    made = ana.context("tabs", budget_tokens=300)
+    assert list(made.parts) == ["preferences", "recent_episodes", "knowledge"]
+    assert "snippet.tabs: never" in made.text
+    assert "xxx" not in made.text
+    assert made.left_out == 2
+
+
+TALK = [
+    ("I live in Osaka", "Got it, you live in Osaka.", "Where do I live?"),
+    ("We use React for the frontend.", "Sure thing! We use React for the frontend.", "Which frontend?"),
+    ("The price is $49 annual.", "OK, $49 annual.", "What is the price?"),
+    ("ฉันอยู่เชียงใหม่", "โอเค คุณอยู่เชียงใหม่ครับ", "ฉันอยู่ที่ไหน"),
+    ("我住在台北", "好的，你住在台北。", "我住在哪里？"),
+    ("我对花生过敏", "了解，您对花生过敏。", "我对什么过敏？"),
+]
+
+
+@pytest.mark.parametrize(("said", "echo", "question"), TALK)
+def test_neither_the_turn_nor_its_echo_is_knowledge(
+    engine: Engine, said: str, echo: str, question: str
+) -> None:
+    """R-4: the question itself, "Sure." and the assistant's repetition stood under `<knowledge>`."""
+    ana = engine.scope(session="s")
+    for text, reply in ((said, echo), ("Thanks!", "Sure."), (question, "OK."), ("好的", "ได้ครับ")):
+        with ana.turn(text) as turn:
+            turn.reply = reply
+        shown = ElementTree.fromstring(turn.summary) if turn.summary else None
+        known = (shown.findtext("knowledge") or "").split("\n") if shown is not None else []
+        assert f"- {text}" not in known
+    for task in (question, said):
+        shown = ElementTree.fromstring(ana.context(task).text or "<memory/>")
+        known = (shown.findtext("knowledge") or "").strip().splitlines()
+        assert known == ([f"- {said}"] if task == question else [])
+
+
+def test_what_an_agent_adds_stays(engine: Engine) -> None:
+    ana = engine.scope(session="s")
+    ana.hear("How long does the deploy take?", reply="The deploy takes 20 minutes.")
+    ana.hear("The deploy runs on Friday.", reply="Then the deploy is done on Friday at noon.")
+    known = ana.context("tell me about the deploy").text
+    assert "20 minutes" in known
+    assert "at noon" in known
+    assert "How long" not in known
+
+
+def test_nothing_stands_twice_and_no_key_is_opaque(engine: Engine) -> None:
+    ana = engine.scope(session="s")
+    ana.hear("Please remember that we meet on Monday, thanks!")
+    ana.hear("My name is Ada.")
+    ana.hear("My timezone is Asia/Bangkok.")
+    ana.remember("We meet on Monday!")
+    ana.remember("metric", key="units.system")
+    for form in ("xml", "markdown"):
+        text = ana.context("when do we meet?", form=form).text
+        assert text.casefold().count("we meet on monday") == 1
+        assert not re.search(r"note\.[0-9a-f]{6}", text)
+        assert text.count("Asia/Bangkok") <= 2  # the value, and the sentence in which it was said
+        assert "- name: Ada" not in text or "<name>" not in text
+        assert "- units.system: metric" in text
+    shown = ElementTree.fromstring(ana.context("when do we meet?").text)
+    assert (shown.findtext("notes") or "").strip() == "- we meet on Monday"
+    assert (shown.findtext("preferences") or "").strip() == "- units.system: metric"
 
 
 def test_procedures_are_kept_from_agents_that_only_talk(workspace: Place) -> None:

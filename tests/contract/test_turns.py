@@ -62,3 +62,34 @@ def test_what_was_forgotten_is_not_read_again(engine: Engine, ana: ScopedMemory,
     engine.scope(session="s").forget(heard.receipts[0].ids[0])
 
     assert list(turns_between(ana, start, clock.now())) == []
+
+
+def test_what_is_heard_where_no_session_is_named_is_found_and_changed_where_none_is(engine: Engine) -> None:
+    ana = engine.scope()
+    ana.hear("I live in Chiang Mai")
+    (hit,) = ana.recall("where do I live?").hits
+    assert hit.text == "I live in Chiang Mai"
+    assert ana.search("where do I live?").results
+    assert ana.query("where do I live?").bullets
+    assert ana.get(hit.id).text == hit.text
+    assert ana.explain(hit.id).lines
+    assert any(event.shelf == "session:ana,main" for event in ana.trace())
+    assert ana.forget(hit.id).code == "forgotten"
+    assert ana.recall("where do I live?").hits == ()
+    assert ana.restore(hit.id).code == "restored"
+
+
+def test_a_session_that_is_named_stays_apart_from_the_one_that_is_not(engine: Engine) -> None:
+    engine.scope().hear("I live in Chiang Mai")
+    engine.scope(session="work").hear("I live in a tent this week")
+    assert [hit.text for hit in engine.scope(session="work").recall("where do I live?").hits] == [
+        "I live in a tent this week"
+    ]
+    assert [hit.text for hit in engine.scope().recall("where do I live?").hits] == ["I live in Chiang Mai"]
+    assert engine.scope(user="ben").recall("where do I live?").hits == ()
+
+
+def test_the_turn_that_asked_for_a_memory_is_not_shown_beside_it(engine: Engine) -> None:
+    ana = engine.scope()
+    ana.hear("Remember that I am allergic to peanuts")
+    assert [hit.text for hit in ana.recall("what am I allergic to?").hits] == ["I am allergic to peanuts"]

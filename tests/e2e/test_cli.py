@@ -327,6 +327,22 @@ def test_each_class_of_failure_has_its_exit_code(ana: Shell) -> None:
     assert {words: (one.code, one.error) for words, one in ran.items()} == expected
 
 
+def test_an_empty_name_is_nobody_and_not_the_owner(inside: Inside, tmp_path: Path) -> None:
+    (talk := tmp_path / "talk.jsonl").write_text('{"role": "user", "content": "hello there"}\n', "utf-8")
+    for words in (
+        ("--user", "", "recall", "milk"),
+        ("--agent", "", "remember", "x"),
+        ("import", str(talk), "--user", ""),
+        ("token", "create", "t", "--user", ""),
+        ("token", "create", "t", "--agent", ""),
+        ("erase", "--user", "", "--yes"),
+    ):
+        refused = inside(*words)
+        assert (refused.code, refused.error) == (2, "name_invalid"), words
+    assert inside("token", "list").data["tokens"] == []
+    assert [one["text"] for one in inside("recall", "milk hello").data["hits"]] == ["Ana drinks oat milk"]
+
+
 def test_every_way_to_fail_has_a_stable_code(inside: Inside) -> None:
     expected = {
         ("remember",): (2, "text_empty"),

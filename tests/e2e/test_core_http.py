@@ -82,10 +82,27 @@ def test_a_policy_is_reloaded_with_the_admin_right_alone(
 def test_jobs_are_listed_for_whoever_reads_and_run_for_an_administrator_alone(client: Caller) -> None:
     reader, admin = client("read", "write", "consent", agent="planner"), client("read", "admin")
     items = reader.get("/v1/jobs").json()["items"]
-    assert {"insights", "decay"} <= {one["job"] for one in items}
-    assert reader.post("/v1/jobs/decay/run", json={}).status_code == 403
+    assert {"insights", "lifecycle"} <= {one["job"] for one in items}
+    assert reader.post("/v1/jobs/lifecycle/run", json={}).status_code == 403
     report = admin.post("/v1/jobs/insights/run", json={})
     assert (report.status_code, report.json()["status"]) == (200, "unchanged")
     assert "needs a language model" in report.json()["notes"][0]
     assert admin.post("/v1/jobs/nothing/run", json={}).json()["code"] == "job_unknown"
-    assert admin.post("/v1/jobs/decay/run", json={"dry_run": True}).json()["code"] == "no_dry_run"
+    assert admin.post("/v1/jobs/lifecycle/run", json={"dry_run": True}).json()["code"] == "no_dry_run"
+
+
+def test_why_not_takes_what_narrows_a_question(client: Caller) -> None:
+    ana = client("read", "write")
+    known = ana.post("/v1/memories", json={"text": "Green tea is calming"}).json()["ids"][0]
+
+    def why(**asked: object) -> list[str]:
+        answer = ana.post(f"/v1/memories/{known}/why-not", json={"query": "green tea", **asked})
+        lines: list[str] = answer.json()["lines"]
+        return lines
+
+    assert why() == ["It is recalled, as number 1."]
+    assert why(layers=["procedural"], kinds=["decision"]) == [
+        "It belongs to the layer semantic; asked for was procedural.",
+        "It is of the kind fact; asked for was decision.",
+    ]
+    assert ana.post(f"/v1/memories/{known}/why-not", json={"query": "tea", "trace": True}).status_code == 422

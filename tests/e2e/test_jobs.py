@@ -195,7 +195,8 @@ def test_job_start_runs_what_is_due_and_ends_cleanly_when_told_to(tmp_path: Path
         for name in JOBS:
             assert run_job(engine, name, engine.now()).status in ("done", "unchanged")  # long ago
     command = [sys.executable, "-m", "lamina", "-w", str(root), "job", "start"]
-    settings = {**os.environ, "LAMINA_SCHEDULE": "; ".join(f"{name} off" for name in JOBS if name != "decay")}
+    others = "; ".join(f"{name} off" for name in JOBS if name != "lifecycle")
+    settings = {**os.environ, "LAMINA_SCHEDULE": others}
     service = subprocess.Popen(command, env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     stop = threading.Timer(60, service.kill)
     stop.start()
@@ -215,7 +216,7 @@ def test_job_start_runs_what_is_due_and_ends_cleanly_when_told_to(tmp_path: Path
 
 
 def list_run(engine: Any) -> tuple[str, int]:
-    """The state of the newest run of `decay`, and how many runs of it there are."""
-    rows = engine.database.read(lambda tx: tx.all("newest_job_runs"))
-    newest = next(row for row in rows if row[0] == "decay")
+    """The state of the newest run of `lifecycle`, and how many runs of it there are."""
+    rows = engine.database.read(lambda tx: tx.all("newest_job_runs", now=2**60))
+    newest = next(row for row in rows if row[0] == "lifecycle")
     return newest[3], 1 if newest[1] < 1_780_000_000_000_000 else 2

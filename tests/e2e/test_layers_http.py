@@ -104,6 +104,8 @@ def test_the_second_page_is_not_the_first_and_bad_requests_are_told(client: http
     assert (missing.status_code, missing.json()["detail"]) == (400, "Missing required field: pattern")
     assert client.get("/api/search", params={"q": "x", "layer": "seventh"}).status_code == 422
     assert client.get("/api/user-model", params={"userId": "ben"}).json()["code"] == "user_other"
+    nobody = client.get("/api/user-model", params={"userId": ""})
+    assert (nobody.status_code, nobody.json()["code"]) == (422, "name_invalid")
 
 
 def test_writing_can_be_restricted(tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ WHOLE_STORE = {
     "expired_by",
     "texts_in_block",
     "texts_per_block",
-    "decay_inputs",
     "episodes_over",
     "unused_memories",
     "due_memories",

@@ -145,7 +145,7 @@ def test_a_table_that_is_not_installed_says_what_to_install():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert Unavailable.__name__ in done.stderr
-    assert "pip install lamina[encoder]" in done.stderr
+    assert "pip install ./packages/lamina-encoder" in done.stderr
 
 
 @pytest.fixture(scope="module")

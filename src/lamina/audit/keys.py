@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import os
+import re
+import threading
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lamina.audit.chain import Sealer
-from lamina.clock import random_key, random_token
+from lamina.clock import random_key
+from lamina.durable import make_folder, put_file, settle
 from lamina.errors import Damaged
+
+#: After so many notes the disk is waited for; a power cut before leaves an older note, never half of one.
+SETTLED_EVERY = 64
+_NOTE = re.compile(rb"[0-9]{20} [0-9a-f]{64} [0-9a-f]{64}\n")
+_BEFORE = "0" * 64  #: stands for the hash before the first record; every note is as long as the others
 
 
 def load_key(path: Path) -> bytes:
     """The audit key, made on first use; readable by its owner only."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        key = path.read_bytes() if path.exists() else _made(path)
+        make_folder(path.parent)
+        if not path.exists():
+            put_file(path, random_key(), replace=False)  # when two processes race, both get the winner's
+        key = path.read_bytes()
     except OSError as error:
         raise Damaged(
             f"The audit key {path.name} cannot be read or made.",
@@ -32,55 +42,101 @@ def load_key(path: Path) -> bytes:
     return key
 
 
-def _made(path: Path) -> bytes:
-    """A new key that appears whole or not at all; when two processes race, both get the winner's."""
-    draft = path.with_name(f"{path.name}.{random_token(8)}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(random_key())
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileExistsError):
-            os.link(draft, path)
-    finally:
-        draft.unlink()
-    return path.read_bytes()
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Anchor:
     """Remembers how far the chain had come, where whoever can edit the store cannot reach.
 
-    A chain whose tail was cut off looks whole by itself; against its anchor it does not.
+    A chain whose tail was cut off looks whole by itself; against its anchor it does not. The file is made
+    whole and durable; from then on its one line, shorter than a disk's sector, is overwritten in its place.
     """
 
     path: Path
     sealer: Sealer
+    _mutex: threading.Lock = field(default_factory=threading.Lock)
+    _unsettled: int = 0
 
     def drop(self, seq: int, digest: str) -> None:
-        """Note the newest record. Losing this note weakens the next check and breaks nothing."""
-        body = f"{seq:020d} {digest}"
+        """Note the newest record, unless a newer one is noted; one that is lost is not made anew by this."""
+        with self._mutex:
+            noted = self.read()
+            if noted is not None and noted[0] < seq:
+                self._overwrite(self._line(seq, digest))
+
+    def renew(self, seq: int, digest: str) -> None:
+        """Put a note in the place of whatever is there."""
+        with self._mutex:
+            self._make(seq, digest)
+
+    def begin(self, seq: int, digest: str) -> None:
+        """A note where there is none; one that another process makes at the same time stays."""
+        if why := self.lost():
+            self._make(seq, digest, replace=why != "missing")
+
+    def _make(self, seq: int, digest: str, *, replace: bool = True) -> None:
+        make_folder(self.path.parent)
+        put_file(self.path, self._line(seq, digest), replace=replace)
+
+    def _line(self, seq: int, digest: str) -> bytes:
+        body = f"{seq:020d} {digest or _BEFORE}"
+        return f"{body} {self.sealer.mark(body)}\n".encode()
+
+    def _overwrite(self, line: bytes) -> None:
+        handle = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)
         try:
-            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600)
-        except FileNotFoundError:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600)
-        try:
-            os.pwrite(handle, f"{body} {self.sealer.mark(body)}\n".encode(), 0)
+            os.pwrite(handle, line, 0)
+            self._unsettled += 1
+            if self._unsettled >= SETTLED_EVERY:
+                settle(handle)
+                self._unsettled = 0
         finally:
             os.close(handle)
 
+    def settle(self) -> None:
+        """Wait until the disk has the newest note."""
+        with self._mutex, suppress(FileNotFoundError):
+            if self._unsettled:
+                handle = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+                try:
+                    settle(handle)
+                finally:
+                    os.close(handle)
+                self._unsettled = 0
+
+    def lost(self) -> str:
+        """Why there is no note: `missing`, `empty`, or `torn` where it is no whole line; "" if it is there.
+
+        A crash or a restored home folder can leave these. A whole line with a wrong seal it cannot.
+        """
+        return _lost(self._content())
+
     def read(self) -> tuple[int, str] | None:
-        """Number and hash of the noted record; None when there is no note; Damaged when it was altered."""
+        """Number and hash of the noted record; None where the note is lost; Damaged where it was altered."""
+        for _ in range(3):  # another process may be writing it this very moment
+            data = self._content()
+            if data is None or _lost(data):
+                return None
+            body, _, mark = data.decode("ascii").strip().rpartition(" ")
+            if mark == self.sealer.mark(body):
+                seq, digest = body.split(" ")
+                return int(seq), digest
+        raise Damaged(
+            "The audit anchor was altered.",
+            code="audit_anchor",
+            hint=f"If you trust the audit as it is, remove {self.path}; it is made anew, which is recorded.",
+        )
+
+    def _content(self) -> bytes | None:
         try:
-            text = self.path.read_text("ascii").strip()
+            return self.path.read_bytes()
         except FileNotFoundError:
             return None
-        except (OSError, UnicodeDecodeError) as error:
+        except OSError as error:
             raise Damaged("The audit anchor cannot be read.", code="audit_anchor") from error
-        body, _, mark = text.rpartition(" ")
-        if mark != self.sealer.mark(body):
-            raise Damaged("The audit anchor was altered.", code="audit_anchor")
-        seq, digest = body.split(" ")
-        return int(seq), digest
+
+
+def _lost(data: bytes | None) -> str:
+    if data is None:
+        return "missing"
+    if not data.strip(b"\0"):
+        return "empty"
+    return "" if _NOTE.fullmatch(data) else "torn"

@@ -10,17 +10,20 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 
 import apsw
 
 from lamina.doors.canary import canary
+from lamina.encoders.static import INSTALL
 from lamina.engine import Engine
 from lamina.errors import LaminaError
 from lamina.jobs.run import list_jobs
-from lamina.model import Outcome, Receipt
+from lamina.model import Outcome, Receipt, iso
 from lamina.storage.documents import Documents
+from lamina.storage.logs import AuditLog
 from lamina.storage.memories import Memories
 from lamina.storage.migrate import load_migrations
 from lamina.storage.sqlite import OLDEST_SAFE
@@ -28,6 +31,7 @@ from lamina.storage.text_index import TextIndex
 from lamina.workspace.layout import STATE_DIR
 
 LITTLE_ROOM, NO_ROOM = 1 << 30, 100 << 20  #: bytes free on the disk
+_CLOCKS_DIFFER = timedelta(minutes=1)  #: by less than this they may
 _SCHEMA_CODES = ("store_too_new", "migration_changed")
 
 #: A sentence in each language we analyse, and one word it must be found by.
@@ -135,6 +139,7 @@ def _opened(patient: Patient) -> list[Check]:
         return [
             _guarded("store", lambda: _store(engine)),
             _guarded("schema", lambda: _schema(engine)),
+            _guarded("clock", lambda: _clock(engine)),
             _guarded("index", lambda: _index(engine)),
             _guarded("meaning", lambda: _meaning(engine)),
             _guarded("search", lambda: _search(engine)),
@@ -165,6 +170,15 @@ def _schema(engine: Engine) -> Check:
     return _ok("schema", f"current ({newest.version:04} {newest.name})")  # a store opens in no other state
 
 
+def _clock(engine: Engine) -> Check:
+    latest, now = engine.database.read(lambda tx: AuditLog(tx).newest())[2], engine.now()
+    if latest is not None and latest - now >= _CLOCKS_DIFFER:
+        ahead = f"The newest record is of {iso(latest)}; this machine's clock says {iso(now)}."
+        hint = "Set the clock that is wrong. Nothing is hidden by it; until then records get the later time."
+        return _warn("clock", ahead, hint)
+    return _ok("clock", "not behind what was written last")
+
+
 def _index(engine: Engine) -> Check:
     def counted() -> tuple[int, int]:
         return engine.database.read(
@@ -185,7 +199,7 @@ def _meaning(engine: Engine) -> Check:
     if engine.embedder is None:
         if engine.config.embedder == "none":
             return Check(name="meaning", state=CheckState.SKIP, detail=found.problem)
-        return _warn("meaning", found.problem, "Run: pip install 'lamina[encoder]'")
+        return _warn("meaning", found.problem, INSTALL)
     try:
         engine.embedder.embed(["A word or two."])
     except LaminaError as error:
@@ -249,7 +263,8 @@ def _audit(engine: Engine) -> Check:
         first = report.findings[0]
         detail = f"{len(report.findings)} findings, first: {first.what} {first.seq}, {first.detail}"
         return _fail("audit", detail, "`lamina audit verify` shows all of them.")
-    return _ok("audit", f"{report.records} records, an unbroken chain")
+    more = f"; note {report.notes[-1].seq}: {report.notes[-1].detail}" if report.notes else ""
+    return _ok("audit", f"{report.records} records, an unbroken chain{more}")
 
 
 def _audit_key(engine: Engine, patient: Patient) -> Check:
@@ -261,7 +276,7 @@ def _audit_key(engine: Engine, patient: Patient) -> Check:
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & 0o077:
         return _fail("audit key", f"Others can read it (mode {mode:04o}).", f"Run: chmod 600 {path}")
-    return _ok("audit key", f"{path}, outside the workspace, yours alone")
+    return _ok("audit key", f"{path} ({engine.ruleset.sealer.key_id}), outside the workspace, yours alone")
 
 
 def _disk(place: Path) -> Check:

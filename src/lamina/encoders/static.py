@@ -20,6 +20,10 @@ from lamina.text.normalise import language_of
 #: Files of a table.
 HEADER, PIECES, SCALES, ROWS = "table.json", "pieces.txt", "scales.npy", "rows.npy"
 
+#: The table is in no index; it comes with the source.
+INSTALL = "Run `pip install ./packages/lamina-encoder` in a clone of Lamina."
+_REINSTALL = "Run `pip install --force-reinstall ./packages/lamina-encoder` in a clone of Lamina."
+
 #: Sums are cut to this many bits, so that their squares add up exactly in 64.
 _SUM_BITS = 26
 
@@ -45,7 +49,7 @@ class StaticEncoder:
             raise Unavailable(
                 "The encoder's table is not installed.",
                 code="encoder_missing",
-                hint="Run `pip install lamina[encoder]`, or set the embedder to `none`.",
+                hint=f"{INSTALL} Or set the embedder to `none`.",
             ) from None
 
     @cached_property
@@ -120,9 +124,6 @@ class StaticEncoder:
                 f"The table in {self.folder} has the wrong size.", code="encoder_damaged", hint=_REINSTALL
             )
         return table, scales
-
-
-_REINSTALL = "Install the encoder again: `pip install --force-reinstall lamina-encoder`."
 
 
 def _directions(sums: NDArray[np.int64]) -> Vectors:

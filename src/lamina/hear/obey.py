@@ -8,12 +8,12 @@ from dataclasses import replace
 from lamina.errors import LaminaError, NotFound, Unavailable
 from lamina.language.acknowledge import acknowledge, refusal
 from lamina.language.command import Action, Command, Target
-from lamina.language.commands import note_key
+from lamina.language.commands import is_note, note_key
 from lamina.layers.confirm import confirm
 from lamina.model import Memory, Outcome, Receipt, Space
 from lamina.policy.consent import Channel
 from lamina.read.recall import recall
-from lamina.read.shelves import keyed, latest, turns
+from lamina.read.shelves import keyed, latest, turns, window
 from lamina.text.normalise import Language, folded
 from lamina.text.ttl import SESSION_END
 from lamina.write.caller import Caller
@@ -61,7 +61,7 @@ def _acknowledged(command: Command, receipt: Receipt, count: int, said: tuple[La
     if message == "forgotten" and count > 1:
         message = "forgotten_many"
     key, value = command.key or "", command.value or ""
-    if key.startswith("note."):
+    if is_note(key):
         key = ""  # it stands for the words, and says nothing to a person
     text = acknowledge(message, *said, key=key, value=value, count=count)
     return replace(receipt, acknowledgement=text)
@@ -163,5 +163,6 @@ def _saying(caller: Caller, words: str) -> list[Memory]:
     """The lasting memories whose key or words hold these words, in any spelling that folds to the same."""
     wanted = folded(words)
     hits = recall(caller, words, {"k": _LOOKED_AT, "spaces": [Space.SESSION, Space.USER]}).hits
-    known = {hit.id: get(caller, hit.id) for hit in hits} | {one.id: one for one in keyed(caller)}
+    known = {hit.id: get(caller, hit.id) for hit in hits}
+    known |= {one.id: one for one in [*keyed(caller), *window(caller)]}
     return [one for one in known.values() if wanted in folded(f"{one.key or ''}\n{one.text}")]

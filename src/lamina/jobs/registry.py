@@ -11,19 +11,14 @@ from lamina.jobs.insights import insights
 from lamina.jobs.job import Job, Task
 from lamina.jobs.schedule import parse_schedules
 from lamina.lifecycle.consent import lapse_guesses
-from lamina.lifecycle.fading import after_indexing, expire_episodes, refresh_decay, soften
+from lamina.lifecycle.fading import after_indexing, expire_episodes, soften
 from lamina.lifecycle.purge import purge_due
 
 #: In the time zone of the settings; the setting `schedule` has the last word.
 TIMES = parse_schedules(
     "micro-sync 10:00 13:00 16:00 19:00 22:00; daily-wrap-up 03:10; weekly-compound sun 04:30;"
-    "decay every 6h; lifecycle every 6h; index every 5m; consolidate 03:40; insights every 6h"
+    "lifecycle every 6h; index every 5m; consolidate 03:40; insights every 6h"
 )
-
-
-def _decay(task: Task) -> None:
-    if count := refresh_decay(task.store):
-        task.changes.append(f"{count} decay scores")
 
 
 def _lifecycle(task: Task) -> None:
@@ -77,14 +72,6 @@ _ALL: tuple[Job, ...] = (
         may_write=("MEMORY.md", "memory/archive/*.md"),
     ),
     Job(
-        name="decay",
-        summary="Bring decay scores up to date.",
-        work=_decay,
-        schedule=TIMES["decay"],
-        timeout_s=600,
-        writes_store=True,
-    ),
-    Job(
         name="lifecycle",
         summary="Put aside what nobody uses, and purge what is due.",
         work=_lifecycle,
@@ -123,3 +110,6 @@ _ALL: tuple[Job, ...] = (
 #: Each file has one writer. `needs_files` is for jobs that make no sense without a workspace, `writes_store`
 #: for those whose effect is in the store, which therefore have no dry run.
 JOBS: Mapping[str, Job] = {job.name: job for job in _ALL}
+
+#: Jobs of earlier versions that nothing needs any more; a setting may still give them a time.
+GONE = frozenset({"decay"})

@@ -12,7 +12,7 @@ from lamina.errors import InvalidInput, LaminaError, NotFound, Unavailable
 from lamina.jobs.desk import Desk
 from lamina.jobs.job import Deadline, Job, JobReport, JobStatus, Task
 from lamina.jobs.purse import DayPurse
-from lamina.jobs.registry import JOBS
+from lamina.jobs.registry import GONE, JOBS
 from lamina.jobs.schedule import Schedule, parse_schedules, zone_of
 from lamina.jobs.writer import Budgeted, Writer
 from lamina.storage.database import Transaction
@@ -91,7 +91,7 @@ def job_named(store: Store, name: str, jobs: Jobs = JOBS) -> Job:
 def schedules(store: Store, jobs: Jobs = JOBS) -> dict[str, Schedule]:
     """When each job is due: as the settings say, else as the job does; ConfigError for a job that is none."""
     given = parse_schedules(store.config.schedule)
-    if unknown := sorted(given.keys() - jobs.keys()):
+    if unknown := sorted(given.keys() - jobs.keys() - GONE):
         raise NotFound(
             f"The setting `schedule` names {unknown[0]!r:.60}, which is no job.",
             code="job_unknown",
@@ -104,7 +104,7 @@ def due_jobs(store: Store, now: datetime, jobs: Jobs = JOBS) -> list[str]:
     """The jobs that should run now. One that was never seen begins with its next time, not with the last."""
     zone = zone_of(store.config.timezone)
     slots = {name: schedule.last(now, zone) for name, schedule in schedules(store, jobs).items()}
-    newest = store.database.read(lambda tx: Runs(tx).newest())
+    newest = store.database.read(lambda tx: Runs(tx).newest(now))
     fresh = {name: at for name, at in slots.items() if at is not None and name not in newest}
     if fresh:
         store.database.write(lambda tx: _seen(tx, fresh))
@@ -134,7 +134,7 @@ class JobLine:
 def list_jobs(store: Store, now: datetime, jobs: Jobs = JOBS) -> list[JobLine]:
     """Every job with its newest run, in the order of the table."""
     zone = zone_of(store.config.timezone)
-    newest, dead = store.database.read(lambda tx: (Runs(tx).newest(), Runs(tx).dead()))
+    newest, dead = store.database.read(lambda tx: (Runs(tx).newest(now), Runs(tx).dead()))
     lines = []
     for name, schedule in schedules(store, jobs).items():
         run = newest.get(name)
@@ -203,7 +203,7 @@ def _run_alone(
         job.work(task)
         return replace(_report(job, slot, task), diff=task.files.diff())
     same = store.database.read(lambda tx: Runs(tx).at(job.name, slot.at))
-    newest = store.database.read(lambda tx: Runs(tx).newest().get(job.name))
+    newest = store.database.read(lambda tx: Runs(tx).newest(now).get(job.name))
     if asked.scheduled and same is not None and same.state in ("done", "settled"):
         return JobReport(job=job.name, status=JobStatus.SKIPPED, slot_at=slot.at, until=slot.until)
     failures = newest.attempts if newest is not None and newest.state in ("running", "failed") else 0

@@ -13,7 +13,7 @@ from lamina.errors import ConfigError
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _UNITS = {"m": 60, "h": 3600, "d": 86_400}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FORM = "Write it like `micro-sync 10:00 13:00; weekly-compound sun 04:30; index every 5m; decay off`."
+_FORM = "Write it like `micro-sync 10:00 13:00; weekly-compound sun 04:30; index every 5m; insights off`."
 
 
 @dataclass(frozen=True, slots=True)

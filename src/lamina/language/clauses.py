@@ -82,14 +82,27 @@ def filler(unsaid: re.Match[str]) -> str:
 
 def _asserted(sentence: re.Match[str], book: Rulebook) -> str:
     """One sentence with the end marks that follow it, and a filler for what its speaker does not assert."""
+    body, marks = _unasked(sentence, book), sentence[2]
+    body = _without(body, _reported(body, book))
+    return _without(body, _supposed(body, book)) + marks
+
+
+def _unasked(sentence: re.Match[str], book: Rulebook) -> str:
+    """One sentence without its end marks, and a filler for what it asks."""
     body, marks = sentence.groups()
     start = _question_start(body, "?" in marks, book)
     if start is not None:
-        body = body[:start] + UNSAID * (len(body) - start)
-    else:
-        body = _CLAUSE.sub(lambda clause: filler(clause) if _asks(clause[0], book) else clause[0], body)
-    body = _without(body, _reported(body, book))
-    return _without(body, _supposed(body, book)) + marks
+        return str(body[:start] + UNSAID * (len(body) - start))
+    return _CLAUSE.sub(lambda clause: filler(clause) if _asks(clause[0], book) else clause[0], body)
+
+
+def only_asks(text: str, book: Rulebook) -> bool:
+    """Whether a text is made of questions alone, with a mark or without; never raises, linear in the text."""
+    view = view_of(text)
+    book = book.speaking(languages_of(view))
+    said = without_quotations(view.text, book)
+    rest = _SENTENCE.sub(lambda sentence: _unasked(sentence, book), said)
+    return any(map(str.isalnum, said)) and not any(map(str.isalnum, rest))
 
 
 def _question_start(body: str, marked: bool, book: Rulebook) -> int | None:

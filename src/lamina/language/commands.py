@@ -24,6 +24,7 @@ _PAIR = re.compile(
     r"(?:(?P<key>[^=:\n]{1,64}?)[ \v]?:?=|(?P<name>[^\W_]+(?:[._-][^\W_]+)+)[ \v]?:)[ \v]?(?P<value>[^\n]+)"
 )
 _KEY = re.compile(r"(?=[^._]{1,64}[._])[^\W_]+(?:[._-][^\W_]+)+")  #: what nobody would write but as a key
+_NOTE = re.compile(r"note\.[0-9a-f]{12}")
 _WORD = re.compile(r"[\w.-]{1,64}")
 _NEXT_PAIR = re.compile(r"[,、;][ \v]?(?=[^=,、;\n\x00]{1,40}:?=)")
 
@@ -32,6 +33,11 @@ def note_key(text: str) -> str:
     """The key of a free text: the same for the same words, whatever their case, width, script and signs."""
     words = dedup_key("", folded(text)).encode("utf-8", "surrogatepass")
     return f"note.{sha256(words).hexdigest()[:12]}"
+
+
+def is_note(key: str | None) -> bool:
+    """Whether a key stands for the words of a free text, and says nothing to a person."""
+    return key is not None and _NOTE.fullmatch(key) is not None
 
 
 def commands(text: str, *, book: Rulebook | None = None) -> list[Command]:

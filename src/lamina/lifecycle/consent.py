@@ -101,7 +101,7 @@ def lapse_guesses(store: Store) -> int:
     system = store.scope_of(role=Role.SYSTEM, via="job")
 
     def work(unit: UnitOfWork) -> int:
-        over = Memories(unit.transaction).overdue(unit.now, _AT_ONCE)
+        over = Memories(unit.transaction).overdue(unit.clock, _AT_ONCE)
         for one in over:
             close(unit, one, State.EXPIRED, {"code": "expired"}, "expire_pending")
         return len(over)

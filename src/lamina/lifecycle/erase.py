@@ -13,7 +13,7 @@ from typing import Any
 from lamina.errors import Denied
 from lamina.lifecycle.export import drop_exports
 from lamina.lifecycle.purge import check_owner
-from lamina.model import Role, quoted
+from lamina.model import Role, checked_name, quoted
 from lamina.storage.database import Transaction
 from lamina.storage.ends import Erasure, person_names
 from lamina.storage.logs import AuditLog
@@ -51,6 +51,7 @@ def erase(caller: Caller, user: str) -> EraseReceipt:
     is. The audit keeps names, times and keyed hashes, and says that this was done.
     """
     check_owner(caller)
+    checked_name("user", user)
     if caller.scope.role is not Role.ADMIN and caller.scope.user != user:
         raise Denied(
             f"Only {user} or an administrator can erase {user}.",

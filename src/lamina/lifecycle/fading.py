@@ -1,4 +1,4 @@
-"""What use and time do to memories: hits counted off the response path, decay, episodes past their time."""
+"""What use and time do to memories: what nobody uses is put aside, episodes past their time reduced."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from datetime import timedelta
 from lamina.audit import events
 from lamina.errors import NotFound
 from lamina.model import HistoryOp, Memory, Role, Scope, State
-from lamina.ranking.decay import decay
-from lamina.storage.database import Transaction
 from lamina.storage.layers import LayerRows
 from lamina.storage.memories import micros, moment
 from lamina.storage.small_tables import Properties
@@ -26,30 +24,11 @@ from lamina.write.store import Store
 from lamina.write.unit_of_work import LEARNINGS, UnitOfWork
 
 _log = logging.getLogger("lamina.engine")
-#: How old scores may be before opening the store brings them up to date; the scheduler's interval too.
+#: How often episodes are looked after: when a store is opened, and the scheduler's interval too.
 EVERY = timedelta(hours=6)
-_REFRESHED = "decay_refreshed"
+_LOOKED_AFTER = "episodes_expired"
 _LINE = 160  #: characters of what stays of an episode
 _AT_ONCE = 200
-
-
-def refresh_decay(store: Store) -> int:
-    """Bring every decay score up to date, with what was found meanwhile; how many changed."""
-    store.apply_reads()
-    now = store.now()
-
-    def work(transaction: Transaction) -> int:
-        rows, changed = LayerRows(transaction), {}
-        for one, layer, updated, count, stored in rows.decaying():
-            if (score := decay(layer, updated, count, now).score) != stored:
-                changed[one] = score
-        rows.set_decay(changed)
-        Properties(transaction).set(_REFRESHED, str(micros(now)))
-        return len(changed)
-
-    count = store.database.write(work)
-    _log.info("decay: %d scores changed", count)
-    return count
 
 
 def expire_episodes(store: Store) -> int:
@@ -59,7 +38,7 @@ def expire_episodes(store: Store) -> int:
     """
 
     def work(unit: UnitOfWork) -> int:
-        over = LayerRows(unit.transaction).over(unit.now, _AT_ONCE)
+        over = LayerRows(unit.transaction).over(unit.clock, _AT_ONCE)
         for old in over:
             _archive(unit, old)
         return len(over)
@@ -80,10 +59,10 @@ def soften(store: Store, check: Callable[[], None] = lambda: None) -> int:
 
     def work(unit: UnitOfWork) -> int:
         check()
-        before = unit.now - timedelta(days=config.soften_days)
+        before = unit.clock - timedelta(days=config.soften_days)
         unused = LayerRows(unit.transaction).unused(before, config.soften_below, LEARNINGS, _AT_ONCE)
         for old in unused:
-            purge_at = unit.now + timedelta(days=config.purge_days)
+            purge_at = unit.clock + timedelta(days=config.purge_days)
             gone = put_aside(unit, replace(old, purge_at=purge_at), State.SOFT_DELETED)
             unit.record(HistoryOp.TTL, gone, old.text, {"code": "unused"})
             unit.trace(gone.shelf, events.deleted(unit.scope, gone, "unused", unit.snapshot))
@@ -133,17 +112,16 @@ def take_in(store: Store, names: Iterable[str]) -> int:
 
 
 def after_indexing(store: Store) -> None:
-    """What follows whenever documents were indexed: edited learnings taken in, episodes purged, decay."""
+    """What follows whenever documents were indexed: edited learnings are taken in, episodes reduced."""
     if store.library is not None:
         edited, store.library.edited = store.library.edited, set()
         take_in(store, sorted(edited))
     expire_episodes(store)
-    refresh_decay(store)
 
 
 def catch_up(store: Store) -> None:
-    """When a store is opened: nothing, unless the last refresh is six hours old."""
-    last = store.database.read(lambda tx: Properties(tx).get(_REFRESHED))
-    if last is None or store.now() - moment(int(last)) >= EVERY:
+    """When a store is opened: nothing, unless episodes were last looked after six hours ago."""
+    last, now = store.database.read(lambda tx: Properties(tx).get(_LOOKED_AFTER)), store.now()
+    if last is None or abs(now - moment(int(last))) >= EVERY:  # a clock set back does not put it off
         expire_episodes(store)
-        refresh_decay(store)
+        store.database.write(lambda tx: Properties(tx).set(_LOOKED_AFTER, str(micros(now))))

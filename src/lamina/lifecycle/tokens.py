@@ -15,7 +15,7 @@ from lamina.model import Role, Scope, checked_name
 from lamina.model.token import Right, Token
 from lamina.storage.small_tables import Tokens
 from lamina.text.normalise import well_formed
-from lamina.write.details import chosen
+from lamina.write.details import check_who, chosen
 from lamina.write.store import Store
 from lamina.write.unit_of_work import UnitOfWork
 
@@ -34,6 +34,7 @@ class TokenDetails(TypedDict, total=False):
 
 def create_token(store: Store, label: str, **details: Unpack[TokenDetails]) -> tuple[Token, str]:
     """A new token and, this once, the text to present."""
+    check_who(details, TokenDetails.__annotations__)
     given = {name: value for name, value in details.items() if value is not None}
     agent = given.get("agent")
     rights = given.get("rights") or (Right.READ, Right.WRITE)

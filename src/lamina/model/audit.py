@@ -42,7 +42,7 @@ class TraceEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that an audit check found wrong."""
+    """One thing that an audit check found wrong, or that whoever reads it should know."""
 
     what: str  #: edited, removed, truncated, inserted, unverifiable, mirror_edited, mirror_missing
     seq: int | None
@@ -55,6 +55,7 @@ class AuditReport:
 
     records: int
     findings: tuple[Finding, ...]
+    notes: tuple[Finding, ...] = ()  #: what the chain itself says of how far it can be trusted
 
     @property
     def intact(self) -> bool:

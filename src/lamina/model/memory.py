@@ -121,7 +121,7 @@ class Memory:
     purge_at: datetime | None = None
     last_accessed_at: datetime | None = None
     access_count: int = 0
-    decay_score: float = 1.0
+    decay_score: float | None = None  #: worked out for whoever reads it, at that moment; never stored
     supersedes: str | None = None
     superseded_by: str | None = None
     file: str | None = None  #: the workspace file that is this memory's home, None for the database

@@ -105,7 +105,7 @@ class Scope:
 
     def __post_init__(self) -> None:
         for what in ("tenant", "user", "agent", "session", "run", "project"):
-            if (name := getattr(self, what)) is not None:
+            if (name := getattr(self, what)) is not None or what in ("tenant", "user"):
                 checked_name(what, name)
 
     @property

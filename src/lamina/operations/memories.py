@@ -126,7 +126,7 @@ def remember(memory: ScopedMemory, request: Remember) -> Receipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recall:
+class Narrowed:
     """One question, with what narrows it."""
 
     query: Annotated[
@@ -168,6 +168,12 @@ class Recall:
     as_of: Annotated[
         str | None, Field("From what was known then: a date or time, or a revision.", metavar="TIME")
     ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall(Narrowed):
+    """A question, and what else the answer is to tell."""
+
     changes_since: ChangesSince = None
     trace: Annotated[bool, Field("With the events that the governance contract says of a reading.")] = False
 
@@ -425,11 +431,10 @@ def explain(memory: ScopedMemory, request: One) -> Explanation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WhyNot:
-    """The question for which a memory is missed."""
+class WhyNot(Narrowed):
+    """The question for which a memory is missed, narrowed as it was."""
 
     memory_id: MemoryId
-    query: Annotated[str, Field("The question.", position=True, also=("question",))]
 
 
 @operation(
@@ -441,7 +446,10 @@ class WhyNot:
 )
 def why_not(memory: ScopedMemory, request: WhyNot) -> Verdict:
     """Why a memory is not among the hits for a question, or that it is."""
-    return memory.why_not(request.query, request.memory_id)
+    narrowing = given(request, "query", "memory_id", "as_of")
+    if request.as_of is not None:
+        narrowing["as_of"] = memory.moment(request.as_of)
+    return memory.why_not(request.query, request.memory_id, **cast(Any, narrowing))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,12 +14,14 @@ from lamina.model import (
     Hold,
     Kind,
     Layer,
+    Role,
     Space,
     Trust,
     contract_kind,
     topic_of,
 )
 from lamina.policy.consent import Fields
+from lamina.policy.reserved import RESERVED, is_reserved
 from lamina.policy.rules import Policy, WritePolicy
 from lamina.text.normalise import folded
 
@@ -69,8 +71,22 @@ def out_of_reach() -> Deny:
     )
 
 
+def reserved(draft: Draft) -> Deny | None:
+    """What an administrator's keys say is set in POLICY.md or the system space, and nowhere else."""
+    keeper = draft.space is Space.SYSTEM and draft.scope.role in (Role.SYSTEM, Role.ADMIN)
+    if keeper or not is_reserved(draft.key):
+        return None
+    return Deny(
+        "key_reserved",
+        f"Keys that begin with {', '.join(f'`{name}.`' for name in RESERVED)} are an administrator's.",
+        "Choose another key, or let an administrator set it in POLICY.md.",
+    )
+
+
 def trust(draft: Draft, _: Law) -> Deny | None:
-    """What a tool or a document says can be kept as text, but it sets no key."""
+    """What a tool or a document says can be kept as text, but it sets no key; some keys nobody may set."""
+    if objection := reserved(draft):
+        return objection
     if draft.scope.trust is Trust.TRUSTED or draft.key is None:
         return None
     return Deny(

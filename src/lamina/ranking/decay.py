@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from lamina.model import Layer
+from lamina.model import Layer, Memory
 
 #: What is forgotten of a memory's weight each day.
 _FADING = {Layer.PROCEDURAL: 0.005}
@@ -38,3 +38,9 @@ def decay(layer: Layer, updated_at: datetime, access_count: int, now: datetime) 
     days = max(0.0, (now - updated_at) / _DAY)
     recency = math.exp(-_FADING.get(layer, _FADING_DAILY) * days)
     return Decay(recency, min(1.0, _UNUSED + _PER_USE * access_count))
+
+
+def faded(memory: Memory, now: datetime) -> Memory:
+    """A memory with its decay score at a moment: nothing has to be kept up to date for it."""
+    score = decay(memory.layer, memory.updated_at, memory.access_count, now).score
+    return replace(memory, decay_score=score)

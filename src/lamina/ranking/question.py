@@ -105,6 +105,12 @@ def _weights(words: Sequence[str]) -> dict[str, float]:
     return known
 
 
+def weighed(text: str) -> dict[str, float]:
+    """The terms of a text with what each counts in it; little for the words of which every text is made."""
+    words = query_terms(text)
+    return _weights(words) if words else {}
+
+
 def _weight(word: str, rules: _Rules) -> float:
     if word in rules.frame:
         return rules.weights["frame"]

@@ -41,9 +41,9 @@ def _wanted(memory: Memory, query: Query) -> bool:
     return (
         (not query.layers or memory.layer in query.layers)
         and (not query.kinds or memory.kind in query.kinds)
-        and (not query.categories or memory.category in query.categories)
-        and (query.since is None or memory.created_at >= query.since)
-        and (query.until is None or memory.created_at < query.until)
+        and (not query.categories or memory.topic in query.categories)
+        and (query.since is None or memory.said_at >= query.since)
+        and (query.until is None or memory.said_at < query.until)
         and (not query.trusted_only or memory.provenance.trust.value == "trusted")
     )
 

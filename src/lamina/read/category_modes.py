@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from lamina.language.commands import is_note
 from lamina.model import Hit, Recollection, Scope
 from lamina.policy.categories import Categories
 from lamina.read.snapshot import Snapshot
@@ -35,7 +36,8 @@ def _always(tx: Transaction, scope: Scope, categories: Categories, now: datetime
         for name in scope.shelves():
             known = TextIndex(tx).shelf(name)
             for memory in always_on(tx, known[0], category, now, _MOST) if known else ():
-                found[memory.id] = f"{memory.key}: {memory.text}" if memory.key else memory.text
+                named = memory.key and not is_note(memory.key)
+                found[memory.id] = f"{memory.key}: {memory.text}" if named else memory.text
     return found
 
 

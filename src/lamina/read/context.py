@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
 
+from lamina.language.commands import is_note
 from lamina.language.user_model import PREFERENCES
-from lamina.model import Context, Layer, Space
+from lamina.model import Context, Effective, Layer, Space
 from lamina.read.category_modes import by_modes
 from lamina.read.changes import delta_in
 from lamina.read.prompt import Group, Item, block, episodes_group, procedures_group, user_model_group
@@ -13,6 +17,7 @@ from lamina.read.recall import find
 from lamina.read.resolve import values_in_force
 from lamina.read.shelves import episodes_about, procedures_for, user_model
 from lamina.read.snapshot import Snapshot, look
+from lamina.similarity.echoes import same, telling
 from lamina.storage.shelf_contents import pending_on
 from lamina.write.caller import Caller
 from lamina.write.details import whole_number
@@ -22,22 +27,22 @@ HITS = 20
 #: How many tokens a context may have where nobody says.
 BUDGET = 2000
 _PROCEDURES, _EPISODES, _PENDING = 3, 3, 10
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _KNOWLEDGE = [layer for layer in Layer if layer is not Layer.PROCEDURAL]
 
 
 def context(caller: Caller, task: str, budget: int, form: str, cursor: str | None = None) -> Context:
     """The block for a prompt, from one snapshot; nothing that a tool or a document said is in it.
 
-    Procedures are in it for those who act: a person, or an agent of `procedure_agents` (IS-12). Cut first is
-    what stands last: what changed, what waits, what is linked, what is known, what happened, how it is done,
-    who it is for.
+    Procedures are in it for those who act: a person, or an agent of `procedure_agents` (IS-12). What stands
+    first is served first when there is too little room. Nothing is in it twice, and the task is not in it.
     """
     whole_number(budget, "budget_tokens", 0, 2**31)
 
     def work(snapshot: Snapshot) -> Context:
         delta = None if cursor is None else delta_in(snapshot, cursor)
         changed = () if delta is None else delta.text.splitlines()
-        told = Group("changes", tuple(Item(line.removeprefix("- ")) for line in changed))
+        told = Group("changes", _items(line.removeprefix("- ") for line in changed))
         return replace(block([*_groups(snapshot, task), told], budget, form), delta=delta)
 
     return look(caller, work)
@@ -53,19 +58,53 @@ def _groups(snapshot: Snapshot, task: str) -> list[Group]:
     happened = episodes_about(snapshot, "", _EPISODES)
     waiting = pending_on(snapshot.transaction, snapshot.scope.shelf(Space.USER) or "", snapshot.now)
     shown = {value.provenance.memory_id for value in values.values()} | {one.id for one in happened}
-    standing = tuple(Item(text) for one, text in always.items() if one not in shown)
+    standing = {one: text for one, text in always.items() if one not in shown}
     shown |= always.keys()
+    model = user_model(snapshot)
     named = {name: values[key].value for name, key in PREFERENCES.items() if key in values}
-    others = [
-        one for key, one in values.items() if not key.startswith("user.") and key not in PREFERENCES.values()
-    ]
+    others, notes = _others(values, model, [hit.id for hit in found.hits])
+    told = [one.value for one in values.values()] + [*standing.values(), *(one.summary for one in happened)]
+    hits = [hit for hit in found.hits if hit.id not in shown]
+    rules = snapshot.caller.store.ruleset.rules
+    knowledge = [hit.text for hit in telling(hits, task, told, rules)]
+    said = {same(text) for text in (task, *told, *knowledge)}
+    beside = [one.text for one in found.related if one.id not in shown and same(one.text) not in said]
     return [
-        user_model_group(user_model(snapshot), named),
+        user_model_group(model, named),
         Group("preferences", tuple(Item(f"{one.key}: {one.value}") for one in others)),
-        Group("always", standing),
+        Group("notes", _items(one.value for one in notes)),
+        Group("always", _items(standing.values())),
         procedures_group(steps),
         episodes_group(happened),
-        Group("knowledge", tuple(Item(hit.text) for hit in found.hits if hit.id not in shown)),
-        Group("related", tuple(Item(one.text) for one in found.related if one.id not in shown)),
+        Group("knowledge", _items(knowledge)),
+        Group("related", _items(beside)),
         Group("pending", tuple(Item(f"{one.key}: {one.text}") for one in waiting[:_PENDING])),
     ]
+
+
+def _items(texts: Iterable[str]) -> tuple[Item, ...]:
+    """One line each, in their order, nothing twice."""
+    said: dict[str, Item] = {}
+    for text in texts:
+        said.setdefault(same(text), Item(text))
+    return tuple(said.values())
+
+
+def _others(
+    values: Mapping[str, Effective], model: Mapping[str, Any], found: Sequence[str]
+) -> tuple[list[Effective], list[Effective]]:
+    """The values that the model of the user does not show: those under a key that says something, and what
+    was to be remembered as it was said, what fits the task first and then the newest."""
+    heard = {"name"} if "name" in model else set()
+    heard |= {"timezone"} if "user.timezone" in model["known"] else set()
+    heard |= {"language"} if PREFERENCES["language"] in values else set()
+    others = [
+        one
+        for key, one in values.items()
+        if not key.startswith("user.") and key not in PREFERENCES.values() and key not in heard
+    ]
+    notes = [one for one in others if is_note(one.key)]
+    newest = sorted(notes, key=lambda one: (one.provenance.updated_at or _NEVER, one.key), reverse=True)
+    rank = {one: number for number, one in enumerate(found)}
+    newest.sort(key=lambda one: rank.get(one.provenance.memory_id or "", len(found)))
+    return [one for one in others if not is_note(one.key)], newest

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
-from lamina.model import Explanation, HistoryEntry, HistoryOp, Memory, Phase, Query, State, Verdict, iso
+from lamina.model import Explanation, HistoryEntry, HistoryOp, Memory, Verdict, iso
 from lamina.model.audit import TraceEvent
-from lamina.read.journal import current_phases, last_events, one_event
-from lamina.read.recall import narrowed
+from lamina.read.journal import last_events, one_event
 from lamina.read.snapshot import Snapshot, look
-from lamina.retrieval.hits import Means, find_hits
-from lamina.storage.database import Transaction
 from lamina.storage.logs import History
 from lamina.text.normalise import well_formed
-from lamina.text.terms import query_terms, terms
 from lamina.write.caller import Caller
 from lamina.write.change import KNOWN
 from lamina.write.commit import readable
@@ -42,30 +37,17 @@ def explain(caller: Caller, memory_id: str) -> Explanation:
     return look(caller, lambda snapshot: explained(*_life(snapshot, memory_id)))
 
 
-def why_not(caller: Caller, question: str, memory_id: str) -> Verdict:
-    """Why a memory is not among the hits for a question, or that it is."""
-    well_formed(memory_id, "memory id", 4000)
-    query, _ = narrowed(caller, question, {})
-    means = caller.store.means
-
-    def work(snapshot: Snapshot) -> Verdict:
-        memory = _one(snapshot, memory_id)
-        return missed(snapshot.transaction, query, memory, snapshot.now, means)
-
-    return look(caller, work)
-
-
 def explain_event(caller: Caller, seq: int) -> Verdict:
     """Why a write was refused, which of two won, what was recalled: from the event that was recorded."""
     whole_number(seq, "event", 1, 2**62)
-    shelves = caller.scope.shelves()
+    shelves = caller.in_session.shelves()
     return verdict(look(caller, lambda snapshot: one_event(snapshot.transaction, shelves, seq), synced=False))
 
 
 def trace(caller: Caller, last: int = 20) -> tuple[TraceEvent, ...]:
     """The newest trace events of the caller's shelves, oldest of them first."""
     whole_number(last, "last", 1, 10_000)
-    shelves = caller.scope.shelves()
+    shelves = caller.in_session.shelves()
     return look(caller, lambda snapshot: last_events(snapshot.transaction, shelves, last))
 
 
@@ -158,39 +140,3 @@ _HAPPENED = {
     "memory_phase_diff": "{from_phase_id} was compared with {to_phase_id}.",
     "memory_recall": "somebody asked: {query}",
 }
-
-
-def missed(transaction: Transaction, query: Query, memory: Memory, now: datetime, means: Means) -> Verdict:
-    """Why a memory is not among the hits of a query: the first of its hurdles that it does not take."""
-    subject = f"{memory.id} for {query.text!r:.80}"
-    answer = find_hits(transaction, query, now, means)
-    ranks = {one.id: rank for rank, one in enumerate(answer.order, 1)}
-    if memory.id in {hit.id for hit in answer.found.hits}:
-        return Verdict(subject=subject, lines=(f"It is recalled, as number {ranks[memory.id]}.",))
-    if memory.id in ranks:
-        hits = answer.found.hits
-        twin = next((hit.id for hit in hits if hit.text == memory.text), None)
-        score = answer.order[ranks[memory.id] - 1].score
-        said = f"It matches, as number {ranks[memory.id]}; {len(hits)} are shown. Ask for more with k."
-        said += f" Its score is {score:.4f}, that of the last shown {hits[-1].score:.4f}." if hits else ""
-        if twin is not None:
-            said = f"It matches, and {twin}, which says the same, is shown in its place."
-        return Verdict(subject=subject, lines=(said,))
-    phase = current_phases(transaction, query).get(memory.space)
-    return Verdict(subject=subject, lines=(_hurdle(query, memory, now, phase),))
-
-
-def _hurdle(query: Query, memory: Memory, now: datetime, phase: Phase | None) -> str:
-    if memory.state is not State.ACTIVE:
-        return f"It is {memory.state}; only active memories are recalled."
-    if memory.expires_at is not None and memory.expires_at <= now:
-        return f"Its time was up at {iso(memory.expires_at)}."
-    if memory.space not in query.spaces:
-        return f"The policy in force does not read the {memory.space} space."
-    words = set(query_terms(query.text))
-    present = words & set(terms(f"{memory.key} {memory.text}" if memory.key else memory.text))
-    if not present:
-        return f"It shares none of the question's {len(words)} words."
-    if not query.across_phases and phase is not None and phase.id != memory.phase:
-        return f"It belongs to {memory.phase}, and only the current phase is recalled."
-    return "Others match the question better, and it is beyond the pool of candidates."

@@ -85,7 +85,7 @@ def query(caller: Caller, question: str, **asked: Unpack[Asked]) -> Queried:
     budget = whole_number(asked.get("budget_tokens", BUDGET), "budget_tokens", 0, 2**31)
     threshold = asked.get("threshold")
     least = 0.0 if threshold is None else fraction(threshold, "threshold")
-    wanted = asked_query(caller.scope, question, asked, store.ruleset.categories)
+    wanted = asked_query(caller.in_session, question, asked, store.ruleset.categories)
 
     def work(snapshot: Snapshot) -> Queried:
         means, now = replace(store.means, related=False), snapshot.now

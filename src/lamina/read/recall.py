@@ -43,7 +43,7 @@ def find(snapshot: Snapshot, question: str, **narrowing: Any) -> Recollection:
 def narrowed(caller: Caller, question: str, narrowing: Narrowing) -> tuple[Query, tuple[Space, ...]]:
     """The query as the policy lets the caller ask it, and the spaces that were asked for."""
     store = caller.store
-    asked = checked_query(query_of(caller.scope, question, narrowing, store.config.recall_k))
+    asked = checked_query(query_of(caller.in_session, question, narrowing, store.config.recall_k))
     store.ruleset.categories.checked(asked.categories, caller.scope)
     return allowed_query(caller, asked), asked.spaces
 

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from lamina.errors import InvalidInput
 from lamina.model import Effective, Memory, Scope, Space, Value
+from lamina.policy.reserved import is_reserved
 from lamina.read.snapshot import Snapshot, look
 from lamina.storage.database import Transaction
 from lamina.storage.memories import Memories
@@ -43,7 +44,8 @@ def resolved(
         name = scope.shelf(space)
         known = TextIndex(transaction).shelf(name) if name else None
         for memory in Memories(transaction).keyed(known[0], now) if known else ():
-            said.setdefault(memory.key or "", []).append(_value(memory, called))
+            if not is_reserved(memory.key):  # only the policy says what these are
+                said.setdefault(memory.key or "", []).append(_value(memory, called))
     session = scope.shelf(Space.SESSION)
     known = TextIndex(transaction).shelf(session) if session else None
     for memory in Memories(transaction).heard(known[0]) if known else ():

@@ -62,7 +62,7 @@ def search(caller: Caller, question: str, **options: Unpack[SearchOptions]) -> S
     """
     start, plan = monotonic(), planned(caller.store.library, options)
     query = allowed_query(
-        caller, checked_query(query_of(caller.scope, question, {"k": plan.most}, plan.most))
+        caller, checked_query(query_of(caller.in_session, question, {"k": plan.most}, plan.most))
     )
     caller.store.sync()
     state = None

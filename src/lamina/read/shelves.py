@@ -7,11 +7,12 @@ from typing import Any
 
 from lamina.language.user_model import belongs, model_of
 from lamina.model import Layer, Memory, Space
+from lamina.ranking.decay import faded
 from lamina.read.recall import find
 from lamina.read.snapshot import Snapshot, look
 from lamina.storage.layers import LayerRows
 from lamina.storage.memories import Memories
-from lamina.storage.shelf_contents import keyed_on, latest_on, said_on
+from lamina.storage.shelf_contents import keyed_on, latest_on, turns_on
 from lamina.storage.text_index import TextIndex
 from lamina.text.accounts import Episode, Procedure, episode_of, procedure_of
 from lamina.write.caller import Caller
@@ -40,11 +41,16 @@ def latest(caller: Caller) -> list[Memory]:
 
 def turns(caller: Caller, count: int) -> list[str]:
     """What was said lately in this session, latest last."""
+    return [turn.text for turn in window(caller)][-count:]
 
-    def work(snapshot: Snapshot) -> list[str]:
-        return said_on(snapshot.transaction, snapshot.in_session.shelf(Space.SESSION) or "")
 
-    return look(caller, work, synced=False)[-count:]
+def window(caller: Caller) -> list[Memory]:
+    """The turns of the user that this session still has, latest last."""
+
+    def work(snapshot: Snapshot) -> list[Memory]:
+        return turns_on(snapshot.transaction, snapshot.in_session.shelf(Space.SESSION) or "")
+
+    return look(caller, work, synced=False)
 
 
 def loaded(caller: Caller, ids: Sequence[str]) -> list[Memory]:
@@ -55,7 +61,8 @@ def loaded(caller: Caller, ids: Sequence[str]) -> list[Memory]:
 def loaded_in(snapshot: Snapshot, ids: Sequence[str]) -> list[Memory]:
     """The same within a reading that has begun."""
     found, own = Memories(snapshot.transaction).load(ids), snapshot.in_session.shelves()
-    return [found[one] for one in ids if one in found and found[one].shelf in own]
+    known = [found[one] for one in ids if one in found and found[one].shelf in own]
+    return [faded(one, snapshot.now) for one in known]
 
 
 def newest(caller: Caller, layer: Layer, limit: int, spaces: tuple[Space, ...]) -> list[Memory]:

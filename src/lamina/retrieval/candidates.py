@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from lamina.model import Authority, Kind, Layer, Memory, Provenance, Query, Role, Source, Space, Trust
+from lamina.ranking.decay import faded
 from lamina.ranking.lexical import Shelf
 from lamina.storage.database import Transaction
 from lamina.storage.documents import DOCUMENTS, ID_PREFIX, Documents, Found
@@ -25,11 +26,12 @@ def at_slots(
     return Memories(transaction).readable_slots(query, shelf.number, slots, now)
 
 
-def loaded(transaction: Transaction, ids: Sequence[str]) -> dict[str, Memory]:
-    """What has these ids, passages read as memories of their owner."""
+def loaded(transaction: Transaction, ids: Sequence[str], now: datetime) -> dict[str, Memory]:
+    """What has these ids as it is now, passages read as memories of their owner."""
     passages = Documents(transaction).load([one for one in ids if one.startswith(ID_PREFIX)])
     memories = Memories(transaction).load([one for one in ids if not one.startswith(ID_PREFIX)])
-    return memories | {name: _as_memory(one) for name, one in passages.items()}
+    known = {name: faded(one, now) for name, one in memories.items()}
+    return known | {name: _as_memory(one) for name, one in passages.items()}
 
 
 def named(transaction: Transaction, query: Query, shelves: Sequence[Shelf]) -> list[str]:

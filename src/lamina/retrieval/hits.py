@@ -155,6 +155,7 @@ class Answer:
     found: Recollection
     memories: dict[str, Memory]
     order: tuple[Fused, ...]  #: everything that was found, before the cut
+    chosen: tuple[str, ...]  #: ids of those that differ, in the order in which they are shown
     query: Query  #: as it was read, with the phases it may see
     linked: bool = False  #: whether there may be relations where it was looked
 
@@ -166,15 +167,16 @@ def find_hits(transaction: Transaction, query: Query, now: datetime, means: Mean
     memories: dict[str, Memory] = {}
     if reading.shelves:
         order, memories = _ordered(reading)
-    chosen = _chosen(query.text, order, memories)[: query.k]
-    hits = [_hit(one, memories[one.id], reading.question.words) for one in chosen]
+    chosen = _chosen(query.text, order, memories)
+    hits = [_hit(one, memories[one.id], reading.question.words) for one in chosen[: query.k]]
     kept, budget = packed(hits, query.budget_tokens), query.budget_tokens
     found = Recollection(hits=kept, left_out=len(hits) - len(kept))
     if reading.linked and means.related:
         left = None if budget is None else budget - sum(hit.tokens for hit in kept)
         beside = Relations(transaction).beside(reading.query, [hit.id for hit in kept], now, left)
         found = replace(found, related=beside)
-    return Answer(found, memories, tuple(order), reading.query, reading.linked)
+    ids = tuple(one.id for one in chosen)
+    return Answer(found, memories, tuple(order), ids, reading.query, reading.linked)
 
 
 def _reading(transaction: Transaction, query: Query, now: datetime, means: Means) -> Reading:
@@ -194,7 +196,7 @@ def _ordered(reading: Reading) -> tuple[list[Fused], dict[str, Memory]]:
     exact = _exact(reading)
     head += [Fused(one) for one in exact if one not in {each.id for each in head}]
     tail = [one for one in tail if one.id not in exact]
-    memories = things(reading.transaction, [one.id for one in found] + exact)
+    memories = things(reading.transaction, [one.id for one in found] + exact, reading.now)
     for one in head:
         one.scores |= {"exact": 1.0} if one.id in exact else {}
     for name in ("exact", "lexical", "meaning", "conversation"):
@@ -257,7 +259,7 @@ def _traits(memory: Memory, relation: float) -> Traits:
         text=f"{memory.key}: {memory.text}" if memory.key else memory.text,
         at=memory.said_at,
         layer=memory.layer,
-        decay=memory.decay_score,
+        decay=1.0 if memory.decay_score is None else memory.decay_score,  # a document does not fade
         importance=memory.importance,
         pinned=memory.pinned,
         superseded=memory.superseded_by is not None,
@@ -267,19 +269,25 @@ def _traits(memory: Memory, relation: float) -> Traits:
 
 
 def _chosen(asked: str, order: Sequence[Fused], memories: Mapping[str, Memory]) -> list[Fused]:
-    """Those that differ: a turn that says what a lasting memory says is not shown beside it, and what says
-    almost word for word what a better one says comes last."""
+    """Those that differ: a turn that says what a lasting memory says, as the one that asked for it does, is
+    not shown beside it, and what says almost word for word what a better one says comes last."""
     lasting = {memories[one.id].text for one in order if memories[one.id].layer is not Layer.WORKING}
     seen: set[str] = set()
     kept: list[Fused] = []
     for one in order:
         memory = memories[one.id]
-        if memory.layer is Layer.WORKING and (memory.text in lasting or memory.text in seen):
+        again = memory.text in seen or any(_repeats(memory.text, words) for words in lasting)
+        if memory.layer is Layer.WORKING and again:
             continue
         seen.add(memory.text)
         kept.append(one)
     twins = near_duplicates(asked, [memories[one.id].text for one in kept])
     return [one for n, one in enumerate(kept) if n not in twins] + [kept[n] for n in sorted(twins)]
+
+
+def _repeats(said: str, words: str) -> bool:
+    """Whether a turn says these words and little else: "remember that we meet on Monday"."""
+    return words in said and 2 * len(words) >= len(said)
 
 
 def _hit(one: Fused, memory: Memory, words: Sequence[str]) -> Hit:

@@ -26,7 +26,7 @@ class PersonRows:
         if not rows:
             return None, []
         last = rows[-1][1]
-        parts: list[Part] = [("memory", {**plain(from_row(row[1:])), "place": row[0]}) for row in rows]
+        parts: list[Part] = [("memory", _told(row)) for row in rows]
         steps = self._tx.all("export_history", after=after, last=last, **self._who)
         parts += [("history", _step(row)) for row in steps]
         parts += [("relation", _edge(row)) for row in self._edges([row[1] for row in rows])]
@@ -73,3 +73,9 @@ def _edge(row: Row) -> dict[str, Any]:
         "explicit": bool(row[4]),
         "created_at": iso(moment(row[5])),
     }
+
+
+def _told(row: Row) -> dict[str, Any]:
+    told: dict[str, Any] = {**plain(from_row(row[1:])), "place": row[0]}
+    del told["decay_score"]  # it follows from the rest and from the time
+    return told

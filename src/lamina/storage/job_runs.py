@@ -38,9 +38,9 @@ class Runs:
         row = self._tx.one("job_run_at", job=job, slot_at=micros(slot_at))
         return None if row is None else _run(row)
 
-    def newest(self) -> dict[str, Run]:
+    def newest(self, now: datetime) -> dict[str, Run]:
         """The last time that each job was due."""
-        return {run.job: run for run in map(_run, self._tx.all("newest_job_runs"))}
+        return {run.job: run for run in map(_run, self._tx.all("newest_job_runs", now=micros(now)))}
 
     def covered_until(self, job: str) -> datetime | None:
         """Up to where successful runs have done their work."""

@@ -1,17 +1,14 @@
-"""Episodes, procedures, use and decay as rows, and what a shelf held at another time."""
+"""Episodes, procedures and use as rows, and what a shelf held at another time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from lamina.model import Layer, Memory
 from lamina.storage.database import Transaction
 from lamina.storage.memories import from_row, micros, moment
-
-_PAGE = 2000
 
 
 class LayerRows:
@@ -63,19 +60,6 @@ class LayerRows:
                 for one, (count, at) in sorted(reads.items())
             ],
         )
-
-    def decaying(self) -> Iterator[tuple[str, Layer, datetime, int, float]]:
-        """Id, layer, last change, uses and stored score of every active memory."""
-        after = ""
-        while rows := self._tx.all("decay_inputs", after=after, limit=_PAGE):
-            for one, layer, updated, count, score in rows:
-                yield one, Layer(layer), moment(updated), count, score
-            after = rows[-1][0]
-
-    def set_decay(self, scores: Mapping[str, float]) -> None:
-        rows: list[dict[str, Any]] = [{"id": one, "score": score} for one, score in scores.items()]
-        if rows:
-            self._tx.many("set_decay", rows)
 
     def known_at(self, shelf: int, at: datetime) -> list[Memory]:
         """What a shelf held at a moment, in the words it had then."""

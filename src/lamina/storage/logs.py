@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from lamina.model import HistoryEntry, HistoryOp, canonical, iso
@@ -151,8 +152,12 @@ class AuditLog:
 
     def head(self) -> tuple[int, str]:
         """Number and hash of the newest record; (0, "") for an empty chain."""
+        return self.newest()[:2]
+
+    def newest(self) -> tuple[int, str, datetime | None]:
+        """Number, hash and time of the newest record; no time for an empty chain."""
         row = self._tx.one("audit_head")
-        return (0, "") if row is None else (row[0], row[1])
+        return (0, "", None) if row is None else (row[0], row[1], moment(row[2]))
 
     def add(self, record: AuditRecord) -> None:
         self._tx.run(
@@ -203,6 +208,11 @@ class AuditLog:
     def ends(self) -> list[Row]:
         """Number, act, memory and step of every record that lets words be missing."""
         return self._tx.all("audit_ends")
+
+    def untold(self) -> str | None:
+        """A memory with a step in its history that no record tells of, if there is any."""
+        row = self._tx.one("history_without_record")
+        return None if row is None else row[0]
 
     def unfounded(self) -> list[str]:
         """Ids of memories that say something else than what was recorded of them, or were never recorded."""

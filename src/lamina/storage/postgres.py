@@ -20,6 +20,8 @@ from lamina.storage.migrate import Migration, load_migrations, migrate
 T = TypeVar("T")
 
 MIGRATION_LOCK = 0x1A3171A
+OLDEST = 140000  #: of the server; below 14 nothing was ever tried
+_SET_OPTION = 160000  #: from here on a member of a role may be one that cannot become it
 
 _SCHEMA = """CREATE SCHEMA IF NOT EXISTS lamina;
 CREATE TABLE IF NOT EXISTS lamina.schema_migration (
@@ -174,6 +176,8 @@ class PostgresDatabase:
 
     def _prepare(self, url: str) -> None:
         with psycopg.connect(url) as connection:
+            version = connection.info.server_version
+            check_version(version)
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
             steps = load_migrations("postgres")
             if _migrations_of(connection) == {step.version: step.hash for step in steps}:
@@ -181,8 +185,23 @@ class PostgresDatabase:
             connection.execute(_SCHEMA)
             connection.execute("SET LOCAL search_path = lamina, public")
             migrate(_migrations_of(connection), steps, lambda step: _apply(connection, step))
-            protect = (resources.files("lamina.storage") / "sql" / "postgres_protect.sql").read_text("utf-8")
-            connection.execute(protect)
+            connection.execute(protection(version))
+
+
+def check_version(version: int) -> None:
+    """Raise Damaged for a server that is too old; `version` is a number such as 150018 for 15.18."""
+    if version < OLDEST:
+        raise Damaged(
+            f"This PostgreSQL is version {version // 10000}, and Lamina needs {OLDEST // 10000} or newer.",
+            code="postgres_too_old",
+            hint="Use a newer server; nothing was changed on this one.",
+        )
+
+
+def protection(version: int) -> bytes:
+    """What protects the tables, as a server of this version spells it."""
+    text = (resources.files("lamina.storage") / "sql" / "postgres_protect.sql").read_text("utf-8")
+    return text.replace("{{may_become}}", "SET" if version >= _SET_OPTION else "MEMBER").encode()
 
 
 def _answers(connection: psycopg.Connection[Row]) -> bool:

@@ -35,11 +35,6 @@ def latest_on(transaction: Transaction, names: Sequence[str]) -> list[Memory]:
     return known[-1:]
 
 
-def said_on(transaction: Transaction, name: str) -> list[str]:
-    """What a user said in the window of a session, latest last."""
-    return [turn.text for turn in turns_on(transaction, name)]
-
-
 def turns_on(transaction: Transaction, name: str) -> list[Memory]:
     """The turns of a user in the window of a session, latest last."""
     known = TextIndex(transaction).shelf(name)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import apsw
 from filelock import FileLock, Timeout
 
+from lamina.durable import make_folder, settle_folder
 from lamina.errors import ConfigError, Damaged, LaminaError, Unavailable
 from lamina.model import quoted
 from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries
@@ -307,11 +308,12 @@ def tenant_file(url: str, tenant: str) -> Path:
 
 def _create_private(path: Path) -> None:
     """A new store is readable by its owner only."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_folder(path.parent)
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except FileExistsError:
         return
+    settle_folder(path.parent)
 
 
 def _switch_to_wal(connection: apsw.Connection) -> None:

@@ -27,6 +27,12 @@ ENTRY = re.compile(rb"((?:\xef\xbb\xbf)*[ \t]*[-*][ \t]+)key[ \t]*:")  #: a line
 _NAME = re.compile(r"[a-z][a-z0-9_.-]*")
 _NAMED = re.compile(r"\s*([a-z][a-z0-9_.-]*)\s*:\s*")
 _PLAIN_KEY = re.compile(r"[a-z0-9_.-]{1,128}")
+#: ASCII in full width, and what is drawn like the dot between two parts of a key.
+_WIDE = {code + 0xFEE0: code for code in range(0x21, 0x7F)}
+_DOT = re.compile(
+    "(?<=[^\\W_])[\u00b7\u06d4\u0701\u0702\u2022\u2024\u2027\u2219\u22c5\u3002\u30fb\ua60e\uff61\uff65]"
+    "(?=[^\\W_])"
+)
 _PRIORITY = re.compile(r"[0-9]{1,3}")
 _TOKEN = re.compile(r"(?:\\.)+|\|", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:([\\|nrt])|u\{([0-9A-Fa-f]{0,6})\})")
@@ -61,6 +67,7 @@ class Entry:
 def canonical_key(text: str) -> str:
     """The one spelling of a key: NFC, case folded, letters, marks and digits of any script and `_.-`.
 
+    Full width is the plain width, and what is drawn like a dot between two letters is one.
     Raises InvalidInput (`key_invalid`) when no letter or digit is left or more than 128 characters are.
     """
     key = text if _PLAIN_KEY.fullmatch(text) else _folded(text)
@@ -76,6 +83,7 @@ def canonical_key(text: str) -> str:
 def _folded(text: str) -> str:
     if len(text) > 32 * KEY_LENGTH:
         return ""
+    text = _DOT.sub(".", text.translate(_WIDE))
     for _ in range(2):  # folding may undo the composition, and composing may allow another fold
         text = unicodedata.normalize("NFC", text.casefold())
     marked = "".join(char if _is_key_char(char) else "\0" for char in text)

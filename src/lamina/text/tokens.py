@@ -39,11 +39,16 @@ def count_tokens(text: str) -> int:
 
     Every character adds its share, so a text never counts less than its beginning; only the empty text is 0.
     """
+    return -(-token_weight(text) // 1000)
+
+
+def token_weight(text: str) -> int:
+    """The same in thousandths of a token; the weight of two texts together is the sum of theirs."""
     weighed, total = _weigh(text, _CLASSES)
     if weighed < len(text):
         foreign, more = _weigh(text, _FOREIGN)
         total += more + (len(text) - weighed - foreign) * _OTHER
-    return -(-total // 1000)
+    return total
 
 
 def _weigh(text: str, classes: tuple[tuple[re.Pattern[str], int], ...]) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lamina.clock import random_token
+from lamina.durable import settle
 from lamina.errors import Conflict, Damaged, InvalidInput, LaminaError, Unavailable
 from lamina.language.secrets.privacy import find_secrets
 from lamina.model import quoted
@@ -94,8 +95,8 @@ def replace_file(root: Path, name: str, data: bytes, expected: bytes | None) -> 
             if _content(fd, name) != expected:
                 raise _changed(name)
             if data == expected:
-                _settle(fd)  # an earlier attempt may have been cut off after its rename
-                _settle(folder)
+                settle(fd)  # an earlier attempt may have been cut off after its rename
+                settle(folder)
                 return _stamp(before)
             _keep_version(root, name, expected)
             written = _swap(folder, leaf, name, data, before)
@@ -116,7 +117,7 @@ def remove_file(root: Path, name: str, expected: bytes) -> bool:
                 return False
             _keep_version(root, name, expected)
             os.unlink(leaf, dir_fd=folder)
-            _settle(folder)
+            settle(folder)
             return True
 
 
@@ -194,8 +195,18 @@ def append_lines(
                 texts = [text for text in texts if known.isdisjoint(once.findall(text))]
             _append(fd, b"".join(text + b"\n" for text in texts))
             if durable:
-                _settle(fd)
-                _settle(folder)
+                settle(fd)
+                settle(folder)
+
+
+def settle_lines(root: Path, name: str) -> None:
+    """Waits until the disk has a log below `root` as it is now, and its name; raises as `read_file`."""
+    *folders, leaf = _steps(name)
+    with _explained(name), _folder(root, folders) as folder:
+        if folder is not None and (fd := _opened(folder, leaf, name, os.O_RDONLY)) is not None:
+            with _closing(fd):
+                settle(fd)
+                settle(folder)
 
 
 def overwrite_lines(root: Path, name: str, change: Callable[[bytes], bytes], *, dry: bool = False) -> None:
@@ -219,7 +230,7 @@ def overwrite_lines(root: Path, name: str, change: Callable[[bytes], bytes], *, 
                         raise InvalidInput("A log line cannot grow or shrink.", code="line_invalid")
                     os.pwrite(fd, new, at)
                 at += len(raw)
-            _settle(fd)
+            settle(fd)
 
 
 def drop_versions(root: Path, name: str, gone: Callable[[bytes], bool], *, dry: bool = False) -> int:
@@ -236,7 +247,7 @@ def drop_versions(root: Path, name: str, gone: Callable[[bytes], bool], *, dry: 
             if found and not dry:
                 os.unlink(f"{number:06}", dir_fd=folder)
         if folder is not None:
-            _settle(folder)
+            settle(folder)
     return count
 
 
@@ -335,7 +346,7 @@ def _step(parent: int, step: str, create: bool) -> int | None:
             return None
         with suppress(FileExistsError):  # another writer was faster
             os.mkdir(step, 0o700, dir_fd=parent)
-            _settle(parent)
+            settle(parent)
         return _step(parent, step, create=False)
     except OSError as error:
         if error.errno not in (errno.ELOOP, errno.ENOTDIR):
@@ -402,7 +413,7 @@ def _swap(folder: int, leaf: str, name: str, data: bytes, before: os.stat_result
             _write_all(fd, data)
             if before is not None:
                 _inherit(fd, before)
-            _settle(fd)
+            settle(fd)
             ours = _stamp(os.fstat(fd))
         if _identity(folder, leaf) != (before and _stamp(before)):
             raise _changed(name)
@@ -420,7 +431,7 @@ def _swap(folder: int, leaf: str, name: str, data: bytes, before: os.stat_result
         if is_ours:
             with suppress(FileNotFoundError):
                 os.unlink(temp, dir_fd=folder)
-    _settle(folder)
+    settle(folder)
     return ours
 
 
@@ -443,15 +454,6 @@ def _write_all(fd: int, data: bytes) -> None:
         rest = rest[os.write(fd, rest) :]
 
 
-def _settle(fd: int) -> None:
-    """Waits until the disk has it; on macOS fsync alone leaves it in the drive's own cache."""
-    if (full := getattr(fcntl, "F_FULLFSYNC", None)) is not None:
-        with suppress(OSError):  # not every file system has it; fsync below is then what there is
-            fcntl.fcntl(fd, full)
-            return
-    os.fsync(fd)
-
-
 def _versions(folder: int) -> list[int]:
     with os.scandir(folder) as found:
         return sorted(int(version.name) for version in found if _VERSION.fullmatch(version.name))
@@ -469,7 +471,7 @@ def _keep_version(root: Path, name: str, data: bytes) -> None:
         try:
             with _closing(fd):
                 _write_all(fd, data)
-                _settle(fd)
+                settle(fd)
         except OSError:
             os.unlink(f"{number:06}", dir_fd=folder)
             raise
@@ -498,7 +500,7 @@ def _set_torn_aside(fd: int, folder: int, leaf: str, name: str) -> None:
             _write_all(torn, chunk)
             at += len(chunk)
         _write_all(torn, b"\n")
-        _settle(torn)
+        settle(torn)
     os.ftruncate(fd, start)
 
 

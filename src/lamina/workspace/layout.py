@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from lamina.clock import random_token
+from lamina.durable import settle_folder
 from lamina.errors import Conflict, InvalidInput
 from lamina.model import checked_name, quoted
 from lamina.workspace.files import ensure_folder, explained, read_file, replace_file, stamp
@@ -130,6 +131,7 @@ def is_workspace(folder: Path) -> bool:
 def _make_root(root: Path) -> None:
     try:
         root.mkdir(mode=0o700)
+        settle_folder(root.parent)
     except FileExistsError:
         if not root.is_dir():
             raise InvalidInput(

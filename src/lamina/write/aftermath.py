@@ -62,3 +62,4 @@ class Aftermath:
         if self.tally.written:
             with suppress(LaminaError):  # they are counts; what was acknowledged is stored already
                 self._database.write(self.tally.store)
+        self.mirror.settle()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,20 +14,25 @@ from typing import Any
 from lamina.audit.chain import Sealer, audit_line, check_chain
 from lamina.audit.keys import Anchor
 from lamina.errors import Damaged, LaminaError
-from lamina.model import quoted
+from lamina.model import quoted, unquoted
 from lamina.model.audit import AuditRecord, AuditReport, Finding
 from lamina.storage.database import Database, Row, Transaction
 from lamina.storage.logs import AuditLog
 from lamina.storage.small_tables import Properties
-from lamina.workspace.files import append_lines, overwrite_lines, read_lines, read_tail
+from lamina.workspace.files import append_lines, overwrite_lines, read_lines, read_tail, settle_lines
+from lamina.write.custody import ADOPTED
 from lamina.write.unit_of_work import UnitOfWork
 
 _MARK = ',"mark":"'
+_RUNS = ".lamina/runs"
 #: What makes a line the one it is; inside a value the quotes would be escaped.
 _NUMBER = re.compile(rb'"seq":[0-9]+,"hash":')
 _CHECKPOINT = 4096  #: after so many lines of our own we look whether others left any out
 _SLACK = 256  #: how many lines may stand out of order at the end of a file
 _Line = tuple[str, dict[str, Any]]  #: the run, and what its file says of a record
+#: The act of putting an anchor in the place of one that was lost, and what it says of the one that was.
+RENEWED = "anchor_renewed"
+_LOST = {"missing": "was not there", "empty": "was empty", "torn": "was torn"}
 
 
 @dataclass(slots=True)
@@ -37,13 +42,42 @@ class _Seen:
     count: int = 0
     last: int = 0
     by_run: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    foreign: dict[int, str] = field(default_factory=dict)  #: number to key, of what was sealed with another
+    acts: list[AuditRecord] = field(default_factory=list)  #: those that say how far the rest can be trusted
 
-    def each(self, records: Iterable[AuditRecord]) -> Iterator[AuditRecord]:
+    def each(self, records: Iterable[AuditRecord], sealer: Sealer) -> Iterator[AuditRecord]:
         for record in records:
             self.count += 1
             self.last = record.seq
             self.by_run[record.run_id].add(record.seq)
+            if record.key_id != sealer.key_id:
+                self.foreign[record.seq] = record.key_id
+            elif record.op in (RENEWED, ADOPTED) and sealer.intact(record):
+                self.acts.append(record)
             yield record
+
+    def faults(self, records: Iterable[AuditRecord], sealer: Sealer) -> list[Finding]:
+        """Everything wrong inside the chain, but for seals of a key that its owner went on without, later."""
+        found = list(check_chain(self.each(records, sealer), sealer))
+        last = {one.reason: one.seq for one in self.acts if one.op == ADOPTED}
+        return [
+            one
+            for one in found
+            if one.what != "unverifiable" or (one.seq or 0) > last.get(self.foreign[one.seq or 0], 0)
+        ]
+
+    def notes(self) -> Iterator[Finding]:
+        """What these acts say, in words."""
+        for one in self.acts:
+            last, day = one.seq - 1, f"{one.at:%Y-%m-%d}"
+            detail = (
+                f"on {day} another key took over after record {last}, with a new anchor;"
+                f" what key {one.reason} had sealed is not checked"
+                if one.op == ADOPTED
+                else f"on {day} the anchor {_LOST.get(one.reason, one.reason)} and was made anew after record"
+                f" {last}; whether records had been cut off behind that one cannot be told"
+            )
+            yield Finding(what=one.op, seq=one.seq, detail=detail)
 
 
 class _Ends:
@@ -101,8 +135,68 @@ class Mirror:
         """Whether the anchor may move on; from a chain that is not its own it stays, as the evidence."""
         if self._anchored is None:
             noted = self._read_anchor()
-            self._anchored = not self._database.read(lambda tx: list(self._check_anchor(tx, noted, 0)))
+            self._anchored = not self._database.read(lambda tx: list(self._check_anchor(tx, noted)))
         return self._anchored
+
+    def settle(self) -> None:
+        """Wait until the disk has what the anchor says."""
+        with suppress(OSError):  # the store has the truth
+            self._anchor.settle()
+
+    def why_lost(self) -> str:
+        """Why the anchor has to be made anew, if it has to, and may be; see `Anchor.lost`.
+
+        A power cut can leave none. Whoever cut the chain's end off could wish for none, too: as long as
+        anything else tells of more than the chain does, it is not made anew, and every check says so.
+        """
+        try:
+            why = self._anchor.lost()
+        except Damaged:
+            return ""  # nothing that a crash leaves
+        if not why:
+            return ""
+        found = self._database.read(self._suspicions(self._farthest_line()))
+        self._anchored = not found  # what was not made anew stays away, as the evidence
+        return "" if found else why
+
+    def _suspicions(self, farthest: int) -> Callable[[Transaction], list[Finding]]:
+        """What speaks against a chain that has no anchor; `farthest` was read before."""
+
+        def work(transaction: Transaction) -> list[Finding]:
+            audit, seen = AuditLog(transaction), _Seen()
+            found = seen.faults(audit.after(-(2**62)), self._sealer)
+            if farthest > seen.last:
+                detail = f"a file tells of record {farthest}, and the chain ends with {seen.last}"
+                found.append(Finding(what="truncated", seq=farthest, detail=detail))
+            if (memory_id := audit.untold()) is not None:
+                detail = f"no record tells of a step in the history of {memory_id}"
+                found.append(Finding(what="truncated", seq=None, detail=detail))
+            return found
+
+        return work
+
+    def _farthest_line(self) -> int:
+        """The highest number in the runs' files; its record was there before its line."""
+        folder = None if self._root is None else self._root / _RUNS
+        names = sorted(one.name for one in folder.iterdir()) if folder is not None and folder.is_dir() else []
+        lines = (line for name in names for line, ours in self._lines(unquoted(name), _SLACK) if ours)
+        return max((int(line["seq"]) for line in lines), default=0)
+
+    def tell_renewal(self, unit: UnitOfWork, why: str) -> None:
+        """Before an anchor is made anew: a record that it is, unless another process was faster."""
+        audit = AuditLog(unit.transaction)
+        newest = next(audit.after(audit.head()[0] - 1, page=1), None)
+        if why and newest is not None and newest.op != RENEWED:
+            unit.record_act(RENEWED, "audit", why)
+
+    def renew_anchor(self, unit: UnitOfWork) -> None:
+        """After the record: an anchor at the end of the chain; before the first record, one that says so."""
+        with suppress(LaminaError, OSError):  # as in `follow`
+            if unit.lines:
+                self._anchor.renew(*unit.head)
+                self._anchored = True
+            elif self._anchored:  # a new store, or a process that died after its record
+                self._anchor.begin(*self._database.read(lambda tx: AuditLog(tx).head()))
 
     def catch_up(self, *, all_records: bool = False) -> int:
         """Write the lines that a crash, here or in another process, kept from their files.
@@ -112,14 +206,16 @@ class Mirror:
         self._since = 0
         if self._root is None:
             return 0
-        newest, lines = self._database.read(lambda tx: self._missing(tx, all_records))
+        newest, lines, runs = self._database.read(lambda tx: self._missing(tx, all_records))
         self._write(lines)
+        for run_id in runs:  # or a power cut would take what is noted as complete
+            settle_lines(self._root, _file(run_id))
         if newest:
             self._database.write(lambda tx: Properties(tx).set("mirrored_seq", str(newest)))
         return len(lines)
 
-    def _missing(self, transaction: Transaction, everything: bool) -> tuple[int, list[_Line]]:
-        """The newest record not looked at before, and every line that is not in its file."""
+    def _missing(self, transaction: Transaction, everything: bool) -> tuple[int, list[_Line], list[str]]:
+        """The newest record not looked at before, every line that is not in its file, and whose runs."""
         done = 0 if everything else int(Properties(transaction).get("mirrored_seq") or 0)
         audit = AuditLog(transaction)
         by_run: dict[str, list[AuditRecord]] = defaultdict(list)
@@ -135,31 +231,34 @@ class Mirror:
                 for record in records
                 if record.seq not in present
             ]
-        return newest, missing
+        return newest, missing, sorted(by_run)
 
     def verify(self, complete: bool) -> AuditReport:
         """Check the chain, its anchor and its files; `complete` when every record must have its line."""
-        noted = self._read_anchor()  # before the snapshot, or it could be ahead of it: others go on writing
+        # Both before the snapshot, or they could be ahead of it: others go on writing.
+        noted = self._read_anchor()
+        farthest = self._farthest_line() if noted is None else 0
 
         def work(transaction: Transaction) -> AuditReport:
             seen = _Seen()
-            everything = AuditLog(transaction).after(-(2**62))
-            findings = list(check_chain(seen.each(everything), self._sealer))
-            findings += self._check_anchor(transaction, noted, seen.count)
-            findings += self._check_words(transaction)
+            findings = seen.faults(AuditLog(transaction).after(-(2**62)), self._sealer)
+            findings += self._check_anchor(transaction, noted, farthest)
+            findings += self._check_words(transaction, seen)
             if self._root is not None:
                 # A line beyond this may still be on its way from the process that made the record.
                 mirrored = int(Properties(transaction).get("mirrored_seq") or 0) if complete else 0
                 findings += self._check_files(seen, mirrored)
-            return AuditReport(records=seen.count, findings=tuple(findings))
+            return AuditReport(records=seen.count, findings=tuple(findings), notes=tuple(seen.notes()))
 
         return self._database.read(work)
 
-    def _check_words(self, transaction: Transaction) -> Iterator[Finding]:
+    def _check_words(self, transaction: Transaction, seen: _Seen) -> Iterator[Finding]:
         """What the memories and their history say must be what was sealed."""
         audit, seal = AuditLog(transaction), self._sealer.fingerprint
         ends = _Ends(audit.ends())
         for seq, memory_id, number, old_hash, new_hash, old, new in audit.words():
+            if seq in seen.foreign:
+                continue  # nothing of it can be checked, which is said already
             if missing := ends.missing(seq, memory_id, number):
                 old_hash, new_hash = None, None if missing == "all" else new_hash
             if (seal(old), seal(new)) != (old_hash, new_hash):
@@ -172,19 +271,24 @@ class Mirror:
         try:
             return self._anchor.read()
         except Damaged as error:
-            return Finding(what="edited", seq=None, detail=error.message)
+            return Finding(what="edited", seq=None, detail=str(error))
 
     def _check_anchor(
-        self, transaction: Transaction, noted: tuple[int, str] | Finding | None, count: int
+        self, transaction: Transaction, noted: tuple[int, str] | Finding | None, farthest: int = 0
     ) -> Iterator[Finding]:
         if isinstance(noted, Finding):
             yield noted
             return
         if noted is None:
-            if count and self._read_anchor() is None:
-                yield Finding(what="unverifiable", seq=None, detail="the anchor of this store is not here")
+            found = [one for one in self._suspicions(farthest)(transaction) if one.what == "truncated"]
+            detail = f"the anchor of this store {_LOST[self._anchor.lost() or 'missing']}"
+            after = "it is not made anew" if found else "the next start makes it anew, and records that"
+            yield Finding(what="unverifiable", seq=None, detail=f"{detail}; {after}")
+            yield from found
             return
         seq, digest = noted
+        if seq == 0:
+            return  # it was made before the first record
         record = next(AuditLog(transaction).after(seq - 1, page=1), None)
         if record is None or record.seq != seq:
             yield Finding(
@@ -201,6 +305,7 @@ class Mirror:
                 seq = line.get("seq")
                 if genuine and isinstance(seq, int) and seq > seen.last:
                     continue  # written since we began to look
+                genuine = genuine or seq in seen.foreign  # another key's line cannot be checked either
                 if not isinstance(seq, int) or not genuine or seq not in numbers or seq in found:
                     number = seq if isinstance(seq, int) else None
                     detail = f"a line of {name} is not as it was written"
@@ -275,4 +380,4 @@ class Mirror:
 
 
 def _file(run_id: str) -> str:
-    return f".lamina/runs/{quoted(run_id)}/memory_audit.jsonl"
+    return f"{_RUNS}/{quoted(run_id)}/memory_audit.jsonl"

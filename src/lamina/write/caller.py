@@ -38,6 +38,10 @@ class Caller:
             return self.scope
         return replace(self.scope, session=self.default_session(self.store.current_session))
 
+    def scope_of(self, memory_id: str) -> Scope:
+        """The scope that reaches a memory: a session's is reached from that session, named or not."""
+        return self.in_session if memory_id.startswith(f"{Space.SESSION}:") else self.scope
+
     def default_session(self, current: Callable[[], str]) -> str:
         """The session of a caller who names none: the owner's is the one that SESSION.md is about."""
         return current() if self.scope.user == self.store.config.owner else DEFAULT_SESSION

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lamina.errors import InvalidInput, NotFound
 from lamina.model import Draft, Memory, Receipt, Space, State
+from lamina.ranking.decay import faded
 from lamina.storage.memories import Memories
 from lamina.storage.text_index import TextIndex
 from lamina.text.entries import canonical_key
@@ -26,9 +27,11 @@ def get(caller: Caller, memory_id: str) -> Memory:
     well_formed(memory_id, "memory id", 4000)
     store = caller.store
     store.sync()
-    return store.database.read(
-        lambda tx: readable(UnitOfWork(tx, store.ruleset, caller.scope, store.now()), memory_id, *KNOWN)
+    scope, now = caller.scope_of(memory_id), store.now()
+    found = store.database.read(
+        lambda tx: readable(UnitOfWork(tx, store.ruleset, scope, now), memory_id, *KNOWN)
     )
+    return faded(found, now)
 
 
 def revise(
@@ -39,9 +42,9 @@ def revise(
     store.sync()
     if expect is not None:
         whole_number(expect, "expect", 1, 2**53)
-    old = get(caller, memory_id)
+    old, scope = get(caller, memory_id), caller.scope_of(memory_id)
     draft = Draft(
-        scope=caller.scope,
+        scope=scope,
         text=well_formed(text, "text", store.config.max_text_chars),
         space=old.space,
         layer=old.layer,
@@ -53,7 +56,7 @@ def revise(
     return store.carry_out(
         Request(
             verb=Verb.REVISE,
-            scope=caller.scope,
+            scope=scope,
             at=store.now(),
             draft=draft,
             decision=store.judge(draft),
@@ -67,11 +70,12 @@ def forget(caller: Caller, id_or_key: str, *, reason: str = "") -> Receipt:
     """Take a memory out of every answer; `restore` brings it back within the undo window."""
     store = caller.store
     store.sync()
+    memory_id = id_of(caller, id_or_key)
     return store.carry_out(
         Request(
             verb=Verb.FORGET,
-            scope=caller.scope,
-            memory_id=id_of(caller, id_or_key),
+            scope=caller.scope_of(memory_id),
+            memory_id=memory_id,
             at=store.now(),
             undo_days=store.config.undo_days,
             reason=given(reason),
@@ -87,7 +91,7 @@ def restore(caller: Caller, memory_id: str, *, reason: str = "") -> Receipt:
     return store.carry_out(
         Request(
             verb=Verb.RESTORE,
-            scope=caller.scope,
+            scope=caller.scope_of(memory_id),
             at=store.now(),
             memory_id=memory_id,
             reason=given(reason),
@@ -103,7 +107,7 @@ def promote(caller: Caller, memory_id: str, to: str, *, reason: str = "") -> Rec
     return store.carry_out(
         Request(
             verb=Verb.PROMOTE,
-            scope=caller.scope,
+            scope=caller.scope_of(memory_id),
             at=store.now(),
             memory_id=memory_id,
             target=chosen(Space, to, "space"),
@@ -117,7 +121,7 @@ def pin(caller: Caller, memory_id: str, pinned: bool, reason: str = "") -> Recei
     well_formed(memory_id, "memory id", 4000)
     why = given(reason)
     caller.store.sync()
-    return caller.store.act(caller.scope, lambda unit: commit_pin(unit, memory_id, pinned, why))
+    return caller.store.act(caller.scope_of(memory_id), lambda unit: commit_pin(unit, memory_id, pinned, why))
 
 
 def merge(caller: Caller, ids: Sequence[str], *, reason: str = "") -> Receipt:
@@ -148,7 +152,7 @@ def id_of(caller: Caller, id_or_key: str) -> str:
         key = canonical_key(id_or_key)
     except InvalidInput:
         raise NotFound(f"There is no memory {id_or_key!r:.80} here.") from None
-    shelves = caller.scope.shelves()
+    shelves = caller.in_session.shelves()
 
     def work(memories: Memories, text_index: TextIndex) -> Memory | None:
         known = [shelf for name in shelves if (shelf := text_index.shelf(name)) is not None]

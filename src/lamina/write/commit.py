@@ -23,9 +23,8 @@ from lamina.model import (
     Trust,
     contract_kind,
 )
-from lamina.policy.gates import BORDER_CODES, border, out_of_reach, policy_tags, privacy
+from lamina.policy.gates import BORDER_CODES, border, out_of_reach, policy_tags, privacy, reserved
 from lamina.policy.reconcile import Lose, New, Same, Supersede, reconcile
-from lamina.ranking.decay import decay
 from lamina.storage.memories import Memories
 from lamina.storage.relations import Relations
 from lamina.text.normalise import dedup_key
@@ -170,7 +169,8 @@ def _lost(unit: UnitOfWork, new: Memory, outcome: Lose, identity: str) -> Memory
 
 def _built(unit: UnitOfWork, draft: Draft, shelf: Shelf) -> Memory:
     """The memory a draft would be; its number is not taken yet."""
-    ttl, expires_at = parse_ttl(draft.ttl, unit.now)
+    ttl, expires_at = parse_ttl(draft.ttl, unit.clock)
+    said_at = min(draft.said_at or unit.said_now, unit.said_now)
     policy, tick = unit.ruleset.policy, unit.tick(shelf.name) + 1
     retention = policy.retention_of(draft.space, contract_kind(draft.layer), draft.kind)
     at_home = draft.key is not None and not draft.place and unit.home == HOMES.get(draft.space)
@@ -194,11 +194,10 @@ def _built(unit: UnitOfWork, draft: Draft, shelf: Shelf) -> Memory:
         ttl=ttl,
         created_at=unit.now,
         updated_at=unit.now,
-        valid_from=draft.valid_from or draft.said_at or unit.now,
+        valid_from=draft.valid_from or said_at,
         valid_until=draft.valid_until,
         expires_at=expires_at,
         expires_tick=None if draft.pinned else retention.expires_tick(tick),
-        decay_score=decay(draft.layer, unit.now, 0, unit.now).score,
         file=unit.home if at_home else draft.file,
         provenance=_provenance(draft),
         meta={
@@ -253,7 +252,7 @@ def _border(unit: UnitOfWork, draft: Draft, answer: str, shelf: str) -> None:
 def standing(unit: UnitOfWork, shelf: int, identity: str) -> Memory | None:
     """The active memory in a place; one whose time is up is put aside, and the place is free."""
     found = unit.memories.active(shelf, identity)
-    if found is None or found.expires_at is None or found.expires_at > unit.now:
+    if found is None or found.expires_at is None or found.expires_at > unit.clock:
         return found
     expire(unit, found, "ttl_expired")
     return None
@@ -416,7 +415,7 @@ def commit_forget(unit: UnitOfWork, memory_id: str, undo_days: int, reason: str 
     old = readable(unit, memory_id, State.ACTIVE)
     if objection := forbidden(unit, old, reason):
         return refused(unit, again(unit, old), old, objection)
-    purge_at = unit.now + timedelta(days=undo_days)
+    purge_at = unit.clock + timedelta(days=undo_days)
     gone = put_aside(unit, replace(old, purge_at=purge_at), State.SOFT_DELETED)
     unit.record(HistoryOp.DELETE, gone, old.text, {"code": "forgotten", "reason": reason})
     unit.trace(gone.shelf, events.deleted(unit.scope, gone, "forgotten", unit.snapshot))
@@ -445,10 +444,11 @@ def commit_restore(unit: UnitOfWork, memory_id: str, reason: str | None = None) 
     old = readable(unit, memory_id, State.SOFT_DELETED)
     if memory_id.split(":")[-2] == "pending":  # what its person rejected never was a memory
         raise NotFound(f"{memory_id} is a guess that was rejected.", hint="Say it anew.")
-    if objection := forbidden(unit, old, f"{old.text}\n{reason or ''}"):
-        return refused(unit, again(unit, old), old, objection)
+    said = again(unit, old)
+    if objection := forbidden(unit, old, f"{old.text}\n{reason or ''}") or reserved(said):
+        return refused(unit, said, old, objection)
     _check_home(unit, old)
-    if old.purge_at is not None and old.purge_at <= unit.now:
+    if old.purge_at is not None and old.purge_at <= unit.clock:
         raise NotFound(f"{memory_id} could be restored until {old.purge_at:%Y-%m-%d}.", code="undo_expired")
     shelf, _, identity = unit.memories.place(old.id)
     successor = standing(unit, shelf, identity)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import difflib
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypedDict, TypeVar
@@ -57,6 +58,28 @@ class Narrowing(TypedDict, total=False):
     trusted_only: bool
     changes_since: str
     as_of: datetime
+
+
+def check_who(who: Mapping[str, Any], known: Collection[str]) -> None:
+    """Raises InvalidInput for a field that is none, and for one that is given and names nobody.
+
+    Either would else be passed over, and whoever asks would silently be somebody else.
+    """
+    for name, value in who.items():
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1, cutoff=0.5)
+            meant = f" Did you mean `{near[0]}`?" if near else ""
+            raise InvalidInput(
+                f"There is no field {name!r:.40} to say who asks.{meant}",
+                code="who_unknown",
+                hint=f"The fields are: {', '.join(known)}.",
+            )
+        if value == "" or (value is None and name == "user"):
+            raise InvalidInput(
+                f"`{name}` is given and empty.",
+                code="name_invalid",
+                hint="Give a name, or leave the field out.",
+            )
 
 
 def chosen(kind: type[E], value: Any, what: str) -> E:

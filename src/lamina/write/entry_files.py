@@ -34,6 +34,7 @@ from lamina.model import (
     iso,
 )
 from lamina.policy.gates import decide
+from lamina.policy.reserved import is_reserved
 from lamina.storage.database import Database, Transaction
 from lamina.storage.memories import Memories
 from lamina.storage.small_tables import Entries, KnownEntry, Operation, Operations
@@ -391,24 +392,31 @@ class HomeFile:
     ) -> list[FileProblem]:
         """An entry as the person left it; returns why it is not used, if it is not."""
         mark = self._ruleset.sealer.fingerprint(entry.value) or ""
+        if known is not None and known.memory_id and is_reserved(key):
+            self._let_go(unit, known)  # it was taken in before such keys were closed
+            known = None
         if known is not None and known.memory_id and _unchanged(known, entry):
             return []
         try:
-            draft = self._draft_of(key, entry, unit.now)
+            draft = self._draft_of(key, entry, unit.clock)
         except InvalidInput as error:
             return [FileProblem(file=self.name, line=entry.line, message=error.message, hint=error.hint)]
         unit.scope = draft.scope
         decision = decide(draft, self._ruleset.law(draft.scope))
         if known is not None and (known.memory_id, known.value) == ("", mark):
-            code = decision.code if isinstance(decision, Deny) else known.fields["code"]
+            code, why = known.fields["code"], ""
+            if isinstance(decision, Deny):
+                code, why = decision.code, f"{decision.why} {decision.hint}"
             if isinstance(decision, Deny) or code.startswith("conflict_"):
-                return [self._refused(entry, code)]  # told once
-        request = Request(verb=Verb.REMEMBER, scope=draft.scope, at=unit.now, draft=draft, decision=decision)
+                return [self._refused(entry, code, why)]  # told once
+        request = Request(
+            verb=Verb.REMEMBER, scope=draft.scope, at=unit.clock, draft=draft, decision=decision
+        )
         receipt = perform(unit, request)
         if receipt.decision is Outcome.DENIED:
             refused = KnownEntry(self._place(key), "", mark, {"code": receipt.code})
             Entries(unit.transaction).put(self.name, refused)
-            return [self._refused(entry, receipt.code)]
+            return [self._refused(entry, receipt.code, " ".join(receipt.warnings))]
         Entries(unit.transaction).put(self.name, _known(entry, receipt.ids[0]))
         return []
 
@@ -416,10 +424,9 @@ class HomeFile:
         """What a refused entry is known by: its key may be the very thing that is not to be kept."""
         return (self._ruleset.sealer.fingerprint(key) or "") if find_secrets(key) else key
 
-    def _refused(self, entry: Entry, code: str) -> FileProblem:
-        return FileProblem(
-            file=self.name, line=entry.line, message=f"This entry is refused ({code}).", hint="Change it."
-        )
+    def _refused(self, entry: Entry, code: str, why: str) -> FileProblem:
+        message, hint = f"This entry is refused ({code}).", why.strip() or "Change it."
+        return FileProblem(file=self.name, line=entry.line, message=message, hint=hint)
 
     def _let_go(self, unit: UnitOfWork, known: KnownEntry) -> None:
         """An entry whose line the person took out."""
@@ -427,7 +434,7 @@ class HomeFile:
         if memory is not None and memory.state is State.ACTIVE:
             unit.scope = self._owner
             request = replace(
-                self._as_person(Verb.FORGET, unit.now),
+                self._as_person(Verb.FORGET, unit.clock),
                 memory_id=known.memory_id,
                 undo_days=self._config.undo_days,
                 reason=f"taken out of {self.name}",

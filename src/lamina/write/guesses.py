@@ -48,7 +48,7 @@ class Guess:
 def stage(unit: UnitOfWork, guess: Guess) -> Receipt:
     """Put a guess before its person; a benign one holds by itself once other turns say the same."""
     name = unit.scope.shelf(Space.USER) or ""
-    waiting = unit.memories.pending(unit.shelf(name).number, unit.now)
+    waiting = unit.memories.pending(unit.shelf(name).number, unit.clock)
     old = next((one for one in waiting if one.key == guess.key), None)
     turn = _turn(unit)
     if old is not None and old.text == guess.value:
@@ -111,7 +111,7 @@ def _proposed(unit: UnitOfWork, name: str, guess: Guess, signals: list[str]) -> 
         phase=shelf.phase.id,
         created_at=unit.now,
         updated_at=unit.now,
-        expires_at=unit.now + unit.ruleset.patience,
+        expires_at=unit.clock + unit.ruleset.patience,
         provenance=source,
         meta={**guess.meta, "signals": signals},
     )

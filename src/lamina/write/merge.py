@@ -80,7 +80,7 @@ def _met(unit: UnitOfWork, draft: Draft) -> Merge | Update | None:
         categories=(topic_of(draft.category, draft.layer),),
     )
     encoder = encoder_for(unit.ruleset)
-    answer = find_hits(unit.seen, query, unit.now, Means(embedder=encoder))
+    answer = find_hits(unit.seen, query, unit.clock, Means(embedder=encoder))
     known = [answer.memories[hit.id] for hit in answer.found.hits]
     known = [one for one in known if _fit(unit, one) and one.provenance.trust is draft.scope.trust]
     alike = compared(encoder, draft.text, [one.text for one in known])

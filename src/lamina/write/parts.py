@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from lamina.audit.keys import Anchor
-from lamina.clock import Runtime, random_token
+from lamina.clock import Runtime
 from lamina.config import Config
 from lamina.documents.index import Library
 from lamina.encoders.port import Embedder
 from lamina.model import Role, Scope
-from lamina.storage.database import Database, Transaction
-from lamina.storage.small_tables import Properties
-from lamina.write.details import chosen
+from lamina.storage.database import Database
+from lamina.write.details import check_who, chosen
 from lamina.write.ruleset import Ruleset
 
 #: Root, owner, store, settings and encoder into the index of a workspace's documents.
@@ -37,12 +36,13 @@ class Parts:
     library: OpenLibrary | None = None  #: how the workspace's documents are opened; None, and there are none
     open_writer: Callable[[], Any] = lambda: None  #: the language model that jobs may ask, if any
     adopt: bool = False  #: take the files over from another workspace on the same store
+    adopt_key: bool = False  #: go on with this key where another sealed the store
 
 
 class Who(TypedDict, total=False):
     """Who is asking, in whose name; what is left out is the workspace's owner, speaking for themselves."""
 
-    user: str | None
+    user: str  #: never None: whose memory it is must be said, or left out
     agent: str | None
     session: str | None
     run: str | None
@@ -52,12 +52,13 @@ class Who(TypedDict, total=False):
 
 
 def scope_from(config: Config, who: Who) -> Scope:
-    """Who asks, as their memories know them."""
+    """Who asks, as their memories know them; InvalidInput for a field that is unknown, or given and empty."""
+    check_who(who, Who.__annotations__)
     agent = who.get("agent")
     role = who.get("role") or (Role.AGENT if agent else Role.USER)
     return Scope(
         tenant=config.tenant,
-        user=who.get("user") or config.owner,
+        user=who.get("user", config.owner),
         agent=agent,
         session=who.get("session"),
         run=who.get("run"),
@@ -65,17 +66,3 @@ def scope_from(config: Config, who: Who) -> Scope:
         role=chosen(Role, role, "role"),
         via=who.get("via") or "python",
     )
-
-
-def store_id(database: Database) -> str:
-    """The name by which a store's anchor is known; made when the store is."""
-
-    def work(transaction: Transaction) -> str:
-        properties = Properties(transaction)
-        known = properties.get("store_id")
-        if known is None:
-            known = random_token(12)
-            properties.set("store_id", known)
-        return known
-
-    return database.read(lambda tx: Properties(tx).get("store_id")) or database.write(work)

@@ -136,7 +136,7 @@ def perform(unit: UnitOfWork, request: Request) -> Receipt:
 
 
 def forget_old_responses(unit: UnitOfWork, hours: int) -> None:
-    Responses(unit.transaction).forget(unit.now - timedelta(hours=hours))
+    Responses(unit.transaction).forget(unit.clock - timedelta(hours=hours))
 
 
 def _receipt(value: dict[str, Any]) -> Receipt:

@@ -37,7 +37,7 @@ def _live_on(unit: UnitOfWork, shelf: Shelf) -> None:
     scope, sessions = unit.scope, Sessions(unit.transaction)
     if scope.session is not None and scope.shelf(Space.SESSION) == shelf.name:
         sessions.touch(scope.user, scope.session, unit.now)
-        sessions.keep(shelf.number, unit.now, unit.now + unit.ruleset.session_timeout)
+        sessions.keep(shelf.number, unit.clock, unit.clock + unit.ruleset.session_timeout)
 
 
 def _sweep(unit: UnitOfWork, shelf: Shelf) -> None:

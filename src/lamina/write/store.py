@@ -22,6 +22,7 @@ from lamina.storage.database import Database, ReachedDatabase, Transaction
 from lamina.storage.small_tables import Properties
 from lamina.write.aftermath import Aftermath
 from lamina.write.allowance import load_allowed
+from lamina.write.custody import claim_key
 from lamina.write.entry_files import FileProblem
 from lamina.write.guardrails import Guardrails, accept, load_guardrails, policy_problem
 from lamina.write.homes import Homes
@@ -68,17 +69,22 @@ class Store:
                 self.library = parts.library(
                     parts.root, owner, parts.database, parts.config, parts.ruleset.encoder
                 )
-        self._start()
+        self._start(parts.adopt_key)
 
-    def _start(self) -> None:
+    def _start(self, adopt_key: bool) -> None:
+        why = self.mirror.why_lost()
+
         def work(unit: UnitOfWork) -> None:
+            claim_key(unit, adopt=adopt_key)
+            self.mirror.tell_renewal(unit, why)
             keep_current(unit.transaction, self.ruleset.encoder)
             Properties(unit.transaction).set(self.ruleset.policy_name, canonical(self.ruleset.snapshot))
             forget_old_responses(unit, self.config.idempotency_hours)
             load_allowed(unit.transaction, self.ruleset)
 
         system = Scope(tenant=self.config.tenant, user=self.config.owner, role=Role.SYSTEM)
-        self.write(system, self.now(), work)
+        _, unit = self.write(system, self.now(), work)
+        self.mirror.renew_anchor(unit)
         self.mirror.catch_up()
         if self.ruleset.encoder is not None:
             self.embed_missing()
@@ -105,7 +111,8 @@ class Store:
     def scope_of(self, **who: Unpack[Who]) -> Scope:
         """Who asks, as their memories know them: the workspace's owner unless another is named.
 
-        The role says who speaks: the user, unless an agent is named.
+        The role says who speaks: the user, unless an agent is named. Raises InvalidInput for a field that
+        there is not, or that is given and empty.
         """
         return scope_from(self.config, who)
 
@@ -156,9 +163,7 @@ class Store:
             for request in requests:
                 unit = UnitOfWork(transaction, self.ruleset, request.scope, request.at)
                 if done:
-                    before = done[-1][1]
-                    unit.head, unit.unlearnt = before.head, before.unlearnt
-                    unit.unlinked = before.unlinked
+                    unit.after(done[-1][1])
                 done.append((perform(unit, request), unit))
                 settle(unit, last=request is requests[-1])
             return done

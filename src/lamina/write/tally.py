@@ -54,7 +54,7 @@ class Tally:
             node = "worker" if unit.scope.via == "job" else _node(memory)
             sim = unit.closeness.get(memory.id)
             told = {"memory_id": memory.id, "category": memory.topic, "sim": sim}
-            self.note(unit.scope, unit.now, node, _OP[op], **told)
+            self.note(unit.scope, unit.clock, node, _OP[op], **told)
 
     def store(self, transaction: Transaction) -> None:
         """Put what waits into the store."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from lamina.audit import events
@@ -60,6 +60,9 @@ _CHANGE = {
 }
 
 
+#: A clock that is less behind the store than this is one of several that differ, or was corrected.
+_FAR_BEHIND = timedelta(days=1)
+
 #: Where what is learnt is written down, and the name of the operation that does it.
 LEARNINGS, LEARNING = "memory/learnings/", "learning"
 
@@ -80,7 +83,7 @@ class UnitOfWork:
     transaction: Transaction
     ruleset: Ruleset
     scope: Scope
-    now: datetime
+    clock: datetime  #: what the caller's clock says: by it deadlines are set and kept
     home: str | None = None  #: the file whose lock the caller holds, None for a change in the database alone
     lines: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  #: run id, audit line
     written: list[Memory] = field(default_factory=list)
@@ -93,6 +96,32 @@ class UnitOfWork:
     filed: bool = False  #: whether a file of something learnt has to follow
     closeness: dict[str, float] = field(default_factory=dict)  #: of what was merged into a memory, by its id
     _told: list[tuple[str, dict[str, Any]]] | None = None  #: the events, once they are kept
+    _now: datetime | None = None
+
+    @property
+    def now(self) -> datetime:
+        """The store's time, which what is written gets: the clock's, but never before what was written last.
+
+        Clocks differ between machines and are set back; the order of what happened does not change for that.
+        """
+        if self._now is None:
+            seq, sealed, latest = AuditLog(self.transaction).newest()
+            self.head = (seq, sealed)
+            self._now = self.clock if latest is None else max(self.clock, latest)
+        return self._now
+
+    @property
+    def said_now(self) -> datetime:
+        """The date of what is being said: the store's time, or the clock's where that is far behind.
+
+        Then a clock once stood months or years ahead, and the dates people ask for would be wrong till then.
+        """
+        return self.now if self.now - self.clock < _FAR_BEHIND else self.clock
+
+    def after(self, before: UnitOfWork) -> None:
+        """Go on where another change of the same transaction ended."""
+        self.head, self._now = before.head, max(self.clock, before.now)
+        self.unlearnt, self.unlinked = before.unlearnt, before.unlinked
 
     @property
     def memories(self) -> Memories:
@@ -274,14 +303,13 @@ class UnitOfWork:
         subject: tuple[str | None, int | None, str | None],
         values: tuple[str | None, str | None],
     ) -> AuditRecord:
-        audit = AuditLog(self.transaction)
-        seq, prev = self.head if self.head[0] else audit.head()
+        at, (seq, prev) = self.now, self.head
         memory_id, number, key = subject
         sealer = self.ruleset.sealer
         record = sealer.sealed(
             AuditRecord(
                 seq=seq + 1,
-                at=self.now,
+                at=at,
                 op=op,
                 scope=scope,
                 key=key,
@@ -298,7 +326,7 @@ class UnitOfWork:
                 hash="",
             )
         )
-        audit.add(record)
+        AuditLog(self.transaction).add(record)
         self.head = (record.seq, record.hash)
         return record
 

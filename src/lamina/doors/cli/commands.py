@@ -163,7 +163,7 @@ def _token(operation: Operation, call: Call, values: Values) -> int:
 
 
 def _import(operation: Operation, call: Call, values: Values) -> int:
-    whose = {"user": values["user"]} if values.get("user") else {}
+    whose = {} if values.get("user") is None else {"user": values["user"]}
 
     def made(memory: ScopedMemory, request: Any) -> Report:
         if call.out.json or sys.stderr is None or not sys.stderr.isatty():

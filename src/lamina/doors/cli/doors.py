@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from lamina.doors.doctor import Check
 from lamina.engine import Engine
@@ -20,7 +20,7 @@ class Opening(NamedTuple):
     workspace: Path | None
     settings: Mapping[str, Any]
     at: datetime | None = None  #: the time it shall be, None for the machine's clock
-    adopt: bool = False  #: make the workspace's files the home of what lived in another's
+    adopt: bool | Literal["key"] = False  #: take over another workspace's entries, or another key's store
 
 
 class Doors(NamedTuple):

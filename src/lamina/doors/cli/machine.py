@@ -252,6 +252,16 @@ def mcp(call: Call, values: Values) -> int:
     return call.answer(None) if http else 0
 
 
+def adopt_key(call: Call, values: Values) -> int:
+    """Go on with the audit key here, where another sealed the store and is lost."""
+    question = "What the other key sealed can then no longer be checked. Go on?"
+    if not call.confirmed(question, values.get("yes", False)):
+        return call.declined()
+    with call.doors.open_memory(call.opening()._replace(adopt="key")) as engine:
+        fingerprint = engine.ruleset.sealer.key_id
+    return call.answer({"fingerprint": fingerprint}, [f"The key {fingerprint} seals this store from now on."])
+
+
 def demo(call: Call, values: Values) -> int:
     """Take a tour: a week with an agent, in a workspace of its own."""
     return take_the_tour(call, values.get("folder"))
@@ -274,4 +284,5 @@ COMMANDS = (
     _command("serve", serve, Place),
     _command("mcp", mcp, Mcp),
     _command("demo", demo, Folder),
+    replace(_command("audit adopt-key", adopt_key), asks=True),
 )

@@ -621,15 +621,17 @@ def _job_lines(view: View, report: JobReport) -> Iterator[str]:
 
 def audit(view: View, answer: AuditReport) -> Shown:
     """Whether the log of every change is whole."""
-    data = {"intact": answer.intact, "records": answer.records, "findings": answer.findings}
+    data = plain(answer) | {"intact": answer.intact}
+    mark = view.out.style("note", "yellow")
+    told = [f"{mark} {one.seq}: {view.out.text(one.detail)}" for one in answer.notes]
     if answer.intact:
-        return Shown(data=data, lines=[f"The audit is intact: {answer.records} records."])
+        return Shown(data=data, lines=[f"The audit is intact: {answer.records} records.", *told])
     failure = Failure(
         code="audit_findings",
         message=f"The audit has {len(answer.findings)} findings in {answer.records} records.",
         hint="Somebody or something changed what was recorded; compare with a backup.",
     )
-    return Shown(data=data, lines=_findings(view.out, answer), failure=failure)
+    return Shown(data=data, lines=[*_findings(view.out, answer), *told], failure=failure)
 
 
 def _findings(out: Output, report: AuditReport) -> Iterator[str]:

@@ -49,7 +49,7 @@ class Bearer:
 
     def mind(self, right: Right, session: str) -> ScopedMemory:
         token = get_access_token()
-        if token is None:
+        if token is None or token.subject is None:
             raise Unauthenticated
         if right not in token.scopes:
             raise Denied(

@@ -8,9 +8,9 @@ job, slot_at, until_at, state, attempts, started_at, ended_at, next_at, code, re
 SELECT {{job_columns}} FROM job_run WHERE tenant = :tenant AND job = :job AND slot_at = :slot_at;
 
 -- name: newest_job_runs
--- The newest row of each job.
+-- The newest row of each job; one that is still to come was written by a clock that stood ahead.
 SELECT {{job_columns}} FROM job_run r WHERE tenant = :tenant
-   AND slot_at = (SELECT max(slot_at) FROM job_run n WHERE n.tenant = :tenant AND n.job = r.job)
+   AND slot_at = (SELECT max(slot_at) FROM job_run n WHERE n.tenant = :tenant AND n.job = r.job AND n.slot_at <= :now)
  ORDER BY job;
 
 -- name: covered_until
@@ -35,5 +35,5 @@ DELETE FROM job_run WHERE tenant = :tenant AND job = :job AND slot_at <
   (SELECT slot_at FROM job_run WHERE tenant = :tenant AND job = :job ORDER BY slot_at DESC LIMIT 1 OFFSET 99);
 
 -- name: dead_jobs
--- The dead letters: runs that were tried often enough.
-SELECT {{job_columns}} FROM job_run WHERE tenant = :tenant AND state = 'dead' ORDER BY job, slot_at;
+-- The dead letters: runs that were tried often enough. There is no job `decay` any more, so nothing settles its own.
+SELECT {{job_columns}} FROM job_run WHERE tenant = :tenant AND state = 'dead' AND job <> 'decay' ORDER BY job, slot_at;

@@ -1,4 +1,4 @@
--- What the five layers ask: recent episodes, procedures, use and decay, and what was known at another time.
+-- What the five layers ask: recent episodes, procedures, use, and what was known at another time.
 
 -- name: episodes_on
 -- The newest episodes of a shelf first.
@@ -29,13 +29,6 @@ UPDATE memory SET access_count = access_count + :count,
   expires_at = CASE WHEN layer = 'episodic' AND expires_at < :until THEN :until ELSE expires_at END
  WHERE tenant = :tenant AND id = :id AND state = 'active';
 
--- name: decay_inputs
-SELECT id, layer, updated_at, access_count, decay_score FROM memory
- WHERE tenant = :tenant AND state = 'active' AND id > :after ORDER BY id LIMIT :limit;
-
--- name: set_decay
-UPDATE memory SET decay_score = :score WHERE tenant = :tenant AND id = :id;
-
 -- name: known_at
 -- What a shelf held at a moment, in the words it had then: the last step until then left words behind. A guess
 -- that waits holds since never.
@@ -54,8 +47,8 @@ SELECT at FROM change_log WHERE tenant = :tenant AND thread = :thread AND revisi
 -- fragment: memory_columns_m
 m.id, m.space, m.owner, m.layer, m.kind, m.text, m.key, m.category, m.tags, m.authority, m.importance, m.priority,
 m.confidence, m.pinned, m.state, m.revision, m.tick, m.phase, m.ttl, m.created_at, m.updated_at, m.valid_from,
-m.valid_until, m.expires_at, m.purge_at, m.last_accessed_at, m.access_count, m.decay_score, m.supersedes,
-m.superseded_by, m.file, m.provenance, m.meta, m.expires_tick, m.retired_tick
+m.valid_until, m.expires_at, m.purge_at, m.last_accessed_at, m.access_count, m.supersedes, m.superseded_by,
+m.file, m.provenance, m.meta, m.expires_tick, m.retired_tick
 
 -- name: operations_of
 SELECT id, target, payload FROM operation WHERE tenant = :tenant AND kind = :kind ORDER BY id;

@@ -4,8 +4,7 @@
 -- fragment: memory_columns
 id, space, owner, layer, kind, text, key, category, tags, authority, importance, priority, confidence, pinned,
 state, revision, tick, phase, ttl, created_at, updated_at, valid_from, valid_until, expires_at, purge_at,
-last_accessed_at, access_count, decay_score, supersedes, superseded_by, file, provenance, meta, expires_tick,
-retired_tick
+last_accessed_at, access_count, supersedes, superseded_by, file, provenance, meta, expires_tick, retired_tick
 
 -- fragment: reached
 -- What the caller's allowlist lets it reach; `:reach` is bound by the transaction, '' for everything.
@@ -187,6 +186,8 @@ UPDATE posting SET data = :data
 DELETE FROM posting WHERE tenant = :tenant AND shelf = :shelf AND term = :term AND block = :block;
 
 -- name: add_memory
+-- The column decay_score is from the first release and must have a value. Nothing reads it: decay is worked out
+-- when a memory is read.
 INSERT INTO memory (
   tenant, id, shelf, slot, identity, space, owner, layer, kind, text, key, category, tags, authority, importance,
   priority, confidence, pinned, state, revision, tick, phase, ttl, created_at, updated_at, valid_from, valid_until,
@@ -195,7 +196,7 @@ INSERT INTO memory (
 VALUES (
   :tenant, :id, :shelf, :slot, :identity, :space, :owner, :layer, :kind, :text, :key, :category, :tags, :authority,
   :importance, :priority, :confidence, :pinned, :state, :revision, :tick, :phase, :ttl, :created_at, :updated_at,
-  :valid_from, :valid_until, :expires_at, :purge_at, :last_accessed_at, :access_count, :decay_score, :supersedes,
+  :valid_from, :valid_until, :expires_at, :purge_at, :last_accessed_at, :access_count, 1.0, :supersedes,
   :superseded_by, :file, :provenance, :meta, :trust, :expires_tick, :retired_tick);
 
 -- name: memory_by_id
@@ -264,7 +265,7 @@ SELECT revision, at, event, memory_id FROM change_log
  WHERE tenant = :tenant AND thread = :thread AND revision > :since ORDER BY revision LIMIT :limit;
 
 -- name: audit_head
-SELECT seq, hash FROM audit WHERE tenant = :tenant ORDER BY seq DESC LIMIT 1;
+SELECT seq, hash, at FROM audit WHERE tenant = :tenant ORDER BY seq DESC LIMIT 1;
 
 -- name: add_audit
 INSERT INTO audit (tenant, {{audit_columns}})
@@ -273,6 +274,12 @@ VALUES (:tenant, :seq, :at, :op, :scope, :key, :memory_id, :number, :actor, :via
 
 -- name: audit_after
 SELECT {{audit_columns}} FROM audit WHERE tenant = :tenant AND seq > :after ORDER BY seq LIMIT :limit;
+
+-- name: history_without_record
+-- A step of a memory's life that no record tells of: the end of the chain was cut off, or the step made up.
+SELECT memory_id, number FROM history WHERE tenant = :tenant
+EXCEPT SELECT memory_id, number FROM audit WHERE tenant = :tenant
+ORDER BY 1, 2 LIMIT 1;
 
 -- name: audit_values
 -- The words behind a record, as long as they are kept.

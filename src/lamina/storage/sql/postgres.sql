@@ -71,10 +71,11 @@ DELETE FROM checkpoint_blob
     WHERE c.tenant = :tenant AND c.user_name = :user AND c.thread = :thread AND v.value IS NOT NULL);
 
 -- fragment: readable
+-- Only what was said to hold from a later time on is held back until then, never what another clock dated ahead.
 m.state = 'active'
  AND (m.expires_at IS NULL OR m.expires_at > :now)
  AND (m.valid_until IS NULL OR m.valid_until > :now)
- AND (m.valid_from IS NULL OR m.valid_from <= :now)
+ AND (m.valid_from IS NULL OR m.valid_from <= :now OR m.valid_from <= m.created_at)
  AND (cardinality(:layers::text[]) = 0 OR m.layer = ANY(:layers))
  AND (cardinality(:kinds::text[]) = 0 OR m.kind = ANY(:kinds))
  AND (cardinality(:categories::text[]) = 0 OR {{topic}} = ANY(:categories))

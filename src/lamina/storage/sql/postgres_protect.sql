@@ -10,7 +10,8 @@ BEGIN
     EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
     END;
   END IF;
-  IF NOT pg_has_role(current_user, 'lamina_app', 'SET') THEN
+  -- Before 16 every member may become the role, and there is no word for less: see `protection` in postgres.py.
+  IF NOT pg_has_role(current_user, 'lamina_app', '{{may_become}}') THEN
     EXECUTE format('GRANT lamina_app TO %I', current_user);
   END IF;
   GRANT USAGE ON SCHEMA lamina TO lamina_app;
