@@ -128,7 +128,7 @@ class Cut(Desk):
 
 
 def cut_off(task: Task, after: int) -> None:
-    task.files = cut = Cut(task.engine.root, task.check, dry_run=False, wait_s=1)
+    task.files = cut = Cut(task.store.root, task.check, dry_run=False, wait_s=1)
     cut.left = after
     micro_sync(task)
 

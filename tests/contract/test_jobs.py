@@ -174,12 +174,12 @@ def cheat_with_the_desk(task: Task) -> None:
 
 
 def cheat_behind_its_back(task: Task) -> None:
-    assert task.engine.root is not None
-    replace_file(task.engine.root, "MEMORY.md", b"mine\n", None)
+    assert task.store.root is not None
+    replace_file(task.store.root, "MEMORY.md", b"mine\n", None)
 
 
 def cheat_as_another_job(task: Task) -> None:
-    run_job(task.engine, "x", task.now, jobs=a_job(cheat_behind_its_back, may_write=("MEMORY.md",)))
+    run_job(task.store, "x", task.now, jobs=a_job(cheat_behind_its_back, may_write=("MEMORY.md",)))
 
 
 @pytest.mark.parametrize(
@@ -219,8 +219,8 @@ FORBIDDEN = [
 @pytest.mark.parametrize(("name", "file"), FORBIDDEN)
 def test_no_job_of_ours_can_write_what_the_document_forbids_it(tmp_path: Path, name: str, file: str) -> None:
     def cheat(task: Task) -> None:
-        assert task.engine.root is not None
-        replace_file(task.engine.root, file, b"mine\n", read_file(task.engine.root, file))
+        assert task.store.root is not None
+        replace_file(task.store.root, file, b"mine\n", read_file(task.store.root, file))
 
     with lamina.open(tmp_path / "w") as engine:
         report = run_job(engine, name, engine.now(), jobs={name: replace(JOBS[name], work=cheat)})
@@ -272,7 +272,7 @@ def test_a_job_that_must_not_know_a_file_cannot_read_it(workspace: Place, name: 
     seen: list[str] = []
 
     def peek(task: Task) -> None:
-        for read in (task.files.read, lambda one: read_file(task.engine.root or Path(), one)):
+        for read in (task.files.read, lambda one: read_file(task.store.root or Path(), one)):
             with pytest.raises(Denied) as caught:
                 read(name)
             seen.append(caught.value.code)
