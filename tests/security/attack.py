@@ -326,7 +326,11 @@ def services() -> Iterable[Verb]:
         module = importlib.import_module(f"{lifecycle.__name__}.{one.name}")
         for name, member in inspect.getmembers(module, inspect.isfunction):
             first = next(iter(_hints(member).values()), None)
-            if not name.startswith("_") and member.__module__ == module.__name__ and first in (AnyCaller, ScopedMemory):
+            if (
+                not name.startswith("_")
+                and member.__module__ == module.__name__
+                and first in (AnyCaller, ScopedMemory)
+            ):
                 yield Verb((module.__name__, name), member, service=True)
 
 
