@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import lamina_services
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 
+from lamina import lifecycle
 from lamina.model import Kind, Layer, Space
 from lamina.scoped import ScopedMemory
+from lamina.write.caller import Caller as AnyCaller
 from tests.security.world import QUESTIONS, Caller, Mark, World
 
 #: Verbs that store nothing: only these are asked in stolen words, which would else become the thief's own.
@@ -320,12 +321,16 @@ def verbs(cls: type = ScopedMemory, above: tuple[str, ...] = ()) -> Iterable[Ver
 
 
 def services() -> Iterable[Verb]:
-    """Every public function over a mind in the services."""
-    for one in pkgutil.iter_modules(lamina_services.__path__):
-        module = importlib.import_module(f"lamina_services.{one.name}")
+    """Every public function for a caller in the room where memories end and leave."""
+    for one in pkgutil.iter_modules(lifecycle.__path__):
+        module = importlib.import_module(f"{lifecycle.__name__}.{one.name}")
         for name, member in inspect.getmembers(module, inspect.isfunction):
             first = next(iter(_hints(member).values()), None)
-            if not name.startswith("_") and member.__module__ == module.__name__ and first is ScopedMemory:
+            if (
+                not name.startswith("_")
+                and member.__module__ == module.__name__
+                and first in (AnyCaller, ScopedMemory)
+            ):
                 yield Verb((module.__name__, name), member, service=True)
 
 

@@ -56,7 +56,7 @@ class Remote:
                 hint="Connect with the token of that user or agent.",
             )
         named = {"X-Lamina-Session": session, "X-Lamina-Run": run}
-        headers = {name: value.encode() for name, value in named.items() if value is not None}
+        headers = {name: _sendable(value) for name, value in named.items() if value is not None}
         return RemoteMemory(self._transport, headers)
 
     def close(self) -> None:
@@ -96,15 +96,23 @@ class RemoteMemory:
             raise InvalidInput(f"`{name}` cannot be said to a server.", code="field_unknown")
         said = [(here[name], plain(value)) for name, value in values.items()]
         path, said = _path(route, said)
-        headers = {one.about.header: str(value).encode() for one, value in said if one.about.header}
+        headers = {one.about.header: _sendable(value) for one, value in said if one.about.header}
         rest = {one.wire: value for one, value in said if not one.about.header}
         body = None
         if route.method in ("POST", "PATCH"):
             body = rest
         elif rest:
-            path = f"{path}?{urlencode({name: _texts(value) for name, value in rest.items()}, doseq=True)}"
+            told = {name: _texts(value) for name, value in rest.items()}
+            path = f"{path}?{urlencode(told, doseq=True, errors='replace')}"
         answer = self._transport.ask(route.method, path, body, {**self._headers, **headers})
         return _answer(operation, route, answer)
+
+
+def _sendable(value: Any) -> bytes:
+    """A value for a header, which is one line of UTF-8."""
+    if not isinstance(value, str) or not value.isprintable():  # a lone surrogate is not printable either
+        raise InvalidInput("A name or a key has visible characters only.", code="name_invalid")
+    return value.encode()
 
 
 def _route(operation: Operation) -> Route | None:
@@ -121,7 +129,9 @@ def _path(route: Route, said: Given) -> tuple[str, Given]:
     for name in in_path:
         if not named.get(name):
             raise InvalidInput(f"`{name}` is needed here.", code="field_missing")
-    path = re.sub(r"\{(\w+)\}", lambda part: quote(str(named[part[1]]), safe=":,@~"), route.path)
+        if "/" in str(named[name]):
+            raise NotFound  # nothing that can be named has one
+    path = re.sub(r"\{(\w+)\}", lambda part: quote(str(named[part[1]]), ":,@~", errors="replace"), route.path)
     return path, [(one, value) for one, value in said if one.wire not in in_path]
 
 
@@ -136,9 +146,9 @@ def _answer(operation: Operation, route: Route, said: Said) -> Any:
     if said.status == 204:
         return None
     body = said.json()
-    if said.status >= 300 or said.kind == _PROBLEM:
-        return _problem(operation, said.status, body)
     try:
+        if said.status >= 300 or said.kind == _PROBLEM:
+            return _problem(operation, said.status, body)
         name = route.under
         if name is None and get_origin(operation.answer) in (list, tuple):
             name = "items"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
@@ -50,13 +51,18 @@ def _bare_app() -> FastAPI:
         redirect_slashes=False,
         generate_unique_id_function=_operation_name,
     )
-    app.include_router(routes_of(OPERATIONS.values(), CUSTOMS))
-    app.include_router(by_hand.router)
-    app.include_router(compat.routes())
-    app.include_router(by_hand.health)
+    for one in _routers(tuple(one.run for one in OPERATIONS.values())):
+        app.include_router(one)
     problems.install(app)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     return app
+
+
+@cache
+def _routers(_: tuple[Callable[..., Any], ...]) -> list[APIRouter]:
+    """The routes of the operations that there are now; making their models takes longest of all."""
+    derived = routes_of(OPERATIONS.values(), CUSTOMS)
+    return [derived, by_hand.router, compat.routes(), by_hand.health]
 
 
 def _operation_name(route: APIRoute) -> str:
