@@ -72,14 +72,14 @@ RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 
 #: The packages beside `lamina`, each with a reason and a limit of its own: docs/decisions/0013.
 LIBRARIES = {
-    "lamina.text": 2_500,
-    "lamina.language": 3_500,
+    "lamina.text": 2_600,
+    "lamina.language": 3_900,
     "lamina.policy": 1_600,
-    "lamina.ranking": 3_000,
+    "lamina.ranking": 3_200,
     "lamina.workspace": 1_500,
     "lamina.documents": 800,
     "lamina.imports": 2_000,
-    "lamina_services": 2_500,
+    "lamina_services": 2_600,
     "lamina.jobs": 3_000,
 }
 
@@ -156,7 +156,7 @@ TIME_AND_CHANCE = {
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 50
 MAX_PARAMETERS = 6
-MAX_CORE_LINES = 13_000
+MAX_CORE_LINES = 14_000
 OUTSIDE_CORE = {"surfaces", "integrations", *LIBRARIES}
 #: A decorated function here is a command, a route or a tool: each parameter is a flag or a field.
 ONE_PARAMETER_PER_FIELD = ("surfaces/cli/", "surfaces/http/", "surfaces/mcp/")

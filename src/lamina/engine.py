@@ -437,7 +437,7 @@ class Engine:
                 audit_records=AuditLog(transaction).head()[0],
                 pending_operations=Operations(transaction).count(),
                 dead_jobs=tuple(sorted({row[0] for row in transaction.all("dead_jobs")})),
-                analyser=int(Properties(transaction).get("analyser") or 0),
+                analyser=Properties(transaction).number("analyser"),
                 problems=self.problems(),
                 meaning=meaning,
             )
@@ -545,9 +545,9 @@ class Engine:
         if request.verb is Verb.REMEMBER and request.draft is not None:
             draft = request.draft
             return self._holder(draft.scope, draft.space, None if draft.place else draft.key)
-        memory = self.database.read(lambda tx: Memories(tx).get(request.memory_id))
+        memory = self.database.read(lambda tx: Memories(tx).load([request.memory_id])).get(request.memory_id)
         if memory is None:
-            return None
+            return None  # or it cannot be read, which whoever carries it out will say
         if request.target is not None and (home := self._holder(request.scope, request.target, memory.key)):
             return home
         return next((home for home in self._homes if home.name == memory.file), None)
@@ -558,14 +558,16 @@ class Engine:
 
 def _reindexed(transaction: Transaction, encoder: Embedder | None) -> int:
     text_index, memories = TextIndex(transaction), Memories(transaction)
+    text_index.mend()
     text_index.clear()
     Vectors(transaction).clear()
-    ids = memories.in_order()
+    ids, count = memories.in_order(), 0
     for start in range(0, len(ids), _REBUILD_PAGE):
         texts: dict[int, dict[int, str]] = defaultdict(dict)
         page = ids[start : start + _REBUILD_PAGE]
         known = memories.load(page)
-        for memory in map(known.__getitem__, page):
+        count += len(known)
+        for memory in (known[one] for one in page if one in known):  # the others cannot be read
             shelf = text_index.open_shelf(memory.shelf)[0]
             slot = text_index.add(shelf, indexed_terms(memory), said_in(memory))
             memories.set_slot(memory.id, slot)
@@ -575,7 +577,7 @@ def _reindexed(transaction: Transaction, encoder: Embedder | None) -> int:
     for shelf, those in Documents(transaction).reindex():
         learn(transaction, encoder, shelf, those)
     Properties(transaction).set("analyser", str(ANALYSER_VERSION))
-    return len(ids)
+    return count
 
 
 def _without_password(url: str) -> str:

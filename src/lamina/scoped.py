@@ -560,7 +560,9 @@ class ScopedMemory(Team):
 
     def explain(self, memory_id: str) -> Explanation:
         """Why a memory is there, told from what was recorded when it was decided."""
-        return explained(self.get(memory_id), self.history(memory_id))
+        memory, history = self.get(memory_id), self.history(memory_id)
+        whole = not self.engine.database.damage.has("history", memory_id)
+        return explained(memory, history, whole=whole)
 
     def trace(self, last: int = 20) -> tuple[TraceEvent, ...]:
         """The newest trace events of the caller's shelves, oldest of them first."""

@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from lamina.hear.correct import noticed
 from lamina.hear.obey import obey
 from lamina.hear.turn import Turn, understood
-from lamina.language.acknowledge import acknowledge, language_for
+from lamina.language.acknowledge import acknowledge, language_for, refusal
 from lamina.language.command import Action, Command
 from lamina.language.commands import commands
 from lamina.language.infer import EARLIER, infer
 from lamina.language.layering import correction_in, expertise_in
-from lamina.model import Heard, Kind, Outcome, Receipt, Role, Trust
+from lamina.model import Deny, Heard, Kind, Outcome, Receipt, Role, Trust
 from lamina.policy.consent import Care
 from lamina.text.normalise import Language
+from lamina.write.promote import is_refused_move
 
 if TYPE_CHECKING:
     from lamina.scoped import ScopedMemory
@@ -30,17 +32,22 @@ def converse(mind: ScopedMemory, text: str, reply: str | None, tools: Sequence[M
     turn = understood(mind.scope, text, reply, tools, rules)
     asked = [] if mind.scope.trust is Trust.UNTRUSTED else commands(text, book=rules)
     asked = _without_promoted(asked, turn)
-    if asked and mind.engine.judge(turn.drafts[0]).code.startswith("privacy_"):
-        # A value may look harmless without the words around it, which say what it is.
-        asked = [one for one in asked if one.action in _LEAVE_NO_TURN]
+    if not asked and _is_person(mind):
+        asked = noticed(mind, text)
     if not asked:
-        heard = mind.engine.hear(turn)
+        heard = _in_words(mind, turn, mind.engine.hear(turn))
         if not _is_person(mind):
             return heard
         heard, extract = _with_lessons(mind, text, _with_guesses(mind, text, heard)), mind.engine.extract
         return heard if extract is None else extract(mind, text, heard)
-    said = voice(mind, text)
-    obeyed = [receipt for command in asked for receipt in obey(mind, command, said)]
+    said, objection = voice(mind, text), mind.engine.judge(turn.drafts[0])
+    # A value may look harmless without the words around it, which say what it is.
+    secret = objection if isinstance(objection, Deny) and objection.code.startswith("privacy_") else None
+    obeyed = [
+        receipt
+        for command in asked
+        for receipt in obey(mind, command, said, None if command.action in _LEAVE_NO_TURN else secret)
+    ]
     refused = all(one.decision is Outcome.DENIED for one in obeyed)
     heard = _kept(mind, turn if refused else replace(turn, hint=None), asked)
     lines = dict.fromkeys(one.acknowledgement for one in obeyed if one.acknowledgement)
@@ -50,6 +57,23 @@ def converse(mind: ScopedMemory, text: str, reply: str | None, tools: Sequence[M
         acknowledgement="\n".join(lines),
         events=tuple(events),
         asked=len(obeyed),
+    )
+
+
+def _in_words(mind: ScopedMemory, turn: Turn, heard: Heard) -> Heard:
+    """What a phrase asked to be kept for a wider space and was not, in the words of the person's language."""
+    receipts = list(heard.receipts)
+    missing = [at for at, one in enumerate(receipts) if turn.hint and is_refused_move(one)]
+    if not missing:
+        return heard
+    first = next((one.code for one in receipts if one.code.startswith("privacy_")), "")
+    said = voice(mind, turn.drafts[0].text)
+    for at in missing:
+        words = acknowledge(refusal(first or receipts[at].code), *said)
+        receipts[at] = replace(receipts[at], acknowledgement=words)
+    told = [heard.acknowledgement, *(receipts[at].acknowledgement for at in missing)]
+    return replace(
+        heard, receipts=tuple(receipts), acknowledgement="\n".join(dict.fromkeys(filter(None, told)))
     )
 
 
@@ -99,9 +123,11 @@ def _with_guesses(mind: ScopedMemory, text: str, heard: Heard) -> Heard:
     for one in guesses:
         if one.key not in values or values[one.key].value != one.value:
             receipt = mind.propose(one.value, one.key, one.confidence, f"inferred:{one.reason}")
-            how = "pending_named" if engine.ruleset.fields.care(one.key) is Care.SENSITIVE else "pending"
-            said = acknowledge(how, *voice(mind, text), key=one.key, value=one.value)
-            staged.append(replace(receipt, acknowledgement=said))
+            if receipt.decision is Outcome.HELD:
+                how = "pending_named" if engine.ruleset.fields.care(one.key) is Care.SENSITIVE else "pending"
+                said = acknowledge(how, *voice(mind, text), key=one.key, value=one.value)
+                receipt = replace(receipt, acknowledgement=said)
+            staged.append(receipt)
     told = [one.acknowledgement for one in staged if one.decision is Outcome.HELD]
     return replace(
         heard,

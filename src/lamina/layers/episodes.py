@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 from lamina.layers.drafting import drafted, kept, newest
 from lamina.model import Kind, Layer, Receipt, Space
 from lamina.ranking.decay import EPISODE_LIFE
+from lamina.ranking.tiers import is_likely
 from lamina.text.accounts import Episode, Result, episode_of, episode_text
 from lamina.text.normalise import well_formed
 from lamina.write.details import chosen, whole_number
@@ -56,7 +57,7 @@ class Episodes:
         whole_number(limit, "limit", 1, 1000)
         if topic.strip():
             hits = self.mind.recall(topic, k=limit, layers=[Layer.EPISODIC], spaces=[Space.USER])
-            found = self.mind.loaded([hit.id for hit in hits])
+            found = self.mind.loaded([hit.id for hit in hits if is_likely(hit.scores)])
         else:
             found = newest(self.mind, Layer.EPISODIC, limit, (Space.USER,))
             self.mind.engine.reads.note([one.id for one in found], self.mind.engine.now())

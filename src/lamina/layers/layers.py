@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from lamina.errors import InvalidInput
 from lamina.language.layering import confidence_of, layer_asked, procedure_in, suggested
-from lamina.layers.drafting import drafted, kept
+from lamina.layers.drafting import drafted, kept, kept_out
 from lamina.layers.episodes import Episodes
 from lamina.layers.learning_files import free_name
 from lamina.layers.procedures import Procedures
@@ -140,6 +140,8 @@ class Layers:
         decision, engine = self.mind.engine.judge(draft), self.mind.engine
         if isinstance(decision, Deny):
             return Learned(receipt=kept(self.mind, draft), layer=layer)
+        if (refused := kept_out(self.mind, draft)) is not None:
+            return Learned(receipt=refused, layer=layer)
         twin, warning = self._beside(text)
         if twin is not None:
             known = Receipt(decision=Outcome.UNCHANGED, code="same", ids=(twin.id,), revision=twin.revision)

@@ -64,5 +64,4 @@ def statements(transaction: Transaction, shelf: str, now: datetime, limit: int) 
     known = TextIndex(transaction).shelf(shelf)
     if known is None:
         return []
-    rows = transaction.all("statements_on", shelf=known[0], now=micros(now), limit=limit)
-    return [from_row(row) for row in rows]
+    return transaction.each(from_row, "statements_on", shelf=known[0], now=micros(now), limit=limit)

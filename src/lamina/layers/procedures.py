@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from lamina.errors import InvalidInput
 from lamina.language.layering import CONFIDENCE
-from lamina.layers.drafting import drafted, kept, newest
+from lamina.layers.drafting import drafted, kept, kept_out, newest
 from lamina.model import Deny, Draft, Kind, Layer, Memory, Outcome, Receipt, Space, State, iso
+from lamina.ranking.tiers import is_likely
 from lamina.similarity.compare import SAME, same_task
 from lamina.text.accounts import Origin, Procedure, Result, procedure_of, united, worded
 from lamina.text.normalise import folded, well_formed
@@ -38,13 +39,16 @@ class Procedures:
         if not task.strip():
             return [procedure_of(one) for one in self._all()[:limit]]
         found = self.mind.recall(task, k=limit, layers=[Layer.PROCEDURAL], trusted_only=True)
-        return [procedure_of(one) for one in self.mind.loaded([hit.id for hit in found])]
+        fitting = [hit.id for hit in found if is_likely(hit.scores)]
+        return [procedure_of(one) for one in self.mind.loaded(fitting)]
 
     def learn(
         self, trigger: str, steps: Sequence[str], source: str = "explicit", space: str = "user"
     ) -> Receipt:
         """Keep a procedure; one whose trigger means the same is extended instead: code `merged`."""
         draft = self._draft(trigger, steps, source, space)
+        if (refused := kept_out(self.mind, draft)) is not None:
+            return refused
         twin = None if isinstance(self.mind.engine.judge(draft), Deny) else self._twin(draft)
         if twin is not None:
             receipt = self.mind.engine.act(self.mind.scope, lambda unit: _merge(unit, twin, draft))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lamina.errors import Denied
 from lamina.language.layering import CONFIDENCE
 from lamina.language.user_model import belongs, is_item, model_of, updates_of
 from lamina.layers.drafting import drafted, kept
-from lamina.model import Layer, Memory, Outcome, Receipt, Role
+from lamina.model import Layer, Memory, Outcome, Receipt, Role, Space
 
 if TYPE_CHECKING:
     from lamina.scoped import ScopedMemory
@@ -31,7 +31,7 @@ class UserModel:
     def update(self, partial: Any) -> list[Receipt]:
         """Merge what is given into the model; what is not mentioned stays, and lists grow.
 
-        What an agent says against the person's own word is not written: it waits for theirs.
+        What an agent says is not written: it waits for the person's word.
         """
         standing = {one.key: one for one in self.mind.keyed() if one.layer is not Layer.WORKING}
         receipts = []
@@ -52,8 +52,11 @@ class UserModel:
         key = guess.key or ""
         details = {"key": key, "kind": guess.kind, "priority": max(70, guess.priority), "reason": reason}
         in_file = not key.startswith("user.") or any(one.key == key and one.file for one in self.mind.keyed())
-        draft = drafted(self.mind, guess.text, details, place="" if in_file else f"key:{key}")
-        made = kept(self.mind, draft)
+        mind, asked = self.mind, guess.meta.get("asked", {})
+        if asked.get("space") == Space.SESSION:  # the one in which it was asked for
+            mind = type(mind)(mind.engine, replace(mind.scope, session=guess.provenance.session_id))
+        draft = drafted(mind, guess.text, details | asked, place="" if in_file else f"key:{key}")
+        made = kept(mind, draft)
         if made.decision is Outcome.DENIED:
             return made
         told = made.acknowledgement
@@ -62,7 +65,8 @@ class UserModel:
     def _set(self, key: str, value: str, *, in_file: bool) -> Receipt:
         person = self.mind.scope.role in (Role.USER, Role.ADMIN)
         sure = CONFIDENCE["human" if person else "auto"]
-        details = {"key": key, "layer": Layer.USER_MODEL, "confidence": sure, "reason": "user_model"}
+        reason = "user_model" if person else "proposed:user_model"
+        details = {"key": key, "layer": Layer.USER_MODEL, "confidence": sure, "reason": reason}
         # A place of its own keeps it out of the workspace's files, which others may read.
         return kept(self.mind, drafted(self.mind, value, details, place="" if in_file else f"key:{key}"))
 

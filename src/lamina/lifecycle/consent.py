@@ -9,12 +9,13 @@ from lamina.engine import Engine
 from lamina.errors import InvalidInput
 from lamina.layers.drafting import drafted
 from lamina.model import Hold, Memory, Receipt, Role, Space, State
-from lamina.policy.consent import Channel, standing_of
+from lamina.policy.consent import Care, Channel, standing_of
 from lamina.scoped import ScopedMemory
 from lamina.storage.database import Transaction
 from lamina.storage.memories import from_row, micros
 from lamina.storage.text_index import TextIndex
-from lamina.write.guesses import close
+from lamina.write.guesses import close, turns_of
+from lamina.write.noes import refused_before
 from lamina.write.unit_of_work import UnitOfWork
 
 #: How many proposals are shown, or closed in one transaction.
@@ -51,8 +52,8 @@ def _all_on(transaction: Transaction, name: str) -> list[Memory]:
     """The latest proposals on a shelf, whatever became of them, oldest of them first."""
     if (known := TextIndex(transaction).shelf(name)) is None:
         return []
-    rows = transaction.all("guesses_on", shelf=known[0], guesses="%:%:pending:%", limit=_AT_ONCE)
-    return [from_row(row) for row in reversed(rows)]
+    guesses = "%:%:pending:%"
+    return transaction.each(from_row, "guesses_on", shelf=known[0], guesses=guesses, limit=_AT_ONCE)[::-1]
 
 
 def proposal_of(mind: ScopedMemory, memory: Memory) -> Proposal:
@@ -66,7 +67,7 @@ def proposal_of(mind: ScopedMemory, memory: Memory) -> Proposal:
         field=fields.name_of(memory.key),
         care=fields.care(memory.key).value,
         status=status.value,
-        signals=len(memory.meta.get("signals", ())),
+        signals=len(turns_of(memory)),
         confidence=memory.confidence,
         proposed_by=memory.provenance.actor,
         reason=memory.provenance.reason or "",
@@ -77,16 +78,26 @@ def proposal_of(mind: ScopedMemory, memory: Memory) -> Proposal:
 
 
 def needs_consent(mind: ScopedMemory, text: str, key: str) -> bool:
-    """Whether remembering this under a key would wait for the person; what cannot be kept at all does not."""
-    if not key or not mind.engine.ruleset.fields.asks(mind.scope, key):
-        return False
+    """Whether the person should be asked before this is remembered: it is sensitive and not decided yet.
+
+    What cannot be kept at all is not asked about.
+    """
+    engine = mind.engine
     try:
         draft = drafted(mind, text, {"key": key})
     except InvalidInput:
         return False
+    if engine.ruleset.fields.care(draft.key) is not Care.SENSITIVE or not isinstance(
+        engine.judge(draft), Hold
+    ):
+        return False
     known = mind.resolve([draft.key or ""]).get(draft.key or "")
-    same = known is not None and known.value == draft.text
-    return not same and isinstance(mind.engine.judge(draft), Hold)
+    if known is not None and known.value == draft.text:
+        return False
+    now = engine.now()
+    return engine.database.read(
+        lambda tx: refused_before(UnitOfWork(tx, engine.ruleset, mind.scope, now), draft) is None
+    )
 
 
 def answered(mind: ScopedMemory, key: str, *, agreed: bool) -> Receipt:
@@ -118,4 +129,4 @@ def lapse_guesses(engine: Engine) -> int:
 
 def _overdue(transaction: Transaction, now: datetime) -> list[Memory]:
     """Proposals of anybody that nobody decided in time."""
-    return [from_row(row) for row in transaction.all("overdue_guesses", now=micros(now), limit=_AT_ONCE)]
+    return transaction.each(from_row, "overdue_guesses", now=micros(now), limit=_AT_ONCE)

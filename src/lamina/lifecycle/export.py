@@ -15,7 +15,7 @@ from lamina.engine import Engine
 from lamina.errors import Conflict
 from lamina.model import State, canonical, iso, plain, quoted
 from lamina.scoped import ScopedMemory
-from lamina.storage.database import Transaction
+from lamina.storage.database import Row, Transaction
 from lamina.storage.memories import Memories, from_micros, from_row, moment
 from lamina.storage.small_tables import Properties
 from lamina.workspace.files import explained
@@ -73,34 +73,17 @@ def parts_of(mind: ScopedMemory) -> Iterator[tuple[str, dict[str, Any]]]:
     who = {"owner": owner, "first": f"{owner},", "beyond": f"{owner}-"}
 
     def page(transaction: Transaction) -> tuple[list[Any], list[Any], list[Any]]:
-        rows = transaction.all("export_memories", after=after, limit=_AT_ONCE, **who)
-        if not rows:
+        memories = transaction.each(_memory, "export_memories", after=after, limit=_AT_ONCE, **who)
+        if not memories:
             return [], [], []
-        steps = transaction.all("export_history", after=after, last=rows[-1][1], **who)
-        return rows, steps, _edges(transaction, [row[1] for row in rows])
+        ids = [one["id"] for one in memories]
+        steps = transaction.each(_step, "export_history", after=after, last=ids[-1], **who)
+        return memories, steps, _edges(transaction, ids)
 
     while (found := engine.database.read(page))[0]:
-        rows, steps, edges = found
-        for row in rows:
-            told = plain(from_row(row[1:]))
-            del told["decay_score"]  # it follows from the rest and from the time
-            yield "memory", {**told, "place": row[0]}
-        for step in steps:
-            yield (
-                "history",
-                {
-                    "memory_id": step[0],
-                    "number": step[1],
-                    "revision": step[2],
-                    "op": step[3],
-                    "at": iso(moment(step[4])),
-                    "actor": step[5],
-                    "via": step[6],
-                    "old_text": step[7],
-                    "new_text": step[8],
-                    "decision": json.loads(step[9]),
-                },
-            )
+        memories, steps, edges = found
+        yield from (("memory", one) for one in memories)
+        yield from (("history", one) for one in steps)
         for edge in edges:
             yield (
                 "relation",
@@ -113,10 +96,31 @@ def parts_of(mind: ScopedMemory) -> Iterator[tuple[str, dict[str, Any]]]:
                     "created_at": iso(moment(edge[5])),
                 },
             )
-        after = rows[-1][1]
+        after = memories[-1]["id"]
     for name, *times in engine.database.read(lambda tx: tx.all("export_sessions", user=mind.scope.user)):
         at = [None if one is None else iso(one) for one in map(from_micros, times)]
         yield "session", {"name": name, "started_at": at[0], "last_at": at[1], "ended_at": at[2]}
+
+
+def _memory(row: Row) -> dict[str, Any]:
+    told = {**plain(from_row(row[1:])), "place": row[0]}
+    del told["decay_score"]  # it follows from the rest and from the time
+    return told
+
+
+def _step(row: Row) -> dict[str, Any]:
+    return {
+        "memory_id": row[0],
+        "number": row[1],
+        "revision": row[2],
+        "op": row[3],
+        "at": iso(moment(row[4])),
+        "actor": row[5],
+        "via": row[6],
+        "old_text": row[7],
+        "new_text": row[8],
+        "decision": json.loads(row[9]),
+    }
 
 
 def _edges(transaction: Transaction, ids: list[str]) -> list[Any]:

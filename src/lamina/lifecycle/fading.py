@@ -100,19 +100,20 @@ def soften(engine: Engine, check: Callable[[], None] = lambda: None) -> int:
 
     def work(unit: UnitOfWork) -> int:
         check()
-        rows = unit.transaction.all(
+        unused = unit.transaction.each(
+            from_row,
             "unused_memories",
             before=micros(unit.clock - timedelta(days=config.soften_days)),
             below=config.soften_below,
             learnt=f"{LEARNINGS}%",
             limit=_AT_ONCE,
         )
-        for old in map(from_row, rows):
+        for old in unused:
             purge_at = unit.clock + timedelta(days=config.purge_days)
             gone = put_aside(unit, replace(old, purge_at=purge_at), State.SOFT_DELETED)
             unit.record(HistoryOp.TTL, gone, old.text, {"code": "unused"})
             unit.trace(gone.shelf, events.deleted(unit.scope, gone, "unused", unit.snapshot))
-        return len(rows)
+        return len(unused)
 
     return _in_batches(engine, work)
 
@@ -152,7 +153,7 @@ def after_indexing(engine: Engine) -> None:
 
 def catch_up(engine: Engine) -> None:
     """When a store is opened: nothing, unless episodes were last looked after six hours ago."""
-    last, now = engine.database.read(lambda tx: Properties(tx).get(_LOOKED_AFTER)), engine.now()
-    if last is None or abs(now - moment(int(last))) >= EVERY:  # a clock set back does not put it off
+    last, now = engine.database.read(lambda tx: Properties(tx).number(_LOOKED_AFTER)), engine.now()
+    if not last or abs(now - moment(last)) >= EVERY:  # a clock set back does not put it off
         expire_episodes(engine)
         engine.database.write(lambda tx: Properties(tx).set(_LOOKED_AFTER, str(micros(now))))

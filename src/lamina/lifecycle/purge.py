@@ -82,8 +82,9 @@ def purge_due(engine: Engine, check: Callable[[], None] = lambda: None) -> int:
         check()
         now = micros(engine.now())
         rows = engine.database.read(lambda tx: tx.all("due_memories", now=now, limit=_AT_ONCE))  # noqa: B023
-        total += len(_purged(engine, system, [row[0] for row in rows]))
-        if len(rows) < _AT_ONCE:
+        done = len(_purged(engine, system, [row[0] for row in rows]))
+        total += done
+        if len(rows) < _AT_ONCE or not done:  # what cannot be read stays, and is not tried for ever
             return total
 
 
@@ -184,15 +185,14 @@ def _purged(
 
 def _line_of(unit: UnitOfWork, memory_id: str) -> Iterator[Memory]:
     """A memory that is still put aside, and what it took the place of or was made of, however far back."""
-    memory = unit.memories.get(memory_id)
+    memory = unit.memories.load([memory_id]).get(memory_id)
     if memory is None or memory.state is State.ACTIVE:
-        return  # somebody restored it meanwhile
+        return  # somebody restored it meanwhile, or it cannot be read
     shelf, _, _ = unit.memories.place(memory_id)
     waiting = [memory]
     while waiting:
         yield (one := waiting.pop())
-        rows = unit.transaction.all("taken_over", shelf=shelf, id=one.id)
-        waiting += map(from_row, rows)
+        waiting += unit.transaction.each(from_row, "taken_over", shelf=shelf, id=one.id)
 
 
 def _end(unit: UnitOfWork, memory: Memory, gone: dict[str, Memory]) -> set[str]:

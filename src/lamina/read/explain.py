@@ -18,8 +18,8 @@ _SENTENCE = {
 }
 
 
-def explained(memory: Memory, history: tuple[HistoryEntry, ...]) -> Explanation:
-    """A memory's standing and its life, a sentence each."""
+def explained(memory: Memory, history: tuple[HistoryEntry, ...], *, whole: bool = True) -> Explanation:
+    """A memory's standing and its life, a sentence each; one more where its history is not whole."""
     where = memory.file or "the database"
     lines = [
         f"{memory.id} is {memory.state}, on the shelf {memory.shelf}, and lives in {where}.",
@@ -35,6 +35,8 @@ def explained(memory: Memory, history: tuple[HistoryEntry, ...]) -> Explanation:
     if memory.superseded_by is not None:
         lines.append(f"{memory.superseded_by} took its place.")
     lines += [_told(entry) for entry in history]
+    if not whole:
+        lines.append("There is more in its history that is damaged and cannot be read.")
     return Explanation(memory=memory, history=history, lines=tuple(lines))
 
 

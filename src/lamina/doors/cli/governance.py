@@ -11,6 +11,7 @@ from typer import Argument, Option
 
 from lamina.doors.cli.call import call_of, text_or_stdin
 from lamina.doors.cli.commands import Commands
+from lamina.doors.cli.exits import DENIED, Failure
 from lamina.doors.cli.memories import MemoryId, Reason, Yes
 from lamina.doors.cli.output import Output
 from lamina.doors.cli.plain_view import plain_lines
@@ -34,7 +35,16 @@ def hear(
     words = text_or_stdin(text, "text")
     with call.mind() as mind:
         heard = mind.hear(words, reply=reply)
-    return call.answer(heard, _heard(call.out, heard))
+    return call.answer(heard, _heard(call.out, heard), _undone(heard))
+
+
+def _undone(heard: Heard) -> Failure | None:
+    """The first command that was refused or asked back: then what was said was not done, or not all of it."""
+    refused = [one for one in heard.receipts[: heard.asked] if one.decision is Outcome.DENIED]
+    if not refused:
+        return None
+    why, *hints = refused[0].warnings or ("Nothing was changed.",)
+    return Failure(refused[0].code, why, " ".join(hints), DENIED)
 
 
 def _heard(out: Output, heard: Heard) -> Iterator[str]:

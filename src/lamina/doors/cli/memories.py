@@ -124,7 +124,9 @@ def recall(
             narrowing["as_of"] = then
         found = mind.recall(query, **_given(narrowing))
     if not found.hits and not call.out.json:
-        call.out.note("Nothing is known about that.")
+        call.out.note("Nothing was found for that.")
+    elif not call.out.json and all(hit.uncertainty == "high" for hit in found):
+        call.out.note("Nothing is sure to answer that; this comes nearest.")
     return call.answer(found, _recollected(call.out, found, citations, explain))
 
 
@@ -149,7 +151,8 @@ def _hit(out: Output, number: int, hit: Hit, explain: bool, *, cited: bool) -> I
     yield f"{head}{out.text(key + hit.text, indent)}"
     lines = f"{hit.source.path}#L{hit.source.start_line}-L{hit.source.end_line}"
     place = lines if cited and hit.source.start_line else hit.id
-    yield indent + out.style(f"{place}  {hit.at:%Y-%m-%d}  {hit.source.status or hit.kind}", "dim")
+    said = f"{place}  {hit.at:%Y-%m-%d}  {hit.source.status or hit.kind}"
+    yield indent + out.style(said + ("  unsure" if hit.uncertainty == "high" else ""), "dim")
     if explain:
         ranks = ", ".join(f"{name} {rank}" for name, rank in hit.ranks.items())
         where = hit.source.path or f"{hit.source.actor} through {hit.source.via}"

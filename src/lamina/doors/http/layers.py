@@ -14,6 +14,7 @@ from lamina.doors.http.routes import VERSION, Reader, Writer, engine_of, says
 from lamina.errors import Denied, InvalidInput
 from lamina.layers.layers import Learned
 from lamina.model import Hit, Layer, Outcome, Receipt
+from lamina.ranking.tiers import is_likely
 from lamina.scoped import ScopedMemory
 
 router = APIRouter(prefix="/api", responses=says(401, 403, 422))
@@ -259,6 +260,7 @@ def _result(hit: Hit) -> Mapping[str, Any]:
         "memoryLayer": hit.layer.value,
         "createdAt": hit.at.isoformat(),
         "reasons": list(hit.reasons),
+        "uncertainty": hit.uncertainty,
     }
 
 
@@ -277,11 +279,12 @@ def consult(
         layers=[Layer.SEMANTIC, Layer.PROCEDURAL],
         kinds=["fact", "correction", "procedure", "insight"],
     )
-    found = {"principles": principles.hits, "patterns": patterns.hits}
+    both = {"principles": principles, "patterns": patterns}
+    found = {name: [hit for hit in one if is_likely(hit.scores)] for name, one in both.items()}
     short = {name: [_consulted(hit) for hit in hits] for name, hits in found.items()}
     first = next((hit for hits in found.values() for hit in hits), None)
     guidance = (
-        "Nothing is known about that."
+        "Nothing was found that bears on that."
         if first is None
         else f"Based on what is known: {first.text[:_CONSULTED]}"
     )

@@ -43,6 +43,7 @@ class Hit(Shape):
     text: str
     score: float
     reasons: list[str]
+    uncertainty: str = Field(description="`high`: it may be about something else; `low`, `medium`.")
     layer: Layer
     kind: Kind
     space: Space
