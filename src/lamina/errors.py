@@ -8,7 +8,7 @@ LaminaError
  ├─ Unauthenticated   we do not know who is asking
  ├─ Conflict          somebody else was first
  ├─ Unavailable       try again later; whether the work was done is said
- └─ Damaged           a store or workspace cannot be used as it is
+ └─ Damaged           a store or workspace, or one row of it, cannot be used as it is
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def test_each_change_is_one_record_in_order(place: Place) -> None:
         (7, "deny", "privacy_deny_sensitive", "agent:planner"),
         (8, "delete", "forgotten", "user:ana"),
         (9, "restore", "restored", "user:ana"),
-        (10, "upsert", "allowed", "agent:planner"),
+        (10, "stage_inferred", "staged", "agent:planner"),
     ]
 
 

@@ -438,7 +438,7 @@ SEEDS = range(20261116, 20261126)
 MORE_SEEDS = range(20261126, 20261166)
 
 
-def test_people_and_agents_write_the_same_file_and_neither_loses_a_thing(workspace: Place) -> None:
+def test_people_and_programs_write_the_same_file_and_neither_loses_a_thing(workspace: Place) -> None:
     interleave(workspace, SEEDS[0])
 
 
@@ -454,25 +454,25 @@ def test_it_holds_for_10000_interleavings(tmp_path: Path, lamina_home: Path, see
 
 
 def interleave(place: Place, seed: int) -> None:
-    """200 seeded interleavings: a person saves before, during and after an agent's write."""
+    """200 seeded interleavings: a person saves before, during and after a program writes in their name."""
     pick = random.Random(seed)
     assert place.folder is not None
     create_workspace(place.folder, "ana")
     person = Person(place.profile, pick)
     engine = opened(place, person.moment)
-    agent = engine.scope(agent="planner")
+    program = engine.scope()
     acknowledged: dict[str, str] = {}
 
     rounds = 200 if place.url is None else 60
     for number in range(rounds):
         place.clock.advance(seconds=1)
         person.when = {person.moments + pick.randrange(1, 6) for _ in range(pick.randrange(3))}
-        key = f"agent.{pick.randrange(6)}"
+        key = f"program.{pick.randrange(6)}"
         if pick.random() < 0.2 and key in acknowledged:
-            agent.forget(key)
+            program.forget(key)
             del acknowledged[key]
         else:
-            assert agent.remember(f"written {number}", key=key).decision is Outcome.ADMITTED
+            assert program.remember(f"written {number}", key=key).decision is Outcome.ADMITTED
             acknowledged[key] = f"written {number}"
         if number % 10 == 0:
             person.save()
@@ -482,8 +482,8 @@ def interleave(place: Place, seed: int) -> None:
     assert [n for n in range(1, person.typed + 1) if f"remark {n}, " not in text] == [], seed
     assert [line for line in person.lines.values() if line not in text] == [], seed
     person.when = set()
-    agents = {key: value for key, value in values(place).items() if key.startswith("agent.")}
-    assert agents == acknowledged, seed
+    programs = {key: value for key, value in values(place).items() if key.startswith("program.")}
+    assert programs == acknowledged, seed
     everything = {hit.key: hit.text for hit in engine.scope().recall("written typed", k=100)}
     assert everything == values(place), seed
     assert engine.status().problems == ()

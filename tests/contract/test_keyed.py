@@ -115,11 +115,11 @@ def test_the_higher_authority_wins_whoever_speaks_first(engine: Engine) -> None:
 
 
 def test_between_equals_the_later_word_counts(engine: Engine) -> None:
-    agent = engine.scope(agent="planner")
-    agent.remember("one", key="tone")
+    ana = engine.scope()
+    ana.remember("one", key="tone")
 
-    assert agent.remember("two", key="tone").code == "superseded"
-    assert engine.scope(agent="other").remember("three", key="tone").code == "superseded"
+    assert ana.remember("two", key="tone").code == "superseded"
+    assert engine.scope(session="other").remember("three", key="tone").code == "superseded"
 
 
 def test_a_keyed_memory_is_a_preference_of_the_user_model(ana: ScopedMemory) -> None:

@@ -31,7 +31,7 @@ def test_an_expired_key_can_be_set_again_by_anyone_who_may_set_it(engine: Engine
     first = engine.scope().remember("friendly", key="tone", ttl="1h").ids[0]
     place.clock.advance(hours=2)
 
-    receipt = engine.scope(agent="planner").remember("formal", key="tone")
+    receipt = engine.scope(session="later").remember("formal", key="tone")
 
     assert (receipt.decision, receipt.code) == (Outcome.ADMITTED, "allowed")
     assert engine.scope().get(first).state is State.EXPIRED

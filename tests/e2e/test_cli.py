@@ -663,6 +663,57 @@ def test_a_bug_is_admitted_in_one_sentence_and_shown_on_request(
 
 # Start-up.
 
+
+def test_one_damaged_row_is_named_and_stops_nothing_else(ana: Shell) -> None:
+    """One byte of what is stored, made no UTF-8 by a failing disk."""
+    other = ana.run("remember", "Ana keeps a spare key under the blue pot", "--json").data["ids"][0]
+    spoilt = "CAST(x'ff' || substr(CAST(text AS BLOB), 2) AS TEXT)"
+    execute(ana, f"UPDATE memory SET text = {spoilt} WHERE id = '{FACT}'")
+
+    found = ana.run("recall", "spare key")
+    assert found.code == 0
+    assert "blue pot" in found.out
+    for words in (("export", "--to", "saved"), ("rebuild",), ("context", "spare key"), ("explain", other)):
+        assert ana.run(*words).code == 0, words
+    assert "blue pot" in (ana.folder / "saved" / "memories.jsonl").read_text("utf-8")
+    asked = ana.run("explain", FACT, "--json")
+    assert (asked.code, asked.error) == (1, "row_damaged")
+    assert f"memory {FACT}" in asked.envelope["error"]["message"]
+    for words in (("doctor",), ("audit", "verify")):
+        told = ana.run(*words)
+        assert told.code == 1, words
+        assert f"memory {FACT} (text)" in told.out, words
+        assert "Traceback" not in told.err
+    assert f"memory {FACT} (text)" in ana.run("rebuild").err  # what is left out is said
+
+
+def test_another_key_is_refused_and_a_lost_one_can_be_replaced(ana: Shell) -> None:
+    key = ana.home / "lamina" / "keys" / "audit.key"
+    key.write_bytes(b"k" * 32)
+
+    told = ana.run("recall", "anything", "--json")
+    assert (told.code, told.error) == (2, "audit_key_other")
+    assert "adopt-key" in told.envelope["error"]["hint"]
+    assert ana.run("doctor").code == 1
+    assert ana.run("audit", "adopt-key", "--json").error == "confirmation_needed"
+    assert ana.run("audit", "adopt-key", "--yes").code == 0
+    report = ana.run("audit", "verify", "--json")
+    assert report.data["intact"]
+    assert [one["what"] for one in report.data["notes"]] == ["key_adopted"]
+    assert "note" in ana.run("audit", "verify").out
+
+
+def test_a_lost_anchor_is_told_by_verify_from_then_on(ana: Shell) -> None:
+    (anchor,) = (ana.home / "lamina" / "anchors").iterdir()
+    anchor.write_bytes(b"")
+
+    for _ in range(2):
+        told = ana.run("audit", "verify")
+        assert told.code == 0
+        assert "the anchor was empty and was made anew after record" in told.out
+    assert "made anew" in ana.run("doctor").out
+
+
 HEAVY = {
     "anyio",
     "apsw",

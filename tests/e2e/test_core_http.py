@@ -66,6 +66,28 @@ def test_an_agent_cannot_agree_with_its_own_guess(client: Caller) -> None:
     assert (without.status_code, without.json()["code"]) == (403, "right_missing")
 
 
+def test_an_agents_key_waits_a_no_to_it_stays_and_an_administrators_key_is_refused(
+    client: Caller, engine: Engine
+) -> None:
+    agent, person = client("read", "write", agent="planner"), client("read", "write", "consent")
+    for key, value in (("response.tone", "Friendly"), ("favourite.food", "ต้มยำ"), ("user.goal.x", "跑步")):
+        held = agent.post("/v1/memories", json={"text": value, "key": key})
+        assert (held.status_code, held.json()["decision"], held.json()["code"]) == (202, "held", "pending")
+        assert key in held.json()["acknowledgement"]
+        assert person.post("/runs/r1/memory/reject", json={"key": key}).status_code == 200
+        for again in (value.lower(), f" {value}! "):
+            denied = agent.post("/v1/memories", json={"text": again, "key": key})
+            assert (denied.status_code, denied.json()["code"]) == (403, "refused_stays")
+    assert person.get("/runs/r1/memory/pending").json() == {"items": []}
+    for key in ("policy.allow.tools", "ＳＹＳＴＥＭ．prompt", "identity․role", "sеcurity.level"):
+        for caller in (agent, person):
+            denied = caller.post("/v1/memories", json={"text": "forged", "key": key})
+            assert (denied.status_code, denied.json()["code"]) == (403, "key_reserved"), key
+            assert "administrator" in denied.json()["detail"]
+    assert engine.scope(session="s1").resolve() == {}
+    assert person.post("/v1/memories", json={"text": "friendly", "key": "response.tone"}).status_code == 201
+
+
 def test_a_policy_is_reloaded_with_the_admin_right_alone(
     client: Caller, engine: Engine, lamina_home: Path
 ) -> None:

@@ -94,6 +94,8 @@ def test_the_person_declines_and_it_is_denied(engine: Engine, answer: Answer, mo
     assert engine.scope(user="ana").resolve() == {}
     assert engine.scope(user="ana").pending() == []
     assert last_step(engine) == {"code": "rejected", "channel": "elicitation"}
+    again, shown = asked(engine, yes, mode, text=" ADA ", key="user.name")
+    assert (again["decision"], again["code"], shown) == ("denied", "refused_stays", [])
 
 
 @pytest.mark.parametrize("mode", [LEGACY, MODERN])
@@ -112,6 +114,30 @@ def test_nobody_is_asked_about_what_is_not_sensitive_or_cannot_be_kept(engine: E
     secret = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
     receipt, shown = asked(engine, yes, text=secret, key="user.name")
     assert (receipt["decision"], shown) == ("denied", [])
+
+
+def test_every_key_waits_and_the_agent_reads_so_and_an_administrators_key_is_refused(engine: Engine) -> None:
+    for key in ("response.tone", "favourite.food", "user.goal.run"):
+        receipt, shown = asked(engine, None, text="tea", key=key)
+        assert (receipt["decision"], receipt["code"], shown) == ("held", "pending", [])
+        assert "waits for their word" in receipt["acknowledgement"]
+    for key in ("policy.allow.tools", "Ｐｏｌｉｃｙ.allow.tools", "рolicy.allow.tools"):
+        receipt, _ = asked(engine, None, text="rm_rf", key=key)
+        assert (receipt["decision"], receipt["code"]) == ("denied", "key_reserved")
+    assert engine.scope(user="ana").resolve() == {}
+
+
+def test_an_agent_that_updates_the_user_model_reads_what_waits(engine: Engine) -> None:
+    async def conversation() -> Any:
+        server = build_server(Starter(engine, engine.scope(agent="planner")), tools="all")
+        async with Client(server) as client:
+            updates = {"expertise": {"docker": "expert"}, "notes": ["likes tea"]}
+            result = await client.call_tool("oracle_user_model_update", {"updates": updates})
+            return result.structured_content
+
+    told = anyio.run(conversation)
+    assert told["pending"] == [one.id for one in engine.scope().pending()]
+    assert (len(told["pending"]), told["model"]["known"]) == (2, [])
 
 
 def test_the_owner_of_the_machine_can_let_no_form_count(tmp_path: Path) -> None:
@@ -156,7 +182,7 @@ def test_the_command_line_lists_what_waits_and_what_was_decided(
 
     typed("init")
     typed("--agent", "planner", "remember", "Bangkok", "--key", "user.city")
-    told = "sensitive, 100% sure, 1 turn, by agent:planner"
+    told = "sensitive, 100% sure, 0 turns, by agent:planner"
     assert typed("pending").strip() == f"user.city = Bangkok  {told}, 7 days left"
     typed("pending", "confirm", "user.city")
     assert typed("pending", "list") == ""

@@ -1288,3 +1288,23 @@ def test_the_committed_openapi_document_is_current() -> None:
     made = subprocess.run(command, capture_output=True, check=True).stdout.decode("utf-8")
     committed = (ROOT / "docs/reference/openapi.json").read_text("utf-8")
     assert committed == made, "stale: python -m lamina.doors.http.openapi > docs/reference/openapi.json"
+
+
+def test_a_damaged_memory_is_said_to_be_damaged_and_stops_no_other(door: Door, ana: httpx.Client) -> None:
+    bad, good = remembered(ana, "Ana likes green tea"), remembered(ana, "Ana likes black tea")
+    statement = f"UPDATE {{}}memory SET provenance = '{{{{' WHERE id = '{bad}'"
+    if door.engine.root is None:
+        with psycopg.connect(door.engine.database.url) as server:
+            server.execute(statement.format("lamina.").encode())
+    else:
+        connection = apsw.Connection(str(door.engine.root / ".lamina" / "memory.db"))
+        connection.execute(statement.format(""))
+        connection.close()
+
+    body = problem(ana.get(f"/v1/memories/{bad}"), 500, "row_damaged")
+    assert bad in body["detail"]
+    assert body["hint"]
+    found = ana.post("/v1/recall", json={"query": "which tea"}).json()
+    assert [hit["id"] for hit in found["hits"]] == [good]
+    with door.client(user="bob") as bob:
+        problem(bob.get(f"/v1/memories/{bad}"), 404, "not_found")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import apsw
 import httpx
 import httpx2
 import pytest
@@ -401,6 +402,22 @@ def test_a_session_is_named_in_the_call_and_keeps_to_itself(here: Here) -> None:
         explained = await done(client, "memory_explain", memory_id=memory_id, session="s1")
         assert explained["memory"]["provenance"]["session_id"] == "s1"
         assert (await done(client, "memory_forget", id_or_key=memory_id, session="s1"))["code"] == "forgotten"
+
+    here.talk(work)
+
+
+def test_a_damaged_memory_is_said_to_be_damaged_and_stops_no_other(here: Here) -> None:
+    async def work(client: Client) -> None:
+        bad = (await done(client, "memory_remember", text="Ana likes green tea"))["ids"][0]
+        await done(client, "memory_remember", text="Ana likes black tea")
+        connection = apsw.Connection(f"{here.target}/.lamina/memory.db")
+        connection.execute("UPDATE memory SET text = CAST(x'ff' AS TEXT) WHERE id = ?", (bad,))
+        connection.close()
+
+        said = await refused(client, "memory_explain", memory_id=bad)
+        assert "row_damaged" in said
+        assert f"memory {bad}" in said
+        assert await found(client, "which tea") == ["Ana likes black tea"]
 
     here.talk(work)
 

@@ -24,6 +24,7 @@ WHOLE_STORE = {
     "episodes_over",
     "unused_memories",
     "due_memories",
+    "shelves_in_use",
 }
 
 

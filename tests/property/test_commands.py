@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lamina.language.amend import amended, corrections
 from lamina.language.command import Action, Target
 from lamina.language.commands import commands
 from lamina.language.infer import infer
+from lamina.language.rulebook import rulebook
 
 FRAGMENTS = [
     "remember",
@@ -113,6 +115,17 @@ def test_no_text_makes_it_raise_and_it_always_says_the_same(text: str) -> None:
     found = commands(text)
     assert found == commands(text)
     assert infer(text) == infer(text)
+
+
+@given(ANY, ANY)
+@settings(deadline=None, max_examples=300)
+def test_no_text_makes_a_correction_raise_and_what_it_makes_differs(text: str, known: str) -> None:
+    book = rulebook()
+    for asked in (False, True):
+        for one in corrections(text, book, asked=asked):
+            made = amended(one, known, book, asked=asked)
+            assert made == amended(one, known, book, asked=asked)
+            assert made is None or made.text != known
 
 
 @given(ANY)

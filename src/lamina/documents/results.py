@@ -8,9 +8,10 @@ from enum import StrEnum
 from lamina.documents.settings import Citations
 from lamina.documents.snippets import snippet
 from lamina.model import Hit
-from lamina.ranking.tiers import coverage, uncertainty
+from lamina.ranking.tiers import coverage
 
 DOCUMENT = "doc:"  #: how the id of a passage begins
+_GUESS = "None of the question's terms is there; it is a guess by meaning."
 _REPLACED = "It is superseded: something later took its place. "
 
 
@@ -91,11 +92,9 @@ def result_of(hit: Hit, question: str, citations: Citations) -> SearchResult:
     source = hit.source
     is_document = hit.id.startswith(DOCUMENT)
     has, of = coverage(question, f"{source.heading or hit.key or ''} {hit.text}")
-    agreed = {"lexical", "meaning"} <= hit.ranks.keys()
-    unsure = uncertainty(has, of, agreed=agreed, exact="exact" in hit.ranks)
     replaced = source.status == "superseded"
-    unsure = "medium" if replaced and unsure == "low" else unsure
-    told = f"{has} of the question's {of} terms are there."
+    unsure = "medium" if replaced and hit.uncertainty == "low" else hit.uncertainty
+    told = f"{has} of the question's {of} terms are there." if has else _GUESS
     told = "The question names it." if "exact" in hit.ranks else told
     place = f"{source.path}#L{source.start_line}-L{source.end_line}" if is_document else hit.id
     cited = citations is Citations.ON or (citations is Citations.AUTO and is_document)

@@ -30,6 +30,7 @@ from lamina.storage.sqlite import OLDEST_SAFE
 from lamina.storage.text_index import TextIndex
 from lamina.workspace.layout import STATE_DIR
 
+_NAMED = 10  #: damaged rows that are told one by one
 LITTLE_ROOM, NO_ROOM = 1 << 30, 100 << 20  #: bytes free on the disk
 _CLOCKS_DIFFER = timedelta(minutes=1)  #: by less than this they may
 _SCHEMA_CODES = ("store_too_new", "migration_changed")
@@ -138,6 +139,7 @@ def _opened(patient: Patient) -> list[Check]:
     with closing(engine):
         return [
             _guarded("store", lambda: _store(engine)),
+            _guarded("rows", lambda: _rows(engine)),
             _guarded("schema", lambda: _schema(engine)),
             _guarded("clock", lambda: _clock(engine)),
             _guarded("index", lambda: _index(engine)),
@@ -162,6 +164,15 @@ def _store(engine: Engine) -> Check:
         more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
         return _fail("store", f"It is damaged: {problems[0]}{more}.", "Restore it from a backup.")
     return _ok("store", f"It opens and is whole ({engine.database.size_bytes() / 1024:,.0f} KiB)")
+
+
+def _rows(engine: Engine) -> Check:
+    if found := engine.database.damaged():
+        told = "; ".join(map(str, found[:_NAMED]))
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        hint = "They are in no answer. Restore them from a backup; `lamina export` saves all the others."
+        return _fail("rows", f"{len(found)} cannot be read: {told}{more}.", hint)
+    return _ok("rows", "every one can be read")
 
 
 def _schema(engine: Engine) -> Check:
@@ -189,7 +200,8 @@ def _index(engine: Engine) -> Check:
         )
 
     active, indexed = counted()
-    if active != indexed:
+    lost = sum(row.table == "memory" for row in engine.database.damaged())  # a rebuild leaves them out
+    if not active - lost <= indexed <= active:
         return _fail("index", f"{active} memories are active, {indexed} indexed.", "Run `lamina rebuild`.")
     return _ok("index", f"{indexed} memories, all indexed")
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any
 
 from lamina.errors import Conflict, NotFound, Unavailable
 from lamina.hear.converse import answer, hear, voice
 from lamina.language.acknowledge import acknowledge
+from lamina.language.hints import promotion_hint
 from lamina.model import Heard, Outcome, Receipt, State
 from lamina.read.context import BUDGET, context
 from lamina.write.caller import Caller
 from lamina.write.change import get
 from lamina.write.governance import may_use
+from lamina.write.promote import is_refused_move
 from lamina.write.sessions import compact
 
 #: How often a write that fails is tried before the user is told.
@@ -24,7 +26,8 @@ ATTEMPTS = 3
 @dataclass(slots=True)
 class AgentTurn:
     """Made by `ScopedMemory.turn`: what the user said is obeyed on entry, `summary` goes into the prompt,
-    and `done` says whether everything that was asked of the memory is proven.
+    and `done` says whether everything that was asked of the memory is proven. What was refused or asked back
+    is not, and `missing` has the words for the user.
     """
 
     caller: Caller
@@ -61,17 +64,33 @@ class AgentTurn:
         """What was asked of the memory and is not proven, a sentence each."""
         if self.problem:
             return (self.problem,)
-        asked: Sequence[Receipt] = self.heard.receipts[: self.heard.asked]
         self.caller.store.sync()
-        return tuple(said for one in asked for said in self._unproven(one))
+        return tuple(said for one in self._asked() for said in self._unproven(one))
 
     def done(self) -> bool:
-        """Whether the step may be called done."""
+        """Whether the step may be called done; after a refusal or a question back, once that is settled."""
         return not self.missing()
+
+    def settle(self, answer: str) -> Heard:
+        """What the person says to a refusal or a question back: it is heard, and only what it asks is open.
+
+        What the step was asked before and was done is still proven.
+        """
+        before = [one for one in self._asked() if one.decision is not Outcome.DENIED]
+        heard = hear(self.caller, answer)
+        self.message, self.problem = answer, ""
+        self.heard = replace(heard, receipts=(*before, *heard.receipts), asked=len(before) + heard.asked)
+        return heard
+
+    def _asked(self) -> Sequence[Receipt]:
+        """What became of the commands; or of what a phrase asked to be kept for a wider space."""
+        if self.heard.asked or promotion_hint(self.message, book=self.caller.store.ruleset.rules) is None:
+            return self.heard.receipts[: self.heard.asked]
+        return [one for one in self.heard.receipts if one.code == "promoted" or is_refused_move(one)]
 
     def _unproven(self, receipt: Receipt) -> list[str]:
         if receipt.decision is Outcome.DENIED:
-            return []  # the user was told, and there is nothing to wait for
+            return [receipt.acknowledgement]
         gone = receipt.code in ("forgotten", "rejected")
         found = []
         for one in receipt.ids:

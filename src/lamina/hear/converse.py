@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from lamina.errors import InvalidInput
+from lamina.hear.correct import noticed
 from lamina.hear.obey import obey
 from lamina.hear.turn import Turn, answered, keep_turn, understood
-from lamina.language.acknowledge import acknowledge, language_for
+from lamina.language.acknowledge import acknowledge, language_for, refusal
 from lamina.language.command import Action, Command
 from lamina.language.commands import commands
 from lamina.language.infer import EARLIER, infer
@@ -17,12 +18,13 @@ from lamina.language.layering import correction_in, expertise_in
 from lamina.layers.facts import extract
 from lamina.layers.procedures import Procedures
 from lamina.layers.user_model import UserModel
-from lamina.model import Heard, Kind, Outcome, Receipt, Role, Trust, canonical
+from lamina.model import Deny, Heard, Kind, Outcome, Receipt, Role, Trust, canonical
 from lamina.policy.consent import Care
 from lamina.read.resolve import resolve
 from lamina.read.shelves import turns
 from lamina.text.normalise import Language, well_formed
 from lamina.write.caller import Caller
+from lamina.write.promote import is_refused_move
 from lamina.write.propose import propose
 
 #: Commands after which the message itself is not kept: it would say again what shall be gone.
@@ -69,17 +71,22 @@ def converse(caller: Caller, text: str, reply: str | None, tools: Sequence[Mappi
     turn = understood(caller.scope, text, reply, tools, rules)
     asked = [] if caller.scope.trust is Trust.UNTRUSTED else commands(text, book=rules)
     asked = _without_promoted(asked, turn)
-    if asked and caller.store.judge(turn.drafts[0]).code.startswith("privacy_"):
-        # A value may look harmless without the words around it, which say what it is.
-        asked = [one for one in asked if one.action in _LEAVE_NO_TURN]
+    if not asked and _is_person(caller):
+        asked = noticed(caller, text)
     if not asked:
-        heard = keep_turn(caller.store, turn)
+        heard = _in_words(caller, turn, keep_turn(caller.store, turn))
         if not _is_person(caller):
             return heard
         heard = _with_lessons(caller, text, _with_guesses(caller, text, heard))
         return extract(caller, text, heard) if caller.store.config.extract_facts else heard
-    said = voice(caller, text)
-    obeyed = [receipt for command in asked for receipt in obey(caller, command, said)]
+    said, objection = voice(caller, text), caller.store.judge(turn.drafts[0])
+    # A value may look harmless without the words around it, which say what it is.
+    secret = objection if isinstance(objection, Deny) and objection.code.startswith("privacy_") else None
+    obeyed = [
+        receipt
+        for command in asked
+        for receipt in obey(caller, command, said, None if command.action in _LEAVE_NO_TURN else secret)
+    ]
     refused = all(one.decision is Outcome.DENIED for one in obeyed)
     heard = _kept(caller, turn if refused else replace(turn, hint=None), asked)
     lines = dict.fromkeys(one.acknowledgement for one in obeyed if one.acknowledgement)
@@ -89,6 +96,23 @@ def converse(caller: Caller, text: str, reply: str | None, tools: Sequence[Mappi
         acknowledgement="\n".join(lines),
         events=tuple(events),
         asked=len(obeyed),
+    )
+
+
+def _in_words(caller: Caller, turn: Turn, heard: Heard) -> Heard:
+    """What a phrase asked to be kept for a wider space and was not, in the words of the person's language."""
+    receipts = list(heard.receipts)
+    missing = [at for at, one in enumerate(receipts) if turn.hint and is_refused_move(one)]
+    if not missing:
+        return heard
+    first = next((one.code for one in receipts if one.code.startswith("privacy_")), "")
+    said = voice(caller, turn.drafts[0].text)
+    for at in missing:
+        words = acknowledge(refusal(first or receipts[at].code), *said)
+        receipts[at] = replace(receipts[at], acknowledgement=words)
+    told = [heard.acknowledgement, *(receipts[at].acknowledgement for at in missing)]
+    return replace(
+        heard, receipts=tuple(receipts), acknowledgement="\n".join(dict.fromkeys(filter(None, told)))
     )
 
 
@@ -138,9 +162,11 @@ def _with_guesses(caller: Caller, text: str, heard: Heard) -> Heard:
     for one in guesses:
         if one.key not in values or values[one.key].value != one.value:
             receipt = propose(caller, one.value, one.key, one.confidence, f"inferred:{one.reason}")
-            how = "pending_named" if store.ruleset.fields.care(one.key) is Care.SENSITIVE else "pending"
-            said = acknowledge(how, *voice(caller, text), key=one.key, value=one.value)
-            staged.append(replace(receipt, acknowledgement=said))
+            if receipt.decision is Outcome.HELD:
+                how = "pending_named" if store.ruleset.fields.care(one.key) is Care.SENSITIVE else "pending"
+                said = acknowledge(how, *voice(caller, text), key=one.key, value=one.value)
+                receipt = replace(receipt, acknowledgement=said)
+            staged.append(receipt)
     told = [one.acknowledgement for one in staged if one.decision is Outcome.HELD]
     return replace(
         heard,

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from lamina.errors import LaminaError, NotFound, Unavailable
+from lamina.hear.correct import correct
 from lamina.language.acknowledge import acknowledge, refusal
 from lamina.language.command import Action, Command, Target
 from lamina.language.commands import is_note, note_key
 from lamina.layers.confirm import confirm
-from lamina.model import Memory, Outcome, Receipt, Space
+from lamina.model import Deny, Memory, Outcome, Receipt, Space
 from lamina.policy.consent import Channel
+from lamina.read.explain import history
 from lamina.read.recall import recall
 from lamina.read.shelves import keyed, latest, turns, window
 from lamina.text.normalise import Language, folded
 from lamina.text.ttl import SESSION_END
 from lamina.write.caller import Caller
-from lamina.write.change import forget, get, revise
+from lamina.write.change import forget, get
 from lamina.write.guesses import unnamed
 from lamina.write.propose import pending, reject
 from lamina.write.remember import remember
@@ -26,10 +29,22 @@ from lamina.write.remember import remember
 _PRIORITY = {Action.REMEMBER: 80, Action.SET: 85, Action.CORRECT: 85}
 #: How many memories are looked through for something to forget or to correct.
 _LOOKED_AT = 200
+#: How many memories are named where somebody is asked which they mean, and how much of each.
+_OPTIONS, _SHORT = 4, 60
 
 
-def obey(caller: Caller, command: Command, said: tuple[Language, str]) -> list[Receipt]:
-    """Carry one command out and say so; `said` is the language and the verbosity of the answer."""
+def obey(
+    caller: Caller, command: Command, said: tuple[Language, str], objection: Deny | None = None
+) -> list[Receipt]:
+    """Carry one command out and say so; `said` is the language and the verbosity of the answer.
+
+    Every receipt has words: what was done, what is asked back, or why it was refused. With an `objection` to
+    the message, nothing of it is done.
+    """
+    if objection is not None:
+        why = tuple(part for part in (objection.why, objection.hint) if part)
+        receipts = [Receipt(decision=Outcome.DENIED, code=objection.code, warnings=why)]
+        return [_acknowledged(caller, command, one, 1, said) for one in receipts]
     carry: dict[Action, Callable[[Caller, Command], list[Receipt]]] = {
         Action.REMEMBER: _remember,
         Action.SET: _remember,
@@ -47,24 +62,38 @@ def obey(caller: Caller, command: Command, said: tuple[Language, str]) -> list[R
     except LaminaError as error:
         refused = Receipt(decision=Outcome.DENIED, code=error.code, warnings=(error.message, error.hint))
         receipts = [refused]
-    return [_acknowledged(command, one, len(receipts), said) for one in receipts]
+    receipts = receipts or [Receipt(decision=Outcome.DENIED, code="not_found")]
+    return [_acknowledged(caller, command, one, len(receipts), said) for one in receipts]
 
 
-def _acknowledged(command: Command, receipt: Receipt, count: int, said: tuple[Language, str]) -> Receipt:
-    message = {
-        "allowed": "revised" if command.action is Action.CORRECT else "remembered",
-        "same": "unchanged",
-        "not_found": "nothing_pending" if command.action in (Action.CONFIRM, Action.REJECT) else "not_found",
-    }.get(receipt.code, receipt.code)
-    if receipt.decision is Outcome.DENIED and message not in ("not_found", "nothing_pending"):
-        message = refusal(receipt.code)
+def _acknowledged(
+    caller: Caller, command: Command, receipt: Receipt, count: int, said: tuple[Language, str]
+) -> Receipt:
+    """The receipt with its words; what a correction came to is read from the store again."""
+    act, code = command.action, receipt.code
+    if receipt.decision is Outcome.DENIED:
+        missing = act in (Action.CONFIRM, Action.REJECT) and code == "not_found"
+        message = "nothing_pending" if missing else refusal(code)
+    else:
+        message = {"allowed": "remembered", "same": "unchanged", "pending": "held"}.get(code, code)
     if message == "forgotten" and count > 1:
         message = "forgotten_many"
-    key, value = command.key or "", command.value or ""
-    if is_note(key):
-        key = ""  # it stands for the words, and says nothing to a person
-    text = acknowledge(message, *said, key=key, value=value, count=count)
-    return replace(receipt, acknowledgement=text)
+    key = "" if is_note(command.key or "") else command.key  # its digits say nothing to a person
+    details: dict[str, Any] = {"key": key or "", "value": command.value or "", "count": count, "act": act}
+    if message == "correction_unclear":
+        details["old"] = get(caller, receipt.ids[0]).text
+    elif message == "several_meant":
+        details["options"] = _options(caller, receipt.ids)
+    elif act is Action.CORRECT and message == "remembered":
+        last = history(caller, receipt.ids[0])[-1]
+        message = "new_instead" if last.old_text is None else "revised"
+        details |= {"value": get(caller, receipt.ids[0]).text, "old": last.old_text or ""}
+    return replace(receipt, acknowledgement=acknowledge(message, *said, **details))
+
+
+def _options(caller: Caller, ids: Sequence[str]) -> str:
+    texts = [get(caller, one).text for one in ids[:_OPTIONS]]
+    return ", ".join(f'"{text if len(text) <= _SHORT else text[:_SHORT] + "…"}"' for text in texts)
 
 
 def _remember(caller: Caller, command: Command) -> list[Receipt]:
@@ -72,6 +101,9 @@ def _remember(caller: Caller, command: Command) -> list[Receipt]:
     if not words:  # "remember this", said after something else
         words = next(reversed(turns(caller, 1)), "")
         command = replace(command, key=note_key(words)) if words else command
+    if (command.key or "").startswith("note."):  # words that a correction put in another note's place
+        same = [one.key for one in keyed(caller) if one.key and note_key(one.text) == command.key]
+        command = replace(command, key=next(iter(same), command.key))
     ttl = command.lifetime or "none"
     space = command.space or (Space.SESSION if ttl == SESSION_END else Space.USER)
     receipt = remember(
@@ -123,17 +155,14 @@ def _field(caller: Caller, key: str | None) -> str:
 
 
 def _correct(caller: Caller, command: Command) -> list[Receipt]:
-    """A new value for a key; or other words where somebody says which are wrong."""
+    """A new value for a key; or other words for the memory that is meant, else a new one that says them."""
     if command.key and command.target is Target.KEY:
         return _remember(caller, command)
-    if command.old and command.value:
-        for memory in _saying(caller, command.old):
-            if command.old in memory.text:
-                words = memory.text.replace(command.old, command.value)
-                return [revise(caller, memory.id, words, reason=f"said:{command.rule}")]
-    if command.old:
+    if (receipt := correct(caller, command)) is not None:
+        return [receipt]
+    if command.old or not command.value:
         raise NotFound("There is nothing like that.")
-    return _remember(caller, command)
+    return _remember(caller, replace(command, key=note_key(command.value)))
 
 
 def _forget(caller: Caller, command: Command) -> list[Receipt]:

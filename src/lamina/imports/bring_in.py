@@ -12,7 +12,7 @@ from typing import Any, TypedDict, Unpack
 
 from lamina.errors import ConfigError, Denied, InvalidInput
 from lamina.imports.detect import ALWAYS_READ, READERS, RESUMABLE, PathName, find
-from lamina.imports.restore_export import bring_in, sorted_out
+from lamina.imports.restore_export import bring_in, judged, sorted_out
 from lamina.imports.turn import Fact, File, Held, Place, Skipped, Speaker, Turn
 from lamina.language.events import importance
 from lamina.language.secrets.privacy import check_name, redacted
@@ -116,6 +116,7 @@ class _Import:
         report.read += came.read
         report.new += came.new
         report.known += came.known
+        report.held += came.held
         report.refused.update(came.refused)
         report.problems += [Skipped(reason=told, path=str(folder)) for told in came.differences]
 
@@ -231,7 +232,11 @@ class _Import:
         weight = importance(draft.kind, draft.scope.role, text, book=store.ruleset.rules)
         draft = replace(draft, importance=weight.value, importance_reason=weight.reasons)
         return Request(
-            verb=Verb.REMEMBER, scope=draft.scope, at=store.now(), draft=draft, decision=store.judge(draft)
+            verb=Verb.REMEMBER,
+            scope=draft.scope,
+            at=store.now(),
+            draft=draft,
+            decision=judged(self.caller, draft),
         )
 
     def _turn(self, key: str, turn: Turn, text: str) -> Draft:

@@ -24,9 +24,12 @@ from lamina.layers.relations import Relations
 from lamina.lifecycle.export import FORMAT, MANIFEST, MEMORIES, RELATIONS, VERSION
 from lamina.lifecycle.purge import check_owner
 from lamina.model import (
+    Admit,
+    Decision,
     Deny,
     Draft,
     HistoryOp,
+    Hold,
     Memory,
     Outcome,
     Provenance,
@@ -37,6 +40,7 @@ from lamina.model import (
     contract_kind,
     quoted,
 )
+from lamina.policy.consent import Care
 from lamina.storage.import_rows import Imports
 from lamina.storage.logs import AuditLog, next_number, raise_number
 from lamina.storage.memories import Memories
@@ -46,6 +50,7 @@ from lamina.workspace.files import explained
 from lamina.write.caller import Caller
 from lamina.write.commit import identity_of
 from lamina.write.details import draft_of, whole_number
+from lamina.write.noes import refuse, refused_before
 from lamina.write.request import Request, Verb
 from lamina.write.unit_of_work import UnitOfWork
 
@@ -75,6 +80,7 @@ class Arrived:
     read: int = 0
     new: int = 0
     known: int = 0
+    held: int = 0  #: what waits for the person's word
     refused: Counter[str] = field(default_factory=Counter)  #: by code
     differences: list[str] = field(default_factory=list)  #: what is otherwise here, the first hundred
     places: dict[str, str] = field(default_factory=dict)  #: the ids of an export to those here
@@ -226,14 +232,17 @@ def _batch(caller: Caller, items: list[_Coming], report: Arrived, dry_run: bool)
         if memory.text == again[name].draft.text:
             report.places[again[name].old_id] = name
     fresh: list[_Coming] = []
+    waiting = 0
     for one in items:
-        decision = None if one.mark in known else store.judge(one.draft)
+        decision = None if one.mark in known else _judged(caller, one)
         if isinstance(decision, Deny):
             report.refused[decision.code] += 1
         elif decision is not None:
             fresh.append(one)
+            waiting += one.keyed and isinstance(decision, Hold)
     if dry_run:
-        report.new += len(fresh)
+        report.held += waiting
+        report.new += len(fresh) - waiting
         return
     done: list[str] = []
     rows = [one for one in fresh if not one.keyed]
@@ -241,6 +250,31 @@ def _batch(caller: Caller, items: list[_Coming], report: Arrived, dry_run: bool)
         store.act(caller.scope, lambda unit: done.extend(_placed(unit, rows, report)))
     done += [one.mark for one in fresh if one.keyed and _set(caller, one, report)]
     store.database.write(lambda tx: Imports(tx, user).add(done))
+
+
+def judged(caller: Caller, draft: Draft) -> Decision:
+    """What the gates say of something that is imported.
+
+    Whoever brings in what their own agents knew has said yes to it, as those agents' word; what is sensitive
+    waits as ever, and so does everything that an agent brings.
+    """
+    decision, fields = caller.store.judge(draft), caller.store.ruleset.fields
+    if isinstance(decision, Hold) and caller.scope.role is not Role.AGENT:
+        return decision if fields.care(draft.key) is Care.SENSITIVE else Admit(decision.passed)
+    return decision
+
+
+def _judged(caller: Caller, one: _Coming) -> Decision:
+    """The same, and the person's own no to it: an old file does not bring that back."""
+    store, draft = caller.store, one.draft
+    decision = judged(caller, draft)
+    if isinstance(decision, Deny) or draft.key is None or one.state not in (State.ACTIVE, State.PENDING):
+        return decision
+    now = store.now()
+    found = store.database.read(
+        lambda tx: refused_before(UnitOfWork(tx, store.ruleset, draft.scope, now), draft)
+    )
+    return found or decision
 
 
 def _set(caller: Caller, one: _Coming, report: Arrived) -> bool:
@@ -257,10 +291,13 @@ def _set(caller: Caller, one: _Coming, report: Arrived) -> bool:
             return True
         report.differs(f"{one.old_id}: {found.id} has another value for {draft.key}")
         return False
-    decision = store.judge(draft)
+    if draft.scope.role is Role.AGENT:
+        draft = replace(draft, place=one.place)  # a file has what its person said or agreed to
+    decision = judged(caller, draft)
     request = Request(verb=Verb.REMEMBER, scope=draft.scope, at=store.now(), draft=draft, decision=decision)
     receipt = store.carry_out(request)
     report.new += receipt.decision is Outcome.ADMITTED
+    report.held += receipt.decision is Outcome.HELD
     report.refused.update([receipt.code] if receipt.decision is Outcome.DENIED else [])
     report.places.update({one.old_id: receipt.ids[0]} if receipt.ids else {})
     return receipt.decision is not Outcome.DENIED
@@ -289,6 +326,8 @@ def _placed(unit: UnitOfWork, items: list[_Coming], report: Arrived) -> Iterator
         unit.record(HistoryOp.ADD, replace(memory, state=State.ACTIVE), None, decision)
         if one.state not in (State.ACTIVE, State.PENDING):
             unit.record(HistoryOp.DELETE, memory, memory.text, {"code": one.state.value})
+        if one.series == "pending" and one.state is State.SOFT_DELETED:
+            refuse(unit, draft, memory.id)  # they said no to it where the export is from
         report.new += 1
         report.places[one.old_id] = memory.id
         yield one.mark

@@ -15,6 +15,8 @@ _NAME = re.compile(r"\{(\w+)\}")
 _CHINESE = ("zh-Hant", "zh-Hans")
 #: Values longer than this are not repeated.
 _LONGEST = 80
+#: Tables that are no messages.
+_TABLES = ("codes", "leads")
 
 
 @cache
@@ -25,7 +27,7 @@ def _data() -> dict[str, dict[str, Any]]:
 
 def messages() -> dict[str, dict[str, dict[str, str]]]:
     """Every message by its name, language and verbosity."""
-    return {name: table for name, table in _data().items() if name != "codes"}
+    return {name: table for name, table in _data().items() if name not in _TABLES}
 
 
 def refusal(code: str) -> str:
@@ -44,14 +46,18 @@ def language_for(setting: str | None, text: str) -> Language:
 
 
 def acknowledge(message: str, language: Language, verbosity: str = "normal", **details: str | int) -> str:
-    """The text of a message, with `details` (key, value, count, until, scope) in its gaps.
+    """The text of a message, with `details` (key, value, old, options, count, until, scope) in its gaps.
 
     `verbosity` is a value of `response.verbosity`; what is none of concise, normal and detailed is normal. A
     part of the text in brackets is left out where a detail it names is not given or too long to repeat. A
-    refusal repeats nothing, whatever is given.
+    refusal repeats nothing, whatever is given; it begins with what was not done, by the detail `act`.
     """
-    texts = messages()[message][language]
-    known = {name: str(value) for name, value in details.items() if 0 < len(str(value)) <= _LONGEST}
+    texts, leads = messages()[message][language], _data()["leads"][language]
+    most = {"options": 4 * _LONGEST}
+    known = {
+        name: str(value) for name, value in details.items() if 0 < len(str(value)) <= most.get(name, _LONGEST)
+    }
+    known["lead"] = leads.get(known.get("act", ""), leads["remember"])
 
     def part(found: re.Match[str]) -> str:
         return found[1] if all(name in known for name in _NAME.findall(found[1])) else ""

@@ -284,7 +284,8 @@ class _Entry:
             if position in STARTS:
                 body = f"{STARTS[position]}{words.leads.get(language, '')}{body}"
         try:
-            body = with_captures(body, words.captures if self.table in ("command", "qualifier") else {})
+            takes = self.table in ("command", "qualifier", "correction")
+            body = with_captures(body, words.captures if takes else {})
             exceptions = [expression(phrase, language, words.parts) for phrase in self.raw.get("unless", ())]
             unless = "|".join(bounded(exception, language) for exception in exceptions)
         except ValueError as error:
@@ -294,6 +295,7 @@ class _Entry:
     def try_out(self, rule: Rule) -> None:
         """Raises InvalidInput for a pattern that is no regular expression, or that holds for every text."""
         try:
+            re.compile(rule["frame"] or "")
             matches_nothing = rule.regex.search("")
         except re.error as error:
             raise self.wrong(f"`pattern` is no regular expression: {error}") from error

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 
 from lamina.errors import InvalidInput
 from lamina.language.layering import confidence_of, layer_asked, procedure_in, suggested
-from lamina.layers.drafting import drafted, kept
+from lamina.layers.drafting import drafted, kept, kept_out
 from lamina.layers.episodes import Episodes
 from lamina.layers.procedures import Procedures
 from lamina.layers.user_model import UserModel
@@ -138,6 +138,8 @@ class Layers:
         decision, store = self.caller.store.judge(draft), self.caller.store
         if isinstance(decision, Deny):
             return Learned(receipt=kept(self.caller, draft), layer=layer)
+        if (refused := kept_out(self.caller, draft)) is not None:
+            return Learned(receipt=refused, layer=layer)
         twin, warning = self._beside(text)
         if twin is not None:
             known = Receipt(decision=Outcome.UNCHANGED, code="same", ids=(twin.id,), revision=twin.revision)

@@ -8,7 +8,7 @@ from typing import Any
 
 from lamina.errors import InvalidInput
 from lamina.language.layering import CONFIDENCE
-from lamina.layers.drafting import drafted, kept
+from lamina.layers.drafting import drafted, kept, kept_out
 from lamina.model import Deny, Draft, Kind, Layer, Memory, Outcome, Receipt, Space, State, iso
 from lamina.read.shelves import newest, procedures_for
 from lamina.read.snapshot import look
@@ -44,6 +44,8 @@ class Procedures:
     ) -> Receipt:
         """Keep a procedure; one whose trigger means the same is extended instead: code `merged`."""
         draft = self._draft(trigger, steps, source, space)
+        if (refused := kept_out(self.caller, draft)) is not None:
+            return refused
         twin = None if isinstance(self.caller.store.judge(draft), Deny) else self._twin(draft)
         if twin is not None:
             receipt = self.caller.store.act(self.caller.scope, lambda unit: _merge(unit, twin, draft))

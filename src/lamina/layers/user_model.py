@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lamina.errors import Denied
 from lamina.language.layering import CONFIDENCE
 from lamina.language.user_model import belongs, is_item, updates_of
 from lamina.layers.drafting import drafted, kept
-from lamina.model import Layer, Memory, Outcome, Receipt, Role
+from lamina.model import Layer, Memory, Outcome, Receipt, Role, Space
 from lamina.read.shelves import keyed, user_model
 from lamina.read.snapshot import look
 from lamina.write.caller import Caller
@@ -30,7 +30,7 @@ class UserModel:
     def update(self, partial: Any) -> list[Receipt]:
         """Merge what is given into the model; what is not mentioned stays, and lists grow.
 
-        What an agent says against the person's own word is not written: it waits for theirs.
+        What an agent says is not written: it waits for the person's word.
         """
         standing = {one.key: one for one in keyed(self.caller) if one.layer is not Layer.WORKING}
         receipts = []
@@ -53,8 +53,11 @@ class UserModel:
         in_file = not key.startswith("user.") or any(
             one.key == key and one.file for one in keyed(self.caller)
         )
-        draft = drafted(self.caller, guess.text, details, place="" if in_file else f"key:{key}")
-        made = kept(self.caller, draft)
+        caller, asked = self.caller, guess.meta.get("asked", {})
+        if asked.get("space") == Space.SESSION:  # the one in which it was asked for
+            caller = Caller(caller.store, replace(caller.scope, session=guess.provenance.session_id))
+        draft = drafted(caller, guess.text, details | asked, place="" if in_file else f"key:{key}")
+        made = kept(caller, draft)
         if made.decision is Outcome.DENIED:
             return made
         told = made.acknowledgement
@@ -63,7 +66,8 @@ class UserModel:
     def _set(self, key: str, value: str, *, in_file: bool) -> Receipt:
         person = self.caller.scope.role in (Role.USER, Role.ADMIN)
         sure = CONFIDENCE["human" if person else "auto"]
-        details = {"key": key, "layer": Layer.USER_MODEL, "confidence": sure, "reason": "user_model"}
+        reason = "user_model" if person else "proposed:user_model"
+        details = {"key": key, "layer": Layer.USER_MODEL, "confidence": sure, "reason": reason}
         # A place of its own keeps it out of the workspace's files, which others may read.
         return kept(self.caller, drafted(self.caller, value, details, place="" if in_file else f"key:{key}"))
 

@@ -9,12 +9,13 @@ from lamina.errors import InvalidInput
 from lamina.layers.confirm import confirm
 from lamina.layers.drafting import drafted
 from lamina.model import Hold, Memory, Receipt, Role, Space, State
-from lamina.policy.consent import Channel, standing_of
+from lamina.policy.consent import Care, Channel, standing_of
 from lamina.read.resolve import resolve
 from lamina.storage.memories import Memories
 from lamina.storage.shelf_contents import guesses_on
 from lamina.write.caller import Caller, caller_of
-from lamina.write.guesses import close
+from lamina.write.guesses import close, turns_of
+from lamina.write.noes import refused_before
 from lamina.write.propose import pending, reject
 from lamina.write.store import Store
 from lamina.write.unit_of_work import UnitOfWork
@@ -62,7 +63,7 @@ def proposal_of(caller: Caller, memory: Memory) -> Proposal:
         field=fields.name_of(memory.key),
         care=fields.care(memory.key).value,
         status=status.value,
-        signals=len(memory.meta.get("signals", ())),
+        signals=len(turns_of(memory)),
         confidence=memory.confidence,
         proposed_by=memory.provenance.actor,
         reason=memory.provenance.reason or "",
@@ -73,16 +74,24 @@ def proposal_of(caller: Caller, memory: Memory) -> Proposal:
 
 
 def needs_consent(caller: Caller, text: str, key: str) -> bool:
-    """Whether remembering this under a key would wait for the person; what cannot be kept at all does not."""
-    if not key or not caller.store.ruleset.fields.asks(caller.scope, key):
-        return False
+    """Whether the person should be asked before this is remembered: it is sensitive and not decided yet.
+
+    What cannot be kept at all is not asked about.
+    """
+    store = caller.store
     try:
         draft = drafted(caller, text, {"key": key})
     except InvalidInput:
         return False
+    if store.ruleset.fields.care(draft.key) is not Care.SENSITIVE or not isinstance(store.judge(draft), Hold):
+        return False
     known = resolve(caller, [draft.key or ""]).get(draft.key or "")
-    same = known is not None and known.value == draft.text
-    return not same and isinstance(caller.store.judge(draft), Hold)
+    if known is not None and known.value == draft.text:
+        return False
+    now = store.now()
+    return store.database.read(
+        lambda tx: refused_before(UnitOfWork(tx, store.ruleset, caller.scope, now), draft) is None
+    )
 
 
 def answered(caller: Caller, key: str, *, agreed: bool) -> Receipt:

@@ -121,7 +121,7 @@ def after_indexing(store: Store) -> None:
 
 def catch_up(store: Store) -> None:
     """When a store is opened: nothing, unless episodes were last looked after six hours ago."""
-    last, now = store.database.read(lambda tx: Properties(tx).get(_LOOKED_AFTER)), store.now()
-    if last is None or abs(now - moment(int(last))) >= EVERY:  # a clock set back does not put it off
+    last, now = store.database.read(lambda tx: Properties(tx).number(_LOOKED_AFTER)), store.now()
+    if not last or abs(now - moment(last)) >= EVERY:  # a clock set back does not put it off
         expire_episodes(store)
         store.database.write(lambda tx: Properties(tx).set(_LOOKED_AFTER, str(micros(now))))

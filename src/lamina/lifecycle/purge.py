@@ -83,8 +83,9 @@ def purge_due(store: Store, check: Callable[[], None] = lambda: None) -> int:
     while True:
         check()
         due = store.database.read(lambda tx: Memories(tx).due(store.now(), _AT_ONCE))
-        total += len(_purged(store, system, due))
-        if len(due) < _AT_ONCE:
+        done = len(_purged(store, system, due))
+        total += done
+        if len(due) < _AT_ONCE or not done:  # what cannot be read stays, and is not tried for ever
             return total
 
 
@@ -177,9 +178,9 @@ def _purged(
 
 def _line_of(unit: UnitOfWork, memory_id: str) -> Iterator[Memory]:
     """A memory that is still put aside, and what it took the place of or was made of, however far back."""
-    memory = unit.memories.get(memory_id)
+    memory = unit.memories.load([memory_id]).get(memory_id)
     if memory is None or memory.state is State.ACTIVE:
-        return  # somebody restored it meanwhile
+        return  # somebody restored it meanwhile, or it cannot be read
     shelf, _, _ = unit.memories.place(memory_id)
     waiting = [memory]
     while waiting:

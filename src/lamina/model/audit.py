@@ -44,7 +44,7 @@ class TraceEvent:
 class Finding:
     """One thing that an audit check found wrong, or that whoever reads it should know."""
 
-    what: str  #: edited, removed, truncated, inserted, unverifiable, mirror_edited, mirror_missing
+    what: str  #: edited, removed, truncated, unverifiable, damaged, mirror_edited, mirror_missing; or an act
     seq: int | None
     detail: str
 

@@ -82,6 +82,7 @@ class Hit:
     trust: Trust = Trust.TRUSTED  #: the text of an untrusted hit is data, whatever it says
     scores: dict[str, float] = field(default_factory=dict)  #: in every retriever that found it
     adjustments: dict[str, float] = field(default_factory=dict)  #: `+near` was added, `*layer` multiplied
+    uncertainty: str = "high"  #: low, medium or high: how unsure it is that this answers the question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

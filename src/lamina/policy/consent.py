@@ -16,7 +16,9 @@ from importlib import resources
 from typing import Any
 
 from lamina.errors import ConfigError
+from lamina.language.secrets.views import plain
 from lamina.model import Memory, Role, Scope, State
+from lamina.text.normalise import folded
 
 #: So many turns, each another, make a benign field hold by itself.
 ENOUGH_SIGNALS = 2
@@ -73,8 +75,8 @@ class Fields:
         return next((name for name, shape in self.names.items() if shape.match(plain)), "")
 
     def asks(self, scope: Scope, key: str | None) -> bool:
-        """Whether what this caller wants under a key waits for the person."""
-        return scope.role is Role.AGENT and self.care(key) is Care.SENSITIVE
+        """Whether what this caller wants under a key waits for the person; a line of a file is theirs."""
+        return scope.role is Role.AGENT and key is not None and scope.via != "file"
 
     def suffices(self, key: str | None, signals: Sequence[str], importance: int, confidence: float) -> bool:
         """Whether a guess holds without anybody's word."""
@@ -84,6 +86,20 @@ class Fields:
     def may_agree(self, key: str | None, channel: str, *, named: bool) -> bool:
         """Whether a person's yes by this channel is consent: a bare one in a chat is too weak at times."""
         return self.care(key) is not Care.SENSITIVE or channel != Channel.CHAT or named
+
+
+def same_value(text: str) -> str:
+    """One text for all spellings of a value: case, width, script, look-alike letters, blanks and stops.
+
+    Signs that tell values apart stay: `C++` and `C#`, `-5` and `1.5`.
+    """
+    seen = "".join(plain(folded(text)).text.casefold().split())
+    return _STOP.sub("", seen.strip(_QUOTES).rstrip(_STOPS)) or seen
+
+
+_QUOTES = "\"'`‘’“”«»「」『』《》〈〉"
+_STOPS = f"{_QUOTES}.,;:!?。、·・~()[]{{}}"
+_STOP = re.compile(rf"(?<=[^0-9])[{re.escape(_STOPS)}_-]+(?![0-9])")
 
 
 def _covers(pattern: str, key: str) -> bool:

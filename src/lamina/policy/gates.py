@@ -203,8 +203,7 @@ def decide(draft: Draft, law: Law) -> Decision:
         if (objection := gate(draft, law)) is not None:
             return objection
     passed = tuple(gate.__name__ for gate in GATES)
-    personal = draft.space in (Space.USER, Space.SESSION)
-    return Hold(passed) if personal and law.fields.asks(draft.scope, draft.key) else Admit(passed)
+    return Hold(passed) if law.fields.asks(draft.scope, draft.key) else Admit(passed)
 
 
 def policy_tags(policy: Policy) -> list[str]:

@@ -11,20 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.ranking.conversation import OTHER_VOICE, Places, Talk, spread
-from lamina.ranking.lexical import Shelf, Words, offsets
+from lamina.ranking.lexical import Shelf, Words, inverse_frequency, offsets
 from lamina.ranking.question import Manner, Question
 
 Floats = NDArray[np.float64]
 
-#: What meaning counts beside words; the square root of the encoder's reach of the question times this. In a
-#: conversation people seldom say a thing in the words in which it is asked for later.
-MEANING, MEANING_SPOKEN = 1.3, 2.0
+#: What meaning counts beside words that say all of the question, times the fourth root of the encoder's reach
+#: of it. In a conversation people seldom say a thing in the words in which it is asked for later.
+MEANING, MEANING_SPOKEN = 0.6, 1.0
 #: The same, by how the question is asked.
 TRUST: Mapping[Manner, float] = {Manner.EXACT: 0.5, Manner.MIXED: 0.8}
 #: What the likest turn of a session is worth to the others of it.
 SESSION_MEANING = 2.0
-#: Meaning alone finds from this likeness on.
-LEAST_LIKENESS = 0.3
+#: So many of a question's terms, those that tell most, are what it is about; a long one is never said whole.
+CONTENT = 8
+#: Of what meaning alone finds, this much takes part: a narrowed search may have to go through all of it.
+_BY_MEANING = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +39,17 @@ class Candidate:
     lexical: float
     meaning: float
     conversation: float
+    share: float = 0.0  #: of what the question is about, so much its words say
 
 
 class Blend:
-    """Every text of the searched shelves with its score; put in order only as far as asked."""
+    """Every text of the searched shelves with its score; put in order only as far as asked.
 
-    def __init__(self, shelves: Sequence[Shelf], parts: Mapping[str, Floats]) -> None:
+    `told` is how much of the question the words of the best text, or conversation, say: from 0 to 1.
+    """
+
+    def __init__(self, shelves: Sequence[Shelf], parts: Mapping[str, Floats], told: float) -> None:
+        self.told = told
         self._shelves = [shelf.number for shelf in shelves]
         self._starts = np.array(offsets(shelves))
         self._parts = parts
@@ -88,9 +95,12 @@ def blended(
     places: Mapping[int, Places],
     meaning: tuple[Mapping[int, NDArray[Any]], float],
 ) -> Blend:
-    """The sum of what words and meaning say, each scaled by its best; sessions lend to their turns.
+    """The sum of what words and meaning say; sessions lend to their turns.
 
-    `meaning` is the likeness of each shelf's slots to the question, and the encoder's reach of it.
+    Words are scaled by their best, and by how much of the question that says: where only a word of it is
+    anywhere, meaning decides. Meaning is scaled by its best and has no least, because the same likeness is
+    much for one question and little for another. `meaning` is the likeness of each shelf's slots to the
+    question, and the encoder's reach of it.
     """
     talk = Talk(shelves, places) if places else None
     alone = words.score / max(float(words.score.max(initial=0.0)), 1e-9)
@@ -99,12 +109,42 @@ def blended(
     for shelf, start in zip(shelves, offsets(shelves), strict=False):
         if shelf.number in meaning[0]:
             likeness[start : start + shelf.next_slot] = meaning[0][shelf.number]
+    share, told = _told(question, words, shelves, talk)
     most = MEANING if talk is None else MEANING_SPOKEN
-    weight = most * float(np.sqrt(meaning[1])) * TRUST.get(question.manner, 1.0)
+    weight = most * float(np.sqrt(np.sqrt(meaning[1]))) * TRUST.get(question.manner, 1.0)
     near = _nearness(likeness, talk, question.own) * weight
-    score = np.where((lexical > 0.0) | (likeness >= LEAST_LIKENESS), lexical + near, 0.0)
-    likeness = np.maximum(likeness, 0.0)
-    return Blend(shelves, {"score": score, "lexical": alone, "meaning": likeness, "conversation": lent})
+    score = np.where((lexical > 0.0) | _likest(likeness), lexical * told + near, 0.0)
+    parts = {"lexical": alone, "meaning": np.maximum(likeness, 0.0), "conversation": lent, "share": share}
+    return Blend(shelves, {"score": score, **parts}, told)
+
+
+def _told(
+    question: Question, words: Words, shelves: Sequence[Shelf], talk: Talk | None
+) -> tuple[Floats, float]:
+    """How much of the question the words of each text say, and those of the best text or conversation.
+
+    A term that no text has is part of the question all the same.
+    """
+    unknown = inverse_frequency(sum(shelf.members for shelf in shelves), 0)
+    worth = [words.rarity.get(term, weight * unknown) for term, weight in question.weights.items()]
+    content = max(sum(sorted(worth, reverse=True)[:CONTENT]), 1e-9)
+    covered = np.zeros(words.size)
+    spoken = np.zeros(1 if talk is None else talk.sessions)
+    for rarity, term in zip(words.rarity.values(), words.terms, strict=True):
+        covered[term.at] += rarity
+        if talk is not None:
+            spoken[np.unique(talk.session[term.at])] += rarity
+    spoken[0] = 0.0  # where nothing is part of a conversation
+    best = max(float(covered.max(initial=0.0)), float(spoken.max()))
+    return np.minimum(covered / content, 1.0), min(best / content, 1.0)
+
+
+def _likest(likeness: Floats) -> NDArray[np.bool_]:
+    """Whatever is at all like the question; on a vast shelf the likest."""
+    found = likeness > 0.0
+    if np.count_nonzero(found) > _BY_MEANING:
+        found &= likeness >= -np.partition(-likeness, _BY_MEANING - 1)[_BY_MEANING - 1]
+    return np.asarray(found)
 
 
 def _nearness(likeness: Floats, talk: Talk | None, own: bool) -> Floats:

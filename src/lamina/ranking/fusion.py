@@ -57,6 +57,7 @@ class Fused:
     ranks: dict[str, int] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
     adjustments: dict[str, float] = field(default_factory=dict)  #: `+near` is added, `*layer` multiplied
+    share: float = 0.0  #: how much of the question its words say
 
 
 def boost(layer: str, manner: Manner) -> float:

@@ -13,7 +13,7 @@ from importlib.resources import files
 from string import ascii_lowercase
 
 from lamina.ranking.timing import Timing, timing
-from lamina.text.terms import query_terms, terms
+from lamina.text.terms import is_stop_word, query_terms, spelt_terms, terms
 
 #: A word shorter than this has too many neighbours to guess what it was meant to be.
 _SHORTEST_TYPO = 4
@@ -47,7 +47,7 @@ class Question:
 
     @property
     def support(self) -> frozenset[str]:
-        """Terms that add to what the words find: the single characters of Chinese."""
+        """Terms that add to what the words find: single Chinese characters, a word with its accents."""
         return frozenset(self.weights) - frozenset(self.words)
 
 
@@ -80,7 +80,8 @@ def understood(text: str, now: datetime) -> Question:
     rules, folded = _rules(), text.casefold()
     own = bool(rules.patterns["me"].search(folded)) and not rules.patterns["you"].search(folded)
     literals = tuple(next(filter(None, found)).casefold() for found in _LITERAL.findall(text))
-    return Question(text, words, _weights(words), _manner(text), timing(text, now), own, literals)
+    weights = _weights(words, spelt_terms(text))
+    return Question(text, words, weights, _manner(text), timing(text, now), own, literals)
 
 
 def _manner(text: str) -> Manner:
@@ -92,8 +93,11 @@ def _manner(text: str) -> Manner:
     return Manner.EXACT if exact else Manner.PLAIN
 
 
-def _weights(words: Sequence[str]) -> dict[str, float]:
-    """What each term counts; where all are of the frame, each counts in full."""
+def _weights(words: Sequence[str], spelt: Sequence[str]) -> dict[str, float]:
+    """What each term counts; where all are of the frame, each counts in full.
+
+    What is `spelt` with accents comes before what only looks the same without them.
+    """
     rules = _rules()
     known = {word: _weight(word, rules) for word in words}
     if all(word in rules.frame for word in words):
@@ -102,13 +106,13 @@ def _weights(words: Sequence[str]) -> dict[str, float]:
         if len(word) == _PAIR and word[0] >= _EAST_ASIAN:
             for one in word:
                 known.setdefault(one, rules.weights["character"] * _weight(one, rules))
-    return known
+    return {**dict.fromkeys(spelt, rules.weights["spelling"]), **known}
 
 
 def weighed(text: str) -> dict[str, float]:
     """The terms of a text with what each counts in it; little for the words of which every text is made."""
     words = query_terms(text)
-    return _weights(words) if words else {}
+    return _weights(words, ()) if words else {}
 
 
 def _weight(word: str, rules: _Rules) -> float:
@@ -127,8 +131,12 @@ def mistyped(missing: Iterable[str]) -> list[str]:
 
 
 def guesses(term: str, known: Iterable[str]) -> list[str]:
-    """The known terms that are one letter away: one more, one less, another, or two changed places."""
-    return sorted(other for other in known if other.isalpha() and _one_apart(term, other))
+    """The known terms that are one letter away: one more, one less, another, or two changed places.
+
+    No stop word is meant: "thesis" is not "these" with a letter wrong.
+    """
+    near = (other for other in known if other.isalpha() and _one_apart(term, other))
+    return sorted(other for other in near if not is_stop_word(other))
 
 
 def misread(term: str) -> list[str]:
@@ -136,7 +144,7 @@ def misread(term: str) -> list[str]:
     out = {term[1:], term[0] + term[2:], term[1] + term[0] + term[2:]}
     for letter in ascii_lowercase:
         out |= {letter + term, letter + term[1:], term[0] + letter + term[1:], term[0] + letter + term[2:]}
-    return sorted(out - {term})
+    return sorted(other for other in out - {term} if not is_stop_word(other))
 
 
 def guessed(weights: Mapping[str, float], meant: Mapping[str, str]) -> dict[str, float]:

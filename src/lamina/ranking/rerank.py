@@ -30,8 +30,13 @@ class Reranker(Protocol):
         ...
 
 
-def closeness(question: Question, rarity: Mapping[str, float], text: str) -> dict[str, float]:
-    """What to add to a text's score: `near`, `phrase`, `quoted`, each where there is something to add."""
+def closeness(
+    question: Question, rarity: Mapping[str, float], text: str, told: float = 1.0
+) -> dict[str, float]:
+    """What to add to a text's score: `near`, `phrase`, `quoted`, each where there is something to add.
+
+    `told` is how much of the question the words say that are there at all.
+    """
     places: defaultdict[str, list[int]] = defaultdict(list)
     for at, term in enumerate(sequence(text)):
         if term in rarity:
@@ -39,8 +44,8 @@ def closeness(question: Question, rarity: Mapping[str, float], text: str) -> dic
     whole = sum(rarity.values())
     added = {}
     if whole:
-        added["near"] = NEAR * _best_window(question, rarity, places) / whole
-        added["phrase"] = PHRASE * _in_order(question.words, rarity, places)
+        added["near"] = told * NEAR * _best_window(question, rarity, places) / whole
+        added["phrase"] = told * PHRASE * _in_order(question.words, rarity, places)
     folded = text.casefold() if question.literals else ""
     if question.literals and all(literal in folded for literal in question.literals):
         added["quoted"] = QUOTED

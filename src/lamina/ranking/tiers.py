@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
 from importlib.resources import files
@@ -18,7 +19,10 @@ DEPTHS = ("warm", "cold", "archive")
 _DEEP = frozenset({"research", "devlogs", "archive"})
 _MONTHS = timedelta(days=31)
 _ENOUGH = 0.7  #: of the question's terms, in one of the best three
-_LOW, _MEDIUM, _AGREED = 0.7, 0.4, 0.25
+#: Likeness of meaning from which a thing is worth acting on that shares no word with what was asked.
+_LIKELY = 0.3
+#: How much of a question a text has to say to be an answer, or perhaps one; less where it is the likest, too.
+_LOW, _MEDIUM, _AGREED = 0.7, 0.5, 0.3
 
 
 def tier_of(path: str) -> tuple[str, int]:
@@ -57,9 +61,20 @@ def is_enough(question: str, texts: list[str]) -> bool:
     return any(has >= _ENOUGH * of for has, of in (coverage(question, text) for text in texts[:3]))
 
 
-def uncertainty(has: int, of: int, *, agreed: bool, exact: bool) -> str:
-    """How unsure it is that this answers the question, from what of it is there and who found it."""
-    share = has / of if of else 0.0
+def is_likely(scores: Mapping[str, float]) -> bool:
+    """Whether what was found this well bears on the question, for whoever has to choose and not to show.
+
+    A search shows the best there is and says how unsure it is; nobody is sent off on a guess.
+    """
+    return bool(scores.keys() - {"meaning"}) or scores.get("meaning", 0.0) >= _LIKELY
+
+
+def uncertainty(share: float, *, agreed: bool, exact: bool) -> str:
+    """How unsure it is that this answers the question: low, medium or high.
+
+    `share` is how much of what the question is about its words say, `agreed` that it is also the likest in
+    meaning. What shares no word with the question is always unsure: a likeness alone cannot tell.
+    """
     if exact or share >= _LOW:
         return "low"
     return "medium" if share >= (_AGREED if agreed else _MEDIUM) else "high"

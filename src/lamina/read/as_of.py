@@ -8,6 +8,7 @@ from math import log
 
 from lamina.errors import NotFound
 from lamina.model import Hit, Memory, Query, Recollection, Source
+from lamina.ranking.tiers import uncertainty
 from lamina.retrieval.packing import packed
 from lamina.storage.database import Transaction
 from lamina.storage.layers import LayerRows
@@ -32,7 +33,8 @@ def recall_then(transaction: Transaction, query: Query, at: datetime) -> Recolle
     best = sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: (-pair[0], pair[1].id))[
         : query.k
     ]
-    hits = [_hit(one, score, f"known on {at:%Y-%m-%d %H:%M}") for score, one in best]
+    whole = max(sum(rare.values()), 1e-9)
+    hits = [_hit(one, score, score / whole, f"known on {at:%Y-%m-%d %H:%M}") for score, one in best]
     kept = packed(hits, query.budget_tokens)
     return Recollection(hits=kept, left_out=len(hits) - len(kept))
 
@@ -48,7 +50,7 @@ def _wanted(memory: Memory, query: Query) -> bool:
     )
 
 
-def _hit(memory: Memory, score: float, reason: str) -> Hit:
+def _hit(memory: Memory, score: float, share: float, reason: str) -> Hit:
     origin = memory.provenance
     since = "" if memory.superseded_by is None else f"superseded since by {memory.superseded_by}"
     return Hit(
@@ -64,6 +66,7 @@ def _hit(memory: Memory, score: float, reason: str) -> Hit:
         at=memory.created_at,
         tokens=count_tokens(memory.text),
         trust=origin.trust,
+        uncertainty=uncertainty(share, agreed=False, exact=False),
         source=Source(path=memory.file, actor=origin.actor, via=origin.via, session=origin.session_id),
     )
 

@@ -47,6 +47,8 @@ def delta_of(transaction: Transaction, scope: Scope, sealer: Sealer, cursor: str
         if last > after:
             found += deltas.after(name, after, WINDOW)
     known = Memories(transaction).load(sorted({one.memory_id for one in found}))
+    # What cannot be read has changed in a way that nobody can tell, and is not gone.
+    found = [one for one in found if not transaction.damage.has("memory", one.memory_id)]
     changes = [one for one in _summed_up(found, known) if one is not None]
     lines = shown(changes)
     # How many changes there were tells a caller with an allowlist how many it does not see.

@@ -9,7 +9,8 @@ from typing import Any
 
 from lamina.language.commands import is_note
 from lamina.language.user_model import PREFERENCES
-from lamina.model import Context, Effective, Layer, Space
+from lamina.model import Context, Effective, Hit, Layer, Recollection, Space
+from lamina.ranking.tiers import is_likely
 from lamina.read.category_modes import by_modes
 from lamina.read.changes import delta_in
 from lamina.read.prompt import Group, Item, block, episodes_group, procedures_group, user_model_group
@@ -28,6 +29,8 @@ HITS = 20
 BUDGET = 2000
 _PROCEDURES, _EPISODES, _PENDING = 3, 3, 10
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+#: Of the best so many, what is no more than a guess by meaning is shown, too.
+_GUESSES = 3
 _KNOWLEDGE = [layer for layer in Layer if layer is not Layer.PROCEDURAL]
 
 
@@ -64,7 +67,7 @@ def _groups(snapshot: Snapshot, task: str) -> list[Group]:
     named = {name: values[key].value for name, key in PREFERENCES.items() if key in values}
     others, notes = _others(values, model, [hit.id for hit in found.hits])
     told = [one.value for one in values.values()] + [*standing.values(), *(one.summary for one in happened)]
-    hits = [hit for hit in found.hits if hit.id not in shown]
+    hits = [hit for hit in _worth(found) if hit.id not in shown]
     rules = snapshot.caller.store.ruleset.rules
     knowledge = [hit.text for hit in telling(hits, task, told, rules)]
     said = {same(text) for text in (task, *told, *knowledge)}
@@ -108,3 +111,8 @@ def _others(
     rank = {one: number for number, one in enumerate(found)}
     newest.sort(key=lambda one: rank.get(one.provenance.memory_id or "", len(found)))
     return [one for one in others if not is_note(one.key)], newest
+
+
+def _worth(found: Recollection) -> list[Hit]:
+    """What takes room in a prompt: whatever bears on the task, and a guess where little does."""
+    return [hit for number, hit in enumerate(found.hits) if number < _GUESSES or is_likely(hit.scores)]

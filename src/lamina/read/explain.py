@@ -34,7 +34,13 @@ def history(caller: Caller, memory_id: str) -> tuple[HistoryEntry, ...]:
 
 def explain(caller: Caller, memory_id: str) -> Explanation:
     """Why a memory is there, told from what was recorded when it was decided."""
-    return look(caller, lambda snapshot: explained(*_life(snapshot, memory_id)))
+
+    def work(snapshot: Snapshot) -> Explanation:
+        memory, steps = _life(snapshot, memory_id)
+        whole = not caller.store.database.damage.has("history", memory_id)
+        return explained(memory, steps, whole=whole)
+
+    return look(caller, work)
 
 
 def explain_event(caller: Caller, seq: int) -> Verdict:
@@ -63,8 +69,8 @@ def _one(snapshot: Snapshot, memory_id: str) -> Memory:
     return readable(unit, memory_id, *KNOWN)
 
 
-def explained(memory: Memory, history: tuple[HistoryEntry, ...]) -> Explanation:
-    """A memory's standing and its life, a sentence each."""
+def explained(memory: Memory, history: tuple[HistoryEntry, ...], *, whole: bool = True) -> Explanation:
+    """A memory's standing and its life, a sentence each; one more where its history is not whole."""
     where = memory.file or "the database"
     lines = [
         f"{memory.id} is {memory.state}, on the shelf {memory.shelf}, and lives in {where}.",
@@ -80,6 +86,8 @@ def explained(memory: Memory, history: tuple[HistoryEntry, ...]) -> Explanation:
     if memory.superseded_by is not None:
         lines.append(f"{memory.superseded_by} took its place.")
     lines += [_told(entry) for entry in history]
+    if not whole:
+        lines.append("There is more in its history that is damaged and cannot be read.")
     return Explanation(memory=memory, history=history, lines=tuple(lines))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -61,8 +60,7 @@ def _whole(transaction: Transaction, found: Sequence[TraceEvent]) -> tuple[Trace
 
     def policy(name: str) -> Any:
         if name not in policies:
-            kept = Properties(transaction).get(name)
-            policies[name] = name if kept is None else json.loads(kept)
+            policies[name] = Properties(transaction).value(name) or name
         return policies[name]
 
     return tuple(

@@ -8,6 +8,7 @@ from typing import Any
 from lamina.language.user_model import belongs, model_of
 from lamina.model import Layer, Memory, Space
 from lamina.ranking.decay import faded
+from lamina.ranking.tiers import is_likely
 from lamina.read.recall import find
 from lamina.read.snapshot import Snapshot, look
 from lamina.storage.layers import LayerRows
@@ -89,14 +90,15 @@ def user_model(snapshot: Snapshot) -> dict[str, Any]:
 def procedures_for(snapshot: Snapshot, task: str, limit: int) -> list[Procedure]:
     """The procedures that fit a task, best first."""
     found = find(snapshot, task, k=limit, layers=[Layer.PROCEDURAL], trusted_only=True)
-    return [procedure_of(one) for one in loaded_in(snapshot, [hit.id for hit in found])]
+    fitting = [hit.id for hit in found if is_likely(hit.scores)]
+    return [procedure_of(one) for one in loaded_in(snapshot, fitting)]
 
 
 def episodes_about(snapshot: Snapshot, topic: str, limit: int) -> list[Episode]:
     """The episodes about a topic, best first; without one, the most recent."""
     if topic.strip():
         hits = find(snapshot, topic, k=limit, layers=[Layer.EPISODIC], spaces=[Space.USER])
-        found = loaded_in(snapshot, [hit.id for hit in hits])
+        found = loaded_in(snapshot, [hit.id for hit in hits if is_likely(hit.scores)])
     else:
         found, reads = newest_in(snapshot, Layer.EPISODIC, limit, (Space.USER,)), snapshot.caller.store.reads
         snapshot.afterwards.append(lambda: reads.note([one.id for one in found], snapshot.now))

@@ -52,7 +52,7 @@ def status_of(store: Store) -> Status:
             audit_records=AuditLog(transaction).head()[0],
             pending_operations=Operations(transaction).count(),
             dead_jobs=tuple(sorted({run.job for run in Runs(transaction).dead()})),
-            analyser=int(Properties(transaction).get("analyser") or 0),
+            analyser=Properties(transaction).number("analyser"),
             problems=store.problems(),
             meaning=meaning,
         )

@@ -15,6 +15,7 @@ from lamina.ranking.fusion import Fused, Traits, adjust, newest_first, ranks_by,
 from lamina.ranking.lexical import Shelf, Words, ranked
 from lamina.ranking.question import Question, guessed, guesses, misread, mistyped, understood
 from lamina.ranking.rerank import DEPTH, Reranker, closeness, judged, near_duplicates
+from lamina.ranking.tiers import uncertainty
 from lamina.retrieval.candidates import at_slots, named, source_of
 from lamina.retrieval.candidates import loaded as things
 from lamina.retrieval.meaning import likeness, weight_of
@@ -134,7 +135,7 @@ def _found(reading: Reading, blend: Blend, wanted: int) -> list[Fused]:
         candidates = blend.best(count)
         ids = _resolved(reading, candidates)
         found = [
-            Fused(ids[one.shelf, one.slot], one.score, scores=_scores(one))
+            Fused(ids[one.shelf, one.slot], one.score, scores=_scores(one), share=one.share)
             for one in candidates
             if (one.shelf, one.slot) in ids
         ]
@@ -197,6 +198,8 @@ def _ordered(reading: Reading) -> tuple[list[Fused], dict[str, Memory]]:
     head += [Fused(one) for one in exact if one not in {each.id for each in head}]
     tail = [one for one in tail if one.id not in exact]
     memories = things(reading.transaction, [one.id for one in found] + exact, reading.now)
+    # What cannot be read is in no answer.
+    head, tail = ([one for one in some if one.id in memories] for some in (head, tail))
     for one in head:
         one.scores |= {"exact": 1.0} if one.id in exact else {}
     for name in ("exact", "lexical", "meaning", "conversation"):
@@ -208,7 +211,8 @@ def _ordered(reading: Reading) -> tuple[list[Fused], dict[str, Memory]]:
         reciprocal(head, traits, question.manner)
     else:
         for number, one in enumerate(head):
-            added = closeness(question, words.rarity, traits[one.id].text) if number < DEPTH else {}
+            text = traits[one.id].text
+            added = closeness(question, words.rarity, text, blend.told) if number < DEPTH else {}
             adjust(one, traits[one.id], question, added, means.plain_decay)
         if question.timing.latest:
             newest_first(head, traits)
@@ -307,6 +311,7 @@ def _hit(one: Fused, memory: Memory, words: Sequence[str]) -> Hit:
         source=source_of(memory),
         tokens=count_tokens(memory.text),
         trust=memory.provenance.trust,
+        uncertainty=uncertainty(one.share, agreed=one.ranks.get("meaning") == 1, exact="exact" in one.ranks),
     )
 
 
@@ -320,7 +325,7 @@ def _reasons(one: Fused, memory: Memory, words: Sequence[str]) -> tuple[str, ...
         present = set(terms(f"{memory.key} {memory.text}" if memory.key else memory.text))
         reasons.append(f"matches {sum(word in present for word in words)} of {len(words)} terms")
     elif "meaning" in one.scores:
-        reasons.append(f"alike in meaning ({one.scores['meaning']:.2f})")
+        reasons.append(f"a guess: alike in meaning ({one.scores['meaning']:.2f}), no word in common")
     if "conversation" in one.scores:
         reasons.append("said near what matches")
     return tuple(reasons)

@@ -11,6 +11,7 @@ from importlib import resources
 from typing import Any, Protocol, TypeVar
 
 from lamina.errors import Unavailable
+from lamina.storage.damage import Damage, DamagedRow
 
 T = TypeVar("T")
 DIALECTS = ("sqlite", "postgres")
@@ -27,15 +28,24 @@ class Transaction(Protocol):
         """The same transaction for somebody who may read these categories only."""
         ...
 
+    damage: Damage  #: what was met of rows that cannot be read
     kept: dict[str, Any]  #: what this process keeps of the store; checked against it before it is used
     settled: bool  #: whether what may be kept of what it sees is committed; not once it changes any
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
-        """Every row of a query."""
+        """Every row of a query; one that cannot be read is noted and left out."""
         ...
 
     def one(self, name: str, /, **values: Any) -> Row | None:
-        """The first row of a query, or None."""
+        """The first row of a query, or None; Damaged where it cannot be read."""
+        ...
+
+    def each(self, make: Callable[[Row], T], name: str, /, **values: Any) -> list[T]:
+        """What `make` makes of every row; one of which it cannot is noted and left out."""
+        ...
+
+    def only(self, make: Callable[[Row], T], name: str, /, **values: Any) -> T | None:
+        """What `make` makes of the first row, or None; Damaged where it cannot be read."""
         ...
 
     def run(self, name: str, /, **values: Any) -> None:
@@ -52,6 +62,7 @@ class Database(Protocol):
 
     url: str
     tenant: str
+    damage: Damage  #: what this process has met of rows that cannot be read
 
     def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:
         """Run the work on one consistent snapshot; it cannot write.
@@ -74,6 +85,10 @@ class Database(Protocol):
 
     def check(self) -> list[str]:
         """What the database itself finds wrong with its own structures; empty when all is well."""
+        ...
+
+    def damaged(self) -> list[DamagedRow]:
+        """Every row that cannot be read, in the order of tables and keys; looks at all of them."""
         ...
 
     def scour(self, words: Sequence[str] = ()) -> int | None:
@@ -102,10 +117,12 @@ class ReachedDatabase:
 
     def __init__(self, whole: Database, reach: str) -> None:
         self.url = whole.url
+        self.damage = whole.damage
         self.tenant = whole.tenant
         self.write = whole.write
         self.size_bytes = whole.size_bytes
         self.check = whole.check
+        self.damaged = whole.damaged
         self.alone = whole.alone
         self.scour = whole.scour
         self.close = whole.close

@@ -42,5 +42,4 @@ class Deltas:
 
 def always_on(tx: Transaction, shelf: int, category: str, now: datetime, limit: int) -> list[Memory]:
     """What a context always has of a category, what matters most first."""
-    rows = tx.all("always_on", shelf=shelf, category=category, now=micros(now), limit=limit)
-    return [from_row(row) for row in rows]
+    return tx.each(from_row, "always_on", shelf=shelf, category=category, now=micros(now), limit=limit)

@@ -77,11 +77,7 @@ class Documents:
 
     def known(self) -> dict[str, Known]:
         """Every file that was ever read and not dropped, by its path."""
-        rows = self._tx.all("documents_known")
-        return {
-            path: Known(tuple(map(int, stamp.split())), digest, bool(gone), tuple(json.loads(hidden)))
-            for path, stamp, digest, gone, hidden in rows
-        }
+        return dict(self._tx.each(_known, "documents_known"))
 
     def hash_of(self, path: str) -> str | None:
         """What a file that is known said, None for one that is not."""
@@ -152,7 +148,7 @@ class Documents:
         self._tx.run("mark_document", path=path, gone=int(gone))
 
     def of(self, path: str) -> list[Found]:
-        return [_found(row) for row in self._tx.all("passages_of", path=path)]
+        return self._tx.each(_found, "passages_of", path=path)
 
     def _remove(self, passages: Iterable[Found]) -> None:
         for one in passages:
@@ -171,9 +167,9 @@ class Documents:
 
     def all(self) -> Iterator[Found]:
         path, number = "", 0
-        while page := self._tx.all("passages_after", path=path, number=number, limit=_PAGE):
-            yield from map(_found, page)
-            path, number = page[-1][2], page[-1][3]
+        while page := self._tx.each(_found, "passages_after", path=path, number=number, limit=_PAGE):
+            yield from page
+            path, number = page[-1].path, page[-1].number
 
     def readable(self, query: Query, shelf: int, slots: list[int]) -> dict[int, str]:
         """Slot to id, for those slots whose passage the query may see."""
@@ -185,16 +181,14 @@ class Documents:
 
     def named(self, shelf: int, name: str, limit: int) -> list[Found]:
         """Passages that a question names: a decision's id, a file's path."""
-        return [_found(row) for row in self._tx.all("passages_named", shelf=shelf, name=name, limit=limit)]
+        return self._tx.each(_found, "passages_named", shelf=shelf, name=name, limit=limit)
 
     def load(self, ids: Sequence[str]) -> dict[str, Found]:
         """The passages with these ids that exist."""
         places = [one.removeprefix(ID_PREFIX).rpartition("#") for one in ids if one.startswith(ID_PREFIX)]
         wanted = [(path, int(number)) for path, _, number in places if number.isdecimal()]
-        rows = self._tx.all(
-            "passages_at", paths=[path for path, _ in wanted], numbers=[number for _, number in wanted]
-        )
-        return {one.id: one for one in map(_found, rows)}
+        paths, numbers = [path for path, _ in wanted], [number for _, number in wanted]
+        return {one.id: one for one in self._tx.each(_found, "passages_at", paths=paths, numbers=numbers)}
 
     def deepest(self, shelf: int) -> int:
         """How deep a search of a shelf can reach."""
@@ -223,6 +217,11 @@ def _place(passage: Passage) -> dict[str, int | str | None]:
 
 def _moment(day: date | None) -> datetime | None:
     return None if day is None else datetime.combine(day, time(), UTC)
+
+
+def _known(row: Row) -> tuple[str, Known]:
+    path, stamp, digest, gone, hidden = row
+    return path, Known(tuple(map(int, stamp.split())), digest, bool(gone), tuple(json.loads(hidden)))
 
 
 def _found(row: Row) -> Found:

@@ -59,7 +59,7 @@ class Purging:
 
     def taken_over(self, shelf: int, memory_id: str) -> list[Memory]:
         """What a memory took the place of, or was made of."""
-        return [from_row(row) for row in self._tx.all("taken_over", shelf=shelf, id=memory_id)]
+        return self._tx.each(from_row, "taken_over", shelf=shelf, id=memory_id)
 
     def echoes(self, memory_id: str, text: str) -> list[int]:
         """Numbers of the steps of a successor that repeat this text."""

@@ -22,14 +22,15 @@ class PersonRows:
 
     def page(self, after: str, limit: int) -> tuple[str | None, list[Part]]:
         """The last id, None behind the end, and so many memories with their history and edges."""
-        rows = self._tx.all("export_memories", after=after, limit=limit, **self._who)
-        if not rows:
+        memories = self._tx.each(_told, "export_memories", after=after, limit=limit, **self._who)
+        if not memories:
             return None, []
-        last = rows[-1][1]
-        parts: list[Part] = [("memory", _told(row)) for row in rows]
-        steps = self._tx.all("export_history", after=after, last=last, **self._who)
-        parts += [("history", _step(row)) for row in steps]
-        parts += [("relation", _edge(row)) for row in self._edges([row[1] for row in rows])]
+        ids = [one["id"] for one in memories]
+        last = ids[-1]
+        parts: list[Part] = [("memory", one) for one in memories]
+        steps = self._tx.each(_step, "export_history", after=after, last=last, **self._who)
+        parts += [("history", one) for one in steps]
+        parts += [("relation", _edge(row)) for row in self._edges(ids)]
         return last, parts
 
     def sessions(self, user: str) -> list[Part]:

@@ -31,10 +31,14 @@ class Imports:
         self._user = user
 
     def position(self, path: str) -> Position | None:
-        row = self._tx.one("import_position", user=self._user, path=path)
-        if row is None:
-            return None
-        return Position(path=path, mark=row[0], size=row[1], place=json.loads(row[2]))
+        """How far a file was read; None also where nobody can tell any more, and it is read anew."""
+        found = self._tx.each(
+            lambda row: Position(path=path, mark=row[0], size=row[1], place=json.loads(row[2])),
+            "import_position",
+            user=self._user,
+            path=path,
+        )
+        return found[0] if found else None
 
     def keep(self, position: Position, at: datetime) -> None:
         self._tx.run(

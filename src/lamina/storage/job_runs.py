@@ -35,12 +35,11 @@ class Runs:
         self._tx = transaction
 
     def at(self, job: str, slot_at: datetime) -> Run | None:
-        row = self._tx.one("job_run_at", job=job, slot_at=micros(slot_at))
-        return None if row is None else _run(row)
+        return self._tx.only(_run, "job_run_at", job=job, slot_at=micros(slot_at))
 
     def newest(self, now: datetime) -> dict[str, Run]:
         """The last time that each job was due."""
-        return {run.job: run for run in map(_run, self._tx.all("newest_job_runs", now=micros(now)))}
+        return {run.job: run for run in self._tx.each(_run, "newest_job_runs", now=micros(now))}
 
     def covered_until(self, job: str) -> datetime | None:
         """Up to where successful runs have done their work."""
@@ -49,7 +48,7 @@ class Runs:
 
     def dead(self) -> list[Run]:
         """Those that were tried often enough."""
-        return [_run(row) for row in self._tx.all("dead_jobs")]
+        return self._tx.each(_run, "dead_jobs")
 
     def put(self, run: Run) -> None:
         self._tx.run(

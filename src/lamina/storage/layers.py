@@ -20,21 +20,19 @@ class LayerRows:
     def newest(self, layer: Layer, shelf: int, now: datetime, limit: int) -> list[Memory]:
         """The newest episodes or procedures of a shelf first."""
         name = "episodes_on" if layer is Layer.EPISODIC else "procedures_on"
-        return [from_row(row) for row in self._tx.all(name, shelf=shelf, now=micros(now), limit=limit)]
+        return self._tx.each(from_row, name, shelf=shelf, now=micros(now), limit=limit)
 
     def unused(self, before: datetime, below: int, learnt: str, limit: int) -> list[Memory]:
         """What matters little and nobody found, changed or pinned since then, the longest unused first.
 
         Of what lives in a file only what begins with `learnt`.
         """
-        rows = self._tx.all(
-            "unused_memories", before=micros(before), below=below, learnt=f"{learnt}%", limit=limit
-        )
-        return [from_row(row) for row in rows]
+        asked = {"before": micros(before), "below": below, "learnt": f"{learnt}%", "limit": limit}
+        return self._tx.each(from_row, "unused_memories", **asked)
 
     def over(self, now: datetime, limit: int) -> list[Memory]:
         """Episodes of anybody whose time is up, oldest first."""
-        return [from_row(row) for row in self._tx.all("episodes_over", now=micros(now), limit=limit)]
+        return self._tx.each(from_row, "episodes_over", now=micros(now), limit=limit)
 
     def procedure_slots(self, shelf: int, most: int) -> list[int] | None:
         """Where the procedures of a shelf stand in its index; None where there are more than so many."""
@@ -63,8 +61,9 @@ class LayerRows:
 
     def known_at(self, shelf: int, at: datetime) -> list[Memory]:
         """What a shelf held at a moment, in the words it had then."""
-        rows = self._tx.all("known_at", shelf=shelf, at=micros(at))
-        return [replace(from_row(row[1:]), text=row[0]) for row in rows]
+        return self._tx.each(
+            lambda row: replace(from_row(row[1:]), text=row[0]), "known_at", shelf=shelf, at=micros(at)
+        )
 
     def change_at(self, thread: str, revision: int) -> datetime | None:
         """When a thread reached a revision."""

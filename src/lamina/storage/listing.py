@@ -44,10 +44,9 @@ class Listing:
     def page(self, behind: tuple[datetime, str] | None, limit: int) -> list[Memory]:
         """So many, newest first, of those that come behind a time and id."""
         at, memory_id = (None, "") if behind is None else (micros(behind[0]), behind[1])
-        rows = self._tx.all(
-            "list_memories", at=at, id=memory_id, limit=limit, states=self._states, **self._asked
+        return self._tx.each(
+            from_row, "list_memories", at=at, id=memory_id, limit=limit, states=self._states, **self._asked
         )
-        return [from_row(row) for row in rows]
 
     def counts(self) -> dict[str, dict[str, int]]:
         """How many there are by space, layer, kind, category, speaker and tag; by state, of all states."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from lamina.model import HistoryEntry, HistoryOp, canonical, iso
 from lamina.model.audit import AuditRecord, TraceEvent
+from lamina.storage.damage import legible
 from lamina.storage.database import Row, Transaction
 from lamina.storage.memories import micros, moment
 
@@ -60,20 +61,21 @@ class History:
         return int(row[0]) if row else 0
 
     def of(self, memory_id: str) -> list[HistoryEntry]:
-        return [
-            HistoryEntry(
-                memory_id=row[0],
-                revision=row[2],
-                op=HistoryOp(row[3]),
-                at=moment(row[4]),
-                actor=row[5],
-                via=row[6],
-                old_text=row[7],
-                new_text=row[8],
-                decision=json.loads(row[9]),
-            )
-            for row in self._tx.all("history_of", memory_id=memory_id)
-        ]
+        return self._tx.each(step_of, "history_of", memory_id=memory_id)
+
+
+def step_of(row: Row) -> HistoryEntry:
+    return HistoryEntry(
+        memory_id=row[0],
+        revision=row[2],
+        op=HistoryOp(row[3]),
+        at=moment(row[4]),
+        actor=row[5],
+        via=row[6],
+        old_text=row[7],
+        new_text=row[8],
+        decision=json.loads(row[9]),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +122,7 @@ class Events:
 
     def last(self, shelves: Sequence[str], limit: int) -> list[TraceEvent]:
         """The newest events of these shelves, oldest of them first."""
-        rows = self._tx.all("events_last", shelves=list(shelves), limit=limit)
-        return [_event(row) for row in reversed(rows)]
+        return self._tx.each(event_of, "events_last", shelves=list(shelves), limit=limit)[::-1]
 
     def raw(self, page: int = 2000) -> Iterator[tuple[int, str]]:
         """Every event, its number and its words as they are kept."""
@@ -135,11 +136,10 @@ class Events:
         self._tx.run("write_event", seq=seq, data=canonical(event))
 
     def get(self, seq: int) -> TraceEvent | None:
-        row = self._tx.one("event_by_seq", seq=seq)
-        return None if row is None else _event(row)
+        return self._tx.only(event_of, "event_by_seq", seq=seq)
 
 
-def _event(row: Row) -> TraceEvent:
+def event_of(row: Row) -> TraceEvent:
     seq, at, kind, shelf, data = row
     return TraceEvent(seq=seq, at=moment(at), type=kind, shelf=shelf, data=json.loads(data))
 
@@ -157,7 +157,8 @@ class AuditLog:
     def newest(self) -> tuple[int, str, datetime | None]:
         """Number, hash and time of the newest record; no time for an empty chain."""
         row = self._tx.one("audit_head")
-        return (0, "", None) if row is None else (row[0], row[1], moment(row[2]))
+        # A damaged one is no reason to write nothing any more: the check finds it.
+        return (0, "", None) if row is None else (row[0], legible(row[1]), moment(row[2]))
 
     def add(self, record: AuditRecord) -> None:
         self._tx.run(
@@ -183,8 +184,7 @@ class AuditLog:
     def after(self, seq: int, page: int = 1000) -> Iterator[AuditRecord]:
         """Every record above a number, in order."""
         while rows := self._tx.all("audit_after", after=seq, limit=page):
-            for row in rows:
-                yield _record(row)
+            yield from map(record_of, rows)
             seq = rows[-1][0]
 
     def words(self, page: int = 1000) -> Iterator[Row]:
@@ -227,7 +227,7 @@ class AuditLog:
         return row[0], row[1], json.loads(row[2]).get("reason") or record.reason
 
 
-def _record(row: Row) -> AuditRecord:
+def record_of(row: Row) -> AuditRecord:
     return AuditRecord(
         seq=row[0],
         at=moment(row[1]),

@@ -57,22 +57,19 @@ class Memories:
         self._tx.run("add_memory", shelf=shelf, slot=slot, identity=identity, **_to_row(memory))
 
     def get(self, memory_id: str) -> Memory | None:
-        row = self._tx.one("memory_by_id", id=memory_id)
-        return None if row is None else from_row(row)
+        return self._tx.only(from_row, "memory_by_id", id=memory_id)
 
     def load(self, ids: Sequence[str]) -> dict[str, Memory]:
-        """The memories with these ids that exist."""
-        return {row[0]: from_row(row) for row in self._tx.all("memories_by_id", ids=list(ids))}
+        """The memories with these ids that exist and can be read."""
+        return {one.id: one for one in self._tx.each(from_row, "memories_by_id", ids=list(ids))}
 
     def active(self, shelf: int, identity: str) -> Memory | None:
         """The one active memory on a shelf that holds this key, or says this."""
-        row = self._tx.one("active_by_identity", shelf=shelf, identity=identity)
-        return None if row is None else from_row(row)
+        return self._tx.only(from_row, "active_by_identity", shelf=shelf, identity=identity)
 
     def placed(self, shelf: int, first: str, last: str, now: datetime) -> list[tuple[str, Memory]]:
         """The active memories in a range of places, each with its place, what changed last first."""
-        rows = self._tx.all("memories_placed", shelf=shelf, first=first, last=last, now=micros(now))
-        return [(row[0], from_row(row[1:])) for row in rows]
+        return self._tx.each(_behind, "memories_placed", shelf=shelf, first=first, last=last, now=micros(now))
 
     def place(self, memory_id: str) -> tuple[int, int | None, str]:
         """Shelf number, slot in the text index, identity."""
@@ -92,23 +89,23 @@ class Memories:
 
     def expired_by(self, shelf: int, tick: int) -> list[Memory]:
         """Active memories of a shelf whose ticks are over, oldest first."""
-        return [from_row(row) for row in self._tx.all("expired_by", shelf=shelf, tick=tick)]
+        return self._tx.each(from_row, "expired_by", shelf=shelf, tick=tick)
 
     def keyed(self, shelf: int, now: datetime) -> list[Memory]:
         """The active memories of a shelf that hold a key, in key order."""
-        return [from_row(row) for row in self._tx.all("keyed_on", shelf=shelf, now=micros(now))]
+        return self._tx.each(from_row, "keyed_on", shelf=shelf, now=micros(now))
 
     def heard(self, shelf: int) -> list[Memory]:
         """The facts about a person that were heard in a session, in key order."""
-        return [from_row(row) for row in self._tx.all("heard_on", shelf=shelf)]
+        return self._tx.each(from_row, "heard_on", shelf=shelf)
 
     def pending(self, shelf: int, now: datetime) -> list[Memory]:
         """What waits for its person's word, oldest first."""
-        return [from_row(row) for row in self._tx.all("pending_on", shelf=shelf, now=micros(now))]
+        return self._tx.each(from_row, "pending_on", shelf=shelf, now=micros(now))
 
     def overdue(self, now: datetime, limit: int) -> list[Memory]:
         """Guesses about anybody that nobody decided in time."""
-        return [from_row(row) for row in self._tx.all("overdue_guesses", now=micros(now), limit=limit)]
+        return self._tx.each(from_row, "overdue_guesses", now=micros(now), limit=limit)
 
     def due(self, now: datetime, limit: int) -> list[str]:
         """Ids of what was put aside and can no longer be restored, whoever's, the longest due first."""
@@ -116,22 +113,22 @@ class Memories:
 
     def newest(self, shelf: int) -> Memory | None:
         """The last lasting memory that was put on a shelf."""
-        row = self._tx.one("newest_on", shelf=shelf)
-        return None if row is None else from_row(row)
+        return self._tx.only(from_row, "newest_on", shelf=shelf)
 
     def set_home(self, memory_id: str, file: str | None) -> None:
         self._tx.run("release_file", id=memory_id, home=file)
 
     def turns(self, shelf: int, phase: str) -> list[Memory]:
         """The turns of a conversation that are still in its window, oldest first."""
-        return [from_row(row) for row in self._tx.all("turns_of", shelf=shelf, phase=phase)]
+        return self._tx.each(from_row, "turns_of", shelf=shelf, phase=phase)
 
     def said(
         self, user: str, after: tuple[datetime, int, int], until: datetime, limit: int
     ) -> list[tuple[int, Memory]]:
         """Turns of a user's conversations behind a time, shelf and tick, in that order, with their shelf."""
         owner, (at, shelf, tick) = quoted(user), after
-        rows = self._tx.all(
+        return self._tx.each(
+            _behind,
             "turns_said",
             owner=owner,
             first=f"{owner},",
@@ -142,7 +139,6 @@ class Memories:
             until=micros(until),
             limit=limit,
         )
-        return [(row[0], from_row(row[1:])) for row in rows]
 
     def set_slot(self, memory_id: str, slot: int | None) -> None:
         self._tx.run("set_slot", id=memory_id, slot=slot)
@@ -204,12 +200,16 @@ _MUTABLE = (
 
 
 _FILTERS = tuple(one.name for one in fields(Filters))
+#: Filters that ask for something of the provenance, and what it is called there.
+_OF_PROVENANCE = {"agent_id": "agent", "run_id": "run_id", "actor_id": "actor", "role": "role"}
 
 
-def _bare(value: Any) -> Any:
+def _bare(name: str, value: Any) -> Any:
     """A filter's value as a column holds it."""
     if isinstance(value, datetime):
         return micros(value)
+    if name in _OF_PROVENANCE and value is not None:
+        return f'"{_OF_PROVENANCE[name]}":{canonical(value)}'
     return int(value) if isinstance(value, bool) else value
 
 
@@ -224,7 +224,7 @@ def narrowing_of(query: Query, now: datetime) -> dict[str, Any]:
         "until": to_micros(query.until),
         "trusted": int(query.trusted_only),
         "filtered": int(query.filters != Filters()),
-        **{name: _bare(getattr(query.filters, name)) for name in _FILTERS},
+        **{name: _bare(name, getattr(query.filters, name)) for name in _FILTERS},
         "phases": list(query.phases),
     }
 
@@ -307,6 +307,11 @@ def from_row(row: Row) -> Memory:
         expires_tick=row[32],
         retired_tick=row[33],
     )
+
+
+def _behind(row: Row) -> tuple[Any, Memory]:
+    """What stands before a memory's columns, and the memory."""
+    return row[0], from_row(row[1:])
 
 
 @lru_cache(maxsize=4096)  # many memories share one: a recall reads dozens of them

@@ -28,12 +28,15 @@ class Phases:
         self._tx.run("enter_phase", shelf=shelf, number=phase.number)
 
     def get(self, shelf: int, number: int) -> Phase | None:
-        row = self._tx.one("phase_by_number", shelf=shelf, number=number)
-        return None if row is None else _phase(row)
+        """One whose name or reason is damaged is still the phase that the shelf is in."""
+        found = self._tx.each(_phase, "phase_by_number", shelf=shelf, number=number)
+        if not found and self._tx.damage.has("phase", f"{shelf} {number}"):
+            return Phase(number=number, name=None, reason="unknown", started_tick=0, started_at=moment(0))
+        return found[0] if found else None
 
     def of(self, shelf: int) -> list[Phase]:
         """Those that are kept, oldest first."""
-        return [_phase(row) for row in self._tx.all("phases_of", shelf=shelf)]
+        return self._tx.each(_phase, "phases_of", shelf=shelf)
 
     def keep(self, shelf: int, newest: int, most: int) -> None:
         """Let go of the oldest, so that at most so many are kept."""

@@ -14,7 +14,9 @@ import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from lamina.errors import Damaged, LaminaError, Unavailable
+from lamina.storage.damage import Damage, DamagedRow, Making, numbered_twice, row_damaged, text_explained
 from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries
+from lamina.storage.makers import judged
 from lamina.storage.migrate import Migration, load_migrations, migrate
 
 T = TypeVar("T")
@@ -38,7 +40,7 @@ def _translated(sql: str) -> str:
     return re.sub(r"(?<![:\w]):([a-z_]+)", r"%(\1)s", sql.replace("%", "%%"))
 
 
-class PostgresTransaction:
+class PostgresTransaction(Making):
     """Named queries on one connection."""
 
     def __init__(self, connection: psycopg.Connection[Row], database: PostgresDatabase) -> None:
@@ -46,6 +48,7 @@ class PostgresTransaction:
         self.reach = ""
         self.settled = True
         self.kept = database.kept
+        self.damage = database.damage
         self._connection = connection
         self._queries = database.queries
 
@@ -95,6 +98,7 @@ class PostgresDatabase:
         self.url = url
         self.tenant = tenant
         self.kept: dict[str, Any] = {}
+        self.damage = Damage()
         self.queries = {name: _translated(sql) for name, sql in load_queries("postgres").items()}
         with _explained():
             self._prepare(url)
@@ -134,6 +138,24 @@ class PostgresDatabase:
                 " WHERE n.nspname = 'lamina' AND NOT (i.indisvalid AND i.indisready) ORDER BY 1"
             ).fetchall()
         return [f"the index {name} is not valid" for (name,) in rows]
+
+    def damaged(self) -> list[DamagedRow]:
+        with _explained(), self._pool.connection() as connection:
+            connection.execute(_SNAPSHOT)
+            connection.execute(_ENTER, {"tenant": self.tenant})
+            return sorted(self._damaged_on(connection))
+
+    def _damaged_on(self, connection: psycopg.Connection[Row]) -> Iterator[DamagedRow]:
+        tables = connection.execute(
+            "SELECT c.table_name::text, array_agg(c.column_name::text ORDER BY c.ordinal_position)"
+            " FROM information_schema.columns c"
+            " WHERE c.table_schema = 'lamina' AND c.data_type <> 'bytea' GROUP BY 1 ORDER BY 1"
+        ).fetchall()
+        for table, columns in tables:
+            with connection.cursor(name="lamina_rows") as cursor:  # the server keeps them; a page is here
+                everything = f"SELECT {', '.join(columns)} FROM lamina.{table}"  # noqa: S608 names of our tables
+                for row in cursor.execute(everything.encode()):
+                    yield from judged(self.queries, table, dict(zip(columns, row, strict=True)))
 
     def scour(self, words: Sequence[str] = ()) -> int | None:  # noqa: ARG002 its files are the server's
         """Let the server give up the rows that nobody can see any more; its log and backups are its own."""
@@ -239,9 +261,14 @@ def _apply(connection: psycopg.Connection[Row], step: Migration) -> None:
 def _explained() -> Iterator[None]:
     """The driver's errors in our words, without its details: those may hold values or a password."""
     try:
-        yield
+        with text_explained():
+            yield
     except LaminaError:
         raise
+    except psycopg.errors.InvalidTextRepresentation as error:
+        raise row_damaged(DamagedRow("row", "")) from error
+    except psycopg.errors.UniqueViolation as error:
+        raise numbered_twice() from error
     except (psycopg.OperationalError, PoolTimeout) as error:
         raise Unavailable(
             "PostgreSQL cannot be reached or went away; whether the last write was stored is not known.",

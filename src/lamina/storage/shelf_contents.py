@@ -64,15 +64,15 @@ def lapsing_on(transaction: Transaction, name: str) -> list[str]:
 def statements_on(transaction: Transaction, name: str, now: datetime, limit: int) -> list[Memory]:
     """What is stated on a shelf, last changed first; nothing of a tool or a file."""
     numbers, until = _numbers(transaction, [name]), micros(now)
-    rows = [transaction.all("statements_on", shelf=one, now=until, limit=limit) for one in numbers]
-    return [from_row(row) for some in rows for row in some]
+    found = [transaction.each(from_row, "statements_on", shelf=n, now=until, limit=limit) for n in numbers]
+    return [one for some in found for one in some]
 
 
 def guesses_on(transaction: Transaction, name: str, limit: int) -> list[Memory]:
     """The latest guesses on a shelf, whatever became of them, oldest of them first."""
     numbers, like = _numbers(transaction, [name]), "%:%:pending:%"
-    rows = [transaction.all("guesses_on", shelf=one, guesses=like, limit=limit) for one in numbers]
-    return [from_row(row) for some in rows for row in reversed(some)]
+    found = [transaction.each(from_row, "guesses_on", shelf=n, guesses=like, limit=limit) for n in numbers]
+    return [one for some in found for one in reversed(some)]
 
 
 def put_aside_on(transaction: Transaction, names: Sequence[str], until: int, limit: int) -> list[str]:

@@ -21,8 +21,23 @@ class Properties:
         self._tx = transaction
 
     def get(self, name: str) -> str | None:
+        """None also for one that cannot be read: it can be made anew; what cannot is read with `sealed`."""
+        rows = self._tx.all("read_property", name=name)
+        return rows[0][0] if rows else None
+
+    def sealed(self, name: str) -> str | None:
+        """One that may not be missed unnoticed; Damaged where it cannot be read."""
         row = self._tx.one("read_property", name=name)
         return None if row is None else row[0]
+
+    def value(self, name: str) -> Any:
+        """What is kept as JSON; None where it is not there, or is none."""
+        return parsed(self.get(name) or "null")
+
+    def number(self, name: str) -> int:
+        """0 for one that is not there, or is no number."""
+        text = self.get(name) or ""
+        return int(text) if text.isascii() and text.isdigit() else 0
 
     def set(self, name: str, value: str) -> None:
         self._tx.run("write_property", name=name, value=value)
@@ -34,6 +49,14 @@ class Properties:
         """Every property whose name begins so, without that beginning."""
         rows = self._tx.all("properties_below", prefix=prefix, beyond=prefix[:-1] + chr(ord(prefix[-1]) + 1))
         return {name.removeprefix(prefix): value for name, value in rows}
+
+
+def parsed(text: str) -> Any:
+    """What a text says in JSON; None for one that is none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +84,13 @@ class Operations:
 
     def pending(self, target: str) -> list[Operation]:
         """What is still to be done to a file, in the order it was asked for."""
-        rows = self._tx.all("pending_operations", target=target)
-        return [Operation(number, kind, name, json.loads(payload)) for number, kind, name, payload in rows]
+        return self._tx.each(_operation, "pending_operations", target=target)
 
     def of(self, kind: str) -> list[Operation]:
         """What of one kind is still to be done, in the order it was asked for."""
-        rows = self._tx.all("operations_of", kind=kind)
-        return [Operation(number, kind, name, json.loads(payload)) for number, name, payload in rows]
+        return self._tx.each(
+            lambda row: _operation((row[0], kind, row[1], row[2])), "operations_of", kind=kind
+        )
 
     def end(self, number: int) -> None:
         self._tx.run("end_operation", id=number)
@@ -75,6 +98,10 @@ class Operations:
     def count(self) -> int:
         row = self._tx.one("count_operations")
         return int(row[0]) if row else 0
+
+
+def _operation(row: Row) -> Operation:
+    return Operation(row[0], row[1], row[2], json.loads(row[3]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +134,10 @@ class Entries:
         self._tx.run("drop_entry", file=file, key=key)
 
     def of(self, file: str) -> dict[str, KnownEntry]:
-        return {
-            key: KnownEntry(key, memory_id, value, json.loads(fields))
-            for key, memory_id, value, fields in self._tx.all("entries_of", file=file)
-        }
+        found = self._tx.each(
+            lambda row: KnownEntry(row[0], row[1], row[2], json.loads(row[3])), "entries_of", file=file
+        )
+        return {entry.key: entry for entry in found}
 
 
 class Responses:
@@ -121,8 +148,9 @@ class Responses:
 
     def get(self, caller: str, key: str) -> tuple[str, dict[str, Any]] | None:
         """Fingerprint of the first request and the answer it got."""
-        row = self._tx.one("remembered_response", caller=caller, key=key)
-        return None if row is None else (row[0], json.loads(row[1]))
+        return self._tx.only(
+            lambda row: (row[0], json.loads(row[1])), "remembered_response", caller=caller, key=key
+        )
 
     def add(self, caller: str, key: str, fingerprint: str, response: dict[str, Any], at: datetime) -> None:
         self._tx.run(
@@ -159,18 +187,17 @@ class Tokens:
         )
 
     def get(self, token_id: str) -> Token | None:
-        row = self._tx.one("token_by_id", id=token_id)
-        return None if row is None else _token(row)
+        return self._tx.only(token_of, "token_by_id", id=token_id)
 
     def all(self) -> list[Token]:
-        return [_token(row) for row in self._tx.all("all_tokens")]
+        return self._tx.each(token_of, "all_tokens")
 
     def revoke(self, token_id: str, at: datetime) -> bool:
         """False when there is no such token, or it was revoked before."""
         return self._tx.one("revoke_token", id=token_id, at=micros(at)) is not None
 
 
-def _token(row: Row) -> Token:
+def token_of(row: Row) -> Token:
     return Token(
         id=row[0],
         hash=row[1],

@@ -17,7 +17,20 @@ from filelock import FileLock, Timeout
 from lamina.durable import make_folder, settle_folder
 from lamina.errors import ConfigError, Damaged, LaminaError, Unavailable
 from lamina.model import quoted
+from lamina.storage.damage import (
+    INDIVISIBLE,
+    Damage,
+    DamagedRow,
+    Making,
+    damaged_row,
+    legible,
+    numbered_twice,
+    row_damaged,
+    text_explained,
+    unsound,
+)
 from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries
+from lamina.storage.makers import judged
 from lamina.storage.migrate import Migration, load_migrations, migrate
 
 T = TypeVar("T")
@@ -41,7 +54,7 @@ _SCHEMA_TABLE = """CREATE TABLE IF NOT EXISTS schema_migration (
   version BIGINT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL)"""
 
 
-class SqliteTransaction:
+class SqliteTransaction(Making):
     """Named queries on one connection."""
 
     def __init__(self, connection: apsw.Connection, database: SqliteDatabase) -> None:
@@ -49,16 +62,56 @@ class SqliteTransaction:
         self.reach = ""
         self.settled = True
         self.kept = database.kept
+        self.damage = database.damage
         self._connection = connection
         self._queries = database.queries
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
-        return self._connection.execute(self._queries[name], self._bound(values)).fetchall()
+        rows, bad, _ = self._fetched(name, self._bound(values))
+        if bad and name in INDIVISIBLE:
+            raise row_damaged(bad[0])
+        self.damage.note(bad)
+        return rows
 
     def one(self, name: str, /, **values: Any) -> Row | None:
         # Fetching everything lets the statement finish: an unfinished INSERT … RETURNING blocks the commit.
-        rows = self._connection.execute(self._queries[name], self._bound(values)).fetchall()
+        rows, bad, first = self._fetched(name, self._bound(values))
+        if first:
+            raise row_damaged(bad[0])
         return rows[0] if rows else None
+
+    def _fetched(self, name: str, bound: dict[str, Any]) -> tuple[list[Row], list[DamagedRow], bool]:
+        """The rows that can be read, the others by name, and whether the first is one of these."""
+        cursor = self._connection.execute(self._queries[name], bound)
+        rows: list[Row] = []
+        columns: list[tuple[str, str | None]] = []  #: name, and the table it comes out of
+        first = False
+        while True:
+            try:
+                rows.extend(cursor)  # keeps what it got before one that is no UTF-8
+                break
+            except UnicodeDecodeError:
+                first = first or not rows
+                columns = [(name, table) for name, _, _, table, _ in cursor.description_full]
+        return rows, self._unreadable(name, bound, columns) if columns else [], first
+
+    def _unreadable(
+        self, name: str, bound: dict[str, Any], columns: list[tuple[str, str | None]]
+    ) -> list[DamagedRow]:
+        """The rows of a query that are no UTF-8, by their keys; what changes rows is not run once more."""
+        sql = self._queries[name]
+        if not sql.startswith(("SELECT", "WITH")):
+            return [damaged_row(sql, bound)]
+        numbered = [f"c{number}" for number in range(len(columns))]
+        raw = ", ".join(map(_raw, numbered))
+        again = f"WITH q({', '.join(numbered)}) AS ({sql}) SELECT {raw} FROM q"  # noqa: S608 of our own queries
+        names, tables = [one for one, _ in columns], dict(columns)
+        rows = (dict(zip(names, row, strict=True)) for row in self._connection.execute(again, bound))
+        return [
+            damaged_row(f"FROM {tables[column] or ''} {sql}", bound, row, column)
+            for row in rows
+            if (column := unsound("", row)) is not None
+        ]
 
     def run(self, name: str, /, **values: Any) -> None:
         self._connection.execute(self._queries[name], self._bound(values))
@@ -112,6 +165,7 @@ class SqliteDatabase:
         self.tenant = tenant
         self._path = path
         self.kept: dict[str, Any] = {}
+        self.damage = Damage()
         self.queries = load_queries("sqlite")
         self._idle: list[apsw.Connection] = []
         self._mutex = threading.Lock()
@@ -163,6 +217,23 @@ class SqliteDatabase:
         finally:
             self._give_back(connection)
         return [str(row[0]) for row in rows if row[0] != "ok"]
+
+    def damaged(self) -> list[DamagedRow]:
+        connection = self._borrow()
+        try:
+            return self._read_on(connection, lambda _: sorted(self._damaged_on(connection)))
+        finally:
+            self._give_back(connection)
+
+    def _damaged_on(self, connection: apsw.Connection) -> Iterator[DamagedRow]:
+        tables = connection.execute(
+            "SELECT t.name, json_group_array(c.name ORDER BY c.cid) FROM sqlite_schema t"
+            " JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND c.type <> 'BLOB' GROUP BY t.name"
+        ).fetchall()
+        for table, listed in tables:
+            columns: list[str] = json.loads(str(listed))
+            for row in connection.execute(f"SELECT {', '.join(map(_raw, columns))} FROM {table}"):  # noqa: S608
+                yield from judged(self.queries, str(table), dict(zip(columns, row, strict=True)))
 
     def scour(self, words: Sequence[str] = ()) -> int | None:
         """Fold the log in. Deleted bytes are overwritten by then, but for what a split page may have kept."""
@@ -232,8 +303,10 @@ class SqliteDatabase:
         self._writer.execute("BEGIN IMMEDIATE")
         try:
             self._writer.execute(_SCHEMA_TABLE)
-            rows: list[Row] = self._writer.execute("SELECT version, hash FROM schema_migration").fetchall()
-            applied = {int(version): str(digest) for version, digest in rows}
+            rows: list[Row] = self._writer.execute(
+                "SELECT version, CAST(hash AS BLOB) FROM schema_migration"
+            ).fetchall()
+            applied = {int(version): str(legible(digest)) for version, digest in rows}
             migrate(applied, load_migrations("sqlite"), self._apply)
         except BaseException:  # an interrupt must not leave half a migration
             self._writer.execute("ROLLBACK")
@@ -306,6 +379,12 @@ def tenant_file(url: str, tenant: str) -> Path:
     return path.absolute()
 
 
+def _raw(column: str) -> str:
+    """A column whose text comes as bytes, whatever they are, and whose bytes do not come."""
+    as_bytes = f"WHEN 'text' THEN CAST({column} AS BLOB) WHEN 'blob' THEN NULL"
+    return f"CASE typeof({column}) {as_bytes} ELSE {column} END"
+
+
 def _create_private(path: Path) -> None:
     """A new store is readable by its owner only."""
     make_folder(path.parent)
@@ -332,7 +411,8 @@ def _switch_to_wal(connection: apsw.Connection) -> None:
 def _explained(path: Path) -> Iterator[None]:
     """SQLite's own errors in our words; ours pass through."""
     try:
-        yield
+        with text_explained():
+            yield
     except LaminaError:
         raise
     except apsw.ConnectionClosedError as error:
@@ -350,6 +430,12 @@ def _explained(path: Path) -> Iterator[None]:
             code="store_damaged",
             hint="Restore it from a backup; nothing was changed.",
         ) from error
+    except apsw.SQLError as error:
+        if "malformed JSON" in str(error):
+            raise row_damaged(DamagedRow("row", "")) from error
+        raise
+    except apsw.ConstraintError as error:
+        raise numbered_twice() from error
     except (apsw.FullError, apsw.IOError) as error:
         raise Unavailable(
             "The disk is full or failing; nothing was written.",

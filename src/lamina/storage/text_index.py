@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from lamina.model import canonical
 from lamina.ranking.conversation import Place, Places, placed, unplaced
 from lamina.ranking.lexical import SLOTS_PER_BLOCK, Block, Shelf, packed, without
-from lamina.storage.database import Transaction
+from lamina.storage.database import Row, Transaction
 
 FRESH = 32  #: how many texts wait before they are spread over the posting lists
 
@@ -33,6 +33,13 @@ class TextIndex:
             known = (int(row[0]) if row else 0, 0)
             self._tx.run("add_shelf", number=known[0], name=name)
         return known
+
+    def mend(self) -> None:
+        """Give a shelf whose name cannot be read the name that what is on it says, unless another has it."""
+        known = {number: name for number, name, _ in self._tx.all("all_shelves")}
+        for number, space, owner in self._tx.all("shelves_in_use"):
+            if number not in known and (name := f"{space}:{owner}") not in known.values():
+                self._tx.run("name_shelf", number=number, name=name)
 
     def add(self, shelf: int, terms: Sequence[str], said: tuple[str, int] | None = None) -> int:
         """Index a text by its terms; returns its slot, which no other text of the shelf ever had.
@@ -68,9 +75,10 @@ class TextIndex:
         """Move a shelf's fresh texts over to the posting lists, each list written once."""
         lists: dict[tuple[str, int], bytearray] = defaultdict(bytearray)
         places: dict[int, bytearray] = defaultdict(bytearray)
-        for slot, length, terms, place in sorted(self._tx.all("take_fresh", shelf=shelf)):
+        taken = self._tx.each(_counted, "take_fresh", shelf=shelf)
+        for slot, length, terms, place in sorted(taken, key=lambda row: row[0]):
             places[slot // SLOTS_PER_BLOCK] += place or b""
-            for term, count in json.loads(terms).items():
+            for term, count in terms.items():
                 lists[term, slot // SLOTS_PER_BLOCK] += packed(slot, count, length)
         self._tx.many(
             "add_posting",
@@ -111,8 +119,7 @@ class TextIndex:
                 "posting_blocks", shelves=list(shelves), terms=list(terms)
             )
         ]
-        for shelf, slot, length, text in self._tx.all("fresh_texts", shelves=list(shelves)):
-            counts = json.loads(text)
+        for shelf, slot, length, counts in self._tx.each(_texts, "fresh_texts", shelves=list(shelves)):
             found += [
                 (shelf, term, slot // SLOTS_PER_BLOCK, packed(slot, counts[term], length))
                 for term in terms
@@ -139,8 +146,8 @@ class TextIndex:
         found: set[str] = set()
         for shelf in shelves:
             found |= {row[0] for row in self._tx.all("terms_between", shelf=shelf, first=start, last=last)}
-        for _, _, _, text in self._tx.all("fresh_texts", shelves=list(shelves)):
-            found |= {term for term in json.loads(text) if term.startswith(start)}
+        for _, _, _, counts in self._tx.each(_texts, "fresh_texts", shelves=list(shelves)):
+            found |= {term for term in counts if term.startswith(start)}
         return found
 
     def clear(self) -> None:
@@ -154,3 +161,11 @@ class TextIndex:
             "empty_conversations",
         ):
             self._tx.run(name)
+
+
+def _texts(row: Row) -> tuple[int, int, int, dict[str, int]]:
+    return row[0], row[1], row[2], json.loads(row[3])
+
+
+def _counted(row: Row) -> tuple[int, int, dict[str, int], bytes | None]:
+    return row[0], row[1], json.loads(row[2]), row[3]

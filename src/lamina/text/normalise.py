@@ -46,6 +46,21 @@ _FOREIGN_DIGIT = re.compile(r"[^\D0-9]")
 
 _NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 
+# Letters that are written as another one with a stroke, or as two, and that Unicode does not take apart.
+_WHOLE_LETTERS = (
+    "\u00df:ss \u1e9e:SS \u00e6:ae \u00c6:Ae \u0153:oe \u0152:Oe \u00f8:o \u00d8:O \u0142:l \u0141:L "
+    "\u0111:d \u0110:D \u00f0:d \u00d0:D \u00fe:th \u00de:Th \u0131:i \u0127:h \u0126:H \u0167:t "
+    "\u0166:T \u014b:n \u014a:N"
+)
+# Alphabets whose words are often typed without their accents: Latin and Greek. Of Cyrillic only the io is;
+# the short i is a letter of its own. Hebrew points and Arabic vowels are mostly left out in writing, too. The
+# marks of all other scripts (Thai, Devanagari, kana) are part of what is said.
+_ACCENTED = (*range(0xC0, 0x250), *range(0x386, 0x3CF), *range(0x1E00, 0x2000), 0x401, 0x451)
+_LOOSE_ACCENT = re.compile(
+    "(?<=[A-Za-z\u00c0-\u024f\u0370-\u052f\u1e00-\u1fff])[\u0300-\u036f]+"
+    "|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u0652\u0670]+"
+)
+
 _HAN = re.compile("[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _THAI = re.compile("[\u0e01-\u0e3a\u0e40-\u0e4e]")
 _KANA = re.compile("[\u3041-\u30ff\uff66-\uff9f]")
@@ -71,6 +86,19 @@ def _script_tables() -> tuple[dict[int, int], frozenset[str], frozenset[str]]:
 
 
 _TO_SIMPLIFIED, _TRADITIONAL_ONLY, _SIMPLIFIED_ONLY = _script_tables()
+
+
+def _accent_table() -> dict[int, str]:
+    """Each accented letter and the one it is without: how a letter comes apart never changes in Unicode."""
+    table = {ord(pair[0]): pair[2:] for pair in _WHOLE_LETTERS.split()}
+    for code in _ACCENTED:
+        apart = unicodedata.normalize("NFD", chr(code))
+        if len(apart) > 1 and apart[0].isalpha():
+            table.setdefault(code, apart[0].translate(table))
+    return table
+
+
+_WITHOUT_ACCENT = _accent_table()
 
 
 def well_formed(text: object, what: str = "text", limit: int = TEXT_LIMIT) -> str:
@@ -119,6 +147,14 @@ def well_formed(text: object, what: str = "text", limit: int = TEXT_LIMIT) -> st
 def visible(text: str) -> str:
     """The search view with its case kept, which is how an analyser sees `HttpServer` in two parts."""
     return text if text.isascii() else _searchable(_compatible(text))
+
+
+def unaccented(view: str) -> str:
+    """What `visible` returned, with the letters of alphabets as they are typed without their accents.
+
+    Müller is Muller, Łódź is Lodz, straße is strasse; Thai, Chinese, Hindi and the like stay as they are.
+    """
+    return view if view.isascii() else _LOOSE_ACCENT.sub("", view.translate(_WITHOUT_ACCENT))
 
 
 def folded(text: str) -> str:

@@ -9,10 +9,10 @@ from hashlib import sha256
 
 import Stemmer
 
-from lamina.text.normalise import visible
+from lamina.text.normalise import unaccented, visible
 
 #: Goes up with every change of what `terms` returns or an index holds; one of another version is rebuilt.
-ANALYSER_VERSION: int = 2
+ANALYSER_VERSION: int = 3
 
 #: Longest term, in characters; a longer one keeps its head and ends in a digest of the whole.
 TERM_LIMIT = 64
@@ -88,7 +88,7 @@ wed were werent weve what whats when where which while who whom whos why will wi
 youd youll your youre yours yourself yourselves youve
 """
 
-#: How to cut a run of a script that is written without blanks.
+#: How to cut a run of a script into terms.
 Cut = Callable[[str], Iterable[str]]
 
 
@@ -96,29 +96,45 @@ def terms(text: str) -> list[str]:
     """What to index: every term in the order of occurrence, repeated as often as it occurs.
 
     Whatever `query_terms` makes of a word, or of a stretch inside a Chinese or (from two characters on) Thai
-    run, is among the terms of each text that holds it. Linear in the text.
+    run, is among the terms of each text that holds it. A word with accents is there without them too.
+    Linear in the text.
     """
-    return analysed(text, _index_pairs, _index_triples)
+    return analysed(text, _index_pairs, _index_triples, _both_terms)
 
 
 def query_terms(text: str) -> list[str]:
-    """What to look for: each term once, in order; English stop words only if there is nothing else."""
-    found = dict.fromkeys(analysed(text, _query_pairs, _query_triples))
-    return [term for term in found if term not in _STOPPED] or list(found)
+    """What to look for: each term once, in order and without accents; English stop words only if there is
+    nothing else. A word that has accents is none of those, whatever it looks like without: mẹ is a mother.
+    """
+    found = dict.fromkeys(analysed(text, _query_pairs, _query_triples, _plain_terms))
+    foreign = frozenset(map(unaccented, spelt_terms(text)))
+    return [term for term in found if term not in _STOPPED or term in foreign] or list(found)
+
+
+def spelt_terms(text: str) -> list[str]:
+    """The words of a text that have accents, as an index holds them beside the same words without."""
+    found = [] if text.isascii() else analysed(text, _nothing, _nothing)
+    return [term for term in found if term != unaccented(term)]
+
+
+def is_stop_word(term: str) -> bool:
+    """Whether a term is a word of English that says nothing by itself."""
+    return term in _STOPPED
 
 
 def sequence(text: str) -> list[str]:
     """The terms of a text one after the other, as a question would name them: what stands near what."""
-    return analysed(text, _index_pairs, _query_triples)
+    return analysed(text, _index_pairs, _query_triples, _plain_terms)
 
 
-def analysed(text: str, pairs: Cut, triples: Cut) -> list[str]:
-    """The terms of a text, with the caller's way to cut the runs of Chinese and of Thai characters."""
+def analysed(text: str, pairs: Cut, triples: Cut, words: Cut | None = None) -> list[str]:
+    """The terms of a text, with the caller's way to cut the runs of Chinese and of Thai characters, and words
+    that have letters beyond ASCII; these are else taken as they are spelt."""
     out: list[str] = []
     view = text if text.isascii() else visible(text).translate(_TYPOGRAPHY)
     for chunk in view.split():
         if not chunk.isascii():
-            out += _mixed_terms(chunk, pairs, triples)
+            out += _mixed_terms(chunk, pairs, triples, words or _chunk_terms)
         elif len(chunk) <= TERM_LIMIT:
             out += _known_chunk(chunk.strip(_EDGES))
         else:
@@ -126,14 +142,14 @@ def analysed(text: str, pairs: Cut, triples: Cut) -> list[str]:
     return out
 
 
-def _mixed_terms(chunk: str, pairs: Cut, triples: Cut) -> list[str]:
+def _mixed_terms(chunk: str, pairs: Cut, triples: Cut, words: Cut) -> list[str]:
     """The terms of a chunk that may hold several scripts."""
     out: list[str] = []
     for run in _RUN.finditer(chunk):
         part = run[0]
         match run.lastgroup:
             case "words":
-                out += _chunk_terms(part)
+                out += words(part)
             case "unspaced":
                 out += triples(part)
             case "emoji":
@@ -141,6 +157,22 @@ def _mixed_terms(chunk: str, pairs: Cut, triples: Cut) -> list[str]:
             case _:
                 out += pairs(part)
     return out
+
+
+def _plain_terms(part: str) -> Iterable[str]:
+    return _chunk_terms(unaccented(part))
+
+
+def _both_terms(part: str) -> Iterable[str]:
+    spelt = _chunk_terms(part)
+    plain = unaccented(part)
+    if plain == part:
+        return spelt
+    return (*_chunk_terms(plain), *(term for term in spelt if term != unaccented(term)))
+
+
+def _nothing(_: str) -> Iterable[str]:
+    return ()
 
 
 def _index_pairs(run: str) -> Iterable[str]:

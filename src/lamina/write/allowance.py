@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from lamina.errors import Denied, InvalidInput
 from lamina.model import Role, Scope, canonical, quoted
 from lamina.storage.database import Transaction
-from lamina.storage.small_tables import Properties
+from lamina.storage.small_tables import Properties, parsed
 from lamina.write.ruleset import Ruleset
 from lamina.write.unit_of_work import UnitOfWork
 
@@ -19,7 +18,7 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{24}")
 def load_allowed(transaction: Transaction, ruleset: Ruleset) -> bool:
     """Bring the ruleset up to date with the store; whether anything was new."""
     found = Properties(transaction).below(_PREFIX)
-    kept = {user: frozenset(json.loads(marks)) for user, marks in found.items()}
+    kept = {user: frozenset(parsed(marks) or ()) for user, marks in found.items()}
     if kept == ruleset.allowed:
         return False
     ruleset.allowed.clear()
@@ -41,6 +40,6 @@ def commit_allow(unit: UnitOfWork, scope: Scope, fingerprint: str) -> None:
         )
     name = f"{_PREFIX}{quoted(scope.user)}"
     properties = Properties(unit.transaction)
-    marks = {*json.loads(properties.get(name) or "[]"), fingerprint}
+    marks = {*(properties.value(name) or ()), fingerprint}
     properties.set(name, canonical(sorted(marks)))
     unit.record_act("allow", f"user:{quoted(scope.user)}", fingerprint)

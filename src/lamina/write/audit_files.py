@@ -216,7 +216,7 @@ class Mirror:
 
     def _missing(self, transaction: Transaction, everything: bool) -> tuple[int, list[_Line], list[str]]:
         """The newest record not looked at before, every line that is not in its file, and whose runs."""
-        done = 0 if everything else int(Properties(transaction).get("mirrored_seq") or 0)
+        done = 0 if everything else Properties(transaction).number("mirrored_seq")
         audit = AuditLog(transaction)
         by_run: dict[str, list[AuditRecord]] = defaultdict(list)
         newest = 0
@@ -238,6 +238,10 @@ class Mirror:
         # Both before the snapshot, or they could be ahead of it: others go on writing.
         noted = self._read_anchor()
         farthest = self._farthest_line() if noted is None else 0
+        damaged = [
+            Finding(what="damaged", seq=None, detail=f"{row} cannot be read")
+            for row in self._database.damaged()
+        ]
 
         def work(transaction: Transaction) -> AuditReport:
             seen = _Seen()
@@ -246,9 +250,9 @@ class Mirror:
             findings += self._check_words(transaction, seen)
             if self._root is not None:
                 # A line beyond this may still be on its way from the process that made the record.
-                mirrored = int(Properties(transaction).get("mirrored_seq") or 0) if complete else 0
+                mirrored = Properties(transaction).number("mirrored_seq") if complete else 0
                 findings += self._check_files(seen, mirrored)
-            return AuditReport(records=seen.count, findings=tuple(findings), notes=tuple(seen.notes()))
+            return AuditReport(records=seen.count, findings=(*findings, *damaged), notes=tuple(seen.notes()))
 
         return self._database.read(work)
 

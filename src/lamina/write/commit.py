@@ -29,6 +29,7 @@ from lamina.storage.memories import Memories
 from lamina.storage.relations import Relations
 from lamina.text.normalise import dedup_key
 from lamina.text.ttl import parse_ttl
+from lamina.write.noes import lift
 from lamina.write.unit_of_work import Shelf, UnitOfWork, is_learning
 
 #: The spaces whose keyed memories have a file, where the workspace's owner is concerned.
@@ -62,7 +63,10 @@ def commit_remember(unit: UnitOfWork, draft: Draft, passed: tuple[str, ...]) -> 
     existing = standing(unit, shelf.number, identity)
     if existing is not None and not draft.scope.sees(existing.topic):
         return commit_denial(unit, draft, out_of_reach())
-    match outcome := reconcile(new, existing, unit.ruleset.policy):
+    outcome = reconcile(new, existing, unit.ruleset.policy)
+    if not isinstance(outcome, Lose):
+        lift(unit, draft)
+    match outcome:
         case Same(existing):
             return restated(unit, existing, shelf)
         case Lose():
@@ -314,7 +318,10 @@ def _saved(unit: UnitOfWork, memory: Memory, slot: int | None, identity: str) ->
 
 def readable(unit: UnitOfWork, memory_id: str, *states: State) -> Memory:
     """A memory of the caller's own shelves, in one of the states; for anyone else it does not exist."""
-    memory = Memories(unit.seen).get(memory_id)
+    memories = Memories(unit.seen)
+    ours = any(memory_id.startswith(f"{shelf}:") for shelf in unit.scope.shelves())
+    # One of the caller's own that cannot be read is said to be damaged; of anybody else's nothing is said.
+    memory = memories.get(memory_id) if ours else memories.load([memory_id]).get(memory_id)
     if memory is None or memory.shelf not in unit.scope.shelves() or memory.state not in states:
         what = f"{' or '.join(states)} " if len(states) < 3 else ""
         raise NotFound(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from lamina.config import Config
-from lamina.errors import Conflict, InvalidInput, LaminaError, Unavailable
+from lamina.errors import Conflict, Damaged, InvalidInput, LaminaError, Unavailable
 from lamina.language.secrets.privacy import find_secrets
 from lamina.model import (
     Authority,
@@ -110,7 +110,7 @@ class HomeFile:
 
     def shows(self, memory_id: str) -> bool | None:
         """Whether the file as it is now has a memory's line with its value; None where it lives elsewhere."""
-        memory = self._database.read(lambda tx: Memories(tx).get(memory_id))
+        memory = self._database.read(lambda tx: Memories(tx).load([memory_id])).get(memory_id)
         if memory is None or memory.file != self.name or memory.key is None:
             return None
         entry = self._parsed().get(memory.key)
@@ -412,7 +412,10 @@ class HomeFile:
         request = Request(
             verb=Verb.REMEMBER, scope=draft.scope, at=unit.clock, draft=draft, decision=decision
         )
-        receipt = perform(unit, request)
+        try:
+            receipt = perform(unit, request)
+        except Damaged as error:  # its line stays as it is, and the others are taken in
+            return [FileProblem(file=self.name, line=entry.line, message=error.message, hint=error.hint)]
         if receipt.decision is Outcome.DENIED:
             refused = KnownEntry(self._place(key), "", mark, {"code": receipt.code})
             Entries(unit.transaction).put(self.name, refused)
@@ -430,7 +433,9 @@ class HomeFile:
 
     def _let_go(self, unit: UnitOfWork, known: KnownEntry) -> None:
         """An entry whose line the person took out."""
-        memory = Memories(unit.transaction).get(known.memory_id)
+        memory = Memories(unit.transaction).load([known.memory_id]).get(known.memory_id)
+        if memory is None and unit.transaction.damage.has("memory", known.memory_id):
+            return  # it cannot be read, so it cannot be put aside either
         if memory is not None and memory.state is State.ACTIVE:
             unit.scope = self._owner
             request = replace(

@@ -74,7 +74,7 @@ def _tool(name: str) -> str:
 
 def load_guardrails(transaction: Transaction, sealer: Sealer) -> Guardrails:
     """What was last accepted. It is sealed: what was changed behind our back allows nothing."""
-    text = Properties(transaction).get(_PROPERTY)
+    text = Properties(transaction).sealed(_PROPERTY)
     if text is None:
         return Guardrails()
     seal, _, kept = text.partition(" ")

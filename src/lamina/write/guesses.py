@@ -22,13 +22,22 @@ from lamina.model import (
     Space,
     State,
 )
-from lamina.policy.consent import Channel
+from lamina.policy.consent import Care, Channel
 from lamina.storage.shelf_contents import turns_on
-from lamina.write.commit import commit_remember, identity_of, standing
+from lamina.write.commit import (
+    again,
+    commit_denial,
+    commit_remember,
+    identity_of,
+    restated,
+    shelf_of,
+)
+from lamina.write.noes import refuse, refused_before
 from lamina.write.unit_of_work import UnitOfWork
 
 _PERSONS = (Role.USER, Role.ADMIN)
 _PRIORITY = 45
+_NO_TURN = "no turn"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +55,19 @@ class Guess:
 
 
 def stage(unit: UnitOfWork, guess: Guess) -> Receipt:
-    """Put a guess before its person; a benign one holds by itself once other turns say the same."""
+    """Put a guess before its person; a benign one holds by itself once other turns say the same.
+
+    What its person said no to before is denied: nobody is asked again, and it counts for nothing.
+    """
+    draft = Draft(scope=unit.scope, text=guess.value, layer=guess.layer, kind=guess.kind, key=guess.key)
+    if (objection := refused_before(unit, draft)) is not None:
+        return commit_denial(unit, draft, objection)
     name = unit.scope.shelf(Space.USER) or ""
     waiting = unit.memories.pending(unit.shelf(name).number, unit.clock)
     old = next((one for one in waiting if one.key == guess.key), None)
     turn = _turn(unit)
-    if old is not None and old.text == guess.value:
+    asked = guess.meta.get("asked", {})
+    if old is not None and (old.text, old.meta.get("asked", {})) == (guess.value, asked):
         signals = list(dict.fromkeys([*old.meta.get("signals", ()), turn]))
         memory = old if turn in old.meta.get("signals", ()) else _signalled(unit, old, signals, guess)
     else:
@@ -59,27 +75,63 @@ def stage(unit: UnitOfWork, guess: Guess) -> Receipt:
             close(unit, old, State.SUPERSEDED, {"code": "replaced"})
         signals = [turn]
         memory = _proposed(unit, name, guess, signals)
-    enough = unit.ruleset.fields.suffices(guess.key, signals, guess.importance, guess.confidence)
-    applied = _applied(unit, memory, guess) if enough else None
+    turns = turns_of(memory)
+    enough = unit.ruleset.fields.suffices(guess.key, turns, guess.importance, guess.confidence)
+    # What was meant for a session or a project does not come to hold for the person.
+    applied = _applied(unit, memory, guess) if enough and "space" not in asked else None
     return applied or Receipt(decision=Outcome.HELD, code="pending", ids=(memory.id,))
 
 
 def held(unit: UnitOfWork, draft: Draft) -> Receipt:
-    """What an agent wants set of its person waits for them, unless it is so already."""
-    shelf = unit.shelf(unit.scope.shelf(Space.USER) or "")
-    key = draft.key or ""
-    known = standing(unit, shelf.number, f"key:{key}")
-    if known is not None and known.text == draft.text:
-        return Receipt(decision=Outcome.UNCHANGED, code="same", ids=(known.id,), revision=known.revision)
-    reason, told = draft.reason or "proposed:agent", acknowledgement("held", draft.text, key)
-    guess = Guess(key=key, value=draft.text, confidence=draft.confidence, reason=reason)
-    return replace(stage(unit, guess), acknowledgement=told, warnings=(told,))
+    """What an agent wants to set waits for the person, unless it is so already or they said otherwise."""
+    key, book, names = draft.key or "", unit.ruleset, (shelf_of(draft), unit.scope.shelf(Space.USER) or "")
+    there, own = (_in_force(unit, name, key) for name in names)
+    for known in (there, own):
+        if known is not None and known.text == draft.text:
+            return restated(unit, known, unit.shelf(known.shelf))
+    outranked = there is not None and book.policy.outranks(there.authority, draft.scope.authority)
+    if outranked and book.fields.care(key) is not Care.SENSITIVE and refused_before(unit, draft) is None:
+        return commit_remember(unit, draft, ())  # which says that it lost, and to what
+    guess = Guess(
+        key=key,
+        value=draft.text,
+        confidence=draft.confidence,
+        reason=draft.reason or "proposed:agent",
+        kind=draft.kind,
+        meta=_asked(draft),
+    )
+    receipt = stage(unit, guess)
+    if receipt.decision is not Outcome.HELD:
+        return receipt
+    told = acknowledgement("held", draft.text, key)
+    return replace(receipt, acknowledgement=told, warnings=(told,))
+
+
+def _in_force(unit: UnitOfWork, shelf: str, key: str) -> Memory | None:
+    """What holds under a key; one past its time stays where it is, as its line in a file does."""
+    found = unit.memories.active(unit.shelf(shelf).number, f"key:{key}")
+    lapsed = found is not None and found.expires_at is not None and found.expires_at <= unit.now
+    return None if lapsed else found
+
+
+def _asked(draft: Draft) -> dict[str, Any]:
+    """Where and for how long an agent wants a value, where that is not the usual: a yes is to this."""
+    asked: dict[str, Any] = {} if draft.space is Space.USER else {"space": draft.space.value}
+    asked |= {} if draft.ttl == "none" else {"ttl": draft.ttl}
+    asked |= {"category": draft.category} if draft.category else {}
+    asked |= {"tags": list(draft.tags)} if draft.tags else {}
+    return {"asked": asked} if asked else {}
 
 
 def _turn(unit: UnitOfWork) -> str:
-    """The person's turn that this happens in; all that is said outside of any turn counts as one."""
+    """The person's turn that this happens in."""
     turns = turns_on(unit.transaction, unit.scope.shelf(Space.SESSION) or "")
-    return turns[-1].id if turns else "no turn"
+    return turns[-1].id if turns else _NO_TURN
+
+
+def turns_of(guess: Memory) -> list[str]:
+    """The person's turns that a guess was made in; what was said outside of any is no signal."""
+    return [one for one in guess.meta.get("signals", ()) if one != _NO_TURN]
 
 
 def _proposed(unit: UnitOfWork, name: str, guess: Guess, signals: list[str]) -> Memory:
@@ -134,7 +186,7 @@ def _signalled(unit: UnitOfWork, old: Memory, signals: list[str], guess: Guess) 
 def _applied(unit: UnitOfWork, memory: Memory, guess: Guess) -> Receipt | None:
     """A benign guess becomes a value, inferred and in no file; None where somebody's word stands."""
     shelf, place = unit.shelf(memory.shelf), f"key:{memory.key}"
-    known = standing(unit, shelf.number, place)
+    known = unit.memories.active(shelf.number, place)  # also where its time is up: its line is there
     if known is not None and (known.file or known.authority is not Authority.AI_INFERRED):
         return None
     draft = Draft(
@@ -147,10 +199,18 @@ def _applied(unit: UnitOfWork, memory: Memory, guess: Guess) -> Receipt | None:
         confidence=memory.confidence,
         place=place,
         reason=guess.reason,
+        ttl=guess.meta.get("asked", {}).get("ttl", "none"),
     )
     receipt = commit_remember(unit, draft, ("consent",))
     conclude(unit, memory, receipt.ids[0], Channel.SIGNALS)
-    return Receipt(decision=receipt.decision, code="corroborated", ids=receipt.ids, revision=receipt.revision)
+    told = receipt.acknowledgement
+    return Receipt(
+        decision=receipt.decision,
+        code="corroborated",
+        ids=receipt.ids,
+        revision=receipt.revision,
+        acknowledgement=told,
+    )
 
 
 def check_person(scope: Scope) -> None:
@@ -175,6 +235,7 @@ def unnamed(memory: Memory) -> Denied:
 def conclude(unit: UnitOfWork, memory: Memory, kept: str | None, channel: str) -> None:
     """It is decided: `kept` is the memory that stands for the guess now, None for a rejection."""
     if kept is None:
+        refuse(unit, again(unit, memory), memory.id)
         close(unit, memory, State.SOFT_DELETED, {"code": "rejected", "channel": channel}, "reject_pending")
     else:
         told = {"code": "confirmed", "channel": channel}

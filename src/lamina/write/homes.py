@@ -107,9 +107,9 @@ class Homes:
         if request.verb is Verb.REMEMBER and request.draft is not None:
             draft = request.draft
             return self._holder(draft.scope, draft.space, None if draft.place else draft.key)
-        memory = seen.read(lambda tx: Memories(tx).get(request.memory_id))
+        memory = seen.read(lambda tx: Memories(tx).load([request.memory_id])).get(request.memory_id)
         if memory is None:
-            return None
+            return None  # or it cannot be read, which whoever carries it out will say
         if request.target is not None and (home := self._holder(request.scope, request.target, memory.key)):
             return home
         return next((home for home in self._files if home.name == memory.file), None)

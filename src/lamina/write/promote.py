@@ -31,6 +31,9 @@ _WHY = {
     "conflict_recency": "What the {target} space knows is newer.",
 }
 
+#: Codes that a turn has for other reasons, too.
+_OF_A_TURN = ("privacy_deny_sensitive", "category_disallowed")
+
 
 def commit_promote(unit: UnitOfWork, memory_id: str, target: Space, reason: str) -> Receipt:
     """Make a memory anew in a wider space and take it out of the old one; or say why not."""
@@ -88,6 +91,11 @@ def deny_promotion(
         acknowledgement=acknowledgement("denied", ""),
         warnings=(why, "`lamina policy show` lists the ways that are open."),
     )
+
+
+def is_refused_move(receipt: Receipt) -> bool:
+    """Whether a receipt of a turn that asked for a promotion says that it did not happen."""
+    return receipt.decision is Outcome.DENIED and receipt.code in _WHY and receipt.code not in _OF_A_TURN
 
 
 def _answer(unit: UnitOfWork, memory: Memory, target: Space) -> str:

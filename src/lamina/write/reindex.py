@@ -31,14 +31,16 @@ def keep_current(transaction: Transaction, encoder: Embedder | None) -> None:
 def reindex(transaction: Transaction, encoder: Embedder | None) -> int:
     """Make the index of words and meaning anew from the rows; how many memories."""
     text_index, memories = TextIndex(transaction), Memories(transaction)
+    text_index.mend()
     text_index.clear()
     Vectors(transaction).clear()
-    ids = memories.in_order()
+    ids, count = memories.in_order(), 0
     for start in range(0, len(ids), _PAGE):
         texts: dict[int, dict[int, str]] = defaultdict(dict)
         page = ids[start : start + _PAGE]
         known = memories.load(page)
-        for memory in map(known.__getitem__, page):
+        count += len(known)
+        for memory in (known[one] for one in page if one in known):  # the others cannot be read
             shelf = text_index.open_shelf(memory.shelf)[0]
             slot = text_index.add(shelf, indexed_terms(memory), said_in(memory))
             memories.set_slot(memory.id, slot)
@@ -48,4 +50,4 @@ def reindex(transaction: Transaction, encoder: Embedder | None) -> int:
     for shelf, those in Documents(transaction).reindex():
         learn(transaction, encoder, shelf, those)
     Properties(transaction).set("analyser", str(ANALYSER_VERSION))
-    return len(ids)
+    return count

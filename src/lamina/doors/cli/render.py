@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from lamina.documents.results import LibraryStatus, SearchResults
 from lamina.documents.settings import Citations
 from lamina.doors.cli.call import Call
-from lamina.doors.cli.exits import Failure, refusal_of
+from lamina.doors.cli.exits import DENIED, Failure, refusal_of
 from lamina.doors.cli.output import Output, hide_password
 from lamina.doors.cli.plain_view import plain_lines
 from lamina.doors.search_body import search_body
@@ -148,6 +148,8 @@ def learned(view: View, answer: Learned) -> Shown:
 def recollection(view: View, answer: Recollection) -> Shown:
     """Hits, best first."""
     notes = () if answer.hits else ("Nothing was found for that.",)
+    if answer.hits and all(hit.uncertainty == "high" for hit in answer):
+        notes = ("Nothing is sure to answer that; this comes nearest.",)
     cited = view.options["citations"] is not Citations.OFF
     return Shown(data=answer, lines=_recollected(view, answer, cited), notes=notes)
 
@@ -173,7 +175,8 @@ def _hit(out: Output, number: int, hit: Hit, explain: bool, *, cited: bool) -> I
     yield f"{head}{out.text(key + hit.text, indent)}"
     lines = f"{hit.source.path}#L{hit.source.start_line}-L{hit.source.end_line}"
     place = lines if cited and hit.source.start_line else hit.id
-    yield indent + out.style(f"{place}  {hit.at:%Y-%m-%d}  {hit.source.status or hit.kind}", "dim")
+    said = f"{place}  {hit.at:%Y-%m-%d}  {hit.source.status or hit.kind}"
+    yield indent + out.style(said + ("  unsure" if hit.uncertainty == "high" else ""), "dim")
     if explain:
         ranks = ", ".join(f"{name} {rank}" for name, rank in hit.ranks.items())
         where = hit.source.path or f"{hit.source.actor} through {hit.source.via}"
@@ -270,7 +273,16 @@ def heard(view: View, answer: Heard) -> Shown:
         told = f"{one.decision}: {', '.join(one.ids)}"
         denied = one.decision is Outcome.DENIED
         lines.append(view.out.style(f"not kept: {one.code}" if denied else told, "dim"))
-    return Shown(data=answer, lines=lines)
+    return Shown(data=answer, lines=lines, failure=_undone(answer))
+
+
+def _undone(answer: Heard) -> Failure | None:
+    """The first command that was refused or asked back: then what was said was not done, or not all of it."""
+    refused = [one for one in answer.receipts[: answer.asked] if one.decision is Outcome.DENIED]
+    if not refused:
+        return None
+    why, *hints = refused[0].warnings or ("Nothing was changed.",)
+    return Failure(code=refused[0].code, message=why, hint=" ".join(hints), exit_code=DENIED)
 
 
 def values(view: View, answer: dict[str, Effective]) -> Shown:

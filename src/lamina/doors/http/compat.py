@@ -32,6 +32,7 @@ from lamina.model.token import Right
 from lamina.operations.asking import request_of
 from lamina.operations.catalogue import OPERATIONS
 from lamina.operations.operation import routed
+from lamina.ranking.tiers import is_likely
 from lamina.read.query import Bullet, Queried
 from lamina.scoped import ScopedMemory
 
@@ -440,6 +441,7 @@ def _result(hit: Hit) -> Mapping[str, Any]:
         "memoryLayer": hit.layer.value,
         "createdAt": hit.at.isoformat(),
         "reasons": list(hit.reasons),
+        "uncertainty": hit.uncertainty,
     }
 
 
@@ -458,11 +460,12 @@ def api_consult(
         layers=[Layer.SEMANTIC, Layer.PROCEDURAL],
         kinds=["fact", "correction", "procedure", "insight"],
     )
-    found = {"principles": principles.hits, "patterns": patterns.hits}
+    both = {"principles": principles, "patterns": patterns}
+    found = {name: [hit for hit in one if is_likely(hit.scores)] for name, one in both.items()}
     short = {name: [_consulted(hit) for hit in hits] for name, hits in found.items()}
     first = next((hit for hits in found.values() for hit in hits), None)
     guidance = (
-        "Nothing is known about that."
+        "Nothing was found that bears on that."
         if first is None
         else f"Based on what is known: {first.text[:_CONSULTED]}"
     )

@@ -68,6 +68,8 @@ _TITLES = {
     503: "Service Unavailable",
 }
 _HIDDEN = "The server could not do this; its log has more under this request id."
+#: What the caller is told although it is the server's fault: that what they asked for is damaged.
+_TOLD = {"row_damaged"}
 #: Where the engine's words repeat the input or speak of the command line, ours: detail and hint.
 _IN_OUR_WORDS = {
     "not_found": ("There is no such memory here.", "POST /v1/recall finds the ids of what is known."),
@@ -128,7 +130,7 @@ def problem_of(error: LaminaError) -> Problem:
     if status is None:
         status = next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
     detail, hint = _IN_OUR_WORDS.get(error.code, (error.message, error.hint))
-    if status == 500:
+    if status == 500 and error.code not in _TOLD:
         detail, hint = _HIDDEN, ""
     return Problem(
         status=status,

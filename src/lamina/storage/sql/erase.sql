@@ -104,7 +104,8 @@ DELETE FROM job_mark WHERE tenant = :tenant AND owner = :owner RETURNING 1;
 
 -- name: erase_property
 DELETE FROM property WHERE tenant = :tenant
-   AND (name = :allowed OR name >= :exports AND name < :exports_beyond) RETURNING 1;
+   AND (name = :allowed OR name >= :exports AND name < :exports_beyond
+     OR name >= :noes AND name < :noes_beyond) RETURNING 1;
 
 -- name: erase_job_run
 -- What jobs reported of the workspace's owner.

@@ -144,6 +144,13 @@ SELECT value FROM counter WHERE tenant = :tenant AND name = :name;
 -- name: all_shelves
 SELECT number, name, members FROM shelf WHERE tenant = :tenant ORDER BY number;
 
+-- name: shelves_in_use
+-- Which shelf everybody's memories are on.
+SELECT DISTINCT shelf, space, owner FROM memory WHERE tenant = :tenant ORDER BY shelf;
+
+-- name: name_shelf
+UPDATE shelf SET name = :name WHERE tenant = :tenant AND number = :number;
+
 -- name: take_slot
 -- One more text on the shelf: its slot is the number of texts that ever were there.
 UPDATE shelf SET next_slot = next_slot + 1, members = members + 1, length = length + :length
@@ -263,9 +270,6 @@ RETURNING revision;
 -- name: changes_since
 SELECT revision, at, event, memory_id FROM change_log
  WHERE tenant = :tenant AND thread = :thread AND revision > :since ORDER BY revision LIMIT :limit;
-
--- name: audit_head
-SELECT seq, hash, at FROM audit WHERE tenant = :tenant ORDER BY seq DESC LIMIT 1;
 
 -- name: add_audit
 INSERT INTO audit (tenant, {{audit_columns}})

@@ -48,6 +48,9 @@ SELECT {{memory_columns}} FROM memory WHERE tenant = :tenant AND id = ANY(:ids) 
 SELECT seq, at, type, shelf, data FROM event
  WHERE tenant = :tenant AND shelf = ANY(:shelves) ORDER BY seq DESC LIMIT :limit;
 
+-- name: audit_head
+SELECT seq, hash, at FROM audit WHERE tenant = :tenant ORDER BY seq DESC LIMIT 1;
+
 -- name: load_checkpoint
 -- The newest checkpoint in a range of ids, with the values of its channels and what was written on top of it.
 WITH c AS (
@@ -87,11 +90,12 @@ m.state = 'active'
  AND (cardinality(:phases::text[]) = 0 OR m.space || ':' || m.owner || ' ' || m.phase = ANY(:phases))
 
 -- fragment: filtered
--- What `memory.query` may ask of a memory beside its words.
-(:agent_id::text IS NULL OR m.provenance::jsonb ->> 'agent' = :agent_id)
- AND (:run_id::text IS NULL OR m.provenance::jsonb ->> 'run_id' = :run_id)
- AND (:actor_id::text IS NULL OR m.provenance::jsonb ->> 'actor' = :actor_id)
- AND (:role::text IS NULL OR m.provenance::jsonb ->> 'role' = :role)
+-- What `memory.query` may ask of a memory beside its words; of its provenance as it stands in the JSON, so that one
+-- that is damaged stops nothing.
+(:agent_id::text IS NULL OR strpos(m.provenance, :agent_id) > 0)
+ AND (:run_id::text IS NULL OR strpos(m.provenance, :run_id) > 0)
+ AND (:actor_id::text IS NULL OR strpos(m.provenance, :actor_id) > 0)
+ AND (:role::text IS NULL OR strpos(m.provenance, :role) > 0)
  AND (:pinned::bigint IS NULL OR m.pinned = :pinned)
  AND (:importance_min::bigint IS NULL OR m.importance >= :importance_min)
  AND (:importance_max::bigint IS NULL OR m.importance <= :importance_max)

@@ -52,6 +52,10 @@ SELECT {{memory_columns}} FROM memory
 SELECT seq, at, type, shelf, data FROM event
  WHERE tenant = :tenant AND shelf IN (SELECT value FROM json_each(:shelves)) ORDER BY seq DESC LIMIT :limit;
 
+-- name: audit_head
+-- The hash as bytes: it may be damaged.
+SELECT seq, CAST(hash AS BLOB), at FROM audit WHERE tenant = :tenant ORDER BY seq DESC LIMIT 1;
+
 -- name: load_checkpoint
 -- The newest checkpoint in a range of ids, with the values of its channels and what was written on top of it.
 WITH c AS NOT MATERIALIZED (
@@ -91,11 +95,12 @@ m.state = 'active'
  AND (:phases = '[]' OR m.space || ':' || m.owner || ' ' || m.phase IN (SELECT value FROM json_each(:phases)))
 
 -- fragment: filtered
--- What `memory.query` may ask of a memory beside its words.
-(:agent_id IS NULL OR m.provenance ->> 'agent' = :agent_id)
- AND (:run_id IS NULL OR m.provenance ->> 'run_id' = :run_id)
- AND (:actor_id IS NULL OR m.provenance ->> 'actor' = :actor_id)
- AND (:role IS NULL OR m.provenance ->> 'role' = :role)
+-- What `memory.query` may ask of a memory beside its words; of its provenance as it stands in the JSON, so that one
+-- that is damaged stops nothing.
+(:agent_id IS NULL OR instr(m.provenance, :agent_id) > 0)
+ AND (:run_id IS NULL OR instr(m.provenance, :run_id) > 0)
+ AND (:actor_id IS NULL OR instr(m.provenance, :actor_id) > 0)
+ AND (:role IS NULL OR instr(m.provenance, :role) > 0)
  AND (:pinned IS NULL OR m.pinned = :pinned)
  AND (:importance_min IS NULL OR m.importance >= :importance_min)
  AND (:importance_max IS NULL OR m.importance <= :importance_max)

@@ -1,0 +1,105 @@
+"""Somebody puts right what they said: the lasting memory they mean is changed, or they are asked which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lamina.language.amend import Amended, Correction, amended, best, corrections
+from lamina.language.command import Action, Command, Target
+from lamina.model import Kind, Layer, Memory, Outcome, Receipt, Space
+from lamina.read.recall import recall
+from lamina.read.shelves import keyed, latest, loaded
+from lamina.write.caller import Caller
+from lamina.write.change import revise
+from lamina.write.remember import remember
+
+#: How many memories are looked through for the one that is meant.
+_LOOKED_AT = 200
+#: What may be put right; what happened, what was said and what was concluded from it stay as they were.
+_STATED = (Kind.FACT, Kind.PREFERENCE, Kind.CONSTRAINT, Kind.INSTRUCTION, Kind.CORRECTION)
+_LASTING = (Layer.SEMANTIC, Layer.USER_MODEL)
+
+#: The rule of a correction that nobody gave as a command.
+_NOTICED = "amends"
+
+Meant = list[tuple[Memory, Amended]]
+
+
+def noticed(caller: Caller, text: str) -> list[Command]:
+    """The correction in a message that gives no command, where it is one of something that is known."""
+    readings = corrections(text, caller.store.ruleset.rules)
+    if not readings or not _meant(caller, readings, asked=False):
+        return []
+    return [
+        Command(
+            action=Action.CORRECT,
+            target=Target.TEXT,
+            text=text,
+            kind=Kind.FACT,
+            span=(0, len(text)),
+            rule=_NOTICED,
+        )
+    ]
+
+
+def correct(caller: Caller, command: Command) -> Receipt | None:
+    """Change the one memory that a correction means; None where nothing like it is known."""
+    asked = command.rule != _NOTICED
+    readings = corrections(command.text, caller.store.ruleset.rules, asked=asked)
+    if command.old and command.value:
+        readings.insert(0, Correction(command.text, command.old, command.value))
+    found = _meant(caller, readings, asked=asked)
+    if not found:
+        return None
+    if len(found) > 1:
+        ids = tuple(memory.id for memory, _ in found)
+        return Receipt(decision=Outcome.DENIED, code="several_meant", ids=ids)
+    ((memory, change),) = found
+    if not change.text:
+        return Receipt(decision=Outcome.DENIED, code="correction_unclear", ids=(memory.id,))
+    reason = f"said:{command.rule}"
+    if _only_heard(memory):
+        return remember(caller, change.text, key=memory.key or "", kind=Kind.FACT, reason=reason)
+    return revise(caller, memory.id, change.text, expect=memory.revision, reason=reason)
+
+
+def _meant(caller: Caller, readings: Sequence[Correction], *, asked: bool) -> Meant:
+    """What a correction is about: readings that name what is wrong come first; several memories where none
+    of them fits clearly best."""
+    known = _lasting(caller, readings[0].said) if readings else {}
+    last = {one.id for one in latest(caller)}
+    for named in (True, False):
+        changes: dict[str, Amended] = {}
+        for reading in (one for one in readings if one.named is named):
+            for one in known.values():
+                if not named and not _is_sentence(one):
+                    continue
+                change = amended(reading, one.text, caller.store.ruleset.rules, asked=asked)
+                if change is None or (change.bare and one.id not in last):
+                    continue
+                if one.id not in changes or change.fit > changes[one.id].fit:
+                    changes[one.id] = change
+        if changes:
+            return [(known[one], change) for one, change in best(list(changes.items()))]
+    return []
+
+
+def _lasting(caller: Caller, words: str) -> dict[str, Memory]:
+    """The memories that words may be about, by id; never a turn of a conversation."""
+    hits = recall(caller, words, {"k": _LOOKED_AT, "spaces": [Space.USER], "kinds": _STATED}).hits
+    found = [*keyed(caller), *loaded(caller, [hit.id for hit in hits])]
+    return {
+        one.id: one
+        for one in found
+        if one.kind in _STATED and (one.key if one.space is Space.SESSION else one.layer in _LASTING)
+    }
+
+
+def _is_sentence(memory: Memory) -> bool:
+    """Whether it can be said again: the value of a key, such as a time zone, cannot."""
+    return memory.key is None or memory.key.startswith("note.")
+
+
+def _only_heard(memory: Memory) -> bool:
+    """Whether nobody set it: it was said in passing, and goes with its session."""
+    return memory.space is Space.SESSION and memory.layer is Layer.USER_MODEL

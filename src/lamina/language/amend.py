@@ -1,0 +1,429 @@
+"""What a message puts right: what is wrong, what is right, and what a memory says once that is done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from lamina.language.clauses import UNSAID
+from lamina.language.hearing import Hearing, Sentence, hear
+from lamina.language.phrases import LATIN
+from lamina.language.rulebook import Rulebook
+from lamina.language.view import PAUSE, View, view_of
+
+#: A message of more sentences than this tells something; a correction in it has to be said as a command.
+_SENTENCES = 4
+#: And a longer text, said or known, is no statement that one corrects with another.
+_LONGEST = 1000
+_CLAUSE = re.compile(rf"[,、:;.!?。\n{PAUSE}()（）]+|(?<= )[-–—]+(?= )|(?<= )(?:and|so|but) ")
+_WORD = rf"[{LATIN}]+(?:['.&/-][{LATIN}]+)*"
+_TOKEN = re.compile(rf"{_WORD}|[\u0e01-\u0e4e]|[\u3400-\u9fff]")
+_RUN = re.compile(rf"{_WORD}|[\u0e01-\u0e4e]+|[\u3400-\u9fff]+")
+_LATIN = re.compile(rf"[{LATIN}]")
+_EDGES = f" \t\n*~\"'“”‘’「」,、.。!?;:-–—{PAUSE}"
+#: Where two sentences part, these must not be what differs: "I live in" is something else than "I live with".
+_LINKS = frozenset({"in", "on", "at", "with", "for", "as", "by", "near", "from", "of"})
+_STRIPS = 6
+#: How much of a memory has to be said again before its value is taken for corrected.
+_ALIKE = 0.3
+#: What fits less than this much of what the best one does is not meant.
+_CLEARLY = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """One way to read a message that puts something right."""
+
+    said: str  #: as typed
+    old: str = ""  #: as typed, where the message says what is wrong
+    value: str = ""  #: as typed, where it says what is right instead
+    topic: bool = False  #: `old` may be what the value is of
+    frame: str = ""  #: how a memory begins that has the old value, where `old` is not said
+
+    @property
+    def named(self) -> bool:
+        """Whether the message says both what is right and what is wrong, or of what."""
+        return bool(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Amended:
+    """What a memory would say after a correction, and how well the two fit; `text` is empty where that
+    cannot be told."""
+
+    text: str
+    fit: float
+    bare: bool = False  #: the message has a value and nothing that says of what
+
+
+def corrections(text: str, book: Rulebook, *, asked: bool = False) -> list[Correction]:
+    """The ways to read a message as a correction, the surest first; none where it does not sound like one.
+
+    `asked`: somebody said that it is one. Never raises.
+    """
+    if len(text) > _LONGEST:
+        return []
+    hearing = hear(text, book)
+    spoken = [one for one in hearing.sentences if _is_spoken(hearing, one)]
+    cues = [hearing.cue(does) for does in ("amends", "signals")]
+    if len(spoken) > _SENTENCES or not spoken:
+        return []
+    found = [one for sentence in spoken for one in _named(hearing, sentence)]
+    sounds = (cue.search(hearing.said, one.start, one.end) for one in spoken for cue in cues)
+    quoted = any(UNSAID in hearing.said[one.start : one.end] for one in spoken)
+    if asked or (not quoted and (any(sounds) or _is_starred(hearing))):
+        said = "\n".join(hearing.view.slice(one.start, one.end).strip() for one in spoken)
+        found.append(Correction(said))
+    return found
+
+
+def _is_spoken(hearing: Hearing, sentence: Sentence) -> bool:
+    said, end = hearing.said, sentence.end
+    at = sentence.start + len(said[sentence.start : end]) - len(said[sentence.start : end].lstrip())
+    if cue := hearing.cue("amends").match(said, at, end):
+        at = cue.end()  # "I said it wrong" reports nothing
+    if at >= end or not hearing.is_spoken(replace(sentence, start=at), end):
+        return at >= end > sentence.start
+    return bool(hearing.cue("requests").match(said, at, end)) or not hearing.asks(at, end, sentence)
+
+
+def _is_starred(hearing: Hearing) -> bool:
+    """`*Thursday`, as people correct what they typed."""
+    said = hearing.view.original.strip()
+    return said.startswith("*") and said.count("*") == 1
+
+
+def _named(hearing: Hearing, sentence: Sentence) -> Iterator[Correction]:
+    """What is wrong and what is right, where a rule finds both."""
+    view, said = hearing.view, hearing.said
+    for rule in hearing.book.of("correction"):
+        found = rule.regex.search(said, sentence.start, sentence.end)
+        if found is None or rule.is_exception(found, said, sentence.start, sentence.end):
+            continue
+        parts = {
+            name.rpartition("_")[0]: view.slice(*found.span(name)).strip(_EDGES)
+            for name in found.re.groupindex
+            if found.start(name) >= 0
+        }
+        old, value = (_without_cues(parts.get(name, ""), hearing.book) for name in ("old", "value"))
+        frame = str(rule["frame"] or "")
+        if value and (old or frame):
+            yield Correction(view.slice(sentence.start, sentence.end), old, value, bool(rule["topic"]), frame)
+
+
+def amended(correction: Correction, known: str, book: Rulebook, *, asked: bool = False) -> Amended | None:
+    """What a memory says after a correction; None where the correction is not about it."""
+    if len(known) > _LONGEST:
+        return None
+    if not correction.named:
+        return _restated(correction, known, book, asked)
+    if correction.frame:
+        return _framed(correction, known, book)
+    about = _of_topic(correction, known, book) if correction.topic else None
+    if about and (about.text or _begins_with(known, correction.old, book)):
+        return about
+    return _replaced(correction, known, book) or about
+
+
+# What is wrong is named
+
+
+def _framed(correction: Correction, known: str, book: Rulebook) -> Amended | None:
+    """ "I moved to Kyoto" where it is known that "I live in Osaka"."""
+    view, value = view_of(known), _value(correction.value, book)
+    found = re.match(correction.frame, view.text)
+    if found is None or view_of(value).text == view.text[found.end() :]:
+        return None
+    return Amended(view.slice(0, found.end()) + value, 1.0)
+
+
+def _replaced(correction: Correction, known: str, book: Rulebook) -> Amended | None:
+    view, value = view_of(known), _value(correction.value, book)
+    for old, new in ((correction.old, value), (_bare(correction.old, book), _bare(value, book))):
+        spans = _places(view, old)
+        if not spans or not new or view_of(new).text == view_of(old).text:
+            continue
+        rest = _words("\n".join(_between(view, spans)), book)
+        about = (_words(correction.said, book) - _words(old, book)) & rest
+        fit = 1.0 + _weight(about) / max(1.0, _weight(rest))
+        if _is_sentence(correction.value, rest, book):
+            return Amended(_stripped(correction.value, book, ("amends",), ("amends",)), fit + 0.5)
+        whole = not rest and _weight(_words(old, book)) >= 2 * _weight(_words(new, book))
+        before, after = view.slice(0, spans[0][0]), view.slice(spans[0][1], len(view.text))
+        return Amended("" if whole else before + _not_again(before, new) + after, fit)
+    return None
+
+
+def _not_again(before: str, value: str) -> str:
+    """The value without words that stand before its place already: "called Mira" after "is called"."""
+    words, said = value.split(" "), view_of(before).text.split()
+    for count in range(min(len(words) - 1, len(said)), 0, -1):
+        if view_of(" ".join(words[:count])).text.split() == said[-count:]:
+            return " ".join(words[count:])
+    return value
+
+
+def _begins_with(known: str, topic: str, book: Rulebook) -> bool:
+    """Whether a memory is about a thing that is named: "the office has …"."""
+    view = view_of(topic)
+    is_thing = book.any_of("cue", "things").match(view.text) is not None
+    return is_thing and view_of(known).text.startswith(view.text)
+
+
+def _is_sentence(value: str, rest: set[str], book: Rulebook) -> bool:
+    """Whether what is right is said in a whole sentence, which says again what the memory is about."""
+    text = view_of(value).text
+    if book.any_of("cue", "heads").match(text) and not book.any_of("cue", "speakers").match(text):
+        return False  # "she's called Mira" says less than the memory does
+    speaks = book.any_of("cue", "speakers").match(text) and not book.any_of("cue", "heads").match(text)
+    return bool(speaks or _words(_without_values(value, book), book) & rest)
+
+
+def _value(said: str, book: Rulebook) -> str:
+    """What is right, without the sentence it stands in: "her name is Mira" is about "Mira"."""
+    value = _stripped(said, book, ("amends", "heads"), ("amends", "tails"))
+    view = view_of(value)
+    last = [one for one in book.any_of("cue", "is_to_be").finditer(view.text) if one.start() > 0]
+    after = view.slice(last[-1].end(), len(view.text)).strip(_EDGES) if last else ""
+    return after or value
+
+
+def _of_topic(correction: Correction, known: str, book: Rulebook) -> Amended | None:
+    """ "Change the deadline to Friday": what is named is what the value is of."""
+    view, value = view_of(known), _bare(correction.value, book)
+    topic, words = _words(correction.old, book), _words(known, book)
+    if not topic or _weight(topic & words) < 0.6 * _weight(topic) or _values(view_of(correction.old), book):
+        return None
+    fit = 1.0 + _weight(topic & words) / max(1.0, _weight(words))
+    if swapped := _swapped(value, known, book):
+        return Amended(swapped, fit)
+    spans = _places(view, correction.old) or _places(view, _bare(correction.old, book))
+    at = spans[-1][1] if spans else 0
+    is_to_be = book.any_of("cue", "is_to_be").search(view.text, at)
+    if is_to_be is None or (spans and view.text[at : is_to_be.start()].strip(f" {PAUSE}")):
+        return Amended("", fit)
+    head = view.slice(0, is_to_be.end())
+    gap = " " if _LATIN.match(view_of(value).text) and is_to_be[0][-1:].isascii() else ""
+    return Amended(f"{head}{gap}{value}", fit)
+
+
+# It is said again
+
+
+def _restated(correction: Correction, known: str, book: Rulebook, asked: bool) -> Amended | None:
+    view = view_of(correction.said)
+    clauses = [one for one in _clauses(view) if _words(one, book)]
+    denies = book.any_of("cue", "denies")
+    positive = [one for one in clauses if not denies.search(view_of(one).text)]
+    if not positive:
+        return None
+    words, said = _words(known, book), set[str]().union(*(_words(one, book) for one in clauses))
+    if swapped := _clause_swapped(positive, known, book, said):
+        return swapped
+    tried = positive if not asked or len(positive) < len(clauses) else [correction.said]
+    fit, text = max((_aligned(one, known, book, asked), one) for one in tried)
+    if asked and fit < _ALIKE:
+        fit = _weight(said & words) / max(1.0, min(_weight(said), _weight(words)))
+        text = tried[0] if len(tried) == 1 else _from(positive, words, correction.said, book)
+    text = _without_cues(text, book)
+    return Amended(text, fit) if fit >= _ALIKE and _words(text, book) != words else None
+
+
+def _clause_swapped(positive: Sequence[str], known: str, book: Rulebook, said: set[str]) -> Amended | None:
+    """A clause that is a value and little else, where the memory has another of that sort."""
+    words = _words(known, book)
+    for clause in reversed(positive):
+        swapped = _swapped(clause, known, book)
+        value = _words(_value_in(clause, known, book), book)
+        about = _words(clause, book) - value
+        if not swapped or _weight(about - words) > _weight(about & words):
+            continue
+        shared = (said - value) & words
+        bare = not (said - value)
+        if shared or bare or len(positive) == 1:
+            fit = (_weight(shared) + 1.0) / max(1.0, _weight(words))
+            return Amended(swapped, 1.0 + fit, bare=not shared)
+    return None
+
+
+def _aligned(clause: str, known: str, book: Rulebook, asked: bool) -> float:
+    """How much of a memory a clause says again, but for one place in which they differ."""
+    one, other = _tokens(clause, book), _tokens(known, book)
+    if not other or one == other:
+        return 0.0
+    front = _shared(one, other)
+    back = _shared(one[front:][::-1], other[front:][::-1])
+    mine, theirs = one[front : len(one) - back], other[front : len(other) - back]
+    if not mine and not _inside_a_word(other, front, theirs):
+        return 0.0
+    if theirs and {mine[0] if mine else "", theirs[0]} & _LINKS:
+        return 0.0
+    same = other[:front] + other[len(other) - back :]
+    if not front and _weight_of(same) < max(1.0, 0.5 * _weight_of(other)):
+        return 0.0  # the same ending is not much: it may be that of a word
+    if not asked and not _weight({*same} - {*_gathering(other, book)} - _LINKS):
+        return 0.0
+    return _weight_of(same) / _weight_of(other)
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many of the first words of two texts are the same."""
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (mine, theirs) in enumerate(pairs) if mine != theirs), min(len(one), len(other)))
+
+
+def _inside_a_word(tokens: Sequence[str], at: int, rest: Sequence[str]) -> bool:
+    """Whether two Thai words differ only in that one is longer, by a letter or two."""
+    return len(rest) <= 2 and all("\u0e01" <= one <= "\u0e4e" for one in [*tokens[at - 1 : at], *rest])
+
+
+def _gathering(tokens: Sequence[str], book: Rulebook) -> list[str]:
+    """The tokens that are verbs of which one may have several things."""
+    gathers = book.any_of("cue", "gathers")
+    text = "".join(f"{one} " if _LATIN.match(one) else one for one in tokens)
+    return [one for found in gathers.finditer(text) for one in _TOKEN.findall(found[0])]
+
+
+def _from(positive: Sequence[str], words: set[str], said: str, book: Rulebook) -> str:
+    """The message from the first clause on that is about the memory."""
+    first = next((one for one in positive if _words(one, book) & words), positive[0])
+    return said[said.index(first) :] if first in said else first
+
+
+# Values of a sort
+
+
+def _values(view: View, book: Rulebook) -> dict[str, list[tuple[int, int]]]:
+    """Where a text has values, by their sort; of two that overlap the longer."""
+    found = sorted(
+        (match.start() - match.end(), match.start(), match.end(), str(rule["sort"]))
+        for rule in book.of("sort")
+        for match in rule.regex.finditer(view.text)
+    )
+    taken: list[tuple[int, int]] = []
+    out: dict[str, list[tuple[int, int]]] = {}
+    for _, start, end, sort in found:
+        if start < end and all(end <= low or start >= high for low, high in taken):
+            taken.append((start, end))
+            out.setdefault(sort, []).append((start, end))
+    return out
+
+
+def _swap(said: str, known: str, book: Rulebook) -> tuple[str, str]:
+    """The one value of a text that stands against one of a memory, and the memory with it instead."""
+    new, old = view_of(said), view_of(known)
+    ours, theirs = _values(new, book), _values(old, book)
+    for sort, spans in ours.items():
+        typed = list({new.text[start:end]: new.slice(start, end) for start, end in spans}.values())
+        others = theirs.get(sort, [])
+        if len(typed) != 1 or len(others) != 1 or view_of(typed[0]).text == old.text[slice(*others[0])]:
+            continue
+        return typed[0], typed[0].join(_between(old, others))
+    return "", ""
+
+
+def _without_values(text: str, book: Rulebook) -> str:
+    view = view_of(text)
+    spans = sorted(span for spans in _values(view, book).values() for span in spans)
+    return " ".join(_between(view, spans))
+
+
+def _swapped(said: str, known: str, book: Rulebook) -> str:
+    return _swap(said, known, book)[1]
+
+
+def _value_in(said: str, known: str, book: Rulebook) -> str:
+    return _swap(said, known, book)[0]
+
+
+# Words
+
+
+def _clauses(view: View) -> Iterator[str]:
+    at = 0
+    for cut in _CLAUSE.finditer(view.text):
+        yield view.slice(at, cut.start()).strip(_EDGES)
+        at = cut.end()
+    yield view.slice(at, len(view.text)).strip(_EDGES)
+
+
+def _tokens(text: str, book: Rulebook) -> list[str]:
+    """The words of a text, one by one, without those that only surround what it says."""
+    plain = view_of(text).text
+    for does in ("amends", "small"):
+        plain = book.any_of("cue", does).sub(lambda found: " " * len(found[0]), plain)
+    return _TOKEN.findall(plain)
+
+
+def _words(text: str, book: Rulebook) -> set[str]:
+    """What a text is about: words, pairs of Chinese and threes of Thai characters."""
+    out: set[str] = set()
+    plain = view_of(text).text
+    for does in ("amends", "small"):
+        plain = book.any_of("cue", does).sub(" ", plain)
+    for run in _RUN.findall(plain):
+        size = 3 if "\u0e01" <= run[0] <= "\u0e4e" else 2 if run[0] >= "\u3400" else len(run)
+        out |= {run[at : at + size] for at in range(max(1, len(run) - size + 1))}
+    return out - _LINKS
+
+
+def _weight(words: set[str]) -> float:
+    return _weight_of(list(words))
+
+
+def _weight_of(words: Sequence[str]) -> float:
+    """A word of an alphabet weighs as much as two Chinese or four Thai characters."""
+    return sum(1.0 if _LATIN.match(one) else 0.25 if one[0] <= "\u0e4e" else 0.5 for one in words)
+
+
+def _bare(text: str, book: Rulebook) -> str:
+    """A value without the words before and after it that say nothing: "it's a lurcher" is "lurcher"."""
+    edges = ("amends", "small", "is_to_be", "heads")
+    return _stripped(text, book, edges, (*edges, "tails"))
+
+
+def _without_cues(text: str, book: Rulebook) -> str:
+    """A text without the words at its edges that only say that it is a correction."""
+    return _stripped(text, book, ("amends",), ("amends",))
+
+
+def _stripped(text: str, book: Rulebook, heads: Sequence[str], tails: Sequence[str]) -> str:
+    """A text without what these cues find at its start and at its end; something is always left."""
+    text = text.strip(_EDGES)
+    for _ in range(_STRIPS):
+        view = view_of(text)
+        starts = (book.any_of("cue", does).match(view.text) for does in heads)
+        start = max((one.end() for one in starts if one), default=0)
+        ends = (book.any_ending("cue", does).search(view.text, start) for does in tails)
+        end = min((one.start() for one in ends if one and one.start() > start), default=len(view.text))
+        shorter = view.slice(start, end).strip(_EDGES)
+        if not shorter or shorter == text:
+            break
+        text = shorter
+    return text
+
+
+def _places(view: View, words: str) -> list[tuple[int, int]]:
+    """Where a text has these words, in any spelling that folds to the same; whole words of an alphabet."""
+    wanted = view_of(words).text.strip()
+    if not wanted:
+        return []
+    left = f"(?<![{LATIN}])" if _LATIN.match(wanted) else ""
+    right = f"(?![{LATIN}])" if _LATIN.match(wanted[-1]) else ""
+    return [found.span() for found in re.finditer(left + re.escape(wanted) + right, view.text)]
+
+
+def _between(view: View, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
+    """What stands before, between and after these places, as typed."""
+    at = 0
+    for start, end in spans:
+        yield view.slice(at, start)
+        at = end
+    yield view.slice(at, len(view.text))
+
+
+def best(found: Sequence[tuple[str, Amended]]) -> list[tuple[str, Amended]]:
+    """Those that fit best; several where none fits clearly better than the rest."""
+    most = max((one.fit for _, one in found), default=0.0)
+    return [each for each in found if each[1].fit >= _CLEARLY * most]

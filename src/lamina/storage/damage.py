@@ -1,0 +1,193 @@
+"""Rows that cannot be read: each is named and left out, and none is in the way of the others."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+from lamina.errors import Damaged
+from lamina.storage.migrate import load_migrations
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+
+#: What a value that is not what its column holds raises when something is made of it.
+UNREADABLE = (ValueError, KeyError, TypeError, OverflowError)
+#: A state without one of its parts is another state: here nothing is left out.
+INDIVISIBLE = frozenset({"load_checkpoint", "checkpoints_of_thread"})
+
+_TABLES = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE) (\w+)")
+_log = logging.getLogger("lamina.store")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DamagedRow:
+    """A row that cannot be read: its table, its key and, where they are known, the column."""
+
+    table: str
+    key: str
+    column: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.table} {self.key or '(unknown)'}{f' ({self.column})' if self.column else ''}"
+
+
+def row_damaged(row: DamagedRow) -> Damaged:
+    """The error for whoever asks for such a row."""
+    return Damaged(
+        f"A row of the store is damaged and cannot be read: {row}.",
+        code="row_damaged",
+        hint="Restore it from a backup. `lamina doctor` names such rows, `lamina export` saves the others.",
+    )
+
+
+def numbered_twice() -> Damaged:
+    """The error where something new gets the key of something that is there."""
+    return Damaged(
+        "Something in the store has the number that comes next; nothing was written.",
+        code="row_damaged",
+        hint="One of its counters may be damaged: `lamina doctor` names such rows. Restore it from a backup.",
+    )
+
+
+class Damage:
+    """What a process has met of a store's damaged rows; each is logged once."""
+
+    def __init__(self) -> None:
+        self._met: set[DamagedRow] = set()
+        self._mutex = threading.Lock()
+
+    def note(self, rows: Sequence[DamagedRow]) -> None:
+        with self._mutex:
+            new = sorted(set(rows) - self._met)
+            self._met.update(new)
+        for row in new:
+            _log.warning("A row of the store cannot be read and is left out: %s. See `lamina doctor`.", row)
+
+    def has(self, table: str, key: str) -> bool:
+        """Whether a row with this key, or with one that begins so, was met."""
+        with self._mutex:
+            return any(row.table == table and f"{row.key} ".startswith(f"{key} ") for row in self._met)
+
+
+class Making:
+    """Rows made into things, for a transaction of either database."""
+
+    damage: Damage
+    _queries: Mapping[str, str]
+
+    def each(self: Any, make: Callable[[Row], T], name: str, /, **values: Any) -> list[T]:
+        """What `make` makes of every row; a row of which it cannot is noted and left out."""
+        found: list[T] = []
+        for row in self.all(name, **values):
+            try:
+                found.append(make(row))
+            except UNREADABLE:
+                damaged = self._named(name, values, row)
+                if name in INDIVISIBLE:
+                    raise row_damaged(damaged) from None
+                self.damage.note([damaged])
+        return found
+
+    def only(self: Any, make: Callable[[Row], T], name: str, /, **values: Any) -> T | None:
+        """What `make` makes of the first row, None without one; Damaged where it cannot be read."""
+        row = self.one(name, **values)
+        try:
+            return None if row is None else make(row)
+        except UNREADABLE:
+            raise row_damaged(self._named(name, values, row)) from None
+
+    def _named(self: Any, name: str, values: Mapping[str, Any], row: Row) -> DamagedRow:
+        sql = self._queries[name]
+        return damaged_row(sql, values, dict(zip(selected(sql), row, strict=False)))
+
+
+def damaged_row(
+    sql: str, values: Mapping[str, Any], row: Mapping[str, Any] | None = None, column: str = ""
+) -> DamagedRow:
+    """The name of a row, from what a query gave and what was bound to it."""
+    table = next((name for name in _TABLES.findall(sql) if name in _keys()), "row")
+    return DamagedRow(table, key_of(table, {**values, **(row or {})}), column)
+
+
+def key_of(table: str, values: Mapping[str, Any]) -> str:
+    """A row's key, without the tenant, as far as it is among some values."""
+    parts = [legible(values.get(name)) for name in _keys().get(table, tuple(values)[:1])]
+    return " ".join(str(part) for part in parts if part is not None)
+
+
+def legible(value: Any) -> Any:
+    """A value that can be shown, whatever its bytes are."""
+    return value.decode(errors="backslashreplace") if isinstance(value, bytes) else value
+
+
+def selected(sql: str) -> list[str]:
+    """The names of the columns that a query gives."""
+    text = sql.rpartition("RETURNING ")[2] if "RETURNING " in sql else sql.partition("SELECT ")[2]
+    names, depth, last = list[str](), 0, ""
+    for word in re.findall(r"[(),]|[^\s(),]+", text):
+        depth += (word == "(") - (word == ")")
+        if depth == 0 and word == "FROM":
+            break
+        if depth == 0 and word == ",":
+            names.append(last)
+        elif depth == 0:
+            last = word.rpartition(".")[2]
+    return [*names, last]
+
+
+@cache
+def _keys() -> dict[str, tuple[str, ...]]:
+    """The columns of each table's primary key, without the tenant."""
+    text = "\n".join(step.sql for step in load_migrations("sqlite"))
+    found = re.findall(r"CREATE TABLE (\w+) \((?:[^;]*?)PRIMARY KEY \(tenant, ([^)]*)\)", text)
+    return {table: tuple(columns.split(", ")) for table, columns in found}
+
+
+#: Columns of JSON.
+_JSON = {
+    ("memory", "tags"),
+    ("memory", "provenance"),
+    ("memory", "meta"),
+    ("history", "decision"),
+    ("event", "data"),
+    ("operation", "payload"),
+    ("idempotency", "response"),
+    ("token", "scopes"),
+    ("entry", "fields"),
+    ("document", "hidden"),
+    ("fresh", "terms"),
+    ("job_run", "report"),
+    ("checkpoint", "channels"),
+    ("checkpoint", "metadata"),
+    ("supervisor_checkpoints", "checkpoint_data"),
+    ("import_position", "place"),
+}
+
+
+def unsound(table: str, values: Mapping[str, Any]) -> str | None:
+    """The column of a row that does not hold what it should, None where all do; texts may come as bytes."""
+    for column, value in values.items():
+        try:
+            text = value.decode() if isinstance(value, bytes) else value
+            if (table, column) in _JSON:
+                json.loads(text)
+        except UNREADABLE:
+            return column
+    return None
+
+
+@contextmanager
+def text_explained() -> Iterator[None]:
+    """Text of the store that turns out to be unreadable after all, in our words."""
+    try:
+        yield
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise row_damaged(DamagedRow("row", "")) from error
