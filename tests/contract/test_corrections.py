@@ -36,11 +36,7 @@ CORRECTIONS = [
     ("Remember that we meet on Monday", "Actually, we meet on Tuesday.", "we meet on Tuesday"),
     ("Remember that we meet on Monday", "Change Monday to Tuesday, please", "we meet on Tuesday"),
     ("Remember that the rent is due on the 3rd", "Update the rent to the 5th", "the rent is due on the 5th"),
-    (
-        "Remember that the deadline is Thursday",
-        "Correction: the deadline is Friday",
-        "the deadline is Friday",
-    ),
+    ("Remember that lunch is at noon", "Correction: lunch is at 1pm", "lunch is at 1pm"),
     ("Remember that my sister is called Mia", "She's called Mira, not Mia", "my sister is called Mira"),
     ("Remember that I live in Osaka", "We've moved to Kyoto.", "I live in Kyoto"),
     ("Remember that I live in Osaka", "I don't live in Osaka any more, I live in Kyoto", "I live in Kyoto"),
@@ -178,7 +174,7 @@ def test_what_a_correction_says_is_not_kept_twice(workspace: Place, me: ScopedMe
     [
         "He said it's not Monday but Tuesday",
         "Is it Tuesday, not Monday?",
-        "What if it's Tuesday, not Monday?",
+        "What if it's not Monday?",
         "Replace Monday with Tuesday in the email draft",
         "Correct this sentence: we meets on Monday",
         "Actually, can you summarise this?",

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from lamina.language.amend import amended, corrections
 from lamina.language.command import Command, Target
 from lamina.language.commands import commands
 from lamina.language.infer import infer
+from lamina.language.rulebook import rulebook
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "commands.md"
 TARGETS = {Target.LATEST: ", the latest", Target.ABOUT: ", about", Target.EVERYTHING: ", everything"}
@@ -53,6 +55,32 @@ def test_what_the_guide_says_one_can_say_works(say: str, expected: str) -> None:
     assert [told(command) for command in commands(say)] == [expected]
 
 
+def in_passing() -> list[str]:
+    section = GUIDE.read_text("utf-8").partition("\n## Put right in passing\n")[2].partition("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("| `")]
+    return [cell.strip("` ") for line in lines for cell in line.strip("|").split(" | ")]
+
+
+@pytest.mark.parametrize("say", in_passing())
+def test_what_the_guide_puts_right_in_passing_is_put_right(say: str) -> None:
+    known = [
+        "we meet on Monday",
+        "the deadline is Thursday",
+        "I live in Osaka",
+        "เราประชุมวันจันทร์",
+        "กำหนดส่งคือวันพฤหัส",
+        "ผมอยู่โอซาก้า",
+        "我们周一开会",
+        "我們週一開會",
+        "截止日是周四",
+        "我住在大阪",
+    ]
+    readings = corrections(say, rulebook())
+    made = [one for reading in readings for text in known if (one := amended(reading, text, rulebook()))]
+    assert [one.text for one in made if one.text]
+    assert not commands(say)
+
+
 @pytest.mark.parametrize(("say", "because"), list(rows("What is not a command")))
 def test_what_the_guide_says_is_no_command_is_none(say: str, because: str) -> None:
     assert commands(say) == [], because
@@ -66,4 +94,5 @@ def test_what_the_guide_calls_a_hint_is_one(say: str, guess: str) -> None:
 
 def test_the_guide_has_tables() -> None:
     assert len(SAID) >= 90
+    assert len(in_passing()) == 21
     assert len(re.findall(r"[ก-๎]", "".join(say for say, _ in SAID))) > 500

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from typing import get_args
 
 import pytest
 
+from lamina import errors
 from lamina.language.acknowledge import acknowledge, acknowledgement, language_for, messages, refusal
+from lamina.language.command import Action
 from lamina.language.commands import commands
 from lamina.text.normalise import Language, language_of
+from lamina.write import promote
+from tests.docs.test_errors_reference import modules, name_of, texts
+
+#: By which one memory stands against another (lamina.policy/reconcile.py).
+RULES = ("authority", "correction", "recency", "importance")
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 DETAILS: dict[str, str | int] = {
@@ -18,7 +27,19 @@ DETAILS: dict[str, str | int] = {
     "count": 3,
     "until": "2026-02-01",
     "scope": "PROFILE.md",
+    "old": "casual",
+    "options": '"we meet on Monday", "the gym is on Monday"',
+    "lead": "",
 }
+#: Where the verbs are that a command comes to, and what they ask of a text, an entry and a file.
+VERBS = re.compile(
+    r".*/(?:lamina/engine/(?:obey|correct|details|commit|request|pending|home|user_model|promote|merging)"
+    r"|lamina.policy/gates|lamina.text/(?:entry_line|entries|normal|ttl)|lamina.workspace/\w+)\.py"
+)
+CODE = re.compile(r"[a-z_]{3,40}")
+ERRORS = {name for name, kind in vars(errors).items() if isinstance(kind, type)}
+#: What is said otherwise: that it could not be written, and what is wrong before anything is heard.
+ELSEWHERE = {"Unavailable", "ConfigError", "Unauthenticated"}
 SECRET = "hunter2-not-a-real-one"
 
 
@@ -71,10 +92,49 @@ def test_a_refusal_repeats_nothing() -> None:
                     assert SECRET not in said
 
 
+def codes_of_commands() -> Iterator[tuple[str, str]]:
+    """Every code that stands in these modules, and the name of what it is given to."""
+    for path, module in modules().items():
+        for call in ast.walk(module) if VERBS.fullmatch(path) else ():
+            if not isinstance(call, ast.Call):
+                continue
+            name = name_of(call.func)
+            given = [word.value for word in call.keywords if word.arg == "code"]
+            if name in ("Deny", "done") or name.startswith("deny_"):
+                given += call.args
+            yield from ((name, code) for value in given for code in texts(value) if CODE.fullmatch(code))
+
+
+def test_every_code_that_a_command_can_end_with_has_words_in_every_language() -> None:
+    found = {one for one in codes_of_commands() if one[0] not in ELSEWHERE}
+    assert {"key_invalid", "several_meant", "privacy_deny_sensitive", "confirmation_needed"} <= {
+        code for _, code in found
+    }
+    refused = {code for name, code in found if name in ERRORS or name.startswith("Deny")} | {*promote._WHY}
+    refused |= {"several_meant", "correction_unclear", *(f"conflict_{rule}" for rule in RULES)}
+    assert [code for code in sorted(refused) if refusal(code) == "refused"] == []
+    # By what was done, or not by a command.
+    otherwise = {"allowed", "same", "expired", "corroborated", *refused}
+    done = {code for name, code in found if name in ("Receipt", "done")}
+    assert done <= {*messages(), *otherwise}
+    for code in refused:
+        for language in LANGUAGES:
+            for act in Action:
+                assert len(acknowledge(refusal(code), language, act=act)) > 8, (code, language)
+
+
+def test_a_refusal_says_what_was_not_done() -> None:
+    assert acknowledge("refused_policy", "en", act="forget").startswith("Not forgotten: ")
+    assert acknowledge("refused_policy", "th", act="correct").startswith("ไม่มีอะไรเปลี่ยนแปลง: ")
+    assert acknowledge("refused_policy", "zh-Hans", act="remember").startswith("没有记录:")
+    assert acknowledge("refused_policy", "zh-Hant", act="reject").startswith("沒有放棄:")
+
+
 def test_a_code_has_its_group() -> None:
     assert refusal("privacy_deny_sensitive") == "refused_secret"
     assert refusal("ttl_invalid") == "refused_lifetime"
     assert refusal("something_new") == "refused"
+    assert refusal("something_invalid") == "refused_form"
     for code in ("privacy_deny_sensitive", "trust_deny_key", "key_invalid", "something_new"):
         assert refusal(code) in messages()
 

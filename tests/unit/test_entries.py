@@ -382,6 +382,11 @@ def test_a_heading_is_one_plain_line(heading: str) -> None:
         ("๑๒", "๑๒"),
         ("note.1a2b", "note.1a2b"),
         ("_.x", ".x"),
+        ("ｒｅｓｐｏｎｓｅ．Ｔｏｎｅ", "response.tone"),
+        ("response․tone", "response.tone"),
+        ("response。tone", "response.tone"),
+        ("最喜欢的茶。", "最喜欢的茶"),
+        ("response\u200btone", "response_tone"),
     ],
 )
 def test_a_key_has_one_spelling(text: str, key: str) -> None:

@@ -32,7 +32,8 @@ def messages() -> dict[str, dict[str, dict[str, str]]]:
 
 def refusal(code: str) -> str:
     """The message for a write that was refused with this stable code."""
-    return str(_data()["codes"].get(code, "refused"))
+    form = "refused_form" if code.endswith("_invalid") else "refused"  # what a caller wrote in a wrong form
+    return str(_data()["codes"].get(code, form))
 
 
 def language_for(setting: str | None, text: str) -> Language:

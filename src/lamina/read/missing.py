@@ -65,7 +65,8 @@ def _placed(answer: Answer, memory: Memory) -> str:
     if memory.id in (shown := [hit.id for hit in hits]):
         return f"It is recalled, as number {shown.index(memory.id) + 1}."
     if memory.id not in answer.chosen:
-        twin = next(one for one in answer.chosen if answer.memories[one].text == memory.text)
+        there = (one for one in answer.chosen if answer.memories[one].text in memory.text)
+        twin = next(there, "another")
         how = "is shown in its place" if twin in shown else "stands for it"
         return f"It matches, and {twin}, which says the same, {how}."
     number = answer.chosen.index(memory.id) + 1

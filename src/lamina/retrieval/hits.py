@@ -311,8 +311,13 @@ def _hit(one: Fused, memory: Memory, words: Sequence[str]) -> Hit:
         source=source_of(memory),
         tokens=count_tokens(memory.text),
         trust=memory.provenance.trust,
-        uncertainty=uncertainty(one.share, agreed=one.ranks.get("meaning") == 1, exact="exact" in one.ranks),
+        uncertainty=uncertainty(one.share, agreed=_agreed(one), exact="exact" in one.ranks),
     )
+
+
+def _agreed(one: Fused) -> bool:
+    """Whether more than its words speaks for it: its meaning, or the time that is asked about."""
+    return one.ranks.get("meaning") == 1 or "*period" in one.adjustments
 
 
 def _reasons(one: Fused, memory: Memory, words: Sequence[str]) -> tuple[str, ...]:

@@ -52,9 +52,9 @@ _WHOLE_LETTERS = (
     "\u0111:d \u0110:D \u00f0:d \u00d0:D \u00fe:th \u00de:Th \u0131:i \u0127:h \u0126:H \u0167:t "
     "\u0166:T \u014b:n \u014a:N"
 )
-# Alphabets whose words are often typed without their accents: Latin and Greek. Of Cyrillic only the io is;
-# the short i is a letter of its own. Hebrew points and Arabic vowels are mostly left out in writing, too. The
-# marks of all other scripts (Thai, Devanagari, kana) are part of what is said.
+# Latin and Greek are often typed without their accents. Of Cyrillic only the io is: the short i is a letter
+# by itself. Hebrew points and Arabic vowels are mostly left out in writing, too. The marks of all other
+# scripts (Thai, Devanagari, kana) are part of what is said.
 _ACCENTED = (*range(0xC0, 0x250), *range(0x386, 0x3CF), *range(0x1E00, 0x2000), 0x401, 0x451)
 _LOOSE_ACCENT = re.compile(
     "(?<=[A-Za-z\u00c0-\u024f\u0370-\u052f\u1e00-\u1fff])[\u0300-\u036f]+"
