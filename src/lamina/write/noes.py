@@ -41,7 +41,7 @@ def lift(unit: UnitOfWork, draft: Draft) -> None:
         return
     name = _name(unit, draft)
     if Properties(unit.transaction).get(name) is not None:
-        unit.transaction.run("drop_property", name=name)
+        Properties(unit.transaction).drop(name)
         unit.record_act("lift_no", draft.scope.shelf(Space.USER) or "", "said by the person")
 
 
