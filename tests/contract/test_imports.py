@@ -114,7 +114,7 @@ def test_what_a_tool_returned_is_untrusted_whatever_it_says(ana: ScopedMemory) -
 def test_facts_of_other_memories_are_found_and_never_taken_for_the_users_word(ana: ScopedMemory) -> None:
     import_files(ana, [DATA / "mem0", DATA / "memory-server"])
 
-    (fact,) = stored(ana, "vegetarian")
+    fact, *_ = stored(ana, "vegetarian")
     assert (fact.layer, fact.kind, fact.authority) == ("semantic", "fact", Authority.AI_INFERRED)
     assert (fact.provenance.trust, fact.provenance.actor) == (Trust.UNTRUSTED, "document:mem0")
     assert fact.said_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

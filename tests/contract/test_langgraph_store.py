@@ -60,7 +60,7 @@ def test_a_text_is_a_memory_that_anyone_of_the_owners_finds(
     found = store.search(("users",), query=question)
     assert [one.key for one in found] == ["drink", "other"]
     assert found[0].score is not None
-    assert found[1].score is None
+    assert found[1].score is None or found[1].score < found[0].score
     assert ana.history(hit.id)[0].new_text == text
 
 

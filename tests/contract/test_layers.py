@@ -183,7 +183,7 @@ def test_procedures_found_by_their_place_are_those_met_on_the_way(
     by_place = found()
     monkeypatch.setattr("lamina.retrieval.hits._FEW", -1)  # more than that: as if there were too many
     assert by_place == found()
-    assert [len(one) > 2 for one in by_place] == [True, True, True, True, False]
+    assert all(len(one) > 2 for one in by_place)  # where nothing fits, guesses
     assert gone not in {one for hits in by_place for one, _ in hits}
 
 

@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from mcp import Client
 
 import lamina
-from lamina.__main__ import _doors
+from lamina.__main__ import doors as _doors
 from lamina.doors.cli.app import run
 from lamina.doors.http.app import create_app
 from lamina.doors.mcp.identity import Starter

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from lamina.read.packing import FLOOR, Crate, Parcel, shared
+
+from lamina.retrieval.packing import FLOOR, Crate, Parcel, shared
 
 parcels = st.builds(Parcel, st.integers(1, 400), st.sampled_from(["", "notes"]), st.integers(0, 20))
 crates = st.builds(Crate, st.integers(0, 40), st.lists(parcels, max_size=8))

@@ -10,6 +10,7 @@ from lamina.clock import monotonic
 from lamina.encoders.port import Embedder
 from lamina.errors import InvalidInput
 from lamina.model import Authority, Hit, Kind, Layer, Memory, Query, Recollection, Trust
+from lamina.policy.reserved import is_reserved
 from lamina.ranking.blend import Blend, Candidate, blended
 from lamina.ranking.fusion import Fused, Traits, adjust, newest_first, ranks_by, reciprocal
 from lamina.ranking.lexical import Shelf, Words, ranked
@@ -161,6 +162,10 @@ class Answer:
     linked: bool = False  #: whether there may be relations where it was looked
 
 
+#: How many characters of politeness may follow what somebody asks to be remembered: "ครับ", "please".
+_PARTICLE = 7
+
+
 def find_hits(transaction: Transaction, query: Query, now: datetime, means: Means) -> Answer:
     """The best hits for a query, on one snapshot; `query` has been checked."""
     reading = _reading(transaction, query, now, means)
@@ -198,7 +203,8 @@ def _ordered(reading: Reading) -> tuple[list[Fused], dict[str, Memory]]:
     head += [Fused(one) for one in exact if one not in {each.id for each in head}]
     tail = [one for one in tail if one.id not in exact]
     memories = things(reading.transaction, [one.id for one in found] + exact, reading.now)
-    # What cannot be read is in no answer.
+    # What cannot be read is in no answer, nor a value under a key that only an administrator gives.
+    memories = {name: one for name, one in memories.items() if not _forged(one)}
     head, tail = ([one for one in some if one.id in memories] for some in (head, tail))
     for one in head:
         one.scores |= {"exact": 1.0} if one.id in exact else {}
@@ -290,8 +296,9 @@ def _chosen(asked: str, order: Sequence[Fused], memories: Mapping[str, Memory]) 
 
 
 def _repeats(said: str, words: str) -> bool:
-    """Whether a turn says these words and little else: "remember that we meet on Monday"."""
-    return words in said and 2 * len(words) >= len(said)
+    """Whether a turn asks for these words and ends with them: "remember that we meet on Monday"."""
+    before, there, after = said.rpartition(words)
+    return bool(there) and len(after) <= _PARTICLE and len(before) <= len(words)
 
 
 def _hit(one: Fused, memory: Memory, words: Sequence[str]) -> Hit:
@@ -313,6 +320,11 @@ def _hit(one: Fused, memory: Memory, words: Sequence[str]) -> Hit:
         trust=memory.provenance.trust,
         uncertainty=uncertainty(one.share, agreed=_agreed(one), exact="exact" in one.ranks),
     )
+
+
+def _forged(memory: Memory) -> bool:
+    """Whether somebody gave it a key that was closed later, or is: it is never told as known."""
+    return is_reserved(memory.key or "") and memory.authority is not Authority.SYSTEM_IMPOSED
 
 
 def _agreed(one: Fused) -> bool:

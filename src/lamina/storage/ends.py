@@ -157,4 +157,6 @@ def person_names(user: str) -> dict[str, Any]:
         "allowed": f"allowed:{owner}",
         "exports": f"export:{owner}:",
         "exports_beyond": f"export:{owner};",
+        "noes": f"no:{owner}:",
+        "noes_beyond": f"no:{owner};",
     }
