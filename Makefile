@@ -38,6 +38,7 @@ bench: $(DEV_READY)  ## the engine's figures on this machine
 
 lint: $(DEV_READY)  ## ruff and mypy
 	$(BIN)/ruff check
+	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
 
 clean:  ## remove .venv, caches, the demo and build artefacts
