@@ -1,11 +1,15 @@
-"""How good and how fast the default encoder is, beside others in the same run.
+"""How good and how fast the encoders are that ship, beside others in the same run.
 
-    python -m bench.encoder [--data FOLDER] [--sets A,B] [--table FOLDER] [--wordllama WHEEL] [--teacher WORK]
+    python -m bench.encoder [--data FOLDER] [--sets A,B] [--pairs FILE] [--table FOLDER] [--model FOLDER]
+                            [--wordllama WHEEL] [--teacher WORK]
 
-`--data` has retrieval sets (`NAME.dev.jsonl.xz`); without it only the triples and the speed are measured.
-`--wordllama` is that package's wheel, `--teacher` the work folder of `python -m tools.encoder`, for
-all-MiniLM-L6-v2; both need the dependency group `encoder`. Alone, an encoder ranks by likeness. With BM25
-both are summed on one scale, and the encoder counts as much as our own encoder's reach of the question says.
+`static` is the table, `reading` the encoder that reads, `reading-64` the first 64 numbers of its vectors.
+`data/questions.jsonl` has questions in other words beside the facts that answer them; `--pairs` is a file
+of such rows by others. `--data` has retrieval sets (`NAME.dev.jsonl.xz`); without it only questions,
+triples and speed are measured. `--wordllama` is that package's wheel, `--teacher` the work folder of
+`python -m tools.encoder`, for all-MiniLM-L6-v2; both need the dependency group `encoder`. Alone, an encoder
+ranks by likeness. With BM25 both are summed on one scale, and the encoder counts as much as our own
+encoder's reach of the question says.
 """
 
 from __future__ import annotations
@@ -23,12 +27,15 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+from lamina_encoder.reading import ReadingEncoder
 
 from bench.pools import SETS, lexical, likeness, pools, quality, summed
 from lamina.encoders.port import Embedder
 from lamina.encoders.static import StaticEncoder
 
 TRIPLES = Path(__file__).parent / "data" / "triples.tsv"
+QUESTIONS = Path(__file__).parent / "data" / "questions.jsonl"
+LANGUAGES = ("en", "th", "zh-Hans", "zh-Hant")
 SHOWN = ("hit@1", "hit@10", "mrr", "r@5", "r@10", "ndcg@10")
 Encode = Callable[[Sequence[str]], np.ndarray]
 
@@ -36,7 +43,9 @@ Encode = Callable[[Sequence[str]], np.ndarray]
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.encoder", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--pairs", type=Path)
     parser.add_argument("--table", type=Path)
+    parser.add_argument("--model", type=Path)
     parser.add_argument("--wordllama", type=Path)
     parser.add_argument("--teacher", type=Path)
     parser.add_argument("--sets", default=",".join(SETS))
@@ -47,11 +56,18 @@ def main() -> None:
         return
     encoders = named(chosen)
     for name, encode in encoders.items():
+        known = ("en",) if name in {"minilm"} else LANGUAGES
+        for line, figures in questions(encode, known).items():
+            print(f"questions {line:16} {name:12} hit@1 / @5  {figures}", flush=True)
+        if chosen.pairs:
+            for line, figures in talk(encode, chosen.pairs, known).items():
+                print(f"pairs {line:20} {name:12} hit@1 / @5  {figures}", flush=True)
+    for name, encode in encoders.items():
         print(f"triples, {name}: {triples(encode)}", flush=True)
     if chosen.data:
         for name in chosen.sets.split(","):
             compare(name, chosen.data, encoders, StaticEncoder(chosen.table))
-    for name in [name for name in encoders if name != "minilm"]:
+    for name in [name for name in encoders if name not in {"minilm", "reading-64"}]:
         command = [sys.executable, "-m", "bench.encoder", *sys.argv[1:], "--speed-of", name]
         measured = subprocess.run(command, capture_output=True, text=True, check=True)
         print(f"speed, {name}: {measured.stdout.strip()}")
@@ -59,7 +75,12 @@ def main() -> None:
 
 def named(chosen: argparse.Namespace) -> dict[str, Encode]:
     """The encoders that can be measured here."""
-    found: dict[str, Encode] = {"lamina": StaticEncoder(chosen.table).embed}
+    reading = ReadingEncoder(chosen.model)
+    found: dict[str, Encode] = {
+        "static": StaticEncoder(chosen.table).embed,
+        "reading": reading.embed,
+        f"reading-{reading.narrow}": lambda texts: shortened(reading.embed(texts), reading.narrow),
+    }
     if chosen.wordllama:
         found["wordllama"] = wordllama(chosen.wordllama)
     if chosen.teacher:
@@ -84,6 +105,64 @@ def wordllama(wheel: Path) -> Encode:
         return out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-9)
 
     return encode
+
+
+def shortened(vectors: np.ndarray, count: int) -> np.ndarray:
+    """The first numbers of vectors, with length one again."""
+    first = vectors[:, :count]
+    return first / np.maximum(np.linalg.norm(first, axis=1, keepdims=True), 1e-9)
+
+
+def questions(encode: Encode, languages: Sequence[str]) -> dict[str, str]:
+    """Of each language, and from each to each, how often the fact that answers comes first, or among five."""
+    rows = [json.loads(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
+    asked = [(at, row) for at, row in enumerate(rows) if row["kind"] == "fact"]
+    gold = np.array([at for at, _ in asked])
+    facts = {name: encode([row["fact"][name] for row in rows]) for name in languages}
+    asks = {name: encode([row["question"][name] for _, row in asked]) for name in languages}
+    out: dict[str, str] = {}
+    for one in languages:
+        for other in languages:
+            if one[:2] != other[:2] or one == other:
+                name = one if one == other else f"{one}>{other}"
+                out[name] = hits(asks[one] @ facts[other].T, [[at] for at in gold])
+    return out
+
+
+def talk(encode: Encode, path: Path, languages: Sequence[str]) -> dict[str, str]:
+    """The same on a file of facts and questions of several people, by kind and language."""
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    out: dict[str, str] = {}
+    for person in sorted({row["person"] for row in rows}):
+        facts = [row for row in rows if row["person"] == person and row["kind"] == "fact"]
+        if not any(name.startswith(facts[0]["lang"]) for name in languages):
+            continue
+        place = {row["id"]: at for at, row in enumerate(facts)}
+        vectors = encode([row["fact"] for row in facts])
+        for kind in ("paraphrase", "cross", "temporal"):
+            asked = [row for row in rows if row["person"] == person and row["kind"] == kind]
+            gold = [
+                [place[fact] for fact in row.get("facts") or [] if fact in place]
+                or [at for at, fact in enumerate(facts) if _has(fact["fact"], row["must"])]
+                for row in asked
+            ]
+            likeness = encode([row["question"] for row in asked]) @ vectors.T
+            out[f"{kind} {facts[0]['lang']}"] = hits(likeness, gold)
+    return out
+
+
+def _has(text: str, wanted: Sequence[str]) -> bool:
+    return all(part.lower() in text.lower() for part in wanted)
+
+
+def hits(likeness: np.ndarray, gold: Sequence[Sequence[int]]) -> str:
+    """In how many of a hundred questions a right answer is the first, and among the first five."""
+    ranks = []
+    for line, right in zip(likeness, gold, strict=True):
+        order = np.argsort(-line, kind="stable")
+        ranks.append(min(int(np.flatnonzero(order == at)[0]) for at in right) + 1)
+    places = np.array(ranks)
+    return f"{100 * (places <= 1).mean():5.1f} / {100 * (places <= 5).mean():5.1f}  of {len(places)}"
 
 
 def triples(encode: Encode) -> dict[str, str]:
@@ -123,23 +202,34 @@ def speed(name: str, chosen: argparse.Namespace) -> dict[str, float]:
     texts = [text for row in rows for text in row[2:]]
     before = resident()
     began = time.process_time()
-    encode = StaticEncoder(chosen.table).embed if name == "lamina" else wordllama(chosen.wordllama)
+    folders = {"static": StaticEncoder(chosen.table).folder, "reading": ReadingEncoder(chosen.model).folder}
+    encode = {
+        "static": lambda: StaticEncoder(chosen.table).embed,
+        "reading": lambda: ReadingEncoder(chosen.model).embed,
+        "wordllama": lambda: wordllama(chosen.wordllama),
+    }[name]()
     encode(["load"])
     loaded = time.process_time() - began
+    single = []
+    for text in texts[:100]:
+        began = time.process_time()
+        encode([f"{text} ?"])
+        single.append(time.process_time() - began)
     rounds = []
-    for repeat in range(8):
-        fresh = [f"{text} {repeat}" for text in texts] * 5
+    for repeat in range(3 if name == "reading" else 8):
+        fresh = [f"{text} {repeat}" for text in texts] * (1 if name == "reading" else 5)
         began = time.process_time()
         encode(fresh)
         rounds.append(len(fresh) / (time.process_time() - began))
-    folder = StaticEncoder(chosen.table).folder
     disk = (
-        sum(p.stat().st_size for p in folder.iterdir())
-        if name == "lamina"
+        sum(path.stat().st_size for path in folders[name].iterdir())
+        if name in folders
         else chosen.wordllama.stat().st_size
     )
     return {
         "load_s": round(loaded, 3),
+        "one_text_ms": round(1000 * sorted(single)[len(single) // 2], 2),
+        "best_one_text_ms": round(1000 * min(single), 2),
         "texts_per_s": round(sorted(rounds)[len(rounds) // 2]),
         "best_texts_per_s": round(max(rounds)),
         "resident_mb": round(resident(), 1),

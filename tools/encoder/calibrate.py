@@ -31,6 +31,11 @@ def curves(
         texts = sorted(known)
         chosen = [texts[at] for at in chance.permutation(len(texts))[:_TEXTS]]
         sides[language] = embed(chosen), teacher[[known[text] for text in chosen]].astype(np.float32)
+    return between(sides, chance)
+
+
+def between(sides: dict[str, tuple[np.ndarray, np.ndarray]], chance: np.random.Generator) -> dict[str, Curve]:
+    """The same from texts by language: our vectors of them, and the teacher's of their English."""
     found: dict[str, Curve] = {}
     for one, other in combinations_with_replacement(sorted(sides), 2):
         ours = (sides[one][0] @ sides[other][0].T).astype(np.float64)

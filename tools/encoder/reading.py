@@ -1,0 +1,456 @@
+"""Trains the reading encoder, stage by stage; every stage goes on from its checkpoint.
+
+    python -m tools.encoder.reading STAGE [--work FOLDER] [--minutes N] [--until STEP] [--seed N]
+
+Stages: `prepare` (fetch, pairs, pieces, the teacher's vectors), `trunk` (the kept layers learn to do
+without the others, on English), `thai` and `chinese` (rows alone, layers fixed; the two may run side by
+side), `all` (everything together, with questions and statements), `merge` (the mean of runs of `all` with
+other seeds), `pack` (whole numbers, into the package). A stage that is started again continues where it
+was; `--minutes` is how long it goes on at most, of the processor's time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pickle
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from lamina_encoder.pieces import Pieces
+from torch.nn import functional
+
+from tools.encoder import curriculum, glossary, pack_reading, pairs, teacher
+from tools.encoder.lessons import Lesson, own_lessons
+from tools.encoder.sources import SOURCES
+from tools.encoder.student import LAYERS, Rows, Student, from_teacher
+
+SEED = 20261117
+TOKENS_PER_STEP = 1536
+TEMPERATURE = 0.05
+NARROW = 64  #: numbers that rank by themselves, roughly
+
+TABLE = Path("packages/lamina-encoder/src/lamina_encoder/data")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a stage learns from (kind: share of the texts), and how fast."""
+
+    shares: dict[str, float]
+    layers: float  #: rate of the layers
+    rows: float  #: rate of the rows
+    only: tuple[str, ...] = ()  #: rows that move, by language; all if empty
+    steps: int = 500  #: over which the rates fall
+    contrast: float = 0.1
+    lessons: float = 0.0  #: share of steps with questions and statements
+
+
+STAGES = {
+    "trunk": Stage({"english": 0.6, "th-english": 0.2, "zh-english": 0.2}, 1e-4, 0.0, (), 81, contrast=0.0),
+    "thai": Stage({"th": 0.45, "th-word": 0.25, "own-th": 0.3}, 0.0, 2e-3, ("th",), 527),
+    "chinese": Stage({"zh": 0.45, "zh-word": 0.25, "own-zh": 0.3}, 0.0, 2e-3, ("zh",), 1356),
+    "all": Stage(
+        {
+            "english": 0.12,
+            "th": 0.16,
+            "zh": 0.16,
+            "th-word": 0.06,
+            "zh-word": 0.06,
+            "own-en": 0.1,
+            "own-th": 0.17,
+            "own-zh": 0.17,
+        },
+        4e-5,
+        1e-3,
+        steps=420,
+        contrast=0.1,
+        lessons=0.5,
+    ),
+}
+
+#: What each stage begins with.
+BEFORE = {"thai": ("trunk",), "chinese": ("trunk",), "all": ("thai", "chinese")}
+
+
+#: Texts of each kind: their pieces, and the teacher's vector.
+Kinds = dict[str, list[tuple[list[int], np.ndarray]]]
+
+
+@dataclass
+class Material:
+    """Everything that was prepared."""
+
+    words: glossary.Vocabulary
+    cut: Pieces
+    kinds: Kinds
+    lessons: list[Lesson]
+
+
+def prepare(work: Path) -> None:
+    """Pieces, first rows, and the teacher's vectors of everything that is learnt from."""
+    table = pairs.newest(work, SOURCES)
+    rows = pairs.load(table)
+    english, weights = teacher.vocabulary(work)
+    words = glossary.vocabulary(english, rows, work)
+    glossary.save(words, work / "vocab.json")
+    kept = [english[piece] for piece in words.pieces[: words.english]]
+    np.save(work / "first.npy", glossary.first_rows(words, rows, weights[kept], TABLE))
+    teacher.teach(curriculum.curriculum(rows, words).english(), work)
+    teacher.teach([sorted(set(_own_english()))], work)
+
+
+def _own_english() -> Iterator[str]:
+    for lesson in own_lessons():
+        yield lesson.statement["en"]
+        yield from (side["en"] for side in (*lesson.questions, *lesson.near))
+
+
+class Course:
+    """Draws steps: texts of about equal length with their targets."""
+
+    def __init__(self, material: Material, stage: Stage, seed: int) -> None:
+        self._kinds = material.kinds
+        self._stage = stage
+        self._chance = np.random.default_rng(seed)
+
+    def steps(self) -> Iterator[tuple[list[list[int]], torch.Tensor]]:
+        names = [name for name in self._stage.shares if self._kinds.get(name)]
+        shares = np.array([self._stage.shares[name] for name in names])
+        while True:
+            drawn = []
+            for name, count in zip(names, self._chance.multinomial(2048, shares / shares.sum()), strict=True):
+                texts = self._kinds[name]
+                drawn += [texts[at] for at in self._chance.integers(0, len(texts), count)]
+            drawn.sort(key=lambda text: len(text[0]))
+            for batch in self._mixed(list(_batches(drawn))):
+                yield (
+                    [ids for ids, _ in batch],
+                    torch.from_numpy(np.stack([goal for _, goal in batch])).float(),
+                )
+
+    def _mixed(self, batches: list) -> list:
+        return [batches[at] for at in self._chance.permutation(len(batches))]
+
+
+def _batches(drawn: Sequence[tuple[list[int], np.ndarray]]) -> Iterator[list]:
+    at = 0
+    while at < len(drawn):
+        size = max(4, TOKENS_PER_STEP // len(drawn[min(len(drawn) - 1, at + 40)][0]))
+        yield list(drawn[at : at + size])
+        at += size
+
+
+def near(own: torch.Tensor, goal: torch.Tensor, axes: torch.Tensor, contrast: float) -> torch.Tensor:
+    """How far texts are from their targets, in all numbers and in the first few; and from which others."""
+    unit = functional.normalize(own, dim=1)
+    narrow = functional.cosine_similarity(own @ axes, goal @ axes)
+    loss = (1 - (unit * goal).sum(1)).mean() + 0.25 * (1 - narrow).mean()
+    if contrast and len(own) > 8:
+        likeness = unit @ goal.T / TEMPERATURE
+        twice = (goal @ goal.T > 0.9) & ~torch.eye(len(own), dtype=torch.bool)
+        loss = loss + contrast * functional.cross_entropy(
+            likeness.masked_fill(twice, float("-inf")), torch.arange(len(own))
+        )
+    return loss
+
+
+def apart(
+    questions: torch.Tensor, statements: torch.Tensor, same: torch.Tensor, axes: torch.Tensor
+) -> torch.Tensor:
+    """Each question shall be nearer to its statement (the first ones, in order) than to all others there."""
+    loss = torch.zeros(())
+    for matrix, weight in ((None, 1.0), (axes, 0.3)):
+        one, other = (questions, statements) if matrix is None else (questions @ matrix, statements @ matrix)
+        likeness = functional.normalize(one, dim=1) @ functional.normalize(other, dim=1).T / TEMPERATURE
+        likeness = likeness.masked_fill(same, float("-inf"))
+        count = torch.arange(len(questions))
+        loss = loss + weight * functional.cross_entropy(likeness, count)
+        back = likeness[:, : len(questions)].T
+        loss = loss + 0.3 * weight * functional.cross_entropy(back, count)
+    return loss
+
+
+def meetings(
+    questions: torch.Tensor,
+    asked: torch.Tensor,
+    statements: torch.Tensor,
+    said: torch.Tensor,
+    axes: torch.Tensor,
+) -> torch.Tensor:
+    """How well each piece of a question is met by some piece of a statement, in the first few numbers."""
+    one, other = functional.normalize(questions @ axes, dim=2), functional.normalize(statements @ axes, dim=2)
+    likeness = torch.einsum("qld,smd->qslm", one, other)
+    likeness = likeness.masked_fill(~_inner(said, statements.shape[1])[None, :, None, :], -1.0)
+    wanted = _inner(asked, questions.shape[1]).float()
+    return (likeness.amax(3) * wanted[:, None, :]).sum(2) / wanted.sum(1).clamp(min=1)[:, None]
+
+
+def _inner(sizes: torch.Tensor, length: int) -> torch.Tensor:
+    """Which pieces are neither beyond the end nor the marks of start and end."""
+    place = torch.arange(length)[None, :]
+    return (place > 0) & (place < sizes[:, None] - 1)
+
+
+class Run:
+    """One stage from its checkpoint on."""
+
+    def __init__(self, name: str, work: Path, material: Material, seed: int = 0) -> None:
+        self.name, self.stage, self.work, self.material = name, STAGES[name], work, material
+        self.seed = SEED + 1000 * seed
+        self.path = work / "student" / f"{name}{f'-{seed}' if seed else ''}.pt"
+        self.path.parent.mkdir(exist_ok=True)
+        known = material.words.pieces
+        languages = np.array([_language(piece, at, material.words.english) for at, piece in enumerate(known)])
+        self.moving = torch.from_numpy(
+            np.isin(languages, self.stage.only) if self.stage.only else np.ones(len(known), dtype=bool)
+        )
+        begun = torch.load(self.path, weights_only=False) if self.path.exists() else self._begin(languages)
+        self.student = Student(len(LAYERS))
+        self.student.load_state_dict(begun["student"])
+        self.rows = Rows(begun["rows"], begun.get("force"), begun.get("seen"))
+        self.step, self.seconds, self.curve = begun["step"], begun["seconds"], begun["curve"]
+        self.optimiser = torch.optim.AdamW(
+            self.student.parameters(), self.stage.layers or 1e-6, weight_decay=0.01
+        )
+        if "optimiser" in begun:
+            self.optimiser.load_state_dict(begun["optimiser"])
+        for parameter in self.student.parameters():
+            parameter.requires_grad_(bool(self.stage.layers))
+        self.axes = torch.from_numpy(np.load(work / "axes.npy")[:, :NARROW].copy())
+
+    def _begin(self, languages: np.ndarray) -> dict:
+        merged = self.work / "student" / f"{self.name}.pt"
+        if merged.exists():
+            return torch.load(merged, weights_only=False)
+        fresh = {"step": 0, "seconds": 0.0, "curve": []}
+        if self.name not in BEFORE:
+            weights = teacher.Teacher(self.work).weights
+            return {
+                "student": from_teacher(weights).state_dict(),
+                "rows": np.load(self.work / "first.npy"),
+                **fresh,
+            }
+        parts = [
+            torch.load(self.work / "student" / f"{before}.pt", weights_only=False)
+            for before in BEFORE[self.name]
+        ]
+        rows = parts[0]["rows"].copy()
+        for before, part in zip(BEFORE[self.name], parts, strict=True):
+            for language in STAGES[before].only:
+                rows[languages == language] = part["rows"][languages == language]
+        trunk = torch.load(self.work / "student" / "trunk.pt", weights_only=False)
+        return {"student": trunk["student"], "rows": rows, **fresh}
+
+    def go(self, minutes: float, until: int) -> None:
+        course = Course(self.material, self.stage, self.seed + self.step).steps()
+        lessons = self._lessons()
+        chance = np.random.default_rng(self.seed + self.step)
+        total = self.stage.steps
+        began = time.process_time()
+        shown, sums, count = began, 0.0, 0
+        while self.step < min(total, until) and time.process_time() - began < 60 * minutes:
+            warm = min(1.0, (self.step + 1) / 50)
+            rate = warm * max(0.03, 0.5 * (1 + np.cos(np.pi * self.step / total)))
+            if self.stage.lessons and chance.random() < self.stage.lessons:
+                loss = self._lesson(next(lessons))
+            else:
+                texts, goal = next(course)
+                ids, sizes = self.rows.gathered(texts)
+                loss = near(self.student(ids, sizes), goal, self.axes, self.stage.contrast)
+            loss.backward()
+            self._learn(rate)
+            self.step += 1
+            sums, count = sums + loss.item(), count + 1
+            if time.process_time() - shown > 20:
+                shown = time.process_time()
+                print(
+                    f"{self.name}: step {self.step} of {total}, loss {sums / count:.4f}",
+                    file=sys.stderr,
+                    flush=True,
+                )
+                self.curve.append((self.step, round(sums / count, 4)))
+                sums, count = 0.0, 0
+                self.save(time.process_time() - began)
+        self.save(time.process_time() - began)
+
+    def _learn(self, rate: float) -> None:
+        if self.stage.layers:
+            torch.nn.utils.clip_grad_norm_(self.student.parameters(), 1.0)
+            for group in self.optimiser.param_groups:
+                group["lr"] = self.stage.layers * rate
+            self.optimiser.step()
+            self.optimiser.zero_grad()
+        if self.stage.rows:
+            self.rows.learn(self.stage.rows * rate, self.moving)
+
+    def _lessons(self) -> Iterator[list]:
+        return batches_of_lessons(self.material, np.random.default_rng(self.seed + 7 + self.step))
+
+    def _lesson(self, batch: tuple[list[list[int]], list[list[int]], torch.Tensor]) -> torch.Tensor:
+        questions, statements, same = batch
+        states, sizes = self.rows.read(self.student, [*questions, *statements])
+        own = states.sum(1) / sizes[:, None]
+        count = len(questions)
+        met = meetings(states[:count], sizes[:count], states[count:], sizes[count:], self.axes)
+        late = functional.cross_entropy(
+            met.masked_fill(same, float("-inf")) / TEMPERATURE, torch.arange(count)
+        )
+        return 0.1 * apart(own[:count], own[count:], same, self.axes) + 0.03 * late
+
+    def save(self, seconds: float) -> None:
+        scratch = self.path.with_suffix(".part")
+        torch.save(
+            {
+                "student": self.student.state_dict(),
+                "rows": self.rows.values.numpy(),
+                "force": self.rows.force.numpy(),
+                "seen": self.rows.seen.numpy(),
+                "step": self.step,
+                "seconds": self.seconds + seconds,
+                "curve": self.curve,
+                "optimiser": self.optimiser.state_dict(),
+            },
+            scratch,
+        )
+        scratch.rename(self.path)
+
+
+def batches_of_lessons(
+    material: Material, chance: np.random.Generator, size: int = 40
+) -> Iterator[tuple[list[list[int]], list[list[int]], torch.Tensor]]:
+    """Questions with their statements, in any two languages, and near misses that are nobody's answer.
+
+    Lessons of one person come together, so that the others of a step are what it must not be confused with.
+    """
+    people: dict[str, list[Lesson]] = {}
+    for lesson in material.lessons:
+        people.setdefault(lesson.person, []).append(lesson)
+    names = sorted(people)
+    cut = {}
+
+    def rows(text: str) -> list[int]:
+        if text not in cut:
+            cut[text] = material.cut.rows(text, 48)
+        return cut[text]
+
+    languages = ["en", "th", "zh"]
+    while True:
+        chosen: list[Lesson] = []
+        while len(chosen) < size:
+            group = people[names[chance.integers(len(names))]]
+            chosen += [group[at] for at in chance.permutation(len(group))[: size // 2]]
+        chosen = chosen[:size]
+        fixed = languages[chance.integers(3)] if chance.random() < 0.5 else None  # one language for all facts
+        questions, statements, misses, keys = [], [], [], []
+        for lesson in chosen:
+            own = fixed or languages[chance.integers(3)]
+            asked = own if chance.random() < 0.6 else languages[chance.integers(3)]
+            question = lesson.questions[chance.integers(len(lesson.questions))]
+            questions.append(rows(question[asked]))
+            statements.append(rows(lesson.statement[own]))
+            keys.append(lesson.key)
+            if lesson.near and chance.random() < 0.7:
+                misses.append(rows(lesson.near[chance.integers(len(lesson.near))][own]))
+        count = len(questions)
+        same = torch.zeros(count, count + len(misses), dtype=torch.bool)
+        for one in range(count):
+            for other in range(count):
+                same[one, other] = one != other and keys[one] == keys[other]
+        yield questions, [*statements, *misses], same
+
+
+def _language(piece: str, at: int, english: int) -> str:
+    if at < english:
+        return "en"
+    return "th" if "\u0e00" <= piece[0] <= "\u0e7f" else "zh"
+
+
+def load(work: Path) -> Material:
+    """What `prepare` left in the work folder, and our own lessons as they are now."""
+    words = glossary.load(work / "vocab.json")
+    cut = words.cutter()
+    kept = work / "kinds.pickle"
+    if kept.exists():
+        kinds = pickle.loads(kept.read_bytes())  # our own file in our own folder
+    else:
+        kinds = _kinds(work, words, cut)
+        kept.write_bytes(pickle.dumps(kinds))
+    known = teacher.known(work)
+    lessons = own_lessons()
+    for language in ("en", "th", "zh"):
+        kinds[f"own-{language}"] = [
+            (cut.rows(side[language], 64), known[side["en"]])
+            for lesson in lessons
+            for side in (lesson.statement, *lesson.questions, *lesson.near)
+            if side["en"] in known
+        ]
+    if not (work / "axes.npy").exists():
+        sample = np.stack([goal for _, goal in kinds["english"]]).astype(np.float64)
+        _, directions = np.linalg.eigh(sample.T @ sample)
+        np.save(work / "axes.npy", np.ascontiguousarray(directions[:, ::-1].astype(np.float32)))
+    return Material(words, cut, kinds, lessons)
+
+
+def _kinds(work: Path, words: glossary.Vocabulary, cut: Pieces) -> Kinds:
+    known = teacher.known(work)
+    found = curriculum.curriculum(pairs.load(pairs.newest(work, SOURCES)), words)
+    kinds: Kinds = {}
+    for name, texts in found.kinds.items():
+        kinds[name] = [(cut.rows(text, 128), known[goal]) for text, goal in texts if goal in known]
+    for name in ("th", "zh"):
+        sides = dict.fromkeys(english for _, english in found.kinds[name] if english in known)
+        kinds[f"{name}-english"] = [(cut.rows(english, 128), known[english]) for english in sides]
+    return kinds
+
+
+def merge(work: Path, stage: str, parts: Sequence[Path]) -> None:
+    """The mean of runs that went on from one checkpoint with other seeds, as the checkpoint of a stage."""
+    runs = [torch.load(part, weights_only=False) for part in parts]
+    out = dict(runs[0])
+    out["student"] = {
+        name: sum(run["student"][name] for run in runs) / len(runs) for name in runs[0]["student"]
+    }
+    out["rows"] = np.mean([run["rows"] for run in runs], axis=0)
+    out["step"] = max(run["step"] for run in runs)
+    begun = work / "student" / f"{stage}.pt"  # what all of them went on from
+    before = torch.load(begun, weights_only=False)["seconds"] if begun.exists() else 0.0
+    out["seconds"] = before + sum(run["seconds"] - before for run in runs)
+    torch.save(out, work / "student" / f"{stage}.pt")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="tools.encoder.reading", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("stage", choices=["prepare", *STAGES, "merge", "pack"])
+    parser.add_argument("--work", type=Path, default=Path("build/encoder"))
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--until", type=int, default=1_000_000, help="stop after this step of the stage")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="another number runs beside, with its own checkpoint"
+    )
+    parser.add_argument("--out", type=Path, default=TABLE.parent / "reading")
+    chosen = parser.parse_args()
+    torch.set_num_threads(1)
+    if chosen.stage == "prepare":
+        prepare(chosen.work)
+    elif chosen.stage == "merge":
+        parts = sorted((chosen.work / "student").glob("all-*.pt"))
+        merge(chosen.work, "all", parts)
+        for part in parts:
+            part.unlink()
+    elif chosen.stage == "pack":
+        pack_reading.pack(chosen.work, chosen.out)
+    else:
+        torch.manual_seed(SEED)
+        run = Run(chosen.stage, chosen.work, load(chosen.work), chosen.seed)
+        run.go(chosen.minutes, chosen.until)
+        print(json.dumps({"stage": run.name, "step": run.step, "curve": run.curve[-3:]}), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
