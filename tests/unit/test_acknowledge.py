@@ -33,8 +33,8 @@ DETAILS: dict[str, str | int] = {
 }
 #: Where the verbs are that a command comes to, and what they ask of a text, an entry and a file.
 VERBS = re.compile(
-    r".*/(?:lamina/engine/(?:obey|correct|details|commit|request|pending|home|user_model|promote|merging)"
-    r"|lamina.policy/gates|lamina.text/(?:entry_line|entries|normal|ttl)|lamina.workspace/\w+)\.py"
+    r".*/lamina/(?:hear/(?:obey|correct)|write/(?:details|commit|request|guesses|entry_files|promote|merge)"
+    r"|layers/user_model|policy/gates|text/(?:entry_line|entries|normalise|ttl)|workspace/\w+)\.py"
 )
 CODE = re.compile(r"[a-z_]{3,40}")
 ERRORS = {name for name, kind in vars(errors).items() if isinstance(kind, type)}

@@ -29,7 +29,7 @@ def operations(tree: Any) -> Iterator[Any]:
 
 def compiled() -> Iterator[tuple[str, re.Pattern[Any]]]:
     for module in pkgutil.walk_packages(lamina.__path__, "lamina."):
-        if not module.name.endswith("__main__"):
+        if not module.name.endswith(("__main__", "documents.hints")):  # which an extra alone can load
             loaded = importlib.import_module(module.name)
             for name, value in vars(loaded).items():
                 if isinstance(value, re.Pattern):
