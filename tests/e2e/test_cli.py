@@ -225,7 +225,7 @@ def test_a_new_user_comes_from_init_to_a_proven_memory(shell: Shell) -> None:
     assert [step["op"] for step in steps.data["history"]] == ["ADD", "UPDATE", "DELETE", "RESTORE"]
     assert [event["type"] for event in events.data["events"]] == ["memory_deleted", "memory_write"]
     assert figures.data["memories"] == {"active": 2}
-    assert proof.data == {"intact": True, "records": 5, "findings": []}
+    assert proof.data == {"intact": True, "records": 5, "findings": [], "notes": []}
     assert {check["state"] for check in health.data["checks"]} <= {"ok", "warn"}
 
 

@@ -169,13 +169,13 @@ class Narrowed:
     as_of: Annotated[
         str | None, Field("From what was known then: a date or time, or a revision.", metavar="TIME")
     ] = None
+    changes_since: ChangesSince = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall(Narrowed):
     """A question, and what else the answer is to tell."""
 
-    changes_since: ChangesSince = None
     trace: Annotated[bool, Field("With the events that the governance contract says of a reading.")] = False
 
 

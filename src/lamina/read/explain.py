@@ -6,6 +6,7 @@ from typing import Any
 
 from lamina.model import Explanation, HistoryEntry, HistoryOp, Memory, Verdict, iso
 from lamina.model.audit import TraceEvent
+from lamina.ranking.decay import faded
 from lamina.read.journal import last_events, one_event
 from lamina.read.snapshot import Snapshot, look
 from lamina.storage.logs import History
@@ -58,15 +59,17 @@ def trace(caller: Caller, last: int = 20) -> tuple[TraceEvent, ...]:
 
 
 def _life(snapshot: Snapshot, memory_id: str) -> tuple[Memory, tuple[HistoryEntry, ...]]:
-    memory = _one(snapshot, memory_id)
+    memory = memory_in(snapshot, memory_id)
     return memory, tuple(History(snapshot.transaction).of(memory_id))
 
 
-def _one(snapshot: Snapshot, memory_id: str) -> Memory:
+def memory_in(snapshot: Snapshot, memory_id: str) -> Memory:
+    """One memory of the caller's within a reading that has begun; NotFound otherwise."""
     well_formed(memory_id, "memory id", 4000)
-    ruleset = snapshot.caller.store.ruleset
-    unit = UnitOfWork(snapshot.transaction, ruleset, snapshot.scope, snapshot.now)
-    return readable(unit, memory_id, *KNOWN)
+    caller = snapshot.caller
+    scope = caller.scope_of(memory_id)
+    unit = UnitOfWork(snapshot.transaction, caller.store.ruleset, scope, snapshot.now)
+    return faded(readable(unit, memory_id, *KNOWN), snapshot.now)
 
 
 def explained(memory: Memory, history: tuple[HistoryEntry, ...], *, whole: bool = True) -> Explanation:

@@ -8,6 +8,7 @@ from datetime import datetime
 from lamina.model import Filters, Memory, Query, State, Trust, Verdict, iso
 from lamina.read.as_of import recall_then
 from lamina.read.coverage import allowed_query, covering, find_deep
+from lamina.read.explain import memory_in
 from lamina.read.snapshot import Snapshot, look
 from lamina.retrieval.hits import Answer, Means
 from lamina.storage.database import Transaction
@@ -16,7 +17,6 @@ from lamina.storage.memories import Memories
 from lamina.storage.text_index import TextIndex
 from lamina.text.terms import query_terms, terms
 from lamina.write.caller import Caller
-from lamina.write.change import get
 from lamina.write.details import Narrowing, checked_query, query_of, time_of
 
 
@@ -25,7 +25,7 @@ def why_not(caller: Caller, question: str, memory_id: str, narrowing: Narrowing)
 
     Every filter that leaves it out is named. Where none does, it is said how it compares with the others.
     """
-    store, memory = caller.store, get(caller, memory_id)
+    store = caller.store
     then = narrowing.pop("as_of", None)
     narrowing.pop("changes_since", None)  # it adds to an answer and leaves nothing out
     asked = checked_query(query_of(caller.in_session, question, narrowing, store.config.recall_k))
@@ -36,6 +36,7 @@ def why_not(caller: Caller, question: str, memory_id: str, narrowing: Narrowing)
 
     def work(snapshot: Snapshot) -> Sequence[str]:
         transaction, now = snapshot.transaction, snapshot.now
+        memory = memory_in(snapshot, memory_id)
         if then is not None:
             return _missed_then(transaction, asked, query, memory, time_of(then, "as_of"))
         answer = find_deep(snapshot, query).answer
@@ -43,7 +44,7 @@ def why_not(caller: Caller, question: str, memory_id: str, narrowing: Narrowing)
         return left_out or [_outdone(answer, memory, store.means)]
 
     lines = look(caller, work)
-    return Verdict(subject=f"{memory.id} for {question!r:.80}", lines=tuple(lines))
+    return Verdict(subject=f"{memory_id} for {question!r:.80}", lines=tuple(lines))
 
 
 def _missed_now(

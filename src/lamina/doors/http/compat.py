@@ -267,8 +267,11 @@ def _add(router: APIRouter, alias: Alias) -> None:
 
 
 def _own(memory: ScopedMemory, user: str | None) -> None:
-    """Whose memory it is follows from the token; a client may name that user, or nobody."""
-    if user not in (None, "", _ANYBODY, memory.scope.user):
+    """Whose memory it is follows from the token; a client may name that user, or leave it out."""
+    if user == "":
+        hint = "Give a name, or leave the field out."
+        raise InvalidInput("`userId` is given and empty.", code="name_invalid", hint=hint)
+    if user not in (None, _ANYBODY, memory.scope.user):
         hint = "Leave `userId` out, or use that user's token."
         raise Denied("This token is not that user's.", code="user_other", hint=hint)
 

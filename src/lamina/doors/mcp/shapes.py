@@ -26,6 +26,7 @@ from lamina.model import (
     Recollection,
     plain,
 )
+from lamina.operations.layers import UpdatedModel
 from lamina.operations.operation import Operation
 from lamina.read.status import Status
 from lamina.text.accounts import Episode, Procedure
@@ -56,6 +57,7 @@ HIDDEN: Mapping[type, tuple[str, ...]] = {
     Receipt: ("events",),
     Recollection: ("events",),
     SearchResult: ("reasons",),
+    UpdatedModel: ("receipts",),
     Status: ("analyser", "documents"),
 }
 #: Answers whose clients know their fields in the form of JavaScript.
