@@ -27,6 +27,7 @@ from lamina.layers.layers import Learned
 from lamina.model import Layer, Outcome, Receipt
 from lamina.operations.asking import members, request_of
 from lamina.operations.catalogue import OPERATIONS
+from lamina.operations.layers import UpdatedModel
 from lamina.operations.operation import Door, Operation, Parameter
 
 #: What to do next in the words of this door, where the engine's hint speaks of the command line.
@@ -87,10 +88,9 @@ def _check_learnt(operation: Operation, found: Any) -> None:
     """What is learnt under a name of the reference is kept, or it is an error there."""
     if not operation.tool_name.startswith("oracle_"):
         return
-    receipts = (
-        [found.receipt] if isinstance(found, Learned) else found if isinstance(found, list) else [found]
-    )
-    for one in receipts:
+    kept = found.receipt if isinstance(found, Learned) else found
+    kept = list(kept.receipts) if isinstance(kept, UpdatedModel) else kept
+    for one in kept if isinstance(kept, list) else [kept]:
         if isinstance(one, Receipt) and one.decision is Outcome.DENIED:
             raise Denied(" ".join(one.warnings) or "Policy does not allow this.", code=one.code)
 
