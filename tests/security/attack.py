@@ -307,10 +307,14 @@ class Verb:
         return made
 
 
+#: What a caller is made of, and what takes any number of values, which no attempt can name.
+NO_VERBS = {"default_session", "scope_of", "moment", "moment_of", "shelf", "id_of", "allow"}
+
+
 def verbs(cls: type = ScopedMemory, above: tuple[str, ...] = ()) -> Iterable[Verb]:
     """Every public verb there is, those of objects behind properties too."""
     for name, member in inspect.getmembers(cls):
-        if name.startswith("_"):
+        if name.startswith("_") or name in NO_VERBS:
             continue
         if isinstance(member, property):
             given = _hints(member.fget).get("return")

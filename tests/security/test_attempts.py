@@ -394,6 +394,10 @@ def test_row_level_security_alone_gives_no_byte_of_another_tenant_away(world: Wo
     assert len({what for what, _, _ in attack.found}) >= 3
 
 
+#: An administrator's: at every door but Python's own the right `admin` stands before it.
+COUNTS_EVERYBODY = {"memory_status", "status", "verify_audit", "tokens", "jobs", "run_job", "policy"}
+
+
 @pytest.mark.parametrize("number", [160, pytest.param(3000, marks=pytest.mark.slow)])
 def test_what_others_keep_changes_no_answer_and_no_count(tmp_path: Path, number: int) -> None:
     """The same attempts on two worlds that differ only in how much the victims have are answered alike."""
@@ -408,7 +412,9 @@ def test_what_others_keep_changes_no_answer_and_no_count(tmp_path: Path, number:
         attack = Attack(world, seed=4, callers=(Caller("acme", "bob"), Caller("acme", "eve")))
         attack.run(number)
         world.close()
-        answers.append([tuple(map(comparable, one)) for one in attack.answers if one[0] != "memory_status"])
+        answers.append(
+            [tuple(map(comparable, one)) for one in attack.answers if one[0] not in COUNTS_EVERYBODY]
+        )
 
     fewer, more_of_others = answers
     assert [one for one, other in zip(fewer, more_of_others, strict=True) if one != other] == []
