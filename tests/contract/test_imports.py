@@ -118,7 +118,7 @@ def test_facts_of_other_memories_are_found_and_never_taken_for_the_users_word(an
     assert (fact.layer, fact.kind, fact.authority) == ("semantic", "fact", Authority.AI_INFERRED)
     assert (fact.provenance.trust, fact.provenance.actor) == (Trust.UNTRUSTED, "document:mem0")
     assert fact.said_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    assert [one.text for one in stored(ana, "曼谷")] == ["Ana (person): 住在曼谷"]
+    assert stored(ana, "曼谷")[0].text == "Ana (person): 住在曼谷"
 
 
 def test_secrets_are_refused_and_counted(ana: ScopedMemory, place: Place, tmp_path: Path) -> None:

@@ -231,7 +231,7 @@ def test_lines_are_read_from_the_file_as_it_is_now(ana: ScopedMemory, workspace:
 def test_a_superseded_decision_is_found_marked_and_below_what_took_its_place(ana: ScopedMemory) -> None:
     found = ana.search("on which day do we deploy")
 
-    by_path = {one.path: one for one in found.results}
+    by_path = {one.path: one for one in reversed(found.results)}  # the best of each
     new, old = by_path[RECENT], by_path["memory/2026-05-02.md"]
     assert found.results.index(new) < found.results.index(old)
     assert (new.status, old.status) == ("active", "superseded")

@@ -120,7 +120,7 @@ def test_no_payload_gets_into_a_prompt_and_all_are_found_as_what_they_are(place:
     assert PERSON in mind.context("marker things").text
 
     for number, payload in enumerate(PAYLOADS):
-        hits = mind.recall(payload[:5000], k=60).hits  # hundreds say almost the same
+        hits = mind.recall(payload[:5000], k=20).hits
         assert any(hit.trust is Trust.UNTRUSTED and said_in(payload, hit.text) for hit in hits), payload
         assert all(hit.reasons[0].startswith("untrusted") for hit in hits if hit.trust is Trust.UNTRUSTED)
         assert not any(said_in(payload, hit.text) for hit in hits if hit.trust is Trust.TRUSTED), number

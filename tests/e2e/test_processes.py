@@ -30,7 +30,7 @@ sys.stdin.readline()  # everybody starts at once
 report = {"acknowledged": {}, "keys": {}, "errors": []}
 try:
     with lamina.open(target, owner="ana", **settings) as engine:
-        mind = engine.scope(agent=f"agent{me}")
+        mind = engine.scope(session=f"s{me}")
         turns = ["keyed"] * keyed + ["plain"] * (writes - keyed)
         random.Random(me).shuffle(turns)
         for number, turn in enumerate(turns):
@@ -145,7 +145,7 @@ def test_eight_threads_share_commits_and_a_failing_request_disturbs_nobody(
         start = threading.Barrier(8)
 
         def busy(me: int) -> None:
-            mind, pick = engine.scope(agent=f"agent{me}"), random.Random(me)
+            mind, pick = engine.scope(session=f"s{me}"), random.Random(me)
             owner = engine.scope()
             start.wait()
             for number in range(100):

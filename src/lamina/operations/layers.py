@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
 from lamina.layers.layers import Learned
-from lamina.model import Outcome, Receipt
+from lamina.model import Receipt
 from lamina.model.token import Right
 from lamina.operations.memories import MOST_ITEMS
 from lamina.operations.operation import Door, Field, Tool, given, operation, routed
@@ -62,15 +62,6 @@ def user_model(memory: ScopedMemory, request: Nothing) -> dict[str, Any]:  # noq
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpdatedModel:
-    """The model after an update, what became of each value, and what of it waits for the person's word."""
-
-    model: dict[str, Any]
-    receipts: tuple[Receipt, ...]
-    pending: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Updates:
     """What to merge into a user model."""
 
@@ -87,17 +78,12 @@ class Updates:
     tool=Tool(
         title="Update the user model",
         name="oracle_user_model_update",
-        advice="Give it what the user said of themselves.",
+        advice="Give it what the user said of themselves. What is in `pending` waits for their word.",
     ),
 )
-def update_user_model(memory: ScopedMemory, request: Updates) -> UpdatedModel:
-    """Merge into the user model: what is not mentioned stays, and lists grow.
-
-    What is in `pending` waits for the person's word: tell them so.
-    """
-    receipts = memory.update_user_model(request.updates)
-    waiting = tuple(one.ids[0] for one in receipts if one.decision is Outcome.HELD)
-    return UpdatedModel(model=memory.user_model(), receipts=tuple(receipts), pending=waiting)
+def update_user_model(memory: ScopedMemory, request: Updates) -> list[Receipt]:
+    """Merge into the user model: what is not mentioned stays, and lists grow."""
+    return memory.update_user_model(request.updates)
 
 
 @operation(

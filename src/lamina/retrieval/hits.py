@@ -292,7 +292,10 @@ def _chosen(asked: str, order: Sequence[Fused], memories: Mapping[str, Memory]) 
         seen.add(memory.text)
         kept.append(one)
     twins = near_duplicates(asked, [memories[one.id].text for one in kept])
-    return [one for n, one in enumerate(kept) if n not in twins] + [kept[n] for n in sorted(twins)]
+    others = [one for n, one in enumerate(kept) if n not in twins]
+    worded = [n for n, one in enumerate(others, 1) if "lexical" in one.scores or "exact" in one.scores]
+    place = max(worded, default=0)  # before what is no more than a guess
+    return others[:place] + [kept[n] for n in sorted(twins)] + others[place:]
 
 
 def _repeats(said: str, words: str) -> bool:

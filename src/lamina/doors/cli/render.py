@@ -748,7 +748,7 @@ RENDERERS: Mapping[str, Renderer] = {
     "phases": phases,
     "phase_diff": phase_diff,
     "user_model": user_model,
-    "update_user_model": lambda view, made: receipts(view, list(made.receipts)),
+    "update_user_model": receipts,
     "reset_user_model": lambda _, count: Shown(
         data={"removed": count}, lines=[f"{count} values were forgotten."]
     ),

@@ -26,7 +26,6 @@ from lamina.model import (
     Recollection,
     plain,
 )
-from lamina.operations.layers import UpdatedModel
 from lamina.operations.operation import Operation
 from lamina.read.status import Status
 from lamina.text.accounts import Episode, Procedure
@@ -57,7 +56,6 @@ HIDDEN: Mapping[type, tuple[str, ...]] = {
     Receipt: ("events",),
     Recollection: ("events",),
     SearchResult: ("reasons",),
-    UpdatedModel: ("receipts",),
     Status: ("analyser", "documents"),
 }
 #: Answers whose clients know their fields in the form of JavaScript.
@@ -78,6 +76,8 @@ def shown(operation: Operation, answer: Any) -> dict[str, Any]:
 
 def schema_of(operation: Operation) -> dict[str, Any]:
     """The schema of what `shown` makes, as short as a schema can be."""
+    if operation.name == "update_user_model":
+        return {"type": "object", "properties": {"model": {"type": "object"}, "pending": {"type": "array"}}}
     kind, name = operation.answer, operation.tool.items if operation.tool is not None else "items"
     made = _schema(kind)
     if _is_table(kind) and name == "values":

@@ -27,7 +27,6 @@ from lamina.layers.layers import Learned
 from lamina.model import Layer, Outcome, Receipt
 from lamina.operations.asking import members, request_of
 from lamina.operations.catalogue import OPERATIONS
-from lamina.operations.layers import UpdatedModel
 from lamina.operations.operation import Door, Operation, Parameter
 
 #: What to do next in the words of this door, where the engine's hint speaks of the command line.
@@ -80,6 +79,9 @@ class _Call:
             found = decided(memory, given.get("key", ""), found, answer)
         _check_learnt(self.operation, found)
         body = shown(self.operation, found)
+        if self.operation.name == "update_user_model":  # what its clients know: the model, and what waits
+            waiting = [one.ids[0] for one in found if one.decision is Outcome.HELD]
+            body = {"model": memory.user_model(), "pending": waiting}
         text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=body)
 
@@ -89,7 +91,6 @@ def _check_learnt(operation: Operation, found: Any) -> None:
     if not operation.tool_name.startswith("oracle_"):
         return
     kept = found.receipt if isinstance(found, Learned) else found
-    kept = list(kept.receipts) if isinstance(kept, UpdatedModel) else kept
     for one in kept if isinstance(kept, list) else [kept]:
         if isinstance(one, Receipt) and one.decision is Outcome.DENIED:
             raise Denied(" ".join(one.warnings) or "Policy does not allow this.", code=one.code)
