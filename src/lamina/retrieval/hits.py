@@ -287,7 +287,7 @@ def _chosen(asked: str, order: Sequence[Fused], memories: Mapping[str, Memory]) 
     for one in order:
         memory = memories[one.id]
         again = memory.text in seen or any(_repeats(memory.text, words) for words in lasting)
-        if memory.layer is Layer.WORKING and again:
+        if memory.layer is Layer.WORKING and again and "exact" not in one.scores:
             continue
         seen.add(memory.text)
         kept.append(one)
