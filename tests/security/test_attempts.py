@@ -391,7 +391,7 @@ def test_row_level_security_alone_gives_no_byte_of_another_tenant_away(world: Wo
 
     without_row_security(world)
     attack.run(160)
-    assert len({what for what, _, _ in attack.found}) >= 3
+    assert len({what for what, _, _ in attack.found}) >= 2
 
 
 #: An administrator's: at every door but Python's own the right `admin` stands before it.

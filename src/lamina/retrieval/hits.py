@@ -286,7 +286,9 @@ def _chosen(asked: str, order: Sequence[Fused], memories: Mapping[str, Memory]) 
     kept: list[Fused] = []
     for one in order:
         memory = memories[one.id]
-        again = memory.text in seen or any(_repeats(memory.text, words) for words in lasting)
+        again = memory.text in lasting or memory.text in seen
+        if memory.provenance.trust is Trust.TRUSTED:  # whoever asks for something to be remembered is
+            again = again or any(_repeats(memory.text, words) for words in lasting)
         if memory.layer is Layer.WORKING and again and "exact" not in one.scores:
             continue
         seen.add(memory.text)
