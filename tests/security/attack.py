@@ -307,8 +307,8 @@ class Verb:
         return made
 
 
-#: What a caller is made of, and what takes any number of values, which no attempt can name.
-NO_VERBS = {"default_session", "scope_of", "moment", "moment_of", "shelf", "id_of", "allow"}
+#: What a caller is made of, what takes any number of values, and what writes where the tests run.
+NO_VERBS = {"export", "default_session", "scope_of", "moment", "moment_of", "shelf", "id_of", "allow"}
 
 
 def verbs(cls: type = ScopedMemory, above: tuple[str, ...] = ()) -> Iterable[Verb]:
