@@ -1,4 +1,5 @@
-"""What governance costs: a governed write against an ungoverned one, and a turn that is heard.
+"""What governance costs: a governed write against an ungoverned one, a turn that is heard, an agent's write
+where its person said no to thousands of things and tools said hundreds, and a recall with its receipt.
 
     python -m bench.governance [--samples 400] [--postgres URL]
 
@@ -19,14 +20,17 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import lamina
 from bench.corpus import Corpus
-from lamina.model import Admit
+from lamina.model import Admit, Draft
 from lamina.policy.gates import GATES
+from lamina.write.noes import refuse
 from lamina.write.unit_of_work import UnitOfWork
 
 TURNS = [
@@ -37,6 +41,19 @@ TURNS = [
     "我喜欢绿茶 {}。",
     "The weather was fine on day {}.",
 ]
+
+
+@contextmanager
+def forgetful() -> Iterator[None]:
+    """Nobody remembers what was refused, or where something is from."""
+    with (
+        patch("lamina.write.commit.kept_out", lambda *_: None),
+        patch("lamina.write.commit.lift", lambda *_: None),
+        patch("lamina.write.commit.traced", lambda _, draft: draft),
+        patch("lamina.write.request.traced", lambda _, draft: draft),
+        patch("lamina.write.guesses.to_ask_about", lambda *_: None),
+    ):
+        yield
 
 
 @contextmanager
@@ -64,10 +81,37 @@ def shown(name: str, times: Sequence[tuple[float, float]]) -> str:
     return f"{name:<22} {cpu:>8.2f} {wall:>8.2f}"
 
 
+def burdened(engine: Any, corpus: Corpus, noes: int, shown: int) -> Any:
+    """An agent whose person said no to so many things, and whose tools lately said as many."""
+    ana = engine.scope()
+    texts = [corpus.sentence() for _ in range(noes)]
+
+    def work(unit: UnitOfWork) -> None:
+        for number, text in enumerate(texts):
+            refuse(unit, Draft(scope=ana.scope, text=text), f"bench:{number}", "forgotten")
+
+    engine.act(ana.scope, work)
+    tool = engine.scope(agent="web", role="tool")
+    tool.remember_many([{"text": corpus.sentence()} for _ in range(shown)])
+    return engine.scope(agent="planner")
+
+
+def compared(act: Callable[[str], Any], without: Callable[[], Any], texts: Sequence[str]) -> list[float]:
+    """Processor seconds with, then without, over turns of one kind each."""
+    ours, theirs = [], []
+    for text in texts:
+        ours.append(timed(lambda text=text: act(text))[0])
+        with without():
+            theirs.append(timed(lambda text=text: act(f"{text} again"))[0])
+    return [statistics.median(ours[20:]), statistics.median(theirs[20:])]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--samples", type=int, default=400)
     parser.add_argument("--postgres", help="measure this store instead of SQLite")
+    parser.add_argument("--noes", type=int, default=10_000, help="how many things the person said no to")
+    parser.add_argument("--shown", type=int, default=200, help="how many texts of tools an agent was shown")
     options = parser.parse_args(arguments)
     folder = Path(tempfile.mkdtemp(prefix="lamina-bench-", dir=Path.cwd()))
     os.environ["LAMINA_HOME"] = str(folder / "home")
@@ -85,6 +129,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 timed(lambda n=n: talk.hear(TURNS[n % len(TURNS)].format(n), reply=f"noted {n}"))
                 for n in range(100, 100 + options.samples // 2)
             ]
+            planner = burdened(one, corpus, options.noes, options.shown)
+            wrote = compared(planner.remember, forgetful, [corpus.sentence() for _ in range(options.samples)])
+            bare_config = replace(one.config, answer_receipts=False)
+            kept = partial(patch.object, one, "config", bare_config)
+            asked = compared(planner.recall, kept, [corpus.sentence() for _ in range(options.samples // 2)])
     finally:
         shutil.rmtree(folder)
     ours, theirs = zip(*told, strict=True)
@@ -95,6 +144,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(shown("ungoverned write", theirs))
     print(shown("hear, with a reply", heard))
     print(f"governed / ungoverned: {ratio:.2f} (processor), {wall:.2f} (wall)")
+    told_noes = f"an agent's write beside {options.noes:,} noes and {options.shown} texts of tools"
+    print(f"{told_noes}: {wrote[0] * 1000:.2f} / {wrote[1] * 1000:.2f} ms = {wrote[0] / wrote[1]:.2f}")
+    recall = f"{asked[0] * 1000:.2f} / {asked[1] * 1000:.2f} ms = {asked[0] / asked[1]:.2f}"
+    print(f"a recall with its receipt: {recall}")
     return 0
 
 

@@ -1,0 +1,228 @@
+"""What people say, judged by what comes of it: is it kept, is it found later, is nothing else changed?
+
+    python -m bench.talk [--data FOLDER] [--list test|odd|pairs] [--language en] [--agent NAME] [--mistakes]
+
+The lists in `bench/data/talk` were written by hands that saw neither the rules nor the training data; nobody
+trains on them. Each row has a workspace of its own. Session one hears what the person said before and the
+sentence itself, session two is asked a question in other words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import tempfile
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import lamina
+
+DATA = Path(__file__).parent / "data" / "talk"
+KINDS = ("remember", "self_fact", "set", "forget", "correct", "temporary", "none")
+ENTRY = re.compile(r"^\s*[-*]\s+key:", re.M)
+Row = Mapping[str, Any]
+
+
+def main() -> None:
+    """Play the rows and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--list", dest="lists", action="append", choices=["test", "odd", "pairs"])
+    parser.add_argument("--language", action="append", choices=["en", "th", "zh"])
+    parser.add_argument("--agent", help="the sentences reach Lamina through this agent's connection")
+    parser.add_argument("--mistakes", action="store_true", help="show every row that did not come out right")
+    asked = parser.parse_args()
+    languages = asked.language or ["en", "th", "zh"]
+    for name in asked.lists or ["test", "odd", "pairs"]:
+        rows = [row for row in _rows(asked.data / f"{name}.jsonl") if row["lang"] in languages]
+        marks = judged(name, rows, asked.agent)
+        _print(name, [row for row in rows if row["id"] in marks], marks, languages)
+        if asked.mistakes:
+            wrong = [row for row in rows if row["id"] in marks and not marks[row["id"]]]
+            print(*(f"  {row['id']} {row.get('text') or row['question']}" for row in wrong), sep="\n")
+
+
+def judged(name: str, rows: Sequence[Row], agent: str | None = None) -> dict[str, float]:
+    """What each row came to, from 0 to 1, by its id."""
+    return _found(rows) if name == "pairs" else {row["id"]: _played(row, agent) for row in rows}
+
+
+def shares(name: str) -> dict[str, float]:
+    """The share of each kind of a list that came out right, in percent."""
+    rows = _rows(DATA / f"{name}.jsonl")
+    marks = judged(name, rows)
+    kinds: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        if row["id"] in marks:
+            kinds[row.get("label") or row["kind"]].append(marks[row["id"]])
+    return {kind: 100 * sum(each) / len(each) for kind, each in kinds.items()}
+
+
+def _rows(path: Path) -> list[Row]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+
+def _print(name: str, rows: Sequence[Row], marks: Mapping[str, float], languages: Sequence[str]) -> None:
+    cells: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for row in rows:
+        kind = row.get("label") or row["kind"]
+        for column in (row["lang"], "all"):
+            cells[kind, column].append(marks[row["id"]])
+            cells["all" if kind != "none" else "none", column] += [marks[row["id"]]] * (kind != "none")
+    print(f"\n{name:14}" + "".join(f"{column:>8}" for column in [*languages, "all"]) + f"{'rows':>7}")
+    for kind in dict.fromkeys([row.get("label") or row["kind"] for row in rows] + ["all"]):
+        shares = [cells[kind, column] for column in [*languages, "all"]]
+        told = "".join(f"{100 * sum(cell) / len(cell):8.1f}" if cell else f"{'-':>8}" for cell in shares)
+        print(f"{kind:14}{told}{len(shares[-1]):7}")
+
+
+# What is said.
+
+
+def _played(row: Row, agent: str | None) -> float:
+    with (
+        tempfile.TemporaryDirectory(prefix="talk-") as folder,
+        lamina.open(folder, owner="ana") as memory,
+    ):
+        owner = memory.scope(session="one")
+        owner.start_session("one")
+        speaker = owner if agent is None else memory.scope(agent=agent, session="one")
+        for said in row["before"]:
+            speaker.hear(said)
+        files = [Path(folder) / "PROFILE.md", Path(folder) / "SESSION.md"]
+        before = [_read(path) for path in files]
+        kept = _says(owner, row["before"], before[0], row["gone"]) if row["before"] else True
+        speaker.hear(row["text"])
+        later = memory.scope(session="two")
+        hits = [hit.text for hit in later.recall(row["question"]).hits] if row["question"] else []
+        after = [_read(path) for path in files]
+        new = [line for text in after for line in _entries(text)]
+        new = [line for line in new if line not in [each for text in before for each in _entries(text)]]
+        waiting = [f"{one.key} {one.text}" for one in owner.pending()]
+        seen = _Seen(row, hits, _entries(after[0]), new, waiting, kept, before == after)
+        return JUDGES[row["label"]](seen)
+
+
+class _Seen:
+    """What came of one row."""
+
+    def __init__(self, row: Row, *seen: Any) -> None:
+        self.row = row
+        self.hits, self.profile, self.new, self.waiting, self.kept, self.unchanged = seen
+
+    def fits(self, text: str) -> bool:
+        options = self.row["any_of"]
+        return all(_has(text, one) for one in self.row["must"]) and (
+            not options or any(_has(text, one) for one in options)
+        )
+
+    def names_gone(self, text: str) -> bool:
+        return any(_has(text, one) for one in self.row["gone"])
+
+
+def _kept(seen: _Seen) -> float:
+    if any(map(seen.fits, seen.hits)):
+        return 1.0
+    return 0.5 if seen.row["label"] == "self_fact" and any(map(seen.fits, seen.waiting)) else 0.0
+
+
+def _set(seen: _Seen) -> float:
+    return float(any(_has(line, one) for line in seen.new for one in seen.row["any_of"]))
+
+
+def _temporary(seen: _Seen) -> float:
+    ends = [line for line in seen.new if not re.search(r"\|\s*ttl:\s*(none)?\s*(\||$)", line)]
+    return float(any(_has(line, one) for line in ends for one in seen.row["any_of"]))
+
+
+def _forgotten(seen: _Seen) -> float:
+    """Only where it had been kept: what was never there cannot be forgotten."""
+    return float(seen.kept and not any(map(seen.names_gone, [*seen.hits, *seen.profile])))
+
+
+def _corrected(seen: _Seen) -> float:
+    stale = [one for one in [*seen.hits[:3], *seen.profile] if seen.names_gone(one) and not seen.fits(one)]
+    return float(bool(seen.hits) and seen.fits(seen.hits[0]) and not stale)
+
+
+def _left_alone(seen: _Seen) -> float:
+    return float(seen.unchanged and not seen.waiting and not any(map(seen.names_gone, seen.hits)))
+
+
+JUDGES: Mapping[str, Callable[[_Seen], float]] = {
+    "remember": _kept,
+    "self_fact": _kept,
+    "set": _set,
+    "forget": _forgotten,
+    "correct": _corrected,
+    "temporary": _temporary,
+    "none": _left_alone,
+}
+
+
+def _says(owner: Any, said: Iterable[str], profile: str, gone: Iterable[str]) -> bool:
+    texts = [hit.text for one in said for hit in owner.recall(one).hits] + _entries(profile)
+    return all(any(_has(text, one) for text in texts) for one in gone)
+
+
+def _read(path: Path) -> str:
+    return path.read_text("utf-8") if path.exists() else ""
+
+
+def _entries(text: str) -> list[str]:
+    """The lines of a file that are entries, without their dates, which hold any number."""
+    plain = re.sub(r"<!--.*?-->", "", text, flags=re.S)
+    return [line.partition(" | updated_at")[0] for line in plain.splitlines() if ENTRY.match(line)]
+
+
+def _has(text: str, wanted: str) -> bool:
+    """Whether a text has it; a short Latin word or a number only as a whole one."""
+    text, wanted = (unicodedata.normalize("NFKC", one).casefold() for one in (text, wanted))
+    if len(wanted) <= 3 and wanted.isascii() and wanted.isalnum():
+        edge = r"\d" if wanted.isdigit() else "[a-z0-9]"
+        return re.search(rf"(?<!{edge}){re.escape(wanted)}(?!{edge})", text) is not None
+    return wanted in text
+
+
+# What is asked in other words.
+
+
+def _found(rows: Sequence[Row]) -> dict[str, float]:
+    """Whether the best hit has what the question asks for; of several, whether the first five have all."""
+    marks: dict[str, float] = {}
+    for person in sorted({row["person"] for row in rows}):
+        theirs = [row for row in rows if row["person"] == person]
+        with (
+            tempfile.TemporaryDirectory(prefix="talk-") as folder,
+            lamina.open(folder, owner="ana") as memory,
+        ):
+            scope = memory.scope(session="one")
+            for row in theirs:
+                if row["kind"] == "fact":
+                    scope.remember(row["fact"])
+            marks.update(_answers(scope, [row for row in theirs if row["kind"] != "fact"]))
+    return marks
+
+
+def _answers(scope: Any, questions: Sequence[Row]) -> Iterator[tuple[str, float]]:
+    for row in questions:
+        hits = scope.recall(row["question"], k=5).hits
+        texts = [hit.text for hit in hits]
+        if row["kind"] == "unanswerable":
+            yield row["id"], float(not hits or hits[0].uncertainty == "high")
+        elif row["kind"] == "multi":
+            yield row["id"], float(all(any(_all_in(text, one) for text in texts) for one in row["all_of"]))
+        else:
+            yield row["id"], float(bool(texts) and _all_in(texts[0], row["must"]))
+
+
+def _all_in(text: str, wanted: Iterable[str]) -> bool:
+    return all(_has(text, one) for one in wanted)
+
+
+if __name__ == "__main__":
+    main()
