@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -28,12 +29,15 @@ from torch.nn import functional
 from tools.encoder import curriculum, glossary, pack_reading, pairs, teacher
 from tools.encoder.lessons import Lesson, own_lessons
 from tools.encoder.sources import SOURCES
-from tools.encoder.student import LAYERS, Rows, Student, from_teacher
+from tools.encoder.student import LAYERS, Rows, Student, embed, from_teacher
+from tools.encoder.talk import Talk, pairs_in, pairs_of
+from tools.encoder.unpack import unpack
 
 SEED = 20261117
 TOKENS_PER_STEP = 1536
 TEMPERATURE = 0.05
 NARROW = 64  #: numbers that rank by themselves, roughly
+MOST_TALK = 2400  #: statements among which the alike are looked for at a time
 
 TABLE = Path("packages/lamina-encoder/src/lamina_encoder/data")
 
@@ -49,6 +53,7 @@ class Stage:
     steps: int = 500  #: over which the rates fall
     contrast: float = 0.1
     lessons: float = 0.0  #: share of steps with questions and statements
+    talk: float = 0.0  #: share of steps with statements as people say them
 
 
 STAGES = {
@@ -68,9 +73,10 @@ STAGES = {
         },
         4e-5,
         1e-3,
-        steps=420,
+        steps=20_000,
         contrast=0.1,
-        lessons=0.5,
+        lessons=0.3,
+        talk=0.5,
     ),
 }
 
@@ -90,6 +96,7 @@ class Material:
     cut: Pieces
     kinds: Kinds
     lessons: list[Lesson]
+    talk: Path | None = None  #: files of statements with their questions
 
 
 def prepare(work: Path) -> None:
@@ -247,22 +254,29 @@ class Run:
         trunk = torch.load(self.work / "student" / "trunk.pt", weights_only=False)
         return {"student": trunk["student"], "rows": rows, **fresh}
 
-    def go(self, minutes: float, until: int) -> None:
+    def go(self, minutes: float, until: int, *, cool: bool = False) -> None:
+        """On to a step or for so long; `cool` lets the rates fall over this time, before it is packed."""
         course = Course(self.material, self.stage, self.seed + self.step).steps()
         lessons = self._lessons()
         chance = np.random.default_rng(self.seed + self.step)
+        talk = self._talk()
         total = self.stage.steps
         began = time.process_time()
         shown, sums, count = began, 0.0, 0
         while self.step < min(total, until) and time.process_time() - began < 60 * minutes:
             warm = min(1.0, (self.step + 1) / 50)
-            rate = warm * max(0.03, 0.5 * (1 + np.cos(np.pi * self.step / total)))
-            if self.stage.lessons and chance.random() < self.stage.lessons:
-                loss = self._lesson(next(lessons))
-            else:
-                texts, goal = next(course)
-                ids, sizes = self.rows.gathered(texts)
-                loss = near(self.student(ids, sizes), goal, self.axes, self.stage.contrast)
+            gone = (time.process_time() - began) / (60 * minutes) if cool else self.step / total
+            rate = (1.0 if cool else warm) * max(0.03, 0.5 * (1 + np.cos(np.pi * min(1.0, gone))))
+            kind = chance.random()
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                if kind < self.stage.lessons:
+                    loss = self._lesson(next(lessons))
+                elif kind < self.stage.lessons + self.stage.talk:
+                    loss = self._lesson(next(talk))
+                else:
+                    texts, goal = next(course)
+                    ids, sizes = self.rows.gathered(texts)
+                    loss = near(self.student(ids, sizes), goal, self.axes, self.stage.contrast)
             loss.backward()
             self._learn(rate)
             self.step += 1
@@ -292,6 +306,21 @@ class Run:
     def _lessons(self) -> Iterator[list]:
         return batches_of_lessons(self.material, np.random.default_rng(self.seed + 7 + self.step))
 
+    def _talk(self) -> Iterator[tuple[list[list[int]], list[list[int]], torch.Tensor]]:
+        """Steps of talk; now and then the files are read again, as they may have grown."""
+        chance, cut = np.random.default_rng(self.seed + 11 + self.step), self.material.cut
+        while True:
+            own = pairs_of(self.material.lessons, chance)
+            found, others = ([], []) if self.material.talk is None else pairs_in(self.material.talk)
+            pairs = [(*own, *found)[at] for at in chance.permutation(len(own) + len(found))[:MOST_TALK]]
+            others = [others[at] for at in chance.permutation(len(others))[: MOST_TALK // 2]]
+            talk = Talk(pairs, others, lambda text: cut.rows(text, 40), chance)
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                talk.order(lambda texts: embed(self.student, self.rows, texts))
+            print(f"talk: {len(own)} + {len(found)} statements", file=sys.stderr, flush=True)
+            for questions, statements, same in islice(talk.steps(48), 150):
+                yield questions, statements, torch.from_numpy(same)
+
     def _lesson(self, batch: tuple[list[list[int]], list[list[int]], torch.Tensor]) -> torch.Tensor:
         questions, statements, same = batch
         states, sizes = self.rows.read(self.student, [*questions, *statements])
@@ -301,7 +330,7 @@ class Run:
         late = functional.cross_entropy(
             met.masked_fill(same, float("-inf")) / TEMPERATURE, torch.arange(count)
         )
-        return 0.1 * apart(own[:count], own[count:], same, self.axes) + 0.03 * late
+        return 0.25 * apart(own[:count], own[count:], same, self.axes) + 0.07 * late
 
     def save(self, seconds: float) -> None:
         scratch = self.path.with_suffix(".part")
@@ -371,7 +400,7 @@ def _language(piece: str, at: int, english: int) -> str:
     return "th" if "\u0e00" <= piece[0] <= "\u0e7f" else "zh"
 
 
-def load(work: Path) -> Material:
+def load(work: Path, talk: Path | None = None) -> Material:
     """What `prepare` left in the work folder, and our own lessons as they are now."""
     words = glossary.load(work / "vocab.json")
     cut = words.cutter()
@@ -394,7 +423,7 @@ def load(work: Path) -> Material:
         sample = np.stack([goal for _, goal in kinds["english"]]).astype(np.float64)
         _, directions = np.linalg.eigh(sample.T @ sample)
         np.save(work / "axes.npy", np.ascontiguousarray(directions[:, ::-1].astype(np.float32)))
-    return Material(words, cut, kinds, lessons)
+    return Material(words, cut, kinds, lessons, talk)
 
 
 def _kinds(work: Path, words: glossary.Vocabulary, cut: Pieces) -> Kinds:
@@ -426,18 +455,22 @@ def merge(work: Path, stage: str, parts: Sequence[Path]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="tools.encoder.reading", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("stage", choices=["prepare", *STAGES, "merge", "pack"])
+    parser.add_argument("stage", choices=["prepare", "unpack", *STAGES, "merge", "pack"])
     parser.add_argument("--work", type=Path, default=Path("build/encoder"))
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--until", type=int, default=1_000_000, help="stop after this step of the stage")
     parser.add_argument(
         "--seed", type=int, default=0, help="another number runs beside, with its own checkpoint"
     )
+    parser.add_argument("--cool", action="store_true", help="let the rates fall to almost nothing")
+    parser.add_argument("--talk", type=Path, help="a folder of statements with questions")
     parser.add_argument("--out", type=Path, default=TABLE.parent / "reading")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     if chosen.stage == "prepare":
         prepare(chosen.work)
+    elif chosen.stage == "unpack":
+        unpack(chosen.out, chosen.work)
     elif chosen.stage == "merge":
         parts = sorted((chosen.work / "student").glob("all-*.pt"))
         merge(chosen.work, "all", parts)
@@ -447,8 +480,8 @@ def main() -> None:
         pack_reading.pack(chosen.work, chosen.out)
     else:
         torch.manual_seed(SEED)
-        run = Run(chosen.stage, chosen.work, load(chosen.work), chosen.seed)
-        run.go(chosen.minutes, chosen.until)
+        run = Run(chosen.stage, chosen.work, load(chosen.work, chosen.talk), chosen.seed)
+        run.go(chosen.minutes, chosen.until, cool=chosen.cool)
         print(json.dumps({"stage": run.name, "step": run.step, "curve": run.curve[-3:]}), file=sys.stderr)
 
 

@@ -146,6 +146,6 @@ def embed(student: Student, rows: Rows, texts: Sequence[Sequence[int]], tokens: 
             most = max(1, tokens // max(1, len(texts[order[min(len(order) - 1, at + 31)]])))
             batch = order[at : at + min(most, 128)]
             ids, sizes = rows.gathered([texts[number] for number in batch])
-            out[batch] = functional.normalize(student(ids, sizes), dim=1).numpy()
+            out[batch] = functional.normalize(student(ids, sizes).float(), dim=1).numpy()
             at += len(batch)
     return out

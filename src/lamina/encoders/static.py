@@ -22,7 +22,7 @@ HEADER, PIECES, SCALES, ROWS = "table.json", "pieces.txt", "scales.npy", "rows.n
 
 #: The table is in no index; it comes with the source.
 INSTALL = "Run `pip install ./packages/lamina-encoder` in a clone of Lamina."
-_REINSTALL = "Run `pip install --force-reinstall ./packages/lamina-encoder` in a clone of Lamina."
+REINSTALL = "Run `pip install --force-reinstall ./packages/lamina-encoder` in a clone of Lamina."
 
 #: Sums are cut to this many bits, so that their squares add up exactly in 64.
 _SUM_BITS = 26
@@ -59,7 +59,7 @@ class StaticEncoder:
         try:
             header: dict[str, Any] = json.loads(path.read_text("utf-8"))
         except (OSError, ValueError) as error:
-            raise Damaged(f"{path} cannot be read.", code="encoder_damaged", hint=_REINSTALL) from error
+            raise Damaged(f"{path} cannot be read.", code="encoder_damaged", hint=REINSTALL) from error
         if header.get("pieces_version") != PIECES_VERSION:
             raise Damaged(
                 f"{path} is for pieces of version {header.get('pieces_version')}, not {PIECES_VERSION}.",
@@ -106,7 +106,7 @@ class StaticEncoder:
         try:
             pieces = path.read_text("utf-8").split("\n")
         except (OSError, ValueError) as error:
-            raise Damaged(f"{path} cannot be read.", code="encoder_damaged", hint=_REINSTALL) from error
+            raise Damaged(f"{path} cannot be read.", code="encoder_damaged", hint=REINSTALL) from error
         return Pieces(dict(zip(pieces, range(len(pieces)), strict=True)), int(self.header["shared"]))
 
     @cached_property
@@ -116,12 +116,12 @@ class StaticEncoder:
             scales = np.load(self.folder / SCALES).astype(np.float64)
         except (OSError, ValueError) as error:
             raise Damaged(
-                f"The table in {self.folder} cannot be read.", code="encoder_damaged", hint=_REINSTALL
+                f"The table in {self.folder} cannot be read.", code="encoder_damaged", hint=REINSTALL
             ) from error
         expected = (len(self._pieces) + int(self.header["shared"]), self.dimension)
         if table.shape != expected or scales.shape != expected[:1]:
             raise Damaged(
-                f"The table in {self.folder} has the wrong size.", code="encoder_damaged", hint=_REINSTALL
+                f"The table in {self.folder} has the wrong size.", code="encoder_damaged", hint=REINSTALL
             )
         return table, scales
 

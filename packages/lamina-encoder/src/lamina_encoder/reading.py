@@ -16,12 +16,13 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from lamina_encoder.pieces import PIECES_VERSION, Pieces
 
@@ -55,6 +56,13 @@ Wide = NDArray[np.float64]
 
 class ModelError(Exception):
     """The model's files are missing, damaged or of another version."""
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """What numpy multiplies with. On matrices this small, threads that spin while they wait cost up
+    to twenty times the work where the processor is shared; one thread is as quick where it is not."""
+    return ThreadpoolController()
 
 
 @dataclass(frozen=True)
@@ -140,12 +148,13 @@ class ReadingEncoder:
             rows = self.pieces.rows(text, longest)
             if len(rows) > 2:  # more than the marks of start and end
                 alike[len(rows)].append((number, rows))
-        for length, group in sorted(alike.items()):
-            size = max(1, _TOGETHER // length)
-            for at in range(0, len(group), size):
-                part = group[at : at + size]
-                states = self._states(np.array([rows for _, rows in part]))
-                out[[number for number, _ in part]] = self._directions(states)
+        with _libraries().limit(limits=1, user_api="blas"):
+            for length, group in sorted(alike.items()):
+                size = max(1, _TOGETHER // length)
+                for at in range(0, len(group), size):
+                    part = group[at : at + size]
+                    states = self._states(np.array([rows for _, rows in part]))
+                    out[[number for number, _ in part]] = self._directions(states)
         return out
 
     def known_share(self, text: str) -> float:

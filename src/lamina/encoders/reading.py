@@ -1,0 +1,71 @@
+"""The default encoder: a small transformer for English, Thai and Chinese, which sees the order of words."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from lamina_encoder import reading
+from numpy.typing import NDArray
+
+from lamina.encoders.port import Calibration, Vectors
+from lamina.encoders.static import REINSTALL
+from lamina.errors import Damaged
+
+T = TypeVar("T")
+
+#: Texts whose vectors stay in memory: a question is asked again, and what it caught up with is stored next.
+_KEPT = 1024
+
+
+class ReadingEncoder:
+    """The model of the package `lamina-encoder`, loaded when it is first asked.
+
+    The same text has the same vector on every machine, to the last bit; some milliseconds a text.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._model = reading.ReadingEncoder(folder)
+        self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def embedder_id(self) -> str:
+        return self._asked(lambda: self._model.embedder_id)
+
+    @property
+    def dimension(self) -> int:
+        return self._asked(lambda: self._model.dimension)
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        curves = self._asked(lambda: self._model.header["calibration"])
+        return Calibration({pair: tuple((x, y) for x, y in points) for pair, points in curves.items()})
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        known = {text: self._kept[text] for text in texts if text in self._kept}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            known |= zip(new, self._asked(lambda: self._model.embed(new)), strict=True)
+        with self._lock:
+            self._kept.update((text, known[text]) for text in known)
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        rows = [known[text] for text in texts]
+        return np.stack(rows) if rows else np.zeros((0, self.dimension), dtype=np.float32)
+
+    def reach(self, text: str) -> float:
+        return round(self._asked(lambda: self._model.known_share(text)), 6)
+
+    def _asked(self, ask: Callable[[], T]) -> T:
+        try:
+            return ask()
+        except (reading.ModelError, LookupError) as error:
+            raise Damaged(
+                f"The encoder's model cannot be used: {error}", code="encoder_damaged", hint=REINSTALL
+            ) from error

@@ -1,0 +1,136 @@
+"""Statements as people say them, each beside a question that asks for it in other words.
+
+Files have a line per utterance (sort, topic, text, question), in any of the three languages. The questions
+of a step are those of statements that are alike: what one must not be confused with stands beside it, and so
+do utterances that nobody asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from tools.encoder.lessons import Lesson
+
+#: Sorts of utterances without a question that say something, too.
+_BYSTANDERS = frozenset({"set", "temporary", "correct", "third", "passing", "hypothetical", "quote"})
+
+#: From this likeness on two statements may answer one question, and neither is held against the other's.
+_SAME = 0.8
+_BESIDE = 3  # statements that stand beside the one they are like
+_AMONG = 24  # of its nearest, from which they are drawn
+_SHORTEST = 3  # characters that are no question yet
+_NEAR = 0.6
+
+#: What the model is measured by; nothing near it is learnt.
+JUDGES = Path(__file__).parents[2] / "bench" / "data" / "questions.jsonl"
+
+Cut = Callable[[str], list[int]]
+
+
+@dataclass(frozen=True)
+class Pair:
+    statement: str
+    question: str
+
+
+def pairs_in(folder: Path) -> tuple[list[Pair], list[str]]:
+    """Every statement of the files in a folder that has a question, once, and those that have none."""
+    found: dict[str, Pair] = {}
+    others: dict[str, None] = {}
+    for path in sorted(folder.glob("**/*.tsv")):
+        for line in path.read_text("utf-8").splitlines():
+            sort, _, text, question, *_ = [part.strip() for part in [*line.split("\t"), "", "", "", ""]]
+            if text and len(question) > _SHORTEST and not (near_judge(text) or near_judge(question)):
+                found[text] = Pair(text, question)
+            elif text and sort in _BYSTANDERS:
+                others[text] = None
+    return list(found.values()), [text for text in others if text not in found]
+
+
+def near_judge(text: str) -> bool:
+    """Whether more than six in ten stretches of four characters are those of a text that judges the model."""
+    judged, holding = _judged()
+    own = grams(text)
+    shared = Counter(number for gram in own for number in holding.get(gram, ()))
+    return any(count / len(own | judged[at]) > _NEAR for at, count in shared.items())
+
+
+def grams(text: str) -> set[str]:
+    low = text.lower()
+    return {low[at : at + 4] for at in range(max(1, len(low) - 3))}
+
+
+@cache
+def _judged() -> tuple[list[set[str]], dict[str, list[int]]]:
+    rows = [json.loads(line) for line in JUDGES.read_text("utf-8").splitlines()]
+    sides = [side for row in rows for side in (row["fact"], row.get("question", {}))]
+    judged = [grams(text) for side in sides for text in side.values()]
+    holding: dict[str, list[int]] = defaultdict(list)
+    for number, found in enumerate(judged):
+        for gram in found:
+            holding[gram].append(number)
+    return judged, holding
+
+
+def pairs_of(lessons: Sequence[Lesson], chance: np.random.Generator) -> list[Pair]:
+    """Each lesson in some two languages, so that what is alike among all of them meets as well."""
+    languages, out = ("en", "th", "zh"), []
+    for lesson in lessons:
+        own, asked = chance.integers(3), chance.integers(3)
+        question = lesson.questions[chance.integers(len(lesson.questions))]
+        out.append(
+            Pair(
+                lesson.statement[languages[own]],
+                question[languages[own if chance.random() < 0.5 else asked]],
+            )
+        )
+    return out
+
+
+class Talk:
+    """Draws steps from pairs; `order` again from time to time, as what is alike changes."""
+
+    def __init__(
+        self, pairs: Sequence[Pair], others: Sequence[str], cut: Cut, chance: np.random.Generator
+    ) -> None:
+        self._chance = chance
+        self.statements = [cut(text) for text in (*(pair.statement for pair in pairs), *others)]
+        self.questions = [cut(pair.question) for pair in pairs]
+        self._near = np.zeros((0, 0), dtype=np.int64)
+        self._vectors = np.zeros((0, 0), dtype=np.float32)
+
+    def order(self, embed: Callable[[Sequence[list[int]]], np.ndarray]) -> None:
+        """Find what each question is confused with, as the student sees it now."""
+        self._vectors = embed(self.statements)
+        asked, count = embed(self.questions), len(self.questions)
+        near = []
+        for at in range(0, count, 512):
+            likeness = asked[at : at + 512] @ self._vectors.T
+            likeness[self._vectors[at : min(at + 512, count)] @ self._vectors.T > _SAME] = -1.0
+            near.append(np.argpartition(-likeness, _AMONG, axis=1)[:, :_AMONG])
+        self._near = np.concatenate(near)
+
+    def steps(self, size: int) -> Iterator[tuple[list[list[int]], list[list[int]], np.ndarray]]:
+        """Questions, their statements in the same order with others after them, and which of these are
+        nobody's business."""
+        count = len(self.questions)
+        while True:
+            chosen: dict[int, None] = {}
+            others: dict[int, None] = {}
+            while len(chosen) < size:
+                one = int(self._chance.integers(count))
+                chosen.setdefault(one)
+                for other in self._chance.choice(self._near[one], _BESIDE, replace=False).tolist():
+                    (chosen if other < count else others).setdefault(other)
+            places = list(chosen)[:size]
+            beside = [*places, *list(others)[: size // 2]]
+            same = self._vectors[places] @ self._vectors[beside].T > _SAME
+            np.fill_diagonal(same, val=False)
+            yield [self.questions[at] for at in places], [self.statements[at] for at in beside], same
