@@ -8,7 +8,8 @@ from types import TracebackType
 from typing import Any
 
 from lamina.errors import Conflict, NotFound, Unavailable
-from lamina.hear.converse import answer, hear, voice
+from lamina.hear.converse import answer, hear
+from lamina.hear.guess import voice
 from lamina.language.acknowledge import acknowledge
 from lamina.language.hints import promotion_hint
 from lamina.model import Heard, Outcome, Receipt, State

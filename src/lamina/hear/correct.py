@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lamina.hear.about import lasting, meant
 from lamina.language.amend import Amended, Correction, amended, best, corrections
 from lamina.language.command import Action, Command, Target
 from lamina.model import Kind, Layer, Memory, Outcome, Receipt, Space
-from lamina.read.recall import recall
-from lamina.read.shelves import keyed, latest, loaded
+from lamina.read.shelves import latest
 from lamina.write.caller import Caller
 from lamina.write.change import revise
 from lamina.write.remember import remember
 
-#: How many memories are looked through for the one that is meant.
-_LOOKED_AT = 200
-#: What may be put right; what happened, what was said and what was concluded from it stay as they were.
-_STATED = (Kind.FACT, Kind.PREFERENCE, Kind.CONSTRAINT, Kind.INSTRUCTION, Kind.CORRECTION)
-_LASTING = (Layer.SEMANTIC, Layer.USER_MODEL)
-
 #: The rule of a correction that nobody gave as a command.
 _NOTICED = "amends"
+#: And of one that a model hears.
+HEARD = "heard_correct"
 
 Meant = list[tuple[Memory, Amended]]
 
@@ -50,7 +46,7 @@ def correct(caller: Caller, command: Command) -> Receipt | None:
         readings.insert(0, Correction(command.text, command.old, command.value))
     found = _meant(caller, readings, asked=asked)
     if not found:
-        return None
+        return _restated(caller, command) if command.rule == HEARD else None
     if len(found) > 1:
         ids = tuple(memory.id for memory, _ in found)
         return Receipt(decision=Outcome.DENIED, code="several_meant", ids=ids)
@@ -63,10 +59,32 @@ def correct(caller: Caller, command: Command) -> Receipt | None:
     return revise(caller, memory.id, change.text, expect=memory.revision, reason=reason)
 
 
+def _restated(caller: Caller, command: Command) -> Receipt | None:
+    """Say a memory anew in the words of a message that sounds like a correction, where it is clear which."""
+    fits = [one for one in meant(caller, command.text) if one.is_sentence]
+    if not fits:
+        return None
+    if len(fits) > 1:
+        return Receipt(
+            decision=Outcome.DENIED, code="several_meant", ids=tuple(one.memory.id for one in fits)
+        )
+    return restate(caller, fits[0].memory, command.text, f"said:{command.rule}")
+
+
+def restate(caller: Caller, memory: Memory, text: str, reason: str) -> Receipt:
+    """The memory says from now on what the person says instead."""
+    book = caller.store.ruleset.rules
+    readings = [*corrections(text, book, asked=True), Correction(text)]
+    changes = [change for one in readings if (change := amended(one, memory.text, book, asked=True))]
+    words = next((change.text for change in changes if change.text), text)
+    return revise(caller, memory.id, words, expect=memory.revision, reason=reason)
+
+
 def _meant(caller: Caller, readings: Sequence[Correction], *, asked: bool) -> Meant:
     """What a correction is about: readings that name what is wrong come first; several memories where none
     of them fits clearly best."""
-    known = _lasting(caller, readings[0].said) if readings else {}
+    found = lasting(caller, readings[0].said) if readings else {}
+    known = {one: memory for one, (memory, _) in found.items()}
     last = {one.id for one in latest(caller)}
     for named in (True, False):
         changes: dict[str, Amended] = {}
@@ -82,17 +100,6 @@ def _meant(caller: Caller, readings: Sequence[Correction], *, asked: bool) -> Me
         if changes:
             return [(known[one], change) for one, change in best(list(changes.items()))]
     return []
-
-
-def _lasting(caller: Caller, words: str) -> dict[str, Memory]:
-    """The memories that words may be about, by id; never a turn of a conversation."""
-    hits = recall(caller, words, {"k": _LOOKED_AT, "spaces": [Space.USER], "kinds": _STATED}).hits
-    found = [*keyed(caller), *loaded(caller, [hit.id for hit in hits])]
-    return {
-        one.id: one
-        for one in found
-        if one.kind in _STATED and (one.key if one.space is Space.SESSION else one.layer in _LASTING)
-    }
 
 
 def _is_sentence(memory: Memory) -> bool:

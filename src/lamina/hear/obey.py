@@ -7,26 +7,32 @@ from dataclasses import replace
 from typing import Any
 
 from lamina.errors import LaminaError, NotFound, Unavailable
-from lamina.hear.correct import correct
+from lamina.hear.asked_back import ANSWERED, put_question
+from lamina.hear.correct import correct, restate
+from lamina.hear.forgetting import carry_forget
+from lamina.hear.teach import misheard
 from lamina.language.acknowledge import acknowledge, refusal
 from lamina.language.command import Action, Command, Target
 from lamina.language.commands import is_note, note_key
+from lamina.language.slots import is_sensitive
 from lamina.layers.confirm import confirm
 from lamina.model import Deny, Memory, Outcome, Receipt, Space
 from lamina.policy.consent import Channel
 from lamina.read.explain import history
-from lamina.read.recall import recall
-from lamina.read.shelves import keyed, latest, turns, window
+from lamina.read.resolve import SESSION_WISH
+from lamina.read.shelves import keyed, turns
 from lamina.text.normalise import Language, folded
 from lamina.text.ttl import SESSION_END
 from lamina.write.caller import Caller
-from lamina.write.change import forget, get
+from lamina.write.change import get
 from lamina.write.guesses import unnamed
-from lamina.write.propose import pending, reject
+from lamina.write.propose import pending, propose, reject
 from lamina.write.remember import remember
 
 #: What somebody says weighs more than what a program wrote, and a setting more than a note.
 _PRIORITY = {Action.REMEMBER: 80, Action.SET: 85, Action.CORRECT: 85}
+#: How sure it is that somebody means what they say.
+_STATED = 0.9
 #: How many memories are looked through for something to forget or to correct.
 _LOOKED_AT = 200
 #: How many memories are named where somebody is asked which they mean, and how much of each.
@@ -49,9 +55,11 @@ def obey(
         Action.REMEMBER: _remember,
         Action.SET: _remember,
         Action.CORRECT: _correct,
-        Action.FORGET: _forget,
+        Action.FORGET: carry_forget,
         Action.CONFIRM: _decide,
         Action.REJECT: _decide,
+        Action.NOTE: _note,
+        Action.MISHEARD: misheard,
         Action.WITHHOLD: lambda *_: [Receipt(decision=Outcome.UNCHANGED, code="withheld")],
     }
     command = _meant(caller, command)
@@ -63,6 +71,8 @@ def obey(
         refused = Receipt(decision=Outcome.DENIED, code=error.code, warnings=(error.message, error.hint))
         receipts = [refused]
     receipts = receipts or [Receipt(decision=Outcome.DENIED, code="not_found")]
+    if receipts[0].code == "several_meant":
+        put_question(caller, command.action, receipts[0].ids)
     return [_acknowledged(caller, command, one, len(receipts), said) for one in receipts]
 
 
@@ -76,13 +86,19 @@ def _acknowledged(
         message = "nothing_pending" if missing else refusal(code)
     else:
         message = {"allowed": "remembered", "same": "unchanged", "pending": "held"}.get(code, code)
+    if act is Action.NOTE and message in ("remembered", "merged", "superseded"):
+        message, command = "noted", replace(command, value=(command.value or command.text).rstrip(".。 "))
+    if act is Action.FORGET and message == "remembered":
+        message, command = "forgotten_part", replace(command, value=get(caller, receipt.ids[0]).text)
     if message == "forgotten" and count > 1:
         message = "forgotten_many"
-    key = "" if is_note(command.key or "") else command.key  # its digits say nothing to a person
+    unnamed_key = is_note(command.key or "") or command.rule == ANSWERED  # it says nothing to a person
+    key = "" if unnamed_key else command.key
     details: dict[str, Any] = {"key": key or "", "value": command.value or "", "count": count, "act": act}
     if message == "correction_unclear":
         details["old"] = get(caller, receipt.ids[0]).text
     elif message == "several_meant":
+        message = "several_to_forget" if act is Action.FORGET else message
         details["options"] = _options(caller, receipt.ids)
     elif act is Action.CORRECT and message == "remembered":
         last = history(caller, receipt.ids[0])[-1]
@@ -113,10 +129,18 @@ def _remember(caller: Caller, command: Command) -> list[Receipt]:
         kind=command.kind,
         space=space,
         ttl=ttl,
-        priority=_PRIORITY[command.action],
+        priority=SESSION_WISH if space is Space.SESSION else _PRIORITY[command.action],
         reason=f"said:{command.rule}",
     )
     return [receipt]
+
+
+def _note(caller: Caller, command: Command) -> list[Receipt]:
+    """Keep what a person says of themselves; what may harm them waits for their word."""
+    if is_sensitive(command.text):
+        return [propose(caller, command.text, note_key(command.text), _STATED, f"said:{command.rule}")]
+    kind = command.kind
+    return [remember(caller, command.text, kind=kind, merge=True, reason=f"said:{command.rule}")]
 
 
 def _meant(caller: Caller, command: Command) -> Command:
@@ -156,6 +180,9 @@ def _field(caller: Caller, key: str | None) -> str:
 
 def _correct(caller: Caller, command: Command) -> list[Receipt]:
     """A new value for a key; or other words for the memory that is meant, else a new one that says them."""
+    if command.rule == ANSWERED:
+        said = next(reversed(turns(caller, 1)), command.text)
+        return [restate(caller, get(caller, command.key or ""), said, f"said:{command.rule}")]
     if command.key and command.target is Target.KEY:
         return _remember(caller, command)
     if (receipt := correct(caller, command)) is not None:
@@ -163,35 +190,3 @@ def _correct(caller: Caller, command: Command) -> list[Receipt]:
     if command.old or not command.value:
         raise NotFound("There is nothing like that.")
     return _remember(caller, replace(command, key=note_key(command.value)))
-
-
-def _forget(caller: Caller, command: Command) -> list[Receipt]:
-    reason = f"said:{command.rule}"
-    match command.target:
-        case Target.KEY:
-            found = [one for one in keyed(caller) if one.key == command.key]
-            found = found or (_saying(caller, command.text) if command.text else [])
-        case Target.LATEST:
-            found = latest(caller)
-        case Target.EVERYTHING:
-            raise NotFound(
-                "Forgetting everything is not done on a word.",
-                code="confirmation_needed",
-                hint="Use `lamina erase`, or name what to forget.",
-            )
-        case _:
-            found = _saying(caller, command.text)
-            if command.key and not found:
-                found = [one for one in keyed(caller) if one.key == command.key]
-    if not found:
-        raise NotFound("There is nothing like that.")
-    return [forget(caller, one.id, reason=reason) for one in found]
-
-
-def _saying(caller: Caller, words: str) -> list[Memory]:
-    """The lasting memories whose key or words hold these words, in any spelling that folds to the same."""
-    wanted = folded(words)
-    hits = recall(caller, words, {"k": _LOOKED_AT, "spaces": [Space.SESSION, Space.USER]}).hits
-    known = {hit.id: get(caller, hit.id) for hit in hits}
-    known |= {one.id: one for one in [*keyed(caller), *window(caller)]}
-    return [one for one in known.values() if wanted in folded(f"{one.key or ''}\n{one.text}")]

@@ -31,7 +31,8 @@ from lamina.model import (
     canonical,
 )
 from lamina.write.commit import commit_denial, commit_remember
-from lamina.write.guesses import held
+from lamina.write.guesses import held, waiting_for
+from lamina.write.origins import traced
 from lamina.write.promote import deny_promotion
 from lamina.write.request import Request, Verb
 from lamina.write.store import Store
@@ -140,7 +141,9 @@ def commit_turn(unit: UnitOfWork, turn: Turn, decisions: Sequence[Decision]) -> 
                 continue  # a text with a secret in it is refused once, and nothing else is made of it
             draft = replace(draft, source_turn_ids=tried[0][1].ids)
         if isinstance(decision, Admit):
-            tried.append((draft, commit_remember(unit, draft, decision.passed)))
+            draft = traced(unit, draft)
+            waits = waiting_for(unit, draft)
+            tried.append((draft, waits or commit_remember(unit, draft, decision.passed)))
         elif isinstance(decision, Hold):
             tried.append((draft, held(unit, draft)))
         else:

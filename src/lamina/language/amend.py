@@ -144,12 +144,12 @@ def _replaced(correction: Correction, known: str, book: Rulebook) -> Amended | N
         spans = _places(view, old)
         if not spans or not new or view_of(new).text == view_of(old).text:
             continue
-        rest = _words("\n".join(_between(view, spans)), book)
-        about = (_words(correction.said, book) - _words(old, book)) & rest
-        fit = 1.0 + _weight(about) / max(1.0, _weight(rest))
+        rest = words_of("\n".join(_between(view, spans)), book)
+        about = (words_of(correction.said, book) - words_of(old, book)) & rest
+        fit = 1.0 + weight(about) / max(1.0, weight(rest))
         if _is_sentence(correction.value, rest, book):
             return Amended(_stripped(correction.value, book, ("amends",), ("amends",)), fit + 0.5)
-        whole = not rest and _weight(_words(old, book)) >= 2 * _weight(_words(new, book))
+        whole = not rest and weight(words_of(old, book)) >= 2 * weight(words_of(new, book))
         before, after = view.slice(0, spans[0][0]), view.slice(spans[0][1], len(view.text))
         return Amended("" if whole else before + _not_again(before, new) + after, fit)
     return None
@@ -177,7 +177,7 @@ def _is_sentence(value: str, rest: set[str], book: Rulebook) -> bool:
     if book.any_of("cue", "heads").match(text) and not book.any_of("cue", "speakers").match(text):
         return False  # "she's called Mira" says less than the memory does
     speaks = book.any_of("cue", "speakers").match(text) and not book.any_of("cue", "heads").match(text)
-    return bool(speaks or _words(_without_values(value, book), book) & rest)
+    return bool(speaks or words_of(_without_values(value, book), book) & rest)
 
 
 def _value(said: str, book: Rulebook) -> str:
@@ -192,10 +192,10 @@ def _value(said: str, book: Rulebook) -> str:
 def _of_topic(correction: Correction, known: str, book: Rulebook) -> Amended | None:
     """ "Change the deadline to Friday": what is named is what the value is of."""
     view, value = view_of(known), _bare(correction.value, book)
-    topic, words = _words(correction.old, book), _words(known, book)
-    if not topic or _weight(topic & words) < 0.6 * _weight(topic) or _values(view_of(correction.old), book):
+    topic, words = words_of(correction.old, book), words_of(known, book)
+    if not topic or weight(topic & words) < 0.6 * weight(topic) or _values(view_of(correction.old), book):
         return None
-    fit = 1.0 + _weight(topic & words) / max(1.0, _weight(words))
+    fit = 1.0 + weight(topic & words) / max(1.0, weight(words))
     if swapped := _swapped(value, known, book):
         return Amended(swapped, fit)
     spans = _places(view, correction.old) or _places(view, _bare(correction.old, book))
@@ -213,36 +213,36 @@ def _of_topic(correction: Correction, known: str, book: Rulebook) -> Amended | N
 
 def _restated(correction: Correction, known: str, book: Rulebook, asked: bool) -> Amended | None:
     view = view_of(correction.said)
-    clauses = [one for one in _clauses(view) if _words(one, book)]
+    clauses = [one for one in _clauses(view) if words_of(one, book)]
     denies = book.any_of("cue", "denies")
     positive = [one for one in clauses if not denies.search(view_of(one).text)]
     if not positive:
         return None
-    words, said = _words(known, book), set[str]().union(*(_words(one, book) for one in clauses))
+    words, said = words_of(known, book), set[str]().union(*(words_of(one, book) for one in clauses))
     if swapped := _clause_swapped(positive, known, book, said):
         return swapped
     tried = positive if not asked or len(positive) < len(clauses) else [correction.said]
     fit, text = max((_aligned(one, known, book, asked), one) for one in tried)
     if asked and fit < _ALIKE:
-        fit = _weight(said & words) / max(1.0, min(_weight(said), _weight(words)))
+        fit = weight(said & words) / max(1.0, min(weight(said), weight(words)))
         text = tried[0] if len(tried) == 1 else _from(positive, words, correction.said, book)
     text = _without_cues(text, book)
-    return Amended(text, fit) if fit >= _ALIKE and _words(text, book) != words else None
+    return Amended(text, fit) if fit >= _ALIKE and words_of(text, book) != words else None
 
 
 def _clause_swapped(positive: Sequence[str], known: str, book: Rulebook, said: set[str]) -> Amended | None:
     """A clause that is a value and little else, where the memory has another of that sort."""
-    words = _words(known, book)
+    words = words_of(known, book)
     for clause in reversed(positive):
         swapped = _swapped(clause, known, book)
-        value = _words(_value_in(clause, known, book), book)
-        about = _words(clause, book) - value
-        if not swapped or _weight(about - words) > _weight(about & words):
+        value = words_of(_value_in(clause, known, book), book)
+        about = words_of(clause, book) - value
+        if not swapped or weight(about - words) > weight(about & words):
             continue
         shared = (said - value) & words
         bare = not (said - value)
         if shared or bare or len(positive) == 1:
-            fit = (_weight(shared) + 1.0) / max(1.0, _weight(words))
+            fit = (weight(shared) + 1.0) / max(1.0, weight(words))
             return Amended(swapped, 1.0 + fit, bare=not shared)
     return None
 
@@ -260,11 +260,11 @@ def _aligned(clause: str, known: str, book: Rulebook, asked: bool) -> float:
     if theirs and {mine[0] if mine else "", theirs[0]} & _LINKS:
         return 0.0
     same = other[:front] + other[len(other) - back :]
-    if not front and _weight_of(same) < max(1.0, 0.5 * _weight_of(other)):
+    if not front and weight_of(same) < max(1.0, 0.5 * weight_of(other)):
         return 0.0  # the same ending is not much: it may be that of a word
-    if not asked and not _weight({*same} - {*_gathering(other, book)} - _LINKS):
+    if not asked and not weight({*same} - {*_gathering(other, book)} - _LINKS):
         return 0.0
-    return _weight_of(same) / _weight_of(other)
+    return weight_of(same) / weight_of(other)
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:
@@ -287,7 +287,7 @@ def _gathering(tokens: Sequence[str], book: Rulebook) -> list[str]:
 
 def _from(positive: Sequence[str], words: set[str], said: str, book: Rulebook) -> str:
     """The message from the first clause on that is about the memory."""
-    first = next((one for one in positive if _words(one, book) & words), positive[0])
+    first = next((one for one in positive if words_of(one, book) & words), positive[0])
     return said[said.index(first) :] if first in said else first
 
 
@@ -356,7 +356,7 @@ def _tokens(text: str, book: Rulebook) -> list[str]:
     return _TOKEN.findall(plain)
 
 
-def _words(text: str, book: Rulebook) -> set[str]:
+def words_of(text: str, book: Rulebook) -> set[str]:
     """What a text is about: words, pairs of Chinese and threes of Thai characters."""
     out: set[str] = set()
     plain = view_of(text).text
@@ -368,11 +368,11 @@ def _words(text: str, book: Rulebook) -> set[str]:
     return out - _LINKS
 
 
-def _weight(words: set[str]) -> float:
-    return _weight_of(list(words))
+def weight(words: set[str]) -> float:
+    return weight_of(list(words))
 
 
-def _weight_of(words: Sequence[str]) -> float:
+def weight_of(words: Sequence[str]) -> float:
     """A word of an alphabet weighs as much as two Chinese or four Thai characters."""
     return sum(1.0 if _LATIN.match(one) else 0.25 if one[0] <= "\u0e4e" else 0.5 for one in words)
 

@@ -18,6 +18,8 @@ class Action(StrEnum):
     FORGET = "forget"
     CONFIRM = "confirm"  #: what waits for the user's word may be kept
     REJECT = "reject"  #: what waits for the user's word is not to be kept
+    NOTE = "note"  #: a statement of the person about themselves that lasts; nobody asked to keep it
+    MISHEARD = "misheard"  #: what they said just before was no command
     WITHHOLD = "withhold"  #: keep nothing of this message, and guess nothing from it
 
 

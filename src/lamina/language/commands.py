@@ -18,6 +18,8 @@ from lamina.model.memory import Kind
 from lamina.text.entry_line import canonical_key
 from lamina.text.normalise import INVISIBLE, dedup_key, folded
 
+#: How many places of a message are looked at where a command may stand; a paste has more.
+_PLACES = 24
 #: How many items of a list are remembered at once.
 _ITEMS = 100
 _PAIR = re.compile(
@@ -46,7 +48,11 @@ def commands(text: str, *, book: Rulebook | None = None) -> list[Command]:
     Only what the speaker asks for now: nothing quoted, fenced, handed over as material, reported, supposed or
     asked as a question. Never raises; linear in the text.
     """
-    hearing = hear(text, book or rulebook())
+    return commands_in(hear(text, book or rulebook()))
+
+
+def commands_in(hearing: Hearing) -> list[Command]:
+    """The same for a message that has been heard."""
     places = _places(hearing)
     found: list[tuple[Start, list[Command]]] = []
     taken: set[int] = set()
@@ -101,6 +107,8 @@ def _places(hearing: Hearing) -> list[list[_Head]]:
     seen: set[tuple[int, str]] = set()
     for start in hearing.starts():
         heads = [head for head in _heads(hearing, start) if (head.opening.at, head.rule.name) not in seen]
+        if heads and len(places) >= _PLACES:
+            break
         if heads:
             seen = {(head.opening.at, head.rule.name) for head in heads}
             places.append(heads)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 from lamina.language.clauses import UNSAID, filler, languages_of, without_quotations
-from lamina.language.rulebook import Rule, Rulebook
+from lamina.language.rulebook import Rule, Rulebook, packaged
 from lamina.language.view import PAUSE, View, view_of
 
 #: How far an ending of a sentence is looked for.
 _TAIL = 80
+#: Longer messages are not kept.
+_SHORT = 2000
 #: How many words such as "please" may stand before a command.
 _LEADS = 6
 
@@ -20,7 +24,9 @@ _FENCE = re.compile(r"(?:\A|(?<=\n))[ ]?(```|~~~)[\s\S]*?(?:\1|\Z)")
 # A dot in `node.js`, after a title and in an address ends no sentence.
 _STOP = re.compile(
     r"[!?](?![0-9a-z=&])[!?]*|[。;\n]"
-    r"|(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bmrs)(?<!\bprof)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)\.(?![0-9a-z])"
+    r"|(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bmrs)(?<!\bprof)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)"
+    # nor does one in a Thai abbreviation such as `พ.ศ.`, and one before a Thai letter.
+    r"(?<![\s\v.][\u0e01-\u0e2e])(?<![\s\v.][\u0e01-\u0e2e]{2})(?<![\s\v.][\u0e01-\u0e2e]{3})\.(?![0-9a-z\u0e01-\u0e4e])"
 )
 _BULLET = re.compile(
     r"(?:[ \v*•·+–—~-]|\[[ x]?\]|[0-9]{1,3}[.)]|\([0-9a-z]{1,3}\)|[a-z]\)"
@@ -198,13 +204,34 @@ class Hearing:
         return found.end() if found else at
 
 
+#: Messages whose hearing is kept: what a session said lately is listened to again with every turn.
+_HEARD = 64
+
+
 def hear(text: str, book: Rulebook) -> Hearing:
     """A message as commands are looked for in it; never raises, in time linear in the text."""
+    return _heard(text, book) if len(text) <= _SHORT else _heard.__wrapped__(text, book)
+
+
+@lru_cache(maxsize=_HEARD)
+def _heard(text: str, book: Rulebook) -> Hearing:
     view = view_of(text)
     book = book.speaking(languages_of(view))
     said = without_quotations(_FENCE.sub(filler, view.text), book)
+    said = _material().sub(_without_material, said)
     said = _without_what_is_handed_over(said, view, book)
     return Hearing(view, said, book, tuple(sentences_of(said)))
+
+
+@cache
+def _material() -> re.Pattern[str]:
+    shapes = tomllib.loads(packaged("manners"))["material"]["phrases"]
+    return re.compile(rf"(?P<task>{'|'.join(shapes)})(?P<rest>[^\n]*)")
+
+
+def _without_material(found: re.Match[str]) -> str:
+    """ "Translate into French: …": what stands behind the colon is handed over."""
+    return found["task"] + UNSAID * len(found["rest"])
 
 
 def sentences_of(said: str) -> Iterator[Sentence]:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
+from typing import NamedTuple
 
 from lamina.language.clauses import UNSAID, Speech, languages_of, listen, without_quotations
+from lamina.language.decision_head import KINDS, LONGEST, Features, Reading, features, read
 from lamina.language.due import due_in
 from lamina.language.hearing import Sentence, sentences_of
+from lamina.language.owners import owner_in
 from lamina.language.rulebook import Rule, Rulebook, rulebook
 from lamina.language.signal import low_signal
 from lamina.language.view import PAUSE, View, view_of
@@ -27,6 +30,8 @@ _EDGES = " \t\n\v,，、;；:：-—–"
 _ENDS = "。．.!！?？"
 _LEAD_IN = re.compile(rf"[:\n{PAUSE}]")
 _PIECES = re.compile(r"[^\s\x00]")
+_CLAUSE_BREAK = re.compile(rf"[,:;{PAUSE}]|(?<![a-z])so (?=we|i|the|it)")
+_SOME_DAY = date(2026, 3, 4)  #: whether a day is named at all does not depend on today
 
 
 class Said(StrEnum):
@@ -45,6 +50,24 @@ class Said(StrEnum):
 #: What is worth keeping for good; the first that applies to a sentence is what it is.
 KEPT = (Said.REMEMBER, Said.RULE, Said.ARCHITECTURE, Said.DECISION)
 _OTHERS = (Said.ACTION, Said.LESSON, Said.NEXT)
+SURE = 0.62  #: how sure the head has to be that something is settled
+_VERY_SURE, _QUITE_SURE = 0.9, 0.8
+_SURE_AFTER_COMPLAINT = 0.4  #: what follows a complaint is mostly what is done about it
+_SURE_IN_DOUBT = 0.88  #: the same for a sentence with a word of doubt in it
+_MOST_LEADS = 4
+_AFTER_REASON = re.compile(r"[\s,，:：;；。.]*(?:so |therefore |所以|เลย|จึง|ดังนั้น)?")
+_BY_RULE = 0.95  #: how sure a rule is beside the head
+_NEVER = 2.0
+_UNSETTLED = ("remains", "discusses")
+_AGAINST = 0.3  #: below this the head speaks against what a rule found
+_TASK = 0.45  #: how sure the head has to be of a task
+_NOT_OURS = ("private", "reports_others", "asks", "none", "proposes")
+_LEAD_IN_SIZE = 26  #: a sentence shorter than this leads in to the next, in letters of an alphabet
+_SHORT_SIZE = 30
+_CONTEXT_SIZE = 15  #: what is shorter tells nothing of what a decision is about
+_LEAST_SIZE = 10  #: what is shorter says nothing without its reason
+#: What the head is told of beside the words: which rules apply.
+_CUES = (*(Said), "doubts", "overrules")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +86,23 @@ class Statement:
     due: date | None = None
 
 
+class _Unit(NamedTuple):
+    """Sentences that are read together: short ones that lead in, and the one they lead to."""
+
+    numbers: range
+    sentence: Sentence  #: all of it
+    main: Sentence  #: the last one
+    is_short: bool
+
+    @property
+    def start(self) -> int:
+        return self.sentence.start
+
+    @property
+    def end(self) -> int:
+        return self.sentence.end
+
+
 class _Turn:
     """A message as statements are looked for in it."""
 
@@ -73,6 +113,7 @@ class _Turn:
         self.open = without_quotations(self.view.text, self.book)  #: questions and doubts are still in it
         sentences = sentences_of(self.open)
         self._asserted: dict[str, dict[int, list[tuple[Rule, re.Match[str]]]]] = {}
+        self._readings: dict[tuple[int, int], Reading] = {}
         self.sentences = [one for one in sentences if _PIECES.search(self.open, one.start, one.end)]
 
     def holds(self, does: str, sentence: Sentence) -> re.Match[str] | None:
@@ -94,6 +135,112 @@ class _Turn:
     def supposed(self, sentence: Sentence, at: int) -> bool:
         return bool(self.book.any_of("cue", "supposes").search(self.open, sentence.start, at))
 
+    def units(self) -> Iterator[_Unit]:
+        """The sentences of the message, short ones together with what they lead in to."""
+        first = 0
+        for number, main in enumerate(self.sentences):
+            size = _size(self.open[main.start : main.end])
+            if size < _LEAD_IN_SIZE and number + 1 < len(self.sentences) and not main.marked:
+                continue
+            start = self.sentences[first].start
+            whole = Sentence(start, main.end, main.marked)
+            yield _Unit(range(first, number + 1), whole, main, size < _SHORT_SIZE)
+            first = number + 1
+
+    def reading(self, unit: _Unit) -> Reading | None:
+        """What the head makes of a unit; None for a question and for what is too long to be a sentence."""
+        start, end = unit.start, unit.end
+        if unit.main.marked or end - start > LONGEST:
+            return None
+        if (start, end) not in self._readings:
+            typed, said = self.view.slice(start, end), self.open[start:end]
+            self._readings[start, end] = read(typed, said, self.cues(start, end))
+        return self._readings[start, end]
+
+    def is_asserted(self, unit: _Unit) -> bool:
+        """Whether most of it is what the speaker says, and not quoted, reported, asked or supposed."""
+        said = [char for char in self.speech.said[unit.start : unit.end] if not char.isspace()]
+        return sum(char != UNSAID for char in said) * 2 > len(said)
+
+    def least(self, unit: _Unit, reading: Reading, usual: float) -> float:
+        """How sure the head has to be; more than sure where nothing it says could count."""
+        holds = self.book.any_of
+        never = any(holds("statement", one).search(self.open, unit.start, unit.end) for one in _UNSETTLED)
+        theirs = holds("statement", "theirs").match(self.open, self.first_word(unit.main.start))
+        if never or theirs or not self.is_asserted(unit):
+            return _NEVER
+        if holds("cue", "supposes").search(self.open, unit.start, unit.end):
+            return _SURE_IN_DOUBT if reading.settled == "rule" else _NEVER
+        return _SURE_IN_DOUBT if self.holds("doubts", unit.sentence) else usual
+
+    def settling_part(self, unit: _Unit) -> Sentence:
+        """The sentence that settles something, from the first of those before it that does so by itself."""
+        for number in unit.numbers[:-1]:
+            one = self.sentences[number]
+            alone = self.reading(_Unit(range(number, number + 1), one, one, is_short=True))
+            if alone is not None and alone.settles >= SURE and alone.kind in KINDS[:3]:
+                return Sentence(one.start, unit.end, marked=False)
+        return unit.main
+
+    def adds(self, unit: _Unit) -> bool:
+        """Whether it begins as something further does: "And …", "另外"."""
+        return bool(self.book.any_of("statement", "adds").match(self.open, self.first_word(unit.start)))
+
+    def reasoned(self, part: Sentence) -> tuple[str, str]:
+        """What a sentence says without its reason, and the reason: behind it, or in front of it."""
+        because = self.book.any_of("statement", "because").search(self.open, part.start, part.end)
+        if because is None:
+            return self.whole(part), self.complaint(part)
+        if _size(self.open[part.start : because.start()]) >= _LEAST_SIZE:
+            return self.words(part.start, because.start()), self.words(because.end(), part.end)
+        end = _CLAUSE_BREAK.search(self.open, because.end(), part.end)
+        if end is None or _size(self.open[end.end() : part.end]) < _LEAST_SIZE:
+            return self.whole(part), ""
+        rest = Sentence(end.end(), part.end, part.marked)
+        return self.whole(rest), self.words(because.end(), end.start())
+
+    def complaint(self, part: Sentence) -> str:
+        """What was wrong, as the clause or the sentence right before a decision says it."""
+        pattern = self.book.any_of("statement", "complains")
+        clause = _CLAUSE_BREAK.search(self.open, part.start + 1, part.end)
+        is_told = clause and _PIECES.search(self.open, clause.end(), part.end)
+        if clause and is_told and pattern.search(self.open, part.start, clause.start() + 1):
+            return self.words(part.start, clause.start())
+        before = [one for one in self.sentences if one.end <= part.start][-1:]
+        found = [one for one in before if not one.marked and pattern.search(self.open, one.start, one.end)]
+        return "".join(self.whole(one) for one in found)
+
+    def is_complaint(self, text: str) -> bool:
+        """Whether a text says what was wrong."""
+        return bool(self.book.any_of("statement", "complains").search(view_of(text).text))
+
+    def first_word(self, at: int) -> int:
+        opening = _OPENING.match(self.open, at)
+        return opening.end() if opening else at
+
+    def assents(self) -> bool:
+        """Whether the message agrees and does nothing else."""
+        said = self.open.strip()
+        if len(said) > _LONGEST_ASSENT or "?" in said or UNSAID in said:
+            return False
+        agrees = self.book.any_of("statement", "assents").match(self.open, self.first_word(0))
+        if agrees is None or self.book.any_of("statement", "doubts").search(self.open):
+            return False
+        return self.book.any_of("statement", "declines").search(self.open, agrees.end()) is None
+
+    def only_assents(self) -> bool:
+        """Whether the message is nothing but agreement, so short that nothing else fits in."""
+        return _size(self.open) < _SHORT_SIZE and self.assents()
+
+    def cues(self, start: int, end: int) -> Iterator[str]:
+        """What rules see in a stretch, for the head."""
+        part = self.open[start:end]
+        yield from (f"q{does}" for does in _CUES if self.book.any_of("statement", does).search(part))
+        if due_in(part, _SOME_DAY) is not None:
+            yield "due"
+        if UNSAID in part:
+            yield "quoted"
+
     def words(self, start: int, end: int) -> str:
         """What was typed there, on one line."""
         return " ".join(self.view.slice(start, end).split()).strip(_EDGES)
@@ -106,16 +253,116 @@ class _Turn:
         return self.words(sentence.start, end)
 
 
+def _size(text: str) -> int:
+    """The length of a text as if it were written with an alphabet."""
+    return sum(1 if char.isascii() else 2 for char in text.strip())
+
+
+def features_of(text: str, *, book: Rulebook | None = None) -> Features:
+    """What the head learns from a text that is one sentence, or a few that belong together."""
+    turn = _Turn(text, book or rulebook())
+    return features(turn.view.original, turn.open, turn.cues(0, len(turn.open)))
+
+
 def statements(text: str, today: date, *, book: Rulebook | None = None) -> list[Statement]:
     """What a person says in a message, in order; never raises, linear in the text."""
     turn = _Turn(text, book or rulebook())
-    if turn.book.any_of("statement", "jokes").search(turn.open):
+    if turn.book.any_of("statement", "jokes").search(turn.open) or turn.only_assents():
         return []
     found: list[Statement] = []
-    for number, sentence in enumerate(turn.sentences):
-        kept = _kept(turn, number)
-        found += [kept] if kept is not None else _others(turn, number, sentence, today)
+    last: _Settled | None = None  # the last one, while what follows it may belong to it
+    for unit in turn.units():
+        after_complaint = last is not None and last.is_complaint
+        new = _settled(turn, unit, _SURE_AFTER_COMPLAINT if after_complaint else SURE)
+        if new is not None and last is not None and _belongs(turn, new, last):
+            last = _joined(last, new)
+            found[-1:] = [last.statement]
+        elif new is not None:
+            found.append(new.statement)
+            last = new
+        else:
+            others = [one for number in unit.numbers for one in _others(turn, number, today)]
+            is_vague = all(one.said is Said.NEXT for one in others)
+            found += (_promised(turn, unit, today) or others) if is_vague else others
+            last = None
     return list({one.text: one for one in reversed(found)}.values())[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """A statement that is kept, and how sure the head is of its unit."""
+
+    statement: Statement
+    unit: _Unit
+    share: float
+    is_complaint: bool = False
+
+
+def _settled(turn: _Turn, unit: _Unit, least: float) -> _Settled | None:
+    """What a unit settles: a rule or the head says so, and the head does not speak against a rule."""
+    reading = turn.reading(unit)
+    share = reading.settles if reading is not None else 0.0
+    for number in unit.numbers:
+        kept = _kept(turn, number)
+        if kept is not None and kept.said is Said.REMEMBER:
+            return _Settled(kept, unit, 1.0)
+        if kept is not None and (reading is None or not _speaks_against(reading)):
+            overrules = kept.overrules or (reading is not None and reading.settled == "changes")
+            return _Settled(replace(kept, overrules=overrules), unit, max(share, _BY_RULE))
+    if reading is None or reading.kind == "task" or share < turn.least(unit, reading, least):
+        return None
+    said = Said.RULE if reading.settled == "rule" else Said.DECISION
+    part = turn.settling_part(unit)
+    told = _told(turn, unit.numbers[-1], said, _Found("decision head", _confidence(share)), part)
+    if told is None:
+        return None
+    told = replace(told, overrules=told.overrules or reading.settled == "changes")
+    return _Settled(told, unit, share, turn.is_complaint(told.text))
+
+
+def _speaks_against(reading: Reading) -> bool:
+    return reading.settles < _AGAINST and reading.kind in _NOT_OURS
+
+
+def _confidence(share: float) -> float:
+    return 0.85 if share >= _VERY_SURE else 0.8 if share >= _QUITE_SURE else 0.7
+
+
+def _belongs(turn: _Turn, new: _Settled, last: _Settled) -> bool:
+    """Whether what is settled next only says more of what was settled right before it."""
+    if new.statement.said is Said.REMEMBER or last.statement.said is Said.REMEMBER or turn.adds(new.unit):
+        return False
+    return last.is_complaint or new.share < _VERY_SURE or new.unit.is_short
+
+
+def _joined(first: _Settled, second: _Settled) -> _Settled:
+    """One of two: what was said before a decision is its reason or context, what follows its consequence."""
+    one, other = first.statement, second.statement
+    overrules = one.overrules or other.overrules
+    if first.is_complaint and not second.is_complaint:
+        told = replace(other, why=other.why or one.text, context=one.context, overrules=overrules)
+        return replace(second, statement=told)
+    if second.is_complaint:
+        return replace(first, statement=replace(one, why=one.why or other.text, overrules=overrules))
+    if second.share > first.share and not one.impact:
+        return replace(second, statement=replace(other, context=one.text, overrules=overrules))
+    impact = f"{one.impact} {other.text}".strip()
+    return replace(first, statement=replace(one, impact=impact, overrules=overrules))
+
+
+def _promised(turn: _Turn, unit: _Unit, today: date) -> list[Statement]:
+    """The task that the head sees where no rule does."""
+    reading = turn.reading(unit)
+    unsure = any(turn.holds(one, unit.sentence) for one in ("doubts", "discusses"))
+    if reading is None or unsure or not turn.is_asserted(unit):
+        return []
+    if reading.kind != "task" or reading.share("task") < _TASK:
+        return []
+    text, due = turn.whole(unit.main), due_in(turn.open[unit.start : unit.end], today)
+    owner = owner_in(text)
+    if due is None and owner in ("", "me"):
+        return []
+    return [Statement(said=Said.ACTION, text=text, rule="decision head", owner=owner, due=due)]
 
 
 def _kept(turn: _Turn, number: int) -> Statement | None:
@@ -134,6 +381,7 @@ def _kept(turn: _Turn, number: int) -> Statement | None:
 
 def _statement(turn: _Turn, number: int, said: Said, match: tuple[Rule, re.Match[str]]) -> Statement | None:
     rule, found = match
+    by = _Found(rule.name, float(rule["confidence"] or 1.0))
     sentence = turn.sentences[number]
     lead_ins = list(_LEAD_IN.finditer(turn.open, sentence.start, found.start()))
     start = lead_ins[-1].end() if lead_ins else sentence.start
@@ -141,48 +389,51 @@ def _statement(turn: _Turn, number: int, said: Said, match: tuple[Rule, re.Match
         rest = turn.words(found.end(), sentence.end)
         if not _PIECES.search(rest.strip(_ENDS)):  # "We move to LanceDB. Remember this."
             before = turn.sentences[number - 1] if number else Sentence(start, found.start(), False)
-            return _told(turn, number, said, rule, before) if before.start < before.end else None
+            return _told(turn, number, said, by, before) if before.start < before.end else None
         start = found.end()
-    return _told(turn, number, said, rule, Sentence(start, sentence.end, sentence.marked))
+    return _told(turn, number, said, by, Sentence(start, sentence.end, sentence.marked))
 
 
-def _told(turn: _Turn, number: int, said: Said, rule: Rule, part: Sentence) -> Statement | None:
-    because = turn.book.any_of("statement", "because").search(turn.open, part.start + 1, part.end)
-    text = turn.words(part.start, because.start()) if because else turn.whole(part)
+class _Found(NamedTuple):
+    """What found a statement, and how sure it is."""
+
+    rule: str
+    confidence: float
+
+
+def _told(turn: _Turn, number: int, said: Said, by: _Found, part: Sentence) -> Statement | None:
+    text, why = turn.reasoned(part)
     if len(text.strip(_ENDS)) < 2:
         return None
     before, after = turn.sentences[:number][-1:], turn.sentences[number + 1 : number + 2]
-    why = turn.words(because.end(), part.end) if because else ""
     impact = ""
     for following in after:
-        opens = turn.book.any_of("statement", "because").match(turn.open, _first(turn, following))
+        opens = turn.book.any_of("statement", "because").match(turn.open, turn.first_word(following.start))
         if not why and opens:
             why = turn.words(opens.end(), following.end)
-        elif turn.book.any_of("statement", "implies").match(turn.open, _first(turn, following)):
+        elif turn.book.any_of("statement", "implies").match(turn.open, turn.first_word(following.start)):
             impact = turn.whole(following)
     said_before = [
         one
         for one in before
         if not part.start <= one.start < part.end and not low_signal(turn.words(one.start, one.end))
     ]
+    long = [one for one in said_before if _size(turn.open[one.start : one.end]) >= _CONTEXT_SIZE]
+    context = " ".join(turn.whole(one) for one in long if turn.whole(one) != why)
     return Statement(
         said=said,
         text=text,
-        rule=rule.name,
-        confidence=float(rule["confidence"] or 1.0),
+        rule=by.rule,
+        confidence=by.confidence,
         why=why,
         impact=impact,
-        context=" ".join(turn.whole(one) for one in said_before),
+        context=context,
         overrules=turn.holds("overrules", part) is not None,
     )
 
 
-def _first(turn: _Turn, sentence: Sentence) -> int:
-    opening = _OPENING.match(turn.open, sentence.start)
-    return opening.end() if opening else sentence.start
-
-
-def _others(turn: _Turn, number: int, sentence: Sentence, today: date) -> Iterator[Statement]:
+def _others(turn: _Turn, number: int, today: date) -> Iterator[Statement]:
+    sentence = turn.sentences[number]
     due = due_in(turn.open[sentence.start : sentence.end], today)
     if turn.holds("remains", sentence):
         yield Statement(said=Said.OPEN, text=turn.whole(sentence), rule="remains", due=due)
@@ -222,17 +473,33 @@ def proposal(text: str, *, book: Rulebook | None = None) -> Statement | None:
     return None
 
 
+def headline(text: str, why: str = "", *, book: Rulebook | None = None) -> str:
+    """What was settled, without "OK," and "Settled then:", and without a reason in front of it."""
+    turn = _Turn(text, book or rulebook())
+    at, end = turn.first_word(0), len(turn.open)
+    leads = turn.book.any_of("statement", "leads_in")
+    for _ in range(_MOST_LEADS):
+        found = leads.match(turn.open, at)
+        if found is None or _size(turn.open[found.end() :]) < _LEAST_SIZE:
+            break
+        at = turn.first_word(found.end())
+    if why and turn.words(at, end).startswith(why):
+        behind = turn.view.original.find(why) + len(why)
+        rest = _AFTER_REASON.sub("", turn.view.original[behind:], count=1)
+        needs_subject = turn.book.any_of("statement", "needs_subject").match(view_of(rest).text)
+        if _size(rest) >= _LEAD_IN_SIZE and not needs_subject:
+            return _capitalised(" ".join(rest.split()))
+    return _capitalised(turn.words(at, end)) or " ".join(text.split())
+
+
+def _capitalised(text: str) -> str:
+    bare = text.strip(_EDGES)
+    return bare[:1].upper() + bare[1:]
+
+
 def assents(text: str, *, book: Rulebook | None = None) -> bool:
     """Whether a short answer agrees and does nothing else: no condition, no question, no other wish."""
-    turn = _Turn(text, book or rulebook())
-    said = turn.open.strip()
-    if len(said) > _LONGEST_ASSENT or "?" in said or UNSAID in said:
-        return False
-    opening = _OPENING.match(turn.open)
-    agrees = turn.book.any_of("statement", "assents").match(turn.open, opening.end() if opening else 0)
-    if agrees is None or turn.book.any_of("statement", "doubts").search(turn.open):
-        return False
-    return turn.book.any_of("statement", "declines").search(turn.open, agrees.end()) is None
+    return _Turn(text, book or rulebook()).assents()
 
 
 def denies(text: str, *, book: Rulebook | None = None) -> bool:

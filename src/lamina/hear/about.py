@@ -1,0 +1,80 @@
+"""Which of a person's own lasting memories they mean, by their words and by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lamina.language.amend import weight, words_of
+from lamina.language.slots import name_of_key
+from lamina.model import Kind, Layer, Memory, Space
+from lamina.read.recall import recall
+from lamina.read.shelves import keyed, loaded
+from lamina.write.caller import Caller
+
+#: How many memories are looked through for the one that is meant.
+LOOKED_AT = 200
+#: What may be changed by a word; what happened, was said and was concluded from it stays as it was.
+STATED = (Kind.FACT, Kind.PREFERENCE, Kind.CONSTRAINT, Kind.INSTRUCTION, Kind.CORRECTION)
+_LASTING = (Layer.SEMANTIC, Layer.USER_MODEL)
+#: Likeness of meaning that speaks for a memory, and what it is worth beside a word.
+_LIKE, _WORTH = 0.25, 3.0
+#: A memory that fits less than this much of what the best does is not meant.
+_CLEARLY = 0.75
+#: So much has to speak for a memory before it is meant at all.
+_LEAST = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A memory, and how well words fit it."""
+
+    memory: Memory
+    words: float  #: how much of what it says was said again, rare words more
+    meaning: float  #: how like the two are
+
+    @property
+    def is_sentence(self) -> bool:
+        """Whether it can be said again: the value of a key, such as a time zone, cannot."""
+        return self.memory.key is None or self.memory.key.startswith("note.")
+
+    @property
+    def total(self) -> float:
+        return self.words + _WORTH * max(0.0, self.meaning - _LIKE)
+
+
+def lasting(caller: Caller, words: str) -> dict[str, tuple[Memory, float]]:
+    """The lasting memories that words may be about, by id, with their likeness; never a turn."""
+    hits = recall(caller, words, {"k": LOOKED_AT, "spaces": [Space.USER], "kinds": STATED}).hits
+    like = {hit.id: hit.scores.get("meaning", 0.0) for hit in hits}
+    found = [*keyed(caller), *loaded(caller, [hit.id for hit in hits])]
+    return {
+        one.id: (one, like.get(one.id, 0.0))
+        for one in found
+        if one.kind in STATED and (one.key if one.space is Space.SESSION else one.layer in _LASTING)
+    }
+
+
+def meant(caller: Caller, words: str) -> list[Fit]:
+    """The memories that words are about, best first: one where it fits clearly best, else those alike."""
+    known, book = lasting(caller, words), caller.store.ruleset.rules
+    said = words_of(words, book)
+    shared = {
+        one: said & (words_of(memory.text, book) | words_of(name_of_key(memory.key), book))
+        for one, (memory, _) in known.items()
+    }
+    often: dict[str, int] = {}
+    for own in shared.values():
+        for word in own:
+            often[word] = often.get(word, 0) + 1
+    fits = [
+        Fit(memory, sum(weight({word}) / often[word] for word in shared[one]), like)
+        for one, (memory, like) in known.items()
+    ]
+    fits = sorted((one for one in fits if one.total >= _LEAST), key=lambda one: (-one.total, one.memory.id))
+    return [one for one in fits if one.total >= _CLEARLY * fits[0].total]
+
+
+def clear(fits: Sequence[Fit]) -> Fit | None:
+    """The one that is meant, where it is one."""
+    return fits[0] if len(fits) == 1 else None

@@ -1,0 +1,182 @@
+"""What a model hears in a message becomes commands: what to keep, for how long, and what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+from zoneinfo import ZoneInfo
+
+from lamina.hear.about import meant
+from lamina.language.command import Action, Command, Target
+from lamina.language.commands import is_note, note_key
+from lamina.language.examples import Example
+from lamina.language.facts import profile_fact
+from lamina.language.hearing import Hearing
+from lamina.language.slots import kept_words, says_something, ways
+from lamina.language.sorts import Sort
+from lamina.language.spoken_times import VAGUE, Lifetime, lifetime_in
+from lamina.language.understanding import Act, Doubt, Understood, doubt, said_around, understand
+from lamina.language.view import view_of
+from lamina.model import Kind, Space
+from lamina.text.ttl import SESSION_END
+from lamina.write.caller import Caller
+from lamina.write.propose import pending
+
+#: A yes or a no answers a question only by itself: "No. When deploying, first …" is about something else.
+_ANSWERS = (Sort.CONFIRM, Sort.REJECT)
+#: Sorts that take the sentence before them along: it says why, and what is meant by "it".
+_POINTS_BACK = (Sort.FORGET, Sort.CORRECT)
+
+
+_SORTS = {
+    Action.REMEMBER: Sort.REMEMBER,
+    Action.SET: Sort.SET,
+    Action.FORGET: Sort.FORGET,
+    Action.CORRECT: Sort.CORRECT,
+    Action.WITHHOLD: Sort.REJECT,
+}
+#: Orders whose words can be those of another: "don't remember the porridge thing any more".
+_MIXED_UP = (Action.REMEMBER, Action.WITHHOLD)
+_TIMED = (Action.REMEMBER, Action.SET)
+
+
+def second_opinion(
+    caller: Caller, hearing: Hearing, asked: Sequence[Command], examples: Sequence[Example]
+) -> list[Command]:
+    """The commands that rules found, as far as the model does not say clearly that they are none.
+
+    Whether it is meant for a time, and whether it is rather to be forgotten, the model hears better.
+    """
+    made = []
+    for one in asked:
+        named = one.target is Target.KEY and not is_note(one.key)  # a setting by its name is no accident
+        doubted = doubt(hearing, one.span, sort, examples) if (sort := _SORTS.get(one.action)) else None
+        if doubted is None:
+            made.append(one)
+        elif named or not doubted.vetoed:
+            made.append(_reread(caller, hearing, one, doubted))
+    return made
+
+
+def _reread(caller: Caller, hearing: Hearing, command: Command, doubted: Doubt) -> Command:
+    mixed = command.action in _MIXED_UP and doubted.instead is Sort.FORGET
+    if mixed or (command.action is Action.WITHHOLD and meant(caller, said_around(hearing, command.span))):
+        typed = said_around(hearing, command.span)
+        return replace(
+            command,
+            action=Action.FORGET,
+            target=Target.TEXT,
+            key=None,
+            value=None,
+            text=typed,
+            rule="heard_forget",
+        )
+    if command.action in _TIMED and command.lifetime is None and doubted.timed:
+        sure = doubted.instead is Sort.TEMPORARY
+        found = lifetime_in(view_of(said_around(hearing, command.span)).text, day_of(caller))
+        if found is not None and (sure or not found.vague):
+            space = Space.SESSION if found.ttl == SESSION_END else command.space
+            return replace(command, lifetime=found.ttl, space=space)
+    return command
+
+
+def listened(
+    caller: Caller, hearing: Hearing, asked: Sequence[Command], examples: Sequence[Example]
+) -> list[Command]:
+    """The commands and statements in a message beside those that rules found, in order."""
+    parts = understand(hearing, [one.span for one in asked], examples)
+    today = day_of(caller)
+    made: list[Command] = []
+    for at, part in enumerate(parts):
+        if part.act is Act.LEAVE or (part.sort in _ANSWERS and len(parts) > 1):
+            continue
+        before = parts[at - 1] if at else None
+        following = parts[at + 1] if at + 1 < len(parts) else None
+        found = list(_commands(caller, hearing, part, (before, following), today))
+        if part.sort in _POINTS_BACK and before is not None:
+            made = [one for one in made if one.action is not Action.NOTE or one.span != before.typed]
+        made += found
+    kept = {view_of(one.value or "").text for one in [*asked, *made] if one.action is Action.REMEMBER}
+    return [one for one in made if one.action is not Action.NOTE or view_of(one.value or "").text not in kept]
+
+
+def day_of(caller: Caller) -> date:
+    """The day it is where the person is, as far as that is known."""
+    store = caller.store
+    return store.now().astimezone(ZoneInfo(store.config.timezone)).date()
+
+
+Around = tuple[Understood | None, Understood | None]
+
+
+def _commands(
+    caller: Caller, hearing: Hearing, part: Understood, around: Around, today: date
+) -> Iterator[Command]:
+    match part.sort:
+        case Sort.REMEMBER:
+            yield from _kept(hearing, part, around)
+        case Sort.SET:
+            found = lifetime_in(view_of(part.text).text, today) if part.timed else None
+            lasts = hearing.cue("lasts").search(hearing.said[slice(*part.span)])
+            yield from _set(caller, part, None if found is None or found.vague or lasts else found)
+        case Sort.TEMPORARY:
+            found = lifetime_in(view_of(part.text).text, today)
+            yield from _set(caller, part, found or _a_while(today))
+        case Sort.FORGET:
+            before = around[0].text if around[0] is not None else None
+            yield _command(Action.FORGET, part, text=part.text, old=before)
+        case Sort.CORRECT:
+            if profile_fact(part.text, book=caller.store.ruleset.rules):
+                return  # a fact with a key: the turn itself puts its newest value in force
+            if any(one.is_sentence for one in meant(caller, part.text)):
+                yield _command(Action.CORRECT, part, text=part.text)
+            elif part.lasts:  # nothing to put right, but something that now holds
+                yield _command(Action.NOTE, part, text=part.text, value=part.text)
+        case Sort.CONFIRM | Sort.REJECT:
+            if pending(caller):
+                action = Action.CONFIRM if part.sort is Sort.CONFIRM else Action.REJECT
+                yield replace(_command(action, part), target=Target.LATEST)
+        case Sort.LASTING:
+            yield _command(Action.NOTE, part, text=part.text, value=part.text)
+
+
+def _command(action: Action, part: Understood, **fields: object) -> Command:
+    made = Command(
+        action=action, target=Target.TEXT, kind=Kind.FACT, span=part.typed, rule=f"heard_{part.sort}"
+    )
+    return replace(made, **fields)  # type: ignore[arg-type]
+
+
+def _kept(hearing: Hearing, part: Understood, around: Around) -> Iterator[Command]:
+    """What is to be remembered: the rest of the sentence, what follows it, or what stands before it."""
+    words = kept_words(hearing, part.span)
+    if not says_something(words, part.text):
+        before, following = around
+        other = following or before
+        words = other.text if other is not None else words
+    yield _command(Action.REMEMBER, part, key=note_key(words), value=words, text=words)
+
+
+def _set(caller: Caller, part: Understood, lifetime: Lifetime | None) -> Iterator[Command]:
+    """A way to answer, or a circumstance; for good, or for a time."""
+    book = caller.store.ruleset.rules
+    ttl = lifetime.ttl if lifetime else None
+    space = Space.SESSION if ttl == SESSION_END else None
+    for key, value in ways(part.text, book):
+        kind = Kind.INSTRUCTION if value == part.text else Kind.PREFERENCE
+        yield _command(
+            Action.SET,
+            part,
+            target=Target.KEY,
+            key=key,
+            value=value,
+            text=part.text,
+            kind=kind,
+            lifetime=ttl,
+            space=space,
+        )
+
+
+def _a_while(today: date) -> Lifetime:
+    return Lifetime((today + VAGUE).isoformat(), (0, 0), vague=True)

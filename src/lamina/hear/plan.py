@@ -1,0 +1,88 @@
+"""What a message asks of the memory and what it says that lasts, before anything is done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lamina.hear.asked_back import answered, open_question
+from lamina.hear.correct import noticed
+from lamina.hear.listen import listened, second_opinion
+from lamina.hear.teach import taught
+from lamina.hear.turn import Turn
+from lamina.language.command import Action, Command, Target
+from lamina.language.commands import commands_in
+from lamina.language.hearing import hear as listen_to
+from lamina.language.slots import is_misheard
+from lamina.language.understanding import is_paste
+from lamina.model import Kind, Role, Trust
+from lamina.write.caller import Caller
+
+#: Commands beside which nothing else of a message is kept: it gives the reason for them.
+_SAYS_WHY = (Action.FORGET, Action.WITHHOLD, Action.CORRECT, Action.MISHEARD)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The commands in a message, and the statements in it that are to be kept though nobody asked."""
+
+    asked: Sequence[Command] = ()
+    notes: Sequence[Command] = ()
+    is_answer: bool = False  #: a question had been put back, and this was said next
+
+
+def plan_of(caller: Caller, text: str, turn: Turn) -> Plan:
+    """What is to be done about a message; it is only read."""
+    if caller.scope.trust is Trust.UNTRUSTED:
+        return Plan()
+    hearing = listen_to(text, caller.store.ruleset.rules)
+    asked = _without_promoted(commands_in(hearing), turn)
+    if not is_person(caller):
+        return Plan(asked)
+    if is_misheard(text):
+        return Plan([_misheard(text)])
+    question = open_question(caller)
+    if chosen := answered(caller, text, question):
+        # Whoever says anew what is right has named the memory and its words.
+        anew = noticed(caller, text) if chosen[0].action is Action.CORRECT else []
+        return Plan(anew or chosen, is_answer=True)
+    plan = _heard(caller, text, turn, asked)
+    return replace(plan, is_answer=bool(question))
+
+
+def _heard(caller: Caller, text: str, turn: Turn, asked: list[Command]) -> Plan:
+    """What rules found, what the model says of it, and what it hears beside."""
+    hearing, examples = listen_to(text, caller.store.ruleset.rules), taught(caller)
+    trained = caller.store.config.understanding and not is_paste(hearing)
+    if trained:
+        asked = second_opinion(caller, hearing, asked, examples)
+    if not asked and (corrected := noticed(caller, text)):
+        return Plan(corrected)
+    if turn.hint is not None or not trained:  # a phrase says where all of it is to be kept
+        return Plan(asked)
+    heard = listened(caller, hearing, asked, examples)
+    notes = [one for one in heard if one.action is Action.NOTE]
+    asked += [one for one in heard if one.action is not Action.NOTE]
+    silent = any(one.action in _SAYS_WHY for one in asked)
+    return Plan(asked, () if silent else notes)
+
+
+def is_person(caller: Caller) -> bool:
+    """Whether the words are a person's own."""
+    return caller.scope.role in (Role.USER, Role.ADMIN)
+
+
+def _misheard(text: str) -> Command:
+    return Command(
+        action=Action.MISHEARD, target=Target.LATEST, kind=Kind.FACT, span=(0, len(text)), rule="misheard"
+    )
+
+
+def _without_promoted(asked: list[Command], turn: Turn) -> list[Command]:
+    """A lasting statement that is to be kept for a wider space is promoted, not remembered a second time."""
+    if (hint := turn.hint) is None:
+        return asked
+    asked = [replace(one, space=one.space or hint.target) for one in asked]
+    if turn.drafts[0].kind in (Kind.CONTEXT, Kind.EXECUTION):
+        return asked
+    return [one for one in asked if one.action is not Action.REMEMBER or one.space != hint.target]

@@ -1,0 +1,149 @@
+"""What a request is about: the words to keep, the way to answer, and what surrounds them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
+from itertools import accumulate
+
+from lamina.language.hearing import Hearing
+from lamina.language.rulebook import Rulebook, packaged
+from lamina.language.settings import meaning
+from lamina.language.sorts import Sort, sorter
+from lamina.language.understanding import words
+from lamina.language.view import PAUSE, view_of
+
+#: How many words before or after what is to be kept may be the request for it.
+_REQUEST = 14
+#: What is left must say something.
+_LEAST = 4
+_BREAK = re.compile(rf"[,、:{PAUSE}]+ ?|(?<= )[-–—]+ |(?<=[ก-๎])ว่า ?|(?<= )that |(?<= )")
+_EDGES = f" ,、:-–—.!?{PAUSE}"
+#: A shorter request that explains this much of what the best one does is taken for the whole.
+_NEARLY = 0.65
+_SIGN = re.compile(rf"(?:[,、:{PAUSE}\-–—]+|ว่า|that) ?\Z")
+_CLAUSES = re.compile(r"[,，、。.;；!?！？\n]|(?<=[ก-๎]) (?=[ก-๎])")
+_TELLING = re.compile(r"[0-9\x00]")
+_CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]")
+
+
+def kept_words(hearing: Hearing, span: tuple[int, int]) -> str:
+    """What somebody asks to be kept, without the request; the whole where the two cannot be told apart."""
+    start, end = span
+    said = hearing.said[start:end]
+    weighs = sorter().told(said, Sort.REMEMBER)
+    mean = sum(weighs) // max(1, len(weighs))
+    sums = [0, *accumulate(one - max(mean, 0) for one in weighs)]
+    found: list[tuple[int, int, tuple[int, int]]] = []
+    for at in _cuts(said):
+        for request, rest in (((0, at), (at, len(said))), ((at, len(said)), (0, at))):
+            gain = sums[request[1]] - sums[request[0]]
+            if gain > 0 and _may_go(hearing, start, request) and _says(said[slice(*rest)]):
+                found.append((gain, request[1] - request[0], (start + rest[0], start + rest[1])))
+    most = max((gain for gain, _, _ in found), default=0)
+    # To lose some of what was to be kept is worse than to keep some of the request with it.
+    near = [(size, rest) for gain, size, rest in found if gain >= most * _NEARLY]
+    signed = [one for one in near if _is_signed(hearing, start, one[1])]
+    _, cut = min(signed or near, default=(0, span))
+    return words(hearing, *cut)
+
+
+def _is_signed(hearing: Hearing, start: int, rest: tuple[int, int]) -> bool:
+    """Whether a sign or a word such as "that" stands where what is to be kept begins or ends."""
+    at = rest[0] if rest[0] > start else rest[1]
+    return _SIGN.search(hearing.said[max(start, at - 5) : at]) is not None
+
+
+def _says(rest: str) -> bool:
+    """Whether enough is left to be kept."""
+    return len(rest.strip(_EDGES)) >= (_LEAST if rest.isascii() else _LEAST // 2)
+
+
+def _may_go(hearing: Hearing, start: int, span: tuple[int, int]) -> bool:
+    """Whether a stretch is short and plain enough to be nothing but a request."""
+    low, high = start + span[0], start + span[1]
+    said, typed = hearing.said[low:high], hearing.view.slice(low, high)
+    short = len(said.split()) <= _REQUEST and len(said) <= 90
+    return short and bool(said.strip()) and not _TELLING.search(said) and not _CAPITAL.search(typed)
+
+
+def _cuts(said: str) -> Iterator[int]:
+    """Where a request may end or begin: at a sign, or between the first or last words."""
+    found = [one.end() for one in _BREAK.finditer(said, 1, len(said) - 1)]
+    yield from dict.fromkeys([*found[:_REQUEST], *found[-_REQUEST:]])
+
+
+def says_something(words: str, whole: str) -> bool:
+    """Whether a request names what to keep: "remember this for me" does not."""
+    if words != whole:
+        return True
+    said = view_of(words).text
+    weighs = sorter().told(said, Sort.REMEMBER)
+    telling = sum(1 for one in weighs if one <= 0)
+    return telling * 2 > len(weighs) or len(said) > 90
+
+
+def ways(text: str, book: Rulebook) -> list[tuple[str, str]]:
+    """The settings that a wish about answers comes to: a key and a value each.
+
+    Where the rules know what is meant, their key and value; else the topic's key, and the person's words.
+    """
+    for piece in (text, *_CLAUSES.split(text)[:8]):
+        if len(piece) <= 60 and (known := meaning(piece, book)):
+            return [known]
+    said = view_of(text).text
+    for name, pattern in _topics().items():
+        if pattern.search(said):
+            return [(f"response.{name}", text)]
+    return [(f"response.instruction.{sha256(said.encode()).hexdigest()[:8]}", text)]
+
+
+@cache
+def _topics() -> dict[str, re.Pattern[str]]:
+    data = tomllib.loads(packaged("manners"))
+    return {name: re.compile("|".join(phrases)) for name, phrases in data["topics"].items()}
+
+
+def without_what_stays(text: str) -> str:
+    """A word to forget, without the clauses that say what is to stay: "…, but keep the rent one"."""
+    clauses = [one for one in _CLAUSES.split(text) if one.strip()]
+    kept = [one for one in clauses if not _keeps().search(view_of(one).text)]
+    return " ".join(kept) if kept else text
+
+
+@cache
+def _keeps() -> re.Pattern[str]:
+    return re.compile("|".join(tomllib.loads(packaged("manners"))["keeps"]["phrases"]))
+
+
+def is_misheard(text: str) -> bool:
+    """Whether somebody says that what they said before was no command."""
+    return len(text) <= 160 and _misheard().search(view_of(text).text) is not None
+
+
+@cache
+def _misheard() -> re.Pattern[str]:
+    return re.compile("|".join(tomllib.loads(packaged("manners"))["misheard"]["phrases"]))
+
+
+@cache
+def _called() -> dict[str, str]:
+    return dict(tomllib.loads(packaged("manners"))["called"])
+
+
+def name_of_key(key: str | None) -> str:
+    """What people call the entry of a key; a note has no name."""
+    return next((called for name, called in _called().items() if (key or "").startswith(name)), "")
+
+
+@cache
+def _sensitive() -> re.Pattern[str]:
+    return re.compile("|".join(tomllib.loads(packaged("manners"))["sensitive"]["phrases"]))
+
+
+def is_sensitive(text: str) -> bool:
+    """Whether a statement about oneself is one that may do harm where others see it."""
+    return _sensitive().search(view_of(text).text) is not None

@@ -1,0 +1,301 @@
+"""What a person does with each part of a message: rules that exclude, a model, then act, ask or leave."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+
+from lamina.language.clauses import UNSAID
+from lamina.language.examples import Example, told_sort
+from lamina.language.features import Hashes, features, named
+from lamina.language.hearing import Hearing, Sentence
+from lamina.language.rulebook import packaged
+from lamina.language.sorts import LEFT, Sort, sorter
+from lamina.language.view import PAUSE
+
+#: A message of more sentences than this is a paste: only rules look for commands in it.
+SENTENCES = 24
+#: And so is one that is longer than this.
+LONGEST = 2400
+#: How many clauses of a long sentence are looked at one by one.
+_CLAUSES = 16
+#: How much less a sentence that begins with its speaker is taken for one about others.
+_NOT_OTHERS = 1500
+#: The threshold of statements that begin with their speaker.
+OWN = "lasting own"
+#: A sentence longer than this may have one clause that counts.
+_LONG = 60
+#: How far into a correction somebody else may be named whose words it reports.
+_LEAD = 20
+#: How sure it must be that a question without "always" sets something.
+_ASKED_TO_SET = 3000
+#: So few words without "always" are about the answer at hand, unless it is as sure.
+_BRIEF = 2
+_CLAUSE = re.compile(rf"[,、{PAUSE}]|(?<= )[-–—]+(?= )")
+_EDGES = f" \t\n\v,，、;；:：-—–{PAUSE}"
+_END = "。．.!！?？"
+#: What stands between plain quotation marks, which may as well be apostrophes.
+_QUOTED = re.compile(r"(?<![a-z0-9])'[^'\n]{8,}'(?![a-z])")
+_HAN = re.compile("[\u3400-\u9fff]")
+_LETTER = re.compile(r"[^\W_]")
+
+
+@cache
+def _never_forgets() -> re.Pattern[str]:
+    return re.compile("|".join(tomllib.loads(packaged("manners"))["never_forgets"]["phrases"]))
+
+
+@cache
+def _own() -> re.Pattern[str]:
+    return re.compile("|".join(tomllib.loads(packaged("manners"))["own"]["phrases"]))
+
+
+def is_own(said: str) -> bool:
+    """Whether a folded sentence begins as one about its speaker, their family, animals or things does."""
+    return _own().match(said) is not None
+
+
+class Act(StrEnum):
+    """What is done about it."""
+
+    ACT = "act"
+    ASK = "ask"
+    LEAVE = "leave"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understood:
+    """One part of a message, as somebody means it."""
+
+    sort: Sort
+    act: Act
+    text: str  #: as typed
+    margin: int  #: how far it is ahead of what would be left alone, in thousandths of a logit
+    timed: bool  #: it may be meant for a time
+    lasts: bool  #: it also says something of the speaker that lasts
+    because: tuple[str, ...] = ()  #: what speaks most for it
+    span: tuple[int, int]  #: where it stands in the view
+    typed: tuple[int, int]  #: and in the message
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A stretch of the view with its scores."""
+
+    start: int
+    end: int
+    scores: dict[Sort, int]
+    seen: Hashes
+
+    @property
+    def sort(self) -> Sort:
+        return max(self.scores, key=lambda sort: self.scores[sort])
+
+    def margin(self, sort: Sort) -> int:
+        return self.scores[sort] - max(self.scores[one] for one in LEFT)
+
+
+def is_paste(hearing: Hearing) -> bool:
+    """Whether a message is too long to be what somebody says to their memory."""
+    return len(hearing.said) > LONGEST or len(hearing.sentences) > SENTENCES
+
+
+class Listener:
+    """A message as a model hears it; `examples` are what the person said of earlier ones."""
+
+    def __init__(self, hearing: Hearing, examples: Sequence[Example] = ()) -> None:
+        self.hearing, self._examples = hearing, examples
+        self._model = sorter()
+
+    def part(self, start: int, end: int) -> _Part:
+        seen = features(self.hearing, start, end)
+        scores = self._model.scores(seen)
+        if told := told_sort(self.hearing.view.slice(start, end), self._examples):
+            scores |= {told: max(scores.values()) + _TOLD}
+        elif is_own(self.hearing.said[start:end]):  # what begins with its speaker is hardly about others
+            scores |= {Sort.THIRD: scores[Sort.THIRD] - _NOT_OTHERS}
+        return _Part(start, end, scores, seen)
+
+    def parts(self) -> list[_Part]:
+        """The sentences of the message; a long one whose clause counts is that clause."""
+        if is_paste(self.hearing):
+            return []
+        sentences = [one for one in self.hearing.sentences if _has_words(self.hearing, one)]
+        return [self._told(one) for one in sentences]
+
+    def _told(self, sentence: Sentence) -> _Part:
+        whole = self.part(sentence.start, sentence.end)
+        if self.act(whole) is Act.ACT or sentence.end - sentence.start <= _LONG:
+            return whole
+        windows = [self.part(*span) for span in _windows(self.hearing, sentence)]
+        sure = [one for one in windows if one.sort not in LEFT and self.act(one) is Act.ACT]
+        return max(sure, key=lambda one: (one.margin(one.sort), one.end - one.start), default=whole)
+
+    def act(self, part: _Part) -> Act:
+        """What a part comes to: the rules may exclude it, the thresholds decide."""
+        sort, margin = part.sort, part.margin(part.sort)
+        if sort in LEFT or self._is_excluded(part):
+            return Act.LEAVE
+        limits = self._model.thresholds
+        if margin >= limits.get(self._limit(part), 0):
+            return Act.ACT
+        return Act.ASK if margin >= limits.get(f"ask {sort}", 1 << 30) else Act.LEAVE
+
+    def _limit(self, part: _Part) -> str:
+        """The name of the threshold for a part; a statement that begins with its speaker needs less."""
+        own = part.sort is Sort.LASTING and is_own(self.hearing.said[part.start : part.end])
+        return OWN if own else part.sort
+
+    def _is_excluded(self, part: _Part) -> bool:
+        """Quoted, supposed, reported or asked: none of it is the speaker's own statement."""
+        hearing, sentence = self.hearing, self.hearing.sentence_at(part.start)
+        said = hearing.said[part.start : part.end]
+        if part.sort is Sort.LASTING:
+            asked = sentence.marked and part.end >= sentence.end
+            quoted = UNSAID in said or _QUOTED.search(said) is not None
+            return (
+                asked
+                or quoted
+                or _never_forgets().search(said) is not None
+                or not hearing.is_spoken(sentence, part.end)
+            )
+        if part.sort is Sort.CORRECT:
+            asked = sentence.marked and part.end >= sentence.end
+            lead = _LEAD // 3 if _HAN.search(said) else _LEAD
+            return asked or not hearing.is_spoken(sentence, min(part.end, part.start + lead))
+        if part.sort is Sort.SET:  # "whenever you show me code" supposes nothing
+            asked = sentence.marked and part.end >= sentence.end
+            report = hearing.cue("reports").search(said)
+            reported = report is not None and not hearing.cue("reports_self").search(said[: report.start()])
+            brief = len(said.split()) <= _BRIEF and len(said) <= 8 * _BRIEF  # about one answer, as a rule
+            once = (asked or brief) and not hearing.cue("lasts").search(said)
+            return reported or (once and part.margin(part.sort) < _ASKED_TO_SET)
+        return part.sort is Sort.TEMPORARY and not hearing.is_spoken(sentence, part.start + 1)
+
+    def understood(self, part: _Part) -> Understood:
+        names = named(self.hearing, part.start, part.end)
+        return Understood(
+            sort=part.sort,
+            act=self.act(part),
+            text=words(self.hearing, part.start, part.end),
+            margin=part.margin(part.sort),
+            timed=part.scores[Sort.TEMPORARY] >= part.scores[part.sort] - _TIMED,
+            lasts=part.margin(Sort.LASTING) >= self._model.thresholds.get(Sort.LASTING, 0),
+            because=tuple(self._model.strongest(part.seen, part.sort, names)),
+            span=(part.start, part.end),
+            typed=self.hearing.span(part.start, part.end),
+        )
+
+
+#: What the person's own word about a sentence is worth, beside the model's.
+_TOLD = 10_000
+#: How far the model must be ahead before it is believed against a rule.
+_VETO, _SWAP = 2500, 600
+#: How near it may be to something meant for a time, where a time is named.
+_TIMED = 2500
+#: And how far a question must sound like a request to remember.
+_ASKED = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What the model says of a command that a rule found."""
+
+    vetoed: bool  #: it is no command at all
+    instead: Sort | None  #: it is a command of another sort
+    timed: bool  #: it may be meant for a time
+
+
+def doubt(hearing: Hearing, span: tuple[int, int], sort: Sort, examples: Sequence[Example] = ()) -> Doubt:
+    """Whether what a rule took for a command of this sort is one; `span` is in the message."""
+    sentence = _sentence_of(hearing, span)
+    part = Listener(hearing, examples).part(sentence.start, sentence.end)
+    best, own = part.sort, max(score for one, score in part.scores.items() if one not in LEFT)
+    ahead = part.scores[best] - part.scores[sort]
+    margin = own - max(part.scores[one] for one in LEFT)
+    asked = sentence.marked and margin < _ASKED
+    return Doubt(
+        vetoed=sort is Sort.REMEMBER and (-margin >= _VETO or asked),
+        instead=best if best not in LEFT and best is not sort and ahead >= _SWAP else None,
+        timed=part.scores[Sort.TEMPORARY] >= part.scores[best] - _TIMED,
+    )
+
+
+def said_around(hearing: Hearing, span: tuple[int, int]) -> str:
+    """The sentence, as typed, in which a stretch of the message stands."""
+    sentence = _sentence_of(hearing, span)
+    return words(hearing, sentence.start, sentence.end)
+
+
+def _sentence_of(hearing: Hearing, span: tuple[int, int]) -> Sentence:
+    """The sentence in which the middle of a stretch of the message stands."""
+    at = bisect_left(hearing.view.starts, (span[0] + span[1]) // 2)
+    return hearing.sentence_at(min(at, max(0, len(hearing.said) - 1)))
+
+
+def understand(
+    hearing: Hearing, taken: Sequence[tuple[int, int]] = (), examples: Sequence[Example] = ()
+) -> list[Understood]:
+    """What each part of a message is, in order; `taken` are stretches of the text that rules made commands
+    of, `examples` what the person said of sentences before. Never raises; linear in the text.
+    """
+    listener = Listener(hearing, examples)
+    parts = [one for one in listener.parts() if not _overlaps(hearing.span(one.start, one.end), taken)]
+    return list(_joined(hearing, [listener.understood(one) for one in parts]))
+
+
+def _overlaps(span: tuple[int, int], taken: Sequence[tuple[int, int]]) -> bool:
+    return any(low < span[1] and span[0] < high for low, high in taken)
+
+
+def _joined(hearing: Hearing, parts: Sequence[Understood]) -> Iterator[Understood]:
+    """Statements that only go on with the one before stand with it: "I don't drive. Never learned."."""
+    last: Understood | None = None
+    for one in parts:
+        if last is not None and _goes_on(hearing, last, one):
+            span = (last.span[0], one.span[1])
+            last = replace(last, span=span, typed=hearing.span(*span), text=words(hearing, *span))
+            continue
+        if last is not None:
+            yield last
+        last = one
+    if last is not None:
+        yield last
+
+
+def _goes_on(hearing: Hearing, last: Understood, one: Understood) -> bool:
+    """Whether a lasting statement without a subject of its own follows another."""
+    said = hearing.said[one.span[0] : one.span[1]].lstrip(_EDGES)
+    both = last.sort is one.sort is Sort.LASTING and last.act is not Act.LEAVE
+    return both and not hearing.cue("speakers").match(said)
+
+
+def words(hearing: Hearing, start: int, end: int) -> str:
+    """What was typed there, on one line, with its full stop."""
+    said = hearing.view
+    if end < len(said.text) and said.slice(end, end + 1) in _END and said.slice(end, end + 1):
+        end += 1
+    return " ".join(said.slice(start, end).split()).strip(_EDGES)
+
+
+def _has_words(hearing: Hearing, sentence: Sentence) -> bool:
+    said = hearing.said[sentence.start : sentence.end]
+    return bool(_LETTER.search(said.replace(UNSAID, "")))
+
+
+def _windows(hearing: Hearing, sentence: Sentence) -> Iterator[tuple[int, int]]:
+    """Every clause of a sentence, and every two that follow one another."""
+    cuts = [found.span() for found in _CLAUSE.finditer(hearing.said, sentence.start, sentence.end)]
+    starts = [sentence.start, *(end for _, end in cuts)][:_CLAUSES]
+    ends = [*(start for start, _ in cuts), sentence.end][: len(starts)]
+    if len(starts) < 2:
+        return
+    for size in (1, 2):
+        for at in range(len(starts) - size + 1):
+            if _LETTER.search(hearing.said, starts[at], ends[at + size - 1]):
+                yield starts[at], ends[at + size - 1]

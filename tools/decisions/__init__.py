@@ -1,0 +1,1 @@
+"""Trains the model that tells which sentences settle something."""
