@@ -1,0 +1,1 @@
+"""Studio: the pages on which people see, correct, approve and undo what agents know."""
