@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lamina.ranking.confidence import Spread
 from lamina.ranking.conversation import OTHER_VOICE, Places, Talk, spread
 from lamina.ranking.lexical import Shelf, Words, inverse_frequency, offsets
 from lamina.ranking.question import Manner, Question
@@ -17,8 +18,15 @@ from lamina.ranking.question import Manner, Question
 Floats = NDArray[np.float64]
 
 #: What meaning counts beside words that say all of the question, times the fourth root of the encoder's reach
-#: of it. In a conversation people seldom say a thing in the words in which it is asked for later.
+#: of it.
 MEANING, MEANING_SPOKEN = 0.6, 1.0
+#: Words that say half of the question count half. Less is what any text has that names the same person or
+#: thing, and counts next to nothing; more is what only a text has that was said in the same words.
+HALF, STEEP = 0.5, 12.0
+#: But what has a word of the question is never lost.
+LEAST = 0.01
+#: The same where texts have so many terms on the average: there is more in a long one than its vector says.
+LONG, HALF_LONG = 80, 0.35
 #: The same, by how the question is asked.
 TRUST: Mapping[Manner, float] = {Manner.EXACT: 0.5, Manner.MIXED: 0.8}
 #: What the likest turn of a session is worth to the others of it.
@@ -45,7 +53,8 @@ class Candidate:
 class Blend:
     """Every text of the searched shelves with its score; put in order only as far as asked.
 
-    `told` is how much of the question the words of the best text, or conversation, say: from 0 to 1.
+    `told` is what the words count, by how much of the question those of the best text, or conversation, say:
+    from 0 to 1.
     """
 
     def __init__(self, shelves: Sequence[Shelf], parts: Mapping[str, Floats], told: float) -> None:
@@ -58,6 +67,12 @@ class Blend:
 
     def __len__(self) -> int:
         return len(self._found)
+
+    @property
+    def spread(self) -> Spread:
+        """How like the question all of them are."""
+        like = self._parts["meaning"]
+        return Spread.of(like[like > 0.0].tolist())
 
     def best(self, count: int) -> list[Candidate]:
         """At least the best so many, in order: where the cut would fall among equals, all of them are in."""
@@ -97,8 +112,8 @@ def blended(
 ) -> Blend:
     """The sum of what words and meaning say; sessions lend to their turns.
 
-    Words are scaled by their best, and by how much of the question that says: where only a word of it is
-    anywhere, meaning decides. Meaning is scaled by its best and has no least, because the same likeness is
+    Words are scaled by their best, and by whether that says enough of the question: where only a word of it
+    is anywhere, meaning decides. Meaning is scaled by its best and has no least, because the same likeness is
     much for one question and little for another. `meaning` is the likeness of each shelf's slots to the
     question, and the encoder's reach of it.
     """
@@ -110,12 +125,16 @@ def blended(
         if shelf.number in meaning[0]:
             likeness[start : start + shelf.next_slot] = meaning[0][shelf.number]
     share, told = _told(question, words, shelves, talk)
+    average = sum(shelf.length for shelf in shelves) / max(1, sum(shelf.members for shelf in shelves))
+    half = HALF if average < LONG else HALF_LONG
+    steep = told**STEEP / (told**STEEP + half**STEEP)
+    trusted = max(steep, LEAST) if np.any(likeness > 0.0) else 1.0  # without meaning words are all there is
     most = MEANING if talk is None else MEANING_SPOKEN
     weight = most * float(np.sqrt(np.sqrt(meaning[1]))) * TRUST.get(question.manner, 1.0)
     near = _nearness(likeness, talk, question.own) * weight
-    score = np.where((lexical > 0.0) | _likest(likeness), lexical * told + near, 0.0)
+    score = np.where((lexical > 0.0) | _likest(likeness), lexical * trusted + near, 0.0)
     parts = {"lexical": alone, "meaning": np.maximum(likeness, 0.0), "conversation": lent, "share": share}
-    return Blend(shelves, {"score": score, **parts}, told)
+    return Blend(shelves, {"score": score, **parts}, trusted)
 
 
 def _told(
@@ -126,7 +145,9 @@ def _told(
     A term that no text has is part of the question all the same.
     """
     unknown = inverse_frequency(sum(shelf.members for shelf in shelves), 0)
-    worth = [words.rarity.get(term, weight * unknown) for term, weight in question.weights.items()]
+    guessed = [rarity for term, rarity in words.rarity.items() if term not in question.weights]
+    most = max(guessed, default=unknown)  # of a word with a letter wrong, what was found instead
+    worth = [words.rarity.get(term, min(most, weight * unknown)) for term, weight in question.weights.items()]
     content = max(sum(sorted(worth, reverse=True)[:CONTENT]), 1e-9)
     covered = np.zeros(words.size)
     spoken = np.zeros(1 if talk is None else talk.sessions)

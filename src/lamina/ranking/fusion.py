@@ -58,6 +58,9 @@ class Fused:
     scores: dict[str, float] = field(default_factory=dict)
     adjustments: dict[str, float] = field(default_factory=dict)  #: `+near` is added, `*layer` multiplied
     share: float = 0.0  #: how much of the question its words say
+    place: tuple[int, ...] = ()  #: its shelf and slot; empty where it was named and not found
+    confidence: float = 0.0  #: how sure it is that this answers the question
+    uncertainty: str = "high"  #: the same in a word
 
 
 def boost(layer: str, manner: Manner) -> float:

@@ -21,8 +21,6 @@ _MONTHS = timedelta(days=31)
 _ENOUGH = 0.7  #: of the question's terms, in one of the best three
 #: Likeness of meaning from which a thing is worth acting on that shares no word with what was asked.
 _LIKELY = 0.3
-#: How much of a question a text has to say to be an answer, or perhaps one; less where more speaks for it.
-_LOW, _MEDIUM, _AGREED = 0.7, 0.4, 0.25
 
 
 def tier_of(path: str) -> tuple[str, int]:
@@ -67,15 +65,3 @@ def is_likely(scores: Mapping[str, float]) -> bool:
     A search shows the best there is and says how unsure it is; nobody is sent off on a guess.
     """
     return bool(scores.keys() - {"meaning"}) or scores.get("meaning", 0.0) >= _LIKELY
-
-
-def uncertainty(share: float, *, agreed: bool, exact: bool) -> str:
-    """How unsure it is that this answers the question: low, medium or high.
-
-    `share` is how much of what the question is about its words say, `agreed` that it is also the likest in
-    meaning, or from the time that is asked about. What shares no word with the question is always unsure: a
-    likeness alone cannot tell.
-    """
-    if exact or share >= _LOW:
-        return "low"
-    return "medium" if share >= (_AGREED if agreed else _MEDIUM) else "high"

@@ -100,6 +100,22 @@ def says_when(text: str) -> bool:
     return bool(_rules().dated.search(text.casefold()))
 
 
+def says_changed(text: str) -> bool:
+    """Whether a statement says that something is not as it was."""
+    return _change()["changed"].search(text.casefold()) is not None
+
+
+def asks_before(question: str) -> bool:
+    """Whether a question asks how it was, and not how it is."""
+    return _change()["before"].search(question.casefold()) is not None
+
+
+@lru_cache(maxsize=1)
+def _change() -> dict[str, re.Pattern[str]]:
+    data = tomllib.loads((files("lamina.ranking") / "data" / "change.toml").read_text("utf-8"))
+    return {name: re.compile("|".join(patterns)) for name, patterns in data.items()}
+
+
 def _period(form: str, back: int, found: re.Match[str], now: datetime) -> Period | None:
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     groups = found.groupdict()

@@ -9,7 +9,6 @@ from lamina.encoders.port import Embedder
 from lamina.errors import LaminaError
 from lamina.retrieval.meaning import compare as meanings
 from lamina.similarity.compare import Comparison, compare
-from lamina.text.terms import query_terms, terms
 
 
 def compared(embedder: Embedder | None, text: str, others: Sequence[str]) -> list[Comparison]:
@@ -19,16 +18,3 @@ def compared(embedder: Embedder | None, text: str, others: Sequence[str]) -> lis
         with suppress(LaminaError):
             alike = [one.likeness for one in meanings(embedder, text, others)]
     return [compare(text, other, like) for other, like in zip(others, alike, strict=True)]
-
-
-def closeness(embedder: Embedder | None, text: str, others: Sequence[str]) -> list[float]:
-    """Of each of the others to the text: the encoder's calibrated likeness, or the share of words if more."""
-    words = set(query_terms(text))
-    shared = [len(words & set(terms(other))) / len(words) if words else 0.0 for other in others]
-    if embedder is None or not others:
-        return shared
-    try:
-        alike = meanings(embedder, text, others)
-    except LaminaError:  # one that is asked over a network, and does not answer
-        return shared
-    return [max(one, other.likeness) for one, other in zip(shared, alike, strict=True)]

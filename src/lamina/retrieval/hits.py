@@ -16,11 +16,11 @@ from lamina.ranking.fusion import Fused, Traits, adjust, newest_first, ranks_by,
 from lamina.ranking.lexical import Shelf, Words, ranked
 from lamina.ranking.question import Question, guessed, guesses, misread, mistyped, understood
 from lamina.ranking.rerank import DEPTH, Reranker, closeness, judged, near_duplicates
-from lamina.ranking.tiers import uncertainty
 from lamina.retrieval.candidates import at_slots, named, source_of
 from lamina.retrieval.candidates import loaded as things
-from lamina.retrieval.meaning import likeness, weight_of
+from lamina.retrieval.meaning import Alike, alike
 from lamina.retrieval.packing import packed
+from lamina.retrieval.weighing import put_changes_first, put_on_scale, weigh
 from lamina.storage.database import Transaction
 from lamina.storage.layers import LayerRows
 from lamina.storage.memories import Memories
@@ -41,6 +41,7 @@ class Means:
 
     pool: int = 64  #: how many candidates are looked at closely; the same for every k
     embedder: Embedder | None = None
+    table: Embedder | None = None  #: answers where `embedder` cannot, or has not read everything yet
     fusion: str = "sum"  #: or `rrf`, the form of the documents
     plain_decay: bool = False
     reranker: Reranker | None = None
@@ -81,7 +82,14 @@ def _exact(reading: Reading) -> list[str]:
     return list(dict.fromkeys(ids))
 
 
-def _searched(reading: Reading) -> tuple[Blend, Words]:
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    blend: Blend
+    words: Words
+    meaning: Alike
+
+
+def _searched(reading: Reading) -> _Searched:
     """Every text of the caller's shelves by words, conversation and meaning, densely."""
     text_index, question = TextIndex(reading.transaction), reading.question
     numbers = [shelf.number for shelf in reading.shelves]
@@ -96,11 +104,11 @@ def _searched(reading: Reading) -> tuple[Blend, Words]:
         more = [one for one in meant if one not in question.weights]
         blocks += text_index.blocks(numbers, more)
         words = ranked(blocks, reading.shelves, weights, question.support)
-    embedder = reading.means.embedder
-    known = weight_of(embedder, question.text)
-    alike = likeness(reading.transaction, embedder, question.text, reading.shelves) if known else {}
+    encoders = (reading.means.embedder, reading.means.table)
+    meaning = alike(reading.transaction, encoders, question.text, reading.shelves)
     places = text_index.places(reading.shelves)
-    return blended(question, words, reading.shelves, places, (alike, known)), words
+    blend = blended(question, words, reading.shelves, places, (meaning.likeness, meaning.reach))
+    return _Searched(blend, words, meaning)
 
 
 def _resolved(reading: Reading, candidates: Sequence[Candidate]) -> dict[tuple[int, int], str]:
@@ -135,18 +143,20 @@ def _found(reading: Reading, blend: Blend, wanted: int) -> list[Fused]:
     while True:
         candidates = blend.best(count)
         ids = _resolved(reading, candidates)
-        found = [
-            Fused(ids[one.shelf, one.slot], one.score, scores=_scores(one), share=one.share)
-            for one in candidates
-            if (one.shelf, one.slot) in ids
-        ]
+        found = [_fused(ids[one.shelf, one.slot], one) for one in candidates if (one.shelf, one.slot) in ids]
         if len(found) >= wanted or count >= len(blend):
             return sorted(found, key=lambda one: (-one.score, one.id))[:wanted]
         count *= 4
 
 
+def _fused(memory_id: str, one: Candidate) -> Fused:
+    place = (one.shelf, one.slot)
+    return Fused(memory_id, one.score, scores=_scores(one), share=one.share, place=place)
+
+
 def _scores(one: Candidate) -> dict[str, float]:
     parts = {"lexical": one.lexical, "meaning": one.meaning, "conversation": one.conversation}
+    parts |= {"share": one.share}
     return {name: value for name, value in parts.items() if value > 0.0}
 
 
@@ -160,6 +170,7 @@ class Answer:
     chosen: tuple[str, ...]  #: ids of those that differ, in the order in which they are shown
     query: Query  #: as it was read, with the phases it may see
     linked: bool = False  #: whether there may be relations where it was looked
+    waiting: bool = False  #: whether texts were met that have no vector in the store yet
 
 
 #: How many characters of politeness may follow what somebody asks to be remembered: "ครับ", "please".
@@ -171,8 +182,9 @@ def find_hits(transaction: Transaction, query: Query, now: datetime, means: Mean
     reading = _reading(transaction, query, now, means)
     order: list[Fused] = []
     memories: dict[str, Memory] = {}
-    if reading.shelves:
-        order, memories = _ordered(reading)
+    searched = _searched(reading) if reading.shelves else None
+    if searched is not None:
+        order, memories = _ordered(reading, searched)
     chosen = _chosen(query.text, order, memories)
     hits = [_hit(one, memories[one.id], reading.question.words) for one in chosen[: query.k]]
     kept, budget = packed(hits, query.budget_tokens), query.budget_tokens
@@ -182,7 +194,8 @@ def find_hits(transaction: Transaction, query: Query, now: datetime, means: Mean
         beside = Relations(transaction).beside(reading.query, [hit.id for hit in kept], now, left)
         found = replace(found, related=beside)
     ids = tuple(one.id for one in chosen)
-    return Answer(found, memories, tuple(order), ids, reading.query, reading.linked)
+    waiting = searched is not None and searched.meaning.waiting
+    return Answer(found, memories, tuple(order), ids, reading.query, reading.linked, waiting)
 
 
 def _reading(transaction: Transaction, query: Query, now: datetime, means: Means) -> Reading:
@@ -193,10 +206,10 @@ def _reading(transaction: Transaction, query: Query, now: datetime, means: Means
     return Reading(transaction, query, now, understood(query.text, now), shelves, means)
 
 
-def _ordered(reading: Reading) -> tuple[list[Fused], dict[str, Memory]]:
+def _ordered(reading: Reading, searched: _Searched) -> tuple[list[Fused], dict[str, Memory]]:
     """What was found, best first. The best of the pool are looked at closely; the rest follow as they are."""
     means, question = reading.means, reading.question
-    blend, words = _searched(reading)
+    blend, words = searched.blend, searched.words
     found = _found(reading, blend, max(means.pool, 2 * reading.query.k))
     head, tail = found[: means.pool], found[means.pool :]
     exact = _exact(reading)
@@ -227,6 +240,10 @@ def _ordered(reading: Reading) -> tuple[list[Fused], dict[str, Memory]]:
     last = head[-1].score if head else 0.0
     for one in tail:
         one.score = min(one.score, last)
+    weigh(head + tail, searched.meaning, blend)
+    put_changes_first(reading.transaction, question.text, searched.meaning, reading.shelves, head, memories)
+    if means.fusion == "sum":
+        put_on_scale(head + tail)
     return head + tail, memories
 
 
@@ -323,18 +340,14 @@ def _hit(one: Fused, memory: Memory, words: Sequence[str]) -> Hit:
         source=source_of(memory),
         tokens=count_tokens(memory.text),
         trust=memory.provenance.trust,
-        uncertainty=uncertainty(one.share, agreed=_agreed(one), exact="exact" in one.ranks),
+        confidence=one.confidence,
+        uncertainty=one.uncertainty,
     )
 
 
 def _forged(memory: Memory) -> bool:
     """Whether somebody gave it a key that was closed later, or is: it is never told as known."""
     return is_reserved(memory.key or "") and memory.authority is not Authority.SYSTEM_IMPOSED
-
-
-def _agreed(one: Fused) -> bool:
-    """Whether more than its words speaks for it: its meaning, or the time that is asked about."""
-    return one.ranks.get("meaning") == 1 or "*period" in one.adjustments
 
 
 def _reasons(one: Fused, memory: Memory, words: Sequence[str]) -> tuple[str, ...]:

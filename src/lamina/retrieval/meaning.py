@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,12 @@ from lamina.errors import LaminaError
 from lamina.model import Memory
 from lamina.ranking.lexical import Shelf
 from lamina.storage.database import Database, Transaction
+from lamina.storage.text_index import TextIndex
 from lamina.storage.vectors import Vectors
 from lamina.text.normalise import language_of
+
+#: So many texts without a vector are read while a question waits, a few milliseconds each.
+AT_ONCE = 64
 
 
 def meant(name: str | None, text: str) -> str:
@@ -53,21 +58,79 @@ def weight_of(embedder: Embedder | None, question: str) -> float:
         return 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """How alike texts are to a question, as the encoder that answers it sees them."""
+
+    likeness: Mapping[int, NDArray[np.float32]]  #: by shelf number, of each slot
+    reach: float = 0.0  #: how much of the question it understands, from 0 to 1
+    waiting: bool = False  #: whether there are texts that have no vector of the first encoder in the store
+    encoder: str = ""  #: the id of the one that answers; empty where none does
+    read: Mapping[int, Mapping[int, NDArray[np.float32]]] = field(default_factory=dict)  #: not stored yet
+
+
+def alike(
+    transaction: Transaction, encoders: Sequence[Embedder | None], question: str, shelves: Sequence[Shelf]
+) -> Alike:
+    """What the first encoder says that can be had and has a vector of every text on these shelves.
+
+    A few texts that have none yet are read now; where there are more, the next encoder answers, so that two
+    are never compared. The last one answers with what it has; without any, words alone find.
+    """
+    usable = [one for one in dict.fromkeys(encoders) if one is not None]
+    waiting = False
+    for number, encoder in enumerate(usable):
+        reach = weight_of(encoder, question)
+        try:
+            lacking = _lacking(transaction, encoder, shelves) if reach else None
+        except LaminaError:
+            lacking = None
+        last = number == len(usable) - 1
+        waiting = waiting or (number == 0 and lacking != {})
+        if reach and (last or lacking is not None):
+            found = likeness(transaction, encoder, question, shelves, lacking or {})
+            if found.likeness or last:
+                return replace(found, reach=reach, waiting=waiting)
+    return Alike({})
+
+
+def _lacking(
+    transaction: Transaction, encoder: Embedder, shelves: Sequence[Shelf]
+) -> dict[int, dict[int, str]] | None:
+    """By shelf and slot the texts without a vector of this encoder; None if they are too many to read now."""
+    vectors, name = Vectors(transaction), encoder.embedder_id
+    counts = {shelf: vectors.lacking_on(name, shelf) for shelf in shelves}
+    most = AT_ONCE if patient(encoder) is encoder else 0  # one elsewhere is asked for the question alone
+    if sum(counts.values()) > most:
+        return None
+    found = {}
+    for shelf, count in counts.items():
+        if count and (texts := vectors.newest_lacking(name, encoder.dimension, shelf, count)):
+            found[shelf.number] = {slot: meant(*text) for slot, text in texts.items()}
+    return found
+
+
 def likeness(
-    transaction: Transaction, embedder: Embedder | None, question: str, shelves: Sequence[Shelf]
-) -> dict[int, NDArray[np.float32]]:
+    transaction: Transaction,
+    embedder: Embedder | None,
+    question: str,
+    shelves: Sequence[Shelf],
+    lacking: Mapping[int, Mapping[int, str]] = MappingProxyType({}),
+) -> Alike:
     """By shelf number, how alike the text in each slot is to the question: a cosine, 0 without a vector.
 
-    A shelf without vectors of this encoder is left out, and all are where the encoder cannot be had:
-    then words alone find.
+    `lacking` are texts that get theirs now. A shelf without any vector of this encoder is left out, and all
+    are where the encoder cannot be had: then words alone find.
     """
     if embedder is None or not shelves:
-        return {}
+        return Alike({})
     try:
         asked, name = embedder.embed([question])[0], embedder.embedder_id
+        made = {number: vectors_of(embedder, texts) for number, texts in lacking.items()}
     except LaminaError:
-        return {}
-    return Vectors(transaction).likeness(name, asked, shelves)
+        return Alike({})
+    found = Vectors(transaction).likeness(name, asked, shelves, made)
+    return Alike(found, encoder=name if found else "", read=made)
 
 
 def embed_some(database: Database, embedder: Embedder | None, limit: int) -> int:
@@ -108,20 +171,32 @@ class Meaning:
     """Whether search by meaning is on."""
 
     embedder: str | None  #: the id of the encoder; None while it cannot be had
-    missing: int  #: texts that are found by their words only, until they have a vector
+    missing: int  #: texts that wait for its vector
     problem: str = ""
+    texts: int = 0  #: how many there are in all
+    meanwhile: str | None = None  #: the encoder that answers until the texts that wait are few
 
 
-def meaning_of(database: Database, embedder: Embedder | None, setting: str) -> Meaning:
+def meaning_of(
+    database: Database, embedder: Embedder | None, table: Embedder | None, setting: str
+) -> Meaning:
     """The state of search by meaning; asks the encoder who it is."""
     if embedder is None:
-        why = "it is set to `none`" if setting == "none" else "the encoder's table is not installed"
+        why = "it is set to `none`" if setting == "none" else "the package `lamina-encoder` is not installed"
         return Meaning(embedder=None, missing=0, problem=f"Off: {why}.")
     try:
         name = embedder.embedder_id
     except LaminaError as error:
-        return Meaning(embedder=None, missing=0, problem=error.message)
-    return Meaning(embedder=name, missing=database.read(lambda tx: Vectors(tx).missing(name)))
+        return Meaning(embedder=None, missing=0, problem=error.message, meanwhile=_name_of(table))
+    missing, texts = database.read(lambda tx: (Vectors(tx).missing(name), sum(TextIndex(tx).members())))
+    other = _name_of(table) if missing > AT_ONCE and table is not embedder else None
+    return Meaning(embedder=name, missing=missing, texts=texts, meanwhile=other)
+
+
+def _name_of(table: Embedder | None) -> str | None:
+    with suppress(LaminaError):
+        return None if table is None else table.embedder_id
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,6 +181,12 @@ def _weight(units: Sequence[str]) -> float:
 
 @lru_cache(maxsize=4096)
 def _read(text: str) -> _Reading:
+    bare, turns, poles = bared(text)
+    return _Reading(tuple(_units(bare)), turns, poles)
+
+
+def bared(text: str) -> tuple[str, int, frozenset[tuple[int, int]]]:
+    """A statement without what carries nothing, whether it is turned round, and the opposites it names."""
     rules = _rules()
     view = rules.harmless.sub(" ", folded(text[:_LONGEST]))
     turns = len(rules.negations.findall(view))
@@ -189,7 +195,7 @@ def _read(text: str) -> _Reading:
     bare = rules.poles.sub(lambda found: f" ¤{rules.sides[found[0]][0]} ", bare)
     bare = rules.synonyms.sub(lambda found: f" {rules.stands_for[found[0]]} ", bare)
     bare = rules.fillers.sub(" ", bare)
-    return _Reading(tuple(_units(bare)), turns % 2, poles)
+    return bare, turns % 2, poles
 
 
 def _units(view: str) -> list[str]:

@@ -120,6 +120,14 @@ class Vectors:
                 part[some] = _dots(rows[some], question) * scale[some] / length
         return out
 
+    def row(self, slot: int) -> Small | None:
+        """The vector in a slot; None where there is none."""
+        chunk = self.chunks.get(slot // _CHUNK)
+        if chunk is None or slot % _CHUNK >= len(chunk.vectors):
+            return None
+        found = chunk.vectors[slot % _CHUNK]
+        return found if found.any() else None
+
     def newest(self, first: int) -> Iterator[Part]:
         """What stands in its slots, without most of what stands before a slot."""
         for number, chunk in self.chunks.items():

@@ -1,0 +1,95 @@
+"""How sure it is that a text answers a question: one probability of what meaning and words say of it."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+#: Of what a question is about, so much may be said by any text that names the same person or thing.
+NAMED = 0.6
+#: Below the first as many questions without an answer lie as questions with one above it; from the second on
+#: a hit is told without a word of doubt.
+DOUBTFUL, SURE = 0.35, 0.45
+
+
+#: What is usual: of so many texts, the average likeness to a question and how far they differ.
+_USUAL, _MEAN, _DEVIATION = 8, 0.12, 0.12
+#: A text of the very time that is asked about says that much of the question by its date.
+DATED = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How like a question the texts are that were looked at: on the average, and how far they differ."""
+
+    mean: float
+    deviation: float
+
+    @classmethod
+    def of(cls, likenesses: Sequence[float]) -> Spread:
+        """That of some likenesses; a few are read as if they stood among others as they usually are."""
+        count = len(likenesses)
+        mean = (sum(likenesses) + _USUAL * _MEAN) / (count + _USUAL)
+        squares = sum((one - mean) ** 2 for one in likenesses) + _USUAL * _DEVIATION**2
+        return cls(round(mean, 6), round(math.sqrt(squares / (count + _USUAL)), 6))
+
+    def standard(self, likeness: float) -> float:
+        """So many deviations above the average: the same scale for every encoder."""
+        return (likeness - self.mean) / self.deviation
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for a text."""
+
+    likeness: float | None  #: to the question; None where it has no vector
+    behind: float  #: by how much it is less like it than the likest
+    share: float  #: how much of what the question is about its words say
+
+
+def evidence(likenesses: Sequence[float | None], shares: Sequence[float]) -> list[Evidence]:
+    """What speaks for each of some texts beside the others."""
+    best = max((one for one in likenesses if one is not None), default=0.0)
+    return [
+        Evidence(likeness, 0.0 if likeness is None else best - likeness, share)
+        for likeness, share in zip(likenesses, shares, strict=True)
+    ]
+
+
+def confidence(found: Evidence, encoder: str, spread: Spread) -> float:
+    """The probability that a text answers its question, as encoders of this id see it.
+
+    An encoder that nobody has measured is read by how far a likeness stands out on these very shelves.
+    """
+    words = max(0.0, (found.share - NAMED) / (1.0 - NAMED))
+    if found.likeness is None or not encoder:
+        return _probability(_table("words"), {"words": words})
+    if encoder in _tables():
+        told = {"likeness": found.likeness, "behind": found.behind, "words": words}
+        return _probability(_table(encoder), told)
+    behind = spread.standard(found.likeness + found.behind) - spread.standard(found.likeness)
+    told = {"likeness": spread.standard(found.likeness), "behind": behind, "words": words}
+    return _probability(_table("other"), told)
+
+
+def uncertainty(sure: float) -> str:
+    """The same in a word: low, medium or high."""
+    return "low" if sure >= SURE else "medium" if sure >= DOUBTFUL else "high"
+
+
+def _probability(weights: Mapping[str, float], told: Mapping[str, float]) -> float:
+    total = weights["base"] + sum(weights[name] * value for name, value in told.items())
+    return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total)))), 4)
+
+
+def _table(name: str) -> Mapping[str, float]:
+    return _tables()[name]
+
+
+@lru_cache(maxsize=1)
+def _tables() -> Mapping[str, Mapping[str, float]]:
+    return tomllib.loads((files("lamina.ranking") / "data" / "confidence.toml").read_text("utf-8"))

@@ -1,0 +1,119 @@
+"""Whether a text says again what another said, when all that is left of that one are the marks of its terms.
+
+A statement is known by its terms, its numbers, the terms that tell it from others, and whether it denies. All
+of it can be compared as hashes, so what a person took back can be recognised without being kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lamina.language.secrets.views import plain
+from lamina.similarity.compare import bared
+from lamina.text.terms import query_terms
+
+#: So much of a statement in one sentence, with its numbers and what tells it apart, and it is near.
+NEAR = 0.7
+#: Sentences of one text that are looked at, and characters of each.
+_MOST, _LONGEST = 400, 1_000
+_SHORT = 300  #: characters; a text no longer than this is read as one statement, too
+
+_THAI, _HAN = "\u0e01-\u0e3a\u0e40-\u0e4e", "\u3400-\u9fff\uf900-\ufaff"
+_RUN = re.compile(
+    rf"(?P<pole>¤\d+)|(?P<number>\d+(?:[.,:/-]\d+)*%?)|(?P<han>[{_HAN}]+)|(?P<thai>[{_THAI}]+)|(?P<word>[^\W\d_]\w*)"
+)
+#: Who speaks is no part of what is said: the same statement has another subject when somebody repeats it.
+_PERSONS = re.compile(
+    "ข้าพเจ้า|กระผม|ดิฉัน|ฉัน|ผม|หนู|เธอ|พวกเรา|เรา|คุณ|เขา|我们|你们|他们|她们|咱们|我|你|您|他|她|它|咱"
+)
+_TITLE = "".join(rf"(?<!\b{one})" for one in ("Dr", "Mr", "Mrs", "Ms", "St", "No", "Prof"))
+_SENTENCE = re.compile(rf"{_TITLE}[.!?;]+(?=\s|$|[{_THAI}{_HAN}])|[。！？；…]+|[\r\n]+")
+_CLAUSE = re.compile(r"[,:](?=\s)|[，、：]| - | – | — ")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.){2,})"')
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """One statement as it can be compared: its terms, those of them that tell it apart, its polarity."""
+
+    terms: frozenset[str]
+    telling: frozenset[str]
+    numbers: frozenset[str]
+    turned: bool
+
+    def marked(self, mark: Callable[[str], str]) -> Telling:
+        """The same with a mark in the place of each term."""
+        terms, telling, numbers = (
+            frozenset(map(mark, some)) for some in (self.terms, self.telling, self.numbers)
+        )
+        return Telling(terms, telling, numbers, self.turned)
+
+    def share_in(self, other: Telling) -> float:
+        """How much of this statement another text says, from 0 to 1; 0 where the polarity differs."""
+        if self.turned is not other.turned or not self.terms:
+            return 0.0
+        return len(self.terms & other.terms) / len(self.terms)
+
+    def within(self, other: Telling) -> bool:
+        """Whether another says all of it, and where it names numbers, no others."""
+        return self.share_in(other) == 1.0 and (not self.numbers or self.numbers == other.numbers)
+
+    def near(self, other: Telling) -> bool:
+        """Whether another says most of it, with its numbers and what tells it apart."""
+        kept = self.telling | self.numbers
+        return kept <= other.terms and self.share_in(other) >= NEAR
+
+
+def statements(text: str) -> list[str]:
+    """The sentences of a text, each once; at most some hundred."""
+    return list(dict.fromkeys(bare for part in _SENTENCE.split(text) if (bare := part.strip())))[:_MOST]
+
+
+def sentences(text: str) -> list[str]:
+    """Every part of a text in which something may be said again: its sentences, their clauses, what is in
+    quotes, and the whole where that is short; at most some hundred."""
+    whole = statements(text)
+    clauses = [clause for part in whole for clause in _CLAUSE.split(part)]
+    quoted = [found.replace('\\"', '"') for found in _QUOTED.findall(text)]
+    short = [text] if len(text) <= _SHORT else []
+    parts = (*short, *whole, *clauses, *quoted)
+    return list(dict.fromkeys(bare for part in parts if (bare := part.strip())))[:_MOST]
+
+
+@lru_cache(maxsize=4096)
+def telling_of(sentence: str) -> Telling:
+    """What one sentence is known by."""
+    seen = plain(sentence[:_LONGEST]).text
+    bare, turned, _ = bared(_PERSONS.sub(" ", seen))
+    terms: list[str] = []
+    numbers: list[str] = []
+    last: list[str] = []
+    for run in _RUN.finditer(bare):
+        part = run[0]
+        match run.lastgroup:
+            case "han":
+                cut = [part[at : at + 2] for at in range(len(part) - 1)] or [part]
+            case "thai":
+                cut = [part[at : at + 3] for at in range(len(part) - 2)] or [part]
+            case "word":
+                cut = query_terms(f"{part} \u4e00")[:-1][:1]
+            case "number":
+                cut = [part]
+                numbers.append(part)
+            case _:
+                cut = [part]
+        terms += cut
+        last = cut[-2:] or last
+    telling = frozenset([*last, *_named(seen, terms)])
+    return Telling(frozenset(terms), telling, frozenset(numbers), bool(turned))
+
+
+def _named(text: str, terms: list[str]) -> Iterator[str]:
+    """Terms that begin with a capital inside a sentence: names."""
+    known = set(terms)
+    for word in text.split()[1:]:
+        if word[:1].isupper():
+            yield from (term for term in query_terms(word.strip(".,;:!?'\"()")) if term in known)

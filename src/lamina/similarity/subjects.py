@@ -1,0 +1,116 @@
+"""Whether a decision is about the same matter as an earlier one, and whether it says something else of it.
+
+A matter is told by the names and nouns that two decisions share, those that few others have counting most;
+what was said right before a decision belongs to it. The value is what differs. Pure and deterministic.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from math import log
+from typing import Any
+
+from lamina.similarity.compare import Relation, compare
+from lamina.text.terms import query_terms
+
+#: How much of the shorter of two decisions must be shared: to be changed by one that says it changes
+#: something, to be in doubt by it, to be changed by one that does not say so, and to be in doubt by that.
+_LINKED, _DOUBTED = 0.26, 0.1
+_LINKED_UNSAID, _DOUBTED_UNSAID = 0.62, 0.42
+_LEAD = 1.15  #: how much better than the next one the best must be to be the one that is meant
+_ALONE = 2.5  #: the same where little is shared, but with this one only
+_BEGINNING = 3  #: the first third of a sentence
+_NEARBY = 0.6  #: what a term counts that was only said before or after
+_PIECE_OF_ALL = 0.5  #: of all pieces of Thai and Chinese, about half go across two words and name nothing
+_LEAST = 2  #: terms that must be shared with one that does not say that it changes something
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matter:
+    """What a decision says, and what was said around it."""
+
+    text: str
+    around: str = ""
+    overrules: bool = False  #: it says itself that it changes something
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Which of the earlier decisions a new one is about."""
+
+    at: int  #: its place among them
+    is_sure: bool
+
+
+def changed_by(new: Matter, earlier: Sequence[Matter]) -> Match | None:
+    """The earlier decision that a new one changes or puts in doubt; None when it is about none of them.
+
+    Of two that are as close, the later counts.
+    """
+    words = [terms_of(one.text) for one in earlier]
+    seen = Counter(word for each in (*words, terms_of(new.text)) for word in each)
+    shares = [_share(new, old, seen, len(words) + 1) for old in earlier]
+    ranked = sorted(range(len(shares)), key=lambda at: (shares[at], at), reverse=True)
+    if not ranked:
+        return None
+    best, next_best = ranked[0], shares[ranked[1]] if len(ranked) > 1 else 0.0
+    linked, doubted = (_LINKED, _DOUBTED) if new.overrules else (_LINKED_UNSAID, _DOUBTED_UNSAID)
+    share = shares[best]
+    if share < doubted:
+        return None
+    if not new.overrules and compare(new.text, earlier[best].text).relation is Relation.SAME:
+        return None
+    if not new.overrules:
+        is_sure = share >= linked and _begin_alike(new.text, earlier[best].text)
+        return Match(best, is_sure and share >= _LEAD * next_best)
+    if share >= linked:
+        return Match(best, share >= _LEAD * next_best)
+    # Little is shared, but what a sentence begins with is what it is about.
+    begins = new.text[: len(new.text) // _BEGINNING]
+    is_about = bool(terms_of(begins) & terms_of(earlier[best].text))
+    return Match(best, share >= _ALONE * next_best) if is_about else None
+
+
+def _begin_alike(one: str, other: str) -> bool:
+    """Whether two sentences differ in their second half only: what they are about comes before the value."""
+    mine, theirs = query_terms(one), query_terms(other)
+    half = (max(len(mine), len(theirs)) + 1) // 2
+    return mine[:half] == theirs[:half]
+
+
+def _share(new: Matter, old: Matter, seen: Mapping[str, int], count: int) -> float:
+    """How much of the shorter one's words is shared, by weight."""
+    mine, theirs = terms_of(new.text), terms_of(old.text)
+    around, their_around = terms_of(new.around) - mine, terms_of(old.around) - theirs
+    both, near = mine & theirs, (around & theirs) | (mine & their_around)
+    if not both or len(both) + len(near) < (1 if new.overrules else _LEAST):
+        return 0.0
+    shared = _weight(both, seen, count) + _NEARBY * _weight(near, seen, count)
+    whole = min(_weight(mine, seen, count, _PIECE_OF_ALL), _weight(theirs, seen, count, _PIECE_OF_ALL))
+    return round(min(1.0, shared / whole), 4) if whole else 0.0
+
+
+def _weight(words: Iterable[str], seen: Mapping[str, int], count: int, piece: float = 1.0) -> float:
+    """Rare words count most; Thai and Chinese come in pieces of words, of which three make about one."""
+    return sum(
+        (3.0 if word.isascii() else piece) * log(1 + count / max(1, seen.get(word, 1)))
+        for word in sorted(words)
+    )
+
+
+@lru_cache(maxsize=4096)
+def terms_of(text: str) -> frozenset[str]:
+    """The words of a text that name something; not those that any decision may have."""
+    return frozenset(query_terms(text)) - _common()
+
+
+@cache
+def _common() -> Set[str]:
+    file = resources.files("lamina.similarity") / "data" / "subjects.toml"
+    data: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
+    return frozenset(word for words in data["common"].values() for one in words for word in query_terms(one))
