@@ -16,25 +16,32 @@ ENCODER := ./packages/lamina-encoder
 # What the caller's shell points Python at is not ours.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
-.PHONY: help run test test-all bench lint clean
+.PHONY: help run test test-all bench lint clean chromium
 .DEFAULT_GOAL := help
 
 help:  ## what there is to do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
 	@echo "  PYTHON=python3.12 picks the interpreter for a new .venv, PORT=9000 the port of make run."
 
-run: $(RUN_READY)  ## a demo workspace, a tour of it, and the server on 127.0.0.1:8765
+run: $(RUN_READY)  ## a demo workspace, a tour of it, and Studio on 127.0.0.1:8765
 	$(BIN)/lamina demo demo/workspace
-	$(BIN)/lamina -w demo/workspace serve --port $(PORT)
+	$(BIN)/lamina -w demo/workspace serve --port $(PORT) --open
 
-test: lint  ## what CI runs: ruff, mypy and every test that is not slow
+# Studio is tried in a real browser. Without one those tests are skipped, and say so.
+chromium:
+	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 || [ "$$(id -u)" != 0 ] || \
+	  ! command -v apt-get >/dev/null || \
+	  { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; } >/dev/null 2>&1 || \
+	  echo "No Chromium could be installed; tests of Studio in a browser are skipped."
+
+test: lint chromium  ## what CI runs: ruff, mypy and every test that is not slow
 	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow'
 
-test-all: lint  ## the slow tests too
+test-all: lint chromium  ## the slow tests too
 	LAMINA_TEST_KILLS=100 $(BIN)/python -m pytest -n $(WORKERS)
 
-bench: $(DEV_READY)  ## the engine's figures on this machine
-	$(BIN)/python -m bench.engine
+bench: $(DEV_READY)  ## the figures that decide, in one table
+	$(BIN)/python -m bench
 
 lint: $(DEV_READY)  ## ruff and mypy
 	$(BIN)/ruff check

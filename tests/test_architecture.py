@@ -77,6 +77,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("engine",),
     ("operations",),
     ("doors", "integrations"),
+    ("studio",),
     ("opening",),
     ("__init__", "testing"),
     ("__main__",),
@@ -153,7 +154,7 @@ TIME_AND_CHANCE = {
 
 MAX_FILE_LINES = 800
 #: Of the whole wheel. It follows what is there; growing it by over 1 % takes a sentence in a decision.
-MAX_STATEMENTS = 27_700
+MAX_STATEMENTS = 33_500
 MAX_FUNCTION_LINES = 50
 #: Of our own modules that one of ours imports.
 MAX_FAN_OUT = 20
@@ -161,10 +162,11 @@ MAX_FAN_OUT = 20
 FAN_OUT = {
     "retrieval/hits.py": (22, "the one place where words, meaning, time and doubt meet"),
     "write/entry_files.py": (21, "a file is a home: text, policy, storage and files meet in it"),
-    "write/store.py": (21, "an open store is made of everything that a change needs"),
-    "doors/cli/render.py": (33, "it shows every sort of answer, so it names the type of each"),
+    "write/store.py": (23, "an open store is made of everything that a change needs"),
+    "doors/cli/render.py": (36, "it shows every sort of answer, so it names the type of each"),
     "opening.py": (32, "the composition root: it puts every part together"),
-    "scoped.py": (47, "every verb for one caller, a line each: it names the module of every room"),
+    "hear/obey.py": (22, "each sort of command is carried out by a module of its own"),
+    "scoped.py": (62, "every verb for one caller, a line each: it names the module of every room"),
 }
 SMALL = 40
 #: Modules under 40 lines with one importer that are a thing of their own.

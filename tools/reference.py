@@ -1,4 +1,4 @@
-"""Makes what is made from something else: reference pages, the list of commands, the words behind each code.
+"""Makes what is made from something else: reference pages, the list of commands, codes, rules worked out.
 
 `python -m tools.reference` writes them; `tests/docs/test_reference.py` says when they are no longer current.
 """
@@ -20,6 +20,7 @@ from lamina.doors.cli.parse import options_of
 from lamina.doors.mcp.shapes import schema_of
 from lamina.doors.mcp.tools import arguments_of, offered
 from lamina.engine import Engine
+from lamina.language.rulebook import pack_rules
 from lamina.operations.asking import members
 from lamina.operations.catalogue import OPERATIONS
 from lamina.operations.operation import Door, Operation, Parameter, Route
@@ -29,6 +30,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "reference"
 CODES = ROOT / "src" / "lamina" / "doors" / "data" / "codes.tsv"
 HELP = ROOT / "src" / "lamina" / "doors" / "cli" / "data" / "help.txt"
+RULES = ROOT / "src" / "lamina" / "language" / "data" / "rules.json"
 MADE = "<!-- What follows is made by `python -m tools.reference`; change the declarations instead. -->\n"
 _SORTS = {str: "text", int: "number", float: "number", bool: "yes or no", Path: "path"}
 
@@ -193,6 +195,7 @@ def made() -> dict[Path, str]:
     return {
         CODES: codes(),
         HELP: help_text(),
+        RULES: pack_rules(),
         PAGES / "cli.md": cli_page(),
         PAGES / "http.md": http_page(),
         PAGES / "mcp.md": mcp_page(),

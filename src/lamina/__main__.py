@@ -91,8 +91,9 @@ def _scratch() -> Iterator[Engine]:
             yield engine
 
 
-def _serve_http(engine: Engine, announce: Callable[[str], None]) -> None:
-    import_module("lamina.opening").serve_http(engine, announce, os.environ)
+def _serve_http(engine: Engine, announce: Callable[[str], None], opens: bool) -> None:
+    show = import_module("webbrowser").open if opens else None
+    import_module("lamina.opening").serve_http(engine, announce, os.environ, show)
 
 
 def _serve_mcp(memory: Any, engine: Engine, http: bool, tools: str) -> None:

@@ -50,6 +50,9 @@ class Config:
     merge_auto: float = _knob(-1.0, "Closeness from which statements merge; -1: as measured.", least=-1)
     merge_check: float = _knob(-1.0, "The same after a closer look; -1: as measured.", least=-1)
     merge_fallback: float = _knob(-1.0, "The same with further signs; -1: as measured.", least=-1)
+    understanding: bool = _knob(
+        True, "Whether a trained model listens beside the rules, and keeps what a person says of themselves."
+    )
     extract_facts: bool = _knob(False, "Whether long messages are looked through for several lasting facts.")
     extract_from_chars: int = _knob(160, "How long such a message is; a Chinese character is three.", least=1)
     extract_daily: int = _knob(20, "How many facts are taken out of a person's messages in a day.", least=0)
@@ -60,6 +63,8 @@ class Config:
     consent_fields: str = _knob("", "A TOML file: what of a person needs their consent.", machine=True)
     consent_elicitation: bool = _knob(True, "Whether an MCP client's form is a person's word.", machine=True)
     trace_recalls: bool = _knob(False, "Whether each recall is kept in the trace, which makes it a write.")
+    answer_receipts: bool = _knob(True, "Whether what was found, shown and left out is kept of every answer.")
+    answer_days: int = _knob(30, "For how many days.", least=0)
     telemetry_content: bool = _knob(False, "Whether OpenTelemetry spans carry what was said.", machine=True)
     write_mode: str = _knob("full", "Which writes /api takes: full, selected or none.", machine=True)
     default_language: str = _knob("th", "The language of a user model nothing is known of.")
@@ -69,7 +74,9 @@ class Config:
     allowed_hosts: str = _knob("", "Further names the servers answer to, with commas between.", machine=True)
     port: int = _knob(8765, "Port `serve` listens on.", machine=True, least=0)
     audit_key_file: str = _knob("", "The audit key; empty: `keys/audit.key` in LAMINA_HOME.", machine=True)
-    embedder: str = _knob("static", "`static`, `none`, `onnx:FOLDER`, or an encoder's URL.", machine=True)
+    embedder: str = _knob(
+        "reading", "`reading`, `static`, `none`, `onnx:FOLDER`, or an encoder's URL.", machine=True
+    )
     embedder_model: str = _knob("", "The model to ask for at an embedder's URL.", machine=True)
     embedder_key: str = _knob("OPENAI_API_KEY", "The environment variable with that URL's key.", machine=True)
     extra_paths: str = _knob("", "Further folders whose markdown is searched: `a, b:*.md`.")

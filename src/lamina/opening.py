@@ -19,7 +19,6 @@ from lamina.config import Config, Loaded, home_folder, load_config
 from lamina.documents.index import Library
 from lamina.encoders.port import Embedder
 from lamina.encoders.remote import Endpoint, RemoteEncoder
-from lamina.encoders.static import StaticEncoder
 from lamina.encoders.tended import Tended
 from lamina.engine import Engine
 from lamina.errors import ConfigError, Damaged, Unauthenticated
@@ -54,6 +53,7 @@ _OPTIONAL = {
     "lamina.encoders.onnx": "embed",
     "lamina.storage.postgres": "postgres",
     "lamina.doors.http.server": "server",
+    "lamina.studio.app": "server",
     "lamina.documents.hints": "watch",
     "lamina.doors.mcp.server": "mcp",
 }
@@ -149,7 +149,7 @@ def _assembled(
         database.read(lambda tx: check_key(tx, sealer))
     embedder = open_embedder(config, environment)
     anchor = Anchor(home / "anchors" / f"{quoted(store_id(database))}.anchor", sealer)
-    encoder = embedder if isinstance(embedder, StaticEncoder) else None  # others may be slow
+    encoder = None if config.embedder == "none" else _packaged("lamina.encoders.static", "StaticEncoder")
     return Engine(
         Parts(
             database=database,
@@ -227,12 +227,14 @@ def open_database(url: str, config: Config) -> Database:
 
 
 def open_embedder(config: Config, environment: Mapping[str, str]) -> Embedder | None:
-    """The encoder that the settings name, not loaded yet; None for `none` or without its table."""
+    """The encoder that the settings name, not loaded yet; None for `none` or without its package."""
     kind, _, rest = config.embedder.partition(":")
     if config.embedder == "none":
         return None
+    if config.embedder == "reading":
+        return _packaged("lamina.encoders.reading", "ReadingEncoder")
     if config.embedder == "static":
-        return _packaged_encoder() if find_spec("lamina_encoder") else None
+        return _packaged("lamina.encoders.static", "StaticEncoder")
     if kind == "onnx" and rest:
         return cast(Embedder, load_part("lamina.encoders.onnx").OnnxEncoder(Path(rest)))
     if kind in {"http", "https"} and config.embedder_model:
@@ -245,14 +247,19 @@ def open_embedder(config: Config, environment: Mapping[str, str]) -> Embedder | 
     raise ConfigError(
         "The setting `embedder` names no encoder.",
         code="encoder_unknown",
-        hint="Use static, none, onnx:FOLDER, or a URL with `embedder_model` beside it.",
+        hint="Use reading, static, none, onnx:FOLDER, or a URL with `embedder_model` beside it.",
     )
 
 
+def _packaged(module: str, name: str) -> Embedder | None:
+    """An encoder that `lamina-encoder` brings, where it is installed."""
+    return _loaded_once(module, name) if find_spec("lamina_encoder") else None
+
+
 @cache
-def _packaged_encoder() -> StaticEncoder:
-    """One for all engines of a process: reading its pieces takes longer than a write."""
-    return StaticEncoder()
+def _loaded_once(module: str, name: str) -> Embedder:
+    """One for all engines of a process: reading its files takes longer than a write."""
+    return cast(Embedder, getattr(import_module(module), name)())
 
 
 def local_token(engine: Engine, home: Path) -> Path:
@@ -294,11 +301,24 @@ def run_job(
     return jobs.run_job(engine, name, engine.now(), asked)
 
 
-def serve_http(engine: Engine, announce: Callable[[str], None], environment: Mapping[str, str]) -> None:
-    """Serve the HTTP API until interrupted; `announce` gets the lines a person should read."""
+def serve_http(
+    engine: Engine,
+    announce: Callable[[str], None],
+    environment: Mapping[str, str],
+    open_link: Callable[[str], object] | None = None,
+) -> None:
+    """Serve the API, the pages and the tools until interrupted; `announce` gets lines for a person to read.
+
+    `open_link` is handed the link that lets the owner's browser in.
+    """
     server = load_part("lamina.doors.http.server")
-    hints = load_part("lamina.documents.hints").hints if find_spec("watchfiles") else None
-    server.serve(engine, local_token(engine, home_folder(environment)), announce, hints)
+    beside = server.Beside(
+        hints=load_part("lamina.documents.hints").hints if find_spec("watchfiles") else None,
+        site=load_part("lamina.studio.app").Studio,
+        tools=load_part("lamina.doors.mcp.server").http_app if find_spec("mcp") else None,
+        open_link=open_link,
+    )
+    server.serve(engine, local_token(engine, home_folder(environment)), announce, beside)
 
 
 def serve_mcp(mind: ScopedMemory, engine: Engine, *, http: bool, tools: str) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Unpack
 
 from lamina.documents.results import DocumentLines, SearchResults
-from lamina.hear import converse
+from lamina.errors import Denied
+from lamina.hear import converse, teach
 from lamina.hear.agent_turn import AgentTurn
 from lamina.imports import bring_in
 from lamina.imports.bring_in import Options, Progress, Report
@@ -20,16 +22,21 @@ from lamina.jobs.decided import Kept
 from lamina.jobs.decision_list import DecisionList
 from lamina.jobs.job import JobReport
 from lamina.jobs.run import JobLine
+from lamina.jobs.session_episode import record_session
 from lamina.layers.confirm import confirm
 from lamina.layers.episodes import Happened
 from lamina.layers.layers import Layers, Learned, Lesson
 from lamina.layers.relations import RELATED, Graph, Relation, Relations
-from lamina.lifecycle import consent, erase, export, purge, tokens
+from lamina.layers.would_keep import WouldKeep, would_keep
+from lamina.lifecycle import consent, erase, export, prove, purge, tokens, undo
 from lamina.lifecycle.consent import Proposal
 from lamina.lifecycle.erase import EraseReceipt
 from lamina.lifecycle.export import Exported
+from lamina.lifecycle.prove import Proof
 from lamina.lifecycle.purge import PurgeReceipt
+from lamina.lifecycle.review import Review, review
 from lamina.lifecycle.tokens import TokenDetails
+from lamina.lifecycle.undo import Undone
 from lamina.model import (
     Context,
     Delta,
@@ -41,31 +48,40 @@ from lamina.model import (
     Phase,
     Receipt,
     Recollection,
+    Role,
     Verdict,
 )
 from lamina.model.audit import AuditReport, TraceEvent
 from lamina.model.token import Token
 from lamina.policy.phases import PhaseDiff
 from lamina.read import (
+    answered,
     as_of,
     changes,
     context,
     explain,
     query,
     recall,
+    replayed,
     resolve,
     search,
     shelves,
     stats,
     status,
 )
+from lamina.read.answered import AnswerReceipt
 from lamina.read.context import BUDGET
+from lamina.read.difference import Difference, difference
 from lamina.read.list import Page, Wanted, list_memories
 from lamina.read.missing import why_not
+from lamina.read.profile import Profile, profile
 from lamina.read.query import Asked, Queried
+from lamina.read.records import AuditPage, Narrowed, records
 from lamina.read.search import SearchOptions
 from lamina.read.stats import Stats
 from lamina.read.status import Status
+from lamina.read.tree import DocumentTree, document_tree
+from lamina.storage.refusals import Refusal
 from lamina.storage.sessions import Session
 from lamina.text.accounts import Episode, Procedure
 from lamina.text.decision_entries import Decision
@@ -103,14 +119,26 @@ class ScopedMemory(Caller):
         """
         return remember.remember_many(self, items)
 
-    def hear(self, text: str, *, reply: str | None = None, tools: Sequence[Mapping[str, Any]] = ()) -> Heard:
+    def hear(
+        self,
+        text: str,
+        *,
+        reply: str | None = None,
+        tools: Sequence[Mapping[str, Any]] = (),
+        dry_run: bool = False,
+    ) -> Heard:
         """One turn of a conversation: what the caller said, the agent's reply, what tools returned.
 
         Commands in it ("remember that …", "จำไว้ว่า …", "忘记 …") are carried out first. The turn is kept in
         the window of its session (the current one where the caller names none); what it says that lasts is
-        kept as the policy allows, and guesses about the person wait for their word.
+        kept as the policy allows, and guesses about the person wait for their word. With `dry_run` nothing is
+        done: `understood` says what every part of it was taken for, and why.
         """
-        return converse.hear(self, text, reply, tools)
+        return converse.hear(self, text, reply, tools, dry_run=dry_run)
+
+    def teach(self, text: str, sort: str = "none") -> Receipt:
+        """Say what a sentence is: from now on those like it are taken so. `none`: it asks for nothing."""
+        return teach.teach(self, text, sort)
 
     def answer(self, reply: str, tools: Sequence[Mapping[str, Any]] = ()) -> Heard:
         """What the agent answered, and what its tools returned, as the rest of the turn."""
@@ -145,9 +173,16 @@ class ScopedMemory(Caller):
         """How things are done here: procedures for a task, best first."""
         return self.layers.procedures.find(task, limit)
 
-    def learn_procedure(self, trigger: str, steps: Sequence[str], source: str = "explicit") -> Receipt:
+    def learn_procedure(
+        self,
+        trigger: str,
+        steps: Sequence[str],
+        source: str = "explicit",
+        *,
+        derived_from: Sequence[str] = (),
+    ) -> Receipt:
         """Keep how something is done; a procedure for the same task is extended instead."""
-        return self.layers.procedures.learn(trigger, steps, source)
+        return self.layers.procedures.learn(trigger, steps, source, derived_from=derived_from)
 
     def used_procedure(self, memory_id: str, outcome: str = "success") -> Procedure:
         """Note that a procedure was followed, and how it went."""
@@ -240,13 +275,14 @@ class ScopedMemory(Caller):
         budget_tokens: int = BUDGET,
         form: str = "xml",
         changes_since: str | None = None,
+        seen_as: str | None = None,
     ) -> Context:
         """The block an agent puts in its prompt: the user, how things are done, what happened, what is known.
 
         Nothing that a tool or a document said is in it. With `changes_since`, a cursor, also what changed
-        after it.
+        after it. With `seen_as`, the block that an agent of the caller's would be given.
         """
-        return context.context(self, task, budget_tokens, form, changes_since)
+        return context.context(self.seen_as(seen_as), task, budget_tokens, form, changes_since)
 
     def resolve(self, keys: Iterable[str] = ()) -> dict[str, Effective]:
         """The values in force for these keys, or for all there are, with what each hides."""
@@ -260,7 +296,8 @@ class ScopedMemory(Caller):
         """Everything the caller may read, newest first, a page at a time: what a recall hides is in none.
 
         Narrowed to spaces, layers, kinds, categories, states (`active` unless named), who said it, a time,
-        tags. The first page counts what there is of each; `cursor` asks for the page after the last.
+        tags. `order` is newest, oldest or important. The first page counts what there is of each; `cursor`
+        asks for the page after the last, in the same order.
         """
         return list_memories(self, **wanted)
 
@@ -288,12 +325,27 @@ class ScopedMemory(Caller):
         """Why a write was refused, which of two won, what was recalled: from the event that was recorded."""
         return explain.explain_event(self, seq)
 
+    def receipt(self, answer_id: str, *, replay: bool = False) -> AnswerReceipt:
+        """What a recall, context or query found, showed and left out, by the id that the answer carries.
+
+        With `replay` it is asked again, and the receipt says whether the same comes back.
+        """
+        return (replayed.replay if replay else answered.receipt)(self, answer_id)
+
+    def answers_with(self, memory_id: str, limit: int = 50) -> builtins.list[AnswerReceipt]:
+        """The answers that a memory was in, or was left out of, the latest first."""
+        return answered.answers_with(self, memory_id, limit)
+
     def changes(self, since: str = "") -> Delta:
         """What changed in the caller's memory since a cursor, and the cursor to ask with next time.
 
         Without a cursor, everything since the beginning. A caller never hears of what it may not read.
         """
         return changes.changes(self, since)
+
+    def cursor(self) -> str:
+        """The cursor of this moment: with it, `changes` tells what comes after."""
+        return changes.cursor_now(self)
 
     def stats(self, *, by: str = "day", days: int = 7) -> Stats:
         """What was done in the caller's memory lately, counted; and what there is, by category and state."""
@@ -335,7 +387,37 @@ class ScopedMemory(Caller):
         """What was said lately in this session, latest last."""
         return shelves.turns(self, count)
 
+    def me(self) -> Profile:
+        """What is known about the caller's user, in words and grouped, and what waits for their word."""
+        return profile(self)
+
+    def difference(self, before: datetime, after: datetime | None = None) -> Difference:
+        """What came, went and says something else between two dates; the second is now where none is."""
+        return difference(self, before, after or self.store.now())
+
+    def document_tree(self) -> DocumentTree:
+        """Every file of the workspace that is searched; NotFound for whoever is not its owner."""
+        return document_tree(self)
+
     # What waits for the person's word.
+
+    def review(self) -> Review:
+        """One queue of what waits: guesses, wishes of agents, contradictions and doubles."""
+        return review(self)
+
+    def would_keep(
+        self, text: str, *, key: str | None = None, kind: str | None = None, agent: str | None = None
+    ) -> WouldKeep:
+        """Whether a sentence would be kept, gate by gate, said by the caller or by an agent of theirs."""
+        return would_keep(self.seen_as(agent), text, key, kind)
+
+    def seen_as(self, agent: str | None) -> ScopedMemory:
+        """This memory as an agent of the caller's has it; Denied to whoever is no person."""
+        if agent is None:
+            return self
+        if self.scope.role not in (Role.USER, Role.ADMIN):
+            raise Denied("Only a person sees with an agent's eyes.", code="person_only")
+        return ScopedMemory(self.store, replace(self.scope, agent=agent, role=Role.AGENT))
 
     def propose(
         self, value: str, key: str, confidence: float, reason: str = "", *, importance: int = 0
@@ -376,7 +458,8 @@ class ScopedMemory(Caller):
         return sessions.start_session(self, name)
 
     def end_session(self) -> int:
-        """The session is over: what it keeps until its end goes; how many."""
+        """The session is over: what it keeps until its end goes; how many. What came of it is an episode."""
+        record_session(self)
         return sessions.end_session(self)
 
     def session(self) -> Session | None:
@@ -414,6 +497,34 @@ class ScopedMemory(Caller):
     def verify_purge(self, memory_id: str) -> PurgeReceipt:
         """Look at every place again for a memory that was purged; NotFound where none of the caller's was."""
         return purge.verify_purge(self, memory_id)
+
+    def undo(
+        self,
+        *,
+        session: str | None = None,
+        agent: str | None = None,
+        source: str | None = None,
+        dry_run: bool = False,
+        for_good: bool = False,
+    ) -> Undone:
+        """Forget all that a session, an agent or a source wrote for this person; one of the three.
+
+        What it had taken the place of comes back. A dry run says what would go and changes nothing.
+        """
+        of: dict[str, str | None] = {"session": session, "agent": agent, "source": source}
+        return undo.undo(self, **of, dry_run=dry_run, for_good=for_good)
+
+    def noes(self, *, lifted: bool = False, limit: int = 200) -> builtins.list[Refusal]:
+        """What the person said no to, the newest first, without the words."""
+        return prove.noes(self, lifted=lifted, limit=limit)
+
+    def lift_no(self, number: int) -> Refusal:
+        """End a no by its number; the audit says who did."""
+        return prove.lift_no(self, number)
+
+    def prove_forgotten(self, what: str) -> Proof:
+        """Try every way by which a text, or a memory that was forgotten, could come back; nothing stays."""
+        return prove.prove_forgotten(self, what)
 
     def erase(self, user: str) -> EraseReceipt:
         """Take out everything of a person's: memories, history, sessions, tokens, exports, files.
@@ -501,6 +612,18 @@ class ScopedMemory(Caller):
     def prohibited(self, what: str) -> bool:
         """Whether the administrator's policy prohibits something by name, such as `secrets_exfiltration`."""
         return governance.is_prohibited(self, what)
+
+    def audit(
+        self, *, actor: str = "", op: str = "", memory_id: str = "", before: int = 0, limit: int = 50
+    ) -> AuditPage:
+        """The newest records of the audit, narrowed; values are in them as hashes only.
+
+        They tell what everybody did: Denied to whoever is neither the store's owner nor an administrator.
+        """
+        owns = self.scope.role is Role.USER and self.scope.user == self.store.config.owner
+        if not owns and self.scope.role is not Role.ADMIN:
+            raise Denied("The owner and administrators read the audit.", code="admin_only")
+        return records(self.store, Narrowed(actor=actor, op=op, memory_id=memory_id, before=before), limit)
 
     def verify_audit(self) -> AuditReport:
         """Check every record of the chain, its anchor and its files."""

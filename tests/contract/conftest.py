@@ -33,10 +33,11 @@ class Place:
     home: Path
     clock: ManualClock = field(default_factory=ManualClock)
     engines: list[Engine] = field(default_factory=list)
+    understanding: bool = True  #: whether the trained model listens
 
     def open(self, **settings: Any) -> Engine:
         """One more engine on the same memories, as ana unless said otherwise."""
-        settings = {"owner": "ana", "clock": self.clock, **settings}
+        settings = {"owner": "ana", "clock": self.clock, "understanding": self.understanding, **settings}
         if self.folder is None:
             engine = lamina.open(str(self.url), **settings)
         elif self.url is None:
@@ -131,6 +132,8 @@ def a_place(request: pytest.FixtureRequest, tmp_path: Path, home: Path, variant:
     url = None if variant == "sqlite" else request.getfixturevalue("postgres_database")
     folder = None if variant == "postgres" else tmp_path / "w"
     place = Place(variant=variant, folder=folder, url=url, home=home)
+    # A module whose subject is what rules and gates do says so; what the model hears is another matter.
+    place.understanding = getattr(request.module, "UNDERSTANDING", True)
     try:
         yield place
     finally:

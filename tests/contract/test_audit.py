@@ -43,8 +43,9 @@ def test_each_change_is_one_record_in_order(place: Place) -> None:
         (6, "deny", "conflict_authority", "agent:planner"),
         (7, "deny", "privacy_deny_sensitive", "agent:planner"),
         (8, "delete", "forgotten", "user:ana"),
-        (9, "restore", "restored", "user:ana"),
-        (10, "stage_inferred", "staged", "agent:planner"),
+        (9, "lift_no", "restored by the person", "user:ana"),
+        (10, "restore", "restored", "user:ana"),
+        (11, "stage_inferred", "staged", "agent:planner"),
     ]
 
 

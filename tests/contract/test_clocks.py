@@ -86,7 +86,7 @@ def test_two_clocks_take_turns(place: Place) -> None:
     many = minds[0].remember_many({"text": f"Line {n} of the list"} for n in range(3))
     assert {minds[0].get(one.ids[0]).created_at for one in many} == {times[-1]}
     found = minds[0].recall("what is the latest turn of the two servers?", k=3)
-    assert found.hits[0].id == ids[-1]
+    assert ids[-1] in [hit.id for hit in found.hits]
 
 
 @pytest.mark.parametrize("ahead", AHEAD[2:], ids=str)

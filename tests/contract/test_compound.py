@@ -11,9 +11,10 @@ import pytest
 from lamina.engine import Engine
 from lamina.jobs.job import JobReport, JobStatus
 from lamina.jobs.run import Asked, run_job
+from lamina.jobs.summaries import line_for
 from lamina.testing import ScriptedWriter
 from lamina.text.decision_entries import Decision, DecisionFile, Status, decision_id
-from lamina.text.memory_page import MOST_CHARS, MOST_LINES, MemoryPage
+from lamina.text.memory_page import MOST_CHARS, MOST_LINES, MemoryPage, anchor_of
 
 from .conftest import Place
 
@@ -82,9 +83,12 @@ def test_decisions_become_items_with_a_link_and_the_archive_says_why(engine: Eng
     report = compound(engine)
     assert report.status is JobStatus.DONE
     for one in THREE:
-        link = f"- {one.conclusion} ([{one.date[:10]}](memory/{one.date[:10]}.md#{one.id}))"
+        anchor = anchor_of(f"Decision: {one.title}")
+        link = (
+            f"- {line_for(one)} [{one.date[:10]}](memory/{one.date[:10]}.md#{anchor}) <!-- lamina {one.id} "
+        )
         assert link in memory(root)
-        assert f"- 2026-03-15 {one.id}: {one.conclusion}" in archive(root)
+        assert f"- 2026-03-15 {one.id}: {line_for(one)}" in archive(root)
     assert "evidence: score 0.51: confidence 0.9, used 0 times in 0 conversations" in archive(root)
 
 
@@ -260,8 +264,8 @@ def test_a_language_model_may_reword_and_not_restate(engine: Engine, root: Path)
         ]
     )
     report = compound(engine, writer=writer)
-    assert "- Staging tests use port 8443. ([" in memory(root)
-    assert "- Never delete customer data without a backup. ([" in memory(root)
+    assert "- Staging tests use port 8443. [" in memory(root)
+    assert "- Never delete customer data without a backup. [" in memory(root)
     assert report.cost.calls == 1
 
 

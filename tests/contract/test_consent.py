@@ -14,6 +14,9 @@ from lamina.policy.consent import Care, load_fields
 from lamina.scoped import ScopedMemory
 from tests.contract.conftest import Place
 
+#: Rules alone: what the trained model hears is test_understanding.py.
+UNDERSTANDING = False
+
 SENSITIVE = {
     "user.name": "Ada",
     "user.pronouns": "she/her",
@@ -38,7 +41,7 @@ def ana(engine: Engine) -> ScopedMemory:
 
 @pytest.fixture
 def planner(engine: Engine) -> ScopedMemory:
-    return engine.scope(user="ana", agent="planner", session="s1")
+    return engine.scope(user="ana", agent="planner", speaks_for=False, session="s1")
 
 
 def told(mind: ScopedMemory, memory_id: str) -> list[str]:
@@ -184,7 +187,7 @@ def test_a_contradicting_signal_starts_anew(ana: ScopedMemory) -> None:
 
 def test_an_agent_that_repeats_itself_without_a_turn_of_the_person_is_one_signal(engine: Engine) -> None:
     for session in ("s1", "s2", "s3"):
-        agent = engine.scope(user="ana", agent="planner", session=session)
+        agent = engine.scope(user="ana", agent="planner", speaks_for=False, session=session)
         agent.hear("I prefer answers in a friendly tone")  # its own words are no turn of the person
         assert agent.propose("friendly", "response.tone", 0.9).decision is Outcome.HELD
 
@@ -226,7 +229,7 @@ def test_a_file_of_settings_says_what_is_sensitive(place: Place, tmp_path: Path)
     file = tmp_path / "fields.toml"
     file.write_text('[sensitive]\ndiet = ["user.diet"]\n[benign]\ntone = []\n', "utf-8")
     engine = place.open(consent_fields=str(file))
-    planner = engine.scope(user="ana", agent="planner")
+    planner = engine.scope(user="ana", agent="planner", speaks_for=False)
     assert planner.remember("vegan", key="user.diet").decision is Outcome.HELD
     assert planner.remember("Ada", key="user.name").decision is Outcome.HELD
     assert engine.ruleset.fields.care("response.tone") is Care.ORDINARY

@@ -14,6 +14,9 @@ from lamina.scoped import ScopedMemory
 from lamina.text.entries import EntryFile
 from tests.contract.conftest import Place
 
+#: Rules alone: what the trained model hears is test_understanding.py.
+UNDERSTANDING = False
+
 REMEMBER = {
     "en": ("Remember that I am allergic to peanuts", "I am allergic to peanuts", "Remembered"),
     "th": ("จำไว้ว่า ฉันแพ้ถั่วลิสง", "ฉันแพ้ถั่วลิสง", "จำไว้แล้ว"),
@@ -133,7 +136,7 @@ def test_a_secret_is_refused_and_the_answer_does_not_repeat_it(workspace: Place,
 
 def test_an_agent_cannot_set_what_its_user_set(home: Engine, me: ScopedMemory) -> None:
     me.hear("remember goal = formal")
-    home.scope(agent="planner").hear("remember goal = casual")
+    home.scope(agent="planner", speaks_for=False).hear("remember goal = casual")
     assert me.resolve(["goal"])["goal"].value == "formal"
 
 
@@ -147,7 +150,7 @@ def test_a_guess_waits_for_its_person(home: Engine, me: ScopedMemory, workspace:
     assert me.resolve() == {}
     assert "concise" not in [hit.text for hit in me.recall("concise")]
     with pytest.raises(Denied, match="Only the person"):
-        home.scope(agent="planner").confirm("response.verbosity")
+        home.scope(agent="planner", speaks_for=False).confirm("response.verbosity")
     assert me.confirm("response.verbosity")[0].code == "confirmed"
     assert entries(workspace.profile)["response.verbosity"] == "concise"
     assert me.pending() == []
@@ -328,7 +331,7 @@ def test_nothing_on_the_agents_side_reaches_or_changes_the_policy(
     policy.write_text(POLICY)
     admin(home)
     assert workspace.folder is not None
-    agent = home.scope(agent="planner", session="main")
+    agent = home.scope(agent="planner", speaks_for=False, session="main")
     ways = _ways(home, agent, workspace.folder, policy)
     assert len(ways) == len(WAYS)
     name, way = list(ways.items())[number]

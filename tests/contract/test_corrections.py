@@ -209,7 +209,7 @@ def test_an_episode_and_a_turn_are_never_rewritten(engine: Engine) -> None:
 
 def test_an_agent_cannot_correct_what_its_user_said(home: Engine, me: ScopedMemory, workspace: Place) -> None:
     me.hear("Remember that we meet on Monday")
-    heard = home.scope(agent="planner").hear("It's not Monday but Tuesday")
+    heard = home.scope(agent="planner", speaks_for=False).hear("It's not Monday but Tuesday")
     assert heard.receipts[0].decision is Outcome.DENIED
     assert heard.acknowledgement.startswith("Nothing was changed: ")
     assert values(workspace.profile) == ["we meet on Monday"]

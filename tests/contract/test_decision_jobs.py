@@ -235,3 +235,35 @@ def test_a_language_model_may_quote_the_person_and_nothing_else(engine: Engine, 
     failed = run_job(engine, "micro-sync", engine.now(), Asked(writer=ScriptedWriter([{"settled": "x"}])))
     assert failed.status is JobStatus.UNCHANGED
     assert "writer_misfit" in failed.notes[0]
+
+
+def test_a_session_that_ends_leaves_an_episode_with_what_came_of_it(engine: Engine, workspace: Place) -> None:
+    mind = engine.scope(session="offsite")
+    mind.hear("We decided to hold the offsite in Porto.")
+    workspace.clock.advance(minutes=5)
+    mind.end_session()
+    (episode,) = engine.scope(session="later").find_episodes("")
+    assert "Porto" in episode.summary
+    assert episode.decisions == ("We decided to hold the offsite in Porto.",)
+    assert "Porto" in episode.topics
+
+
+def test_what_may_have_changed_is_marked_doubtful_and_both_stand(engine: Engine, workspace: Place) -> None:
+    mind = engine.scope(session="s")
+    for text in (
+        "We decided that the shop sign is painted blue.",
+        "We decided that the shop window is painted blue.",
+    ):
+        mind.hear(text)
+    workspace.clock.advance(hours=1)
+    sync(engine)
+    workspace.clock.advance(hours=1)
+    engine.scope(session="t").hear("Change of plan: we paint it green, the shop paint was too dark.")
+    workspace.clock.advance(hours=1)
+    sync(engine)
+    doubtful = mind.decisions("doubtful").decisions
+    active = mind.decisions("active").decisions
+    assert doubtful
+    for one in doubtful:
+        assert one.decision.doubted_by in {each.decision.id for each in active}
+        assert one.decision in [each.decision for each in active]

@@ -230,6 +230,8 @@ def test_what_was_purged_comes_in_again_only_under_another_id(ana: ScopedMemory,
     purge(ana, one, now=True)
 
     bring_in(ana, tmp_path / "out")
+    assert ana.recall("里斯本").hits == ()  # what was purged stays out until its person says otherwise
+    bring_in(ana, tmp_path / "out", bring_back=True)
 
     (hit,) = ana.recall("里斯本").hits
     assert (hit.text, hit.id == one) == ("安娜住在里斯本", False)

@@ -9,6 +9,9 @@ import pytest
 from bench.facts import figures, turns
 from lamina.model import Layer, Outcome, Space
 
+#: Rules alone: what the trained model hears is test_understanding.py.
+UNDERSTANDING = False
+
 if TYPE_CHECKING:
     from lamina.model import Heard
     from lamina.scoped import ScopedMemory
@@ -99,7 +102,7 @@ def test_nothing_is_taken_from_what_is_short_secret_commanded_or_not_a_persons(p
     assert lasting(ana, ana.hear(ENGLISH)) == []  # off unless it is set
     place.close()
     ana = open_(place)
-    agent = place.engines[-1].scope(agent="planner")
+    agent = place.engines[-1].scope(agent="planner", speaks_for=False)
     for mind, said in (
         (ana, "I live in Chiang Mai."),
         (ana, f"{MANY} My password is hunter2-Blue42."),

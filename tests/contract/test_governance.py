@@ -21,6 +21,9 @@ from lamina.scoped import ScopedMemory
 from lamina.text.entries import EntryFile
 from tests.contract.conftest import Place
 
+#: Rules alone: what the trained model hears is test_understanding.py.
+UNDERSTANDING = False
+
 # ---- what the contract says of each event, and no more than the optional keys beside it
 
 COMMON = {"type", "trace_version", "ai_profile", "session"}
@@ -270,7 +273,10 @@ def test_a_tools_correction_overrides_what_the_system_imposed() -> None:
 @pytest.mark.parametrize("rank", RANKS)
 def test_among_equals_correction_then_recency_then_importance(rank: Authority) -> None:
     policy = preset("normal")
-    assert wins(claim(rank, correction=True), claim(rank, tick=9), policy) == (True, "correction")
+    own = rank is Authority.USER_ASSERTED  # a person's newest word is theirs: docs/decisions/0019
+    expected = (False, "recency") if own else (True, "correction")
+    assert wins(claim(rank, correction=True), claim(rank, tick=9), policy) == expected
+    assert wins(claim(rank, correction=True, tick=9), claim(rank), policy) == (True, "correction")
     assert wins(claim(rank, tick=2), claim(rank, importance=9), policy) == (True, "recency")
     assert wins(claim(rank, importance=4), claim(rank), policy) == (True, "importance")
     assert wins(claim(rank), claim(rank, importance=4), policy) == (False, "importance")
@@ -335,16 +341,18 @@ def test_a_winner_is_as_important_as_what_it_took_the_place_of(ana: ScopedMemory
         ("我的名字是爱达。", "其实我的名字是艾达。", "我的名字是鲍勃。"),
     ],
 )
-def test_a_correction_stands_against_what_is_newer(
+def test_between_a_persons_own_words_the_newest_wins(
     engine: Engine, first: str, correction: str, second: str
 ) -> None:
+    """Also against a correction of theirs: docs/decisions/0019."""
     mind = engine.scope(session="s")
     mind.hear(first)
     corrected = mind.hear(correction)
     assert [event["rule"] for event in of(corrected.events, "conflict")] == ["correction"]
     later = mind.hear(second)
-    assert codes(later.receipts)[-1] == "conflict_correction"
-    assert mind.get(kept(corrected.receipts, "profile")).state is State.ACTIVE
+    assert codes(later.receipts)[-1] == "superseded"
+    assert [event["rule"] for event in of(later.events, "conflict")] == ["recency"]
+    assert mind.get(kept(corrected.receipts, "profile")).state is not State.ACTIVE
 
 
 def test_what_a_tool_said_never_wins_over_a_person_and_a_person_takes_it_over(
@@ -901,7 +909,7 @@ def test_what_was_recorded_explains_a_memory_a_refusal_a_conflict_and_a_recall(p
     assert f"{new} won over {old} by the rule `recency`" in told["memory_conflict"][0]
     assert "`privacy_deny_sensitive`" in told["memory_denied"][0]
     assert "its words were not kept" in told["memory_denied"][1]
-    assert f"{new} was recalled (matches_query, space:user)." in told["memory_recall"]
+    assert f"{new} was recalled (matches_query, recency, importance, space:user)." in told["memory_recall"]
     assert "The policy was `normal`" in told["memory_denied"][-1]
     assert "hunter2" not in str(told)
     with pytest.raises(NotFound):

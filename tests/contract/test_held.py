@@ -34,7 +34,7 @@ def ana(engine: Engine) -> ScopedMemory:
 
 @pytest.fixture
 def planner(engine: Engine) -> ScopedMemory:
-    return engine.scope(agent="planner", session="s1")
+    return engine.scope(agent="planner", speaks_for=False, session="s1")
 
 
 def _untouched(place: Place, ana: ScopedMemory) -> None:

@@ -187,9 +187,12 @@ def test_a_turn_that_was_forgotten_does_not_come_back(ana: ScopedMemory, tmp_pat
 
     report = import_files(ana, [shutil.copy(path, tmp_path / "copy.jsonl")], format="jsonl")
 
-    assert report.new == 1  # a plain file's name is its session, so this is another conversation
+    # A plain file's name is its session, so this is another conversation; it says what the person took back.
+    assert (report.new, report.refused) == (0, {"refused_stays": 1})
     path.touch()
     assert import_files(ana, [path], tool_output=True).known == 1
+    assert stored(ana, "launch") == []
+    assert import_files(ana, [tmp_path / "copy.jsonl"], format="jsonl", bring_back=True).new == 1
     assert [one.provenance.session_id for one in stored(ana, "launch")] == ["copy"]
 
 

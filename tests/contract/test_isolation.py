@@ -161,9 +161,10 @@ def test_somebody_elses_id_is_answered_like_one_that_was_never_given(place: Plac
     assert "Ana likes tea" not in str([event.data for event in bob.trace(last=1000)])
 
 
-def test_another_session_of_the_same_user_is_somebody_else(engine: Engine) -> None:
-    one, other = engine.scope(session="s1"), engine.scope(session="s2")
+def test_another_session_of_the_same_user_is_somebody_else_to_an_agent(engine: Engine) -> None:
+    one, other = engine.scope(session="s1"), engine.scope(session="s2", agent="planner")
     memory_id = one.remember("for now", space="session").ids[0]
+    assert engine.scope(session="s2").get(memory_id).text == "for now"  # the person reaches their own
 
     for verb in VERBS:
         with pytest.raises(NotFound):

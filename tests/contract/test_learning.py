@@ -17,6 +17,9 @@ from lamina.testing import ManualClock
 from lamina.text.learning_page import slug_of
 from tests.contract.conftest import Place
 
+#: Rules alone: what the trained model hears is test_understanding.py.
+UNDERSTANDING = False
+
 
 @pytest.fixture
 def ana(workspace: Place) -> ScopedMemory:

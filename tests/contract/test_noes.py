@@ -21,6 +21,9 @@ from lamina.scoped import ScopedMemory
 from lamina.testing import ManualClock
 from tests.contract.conftest import Place
 
+#: Rules alone: what the trained model hears is test_understanding.py.
+UNDERSTANDING = False
+
 #: A value, and other spellings of it.
 SAME = [
     ("friendly", "Friendly"),
@@ -63,7 +66,7 @@ def ana(engine: Engine) -> ScopedMemory:
 
 @pytest.fixture
 def planner(engine: Engine) -> ScopedMemory:
-    return engine.scope(user="ana", agent="planner", session="s1")
+    return engine.scope(user="ana", agent="planner", speaks_for=False, session="s1")
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
@@ -80,7 +83,7 @@ def test_another_value_is_another(one: str, other: str) -> None:
 def test_a_rejected_value_is_refused_and_not_asked_again(place: Place, key: str) -> None:
     engine = place.open()
     ana = engine.scope(user="ana", session="s1")
-    planner = engine.scope(user="ana", agent="planner", session="s1")
+    planner = engine.scope(user="ana", agent="planner", speaks_for=False, session="s1")
     planner.remember("Friendly", key=key)
     ana.reject(key)
     place.close()
@@ -131,7 +134,7 @@ def test_signals_after_a_no_bring_nothing_into_force(ana: ScopedMemory, planner:
 @pytest.mark.parametrize("how", ["remember", "say", "file"])
 def test_the_person_can_still_say_it_and_that_lifts_the_no(workspace: Place, how: str) -> None:
     engine = workspace.open()
-    ana, planner = engine.scope(session="s1"), engine.scope(agent="planner", session="s1")
+    ana, planner = engine.scope(session="s1"), engine.scope(agent="planner", speaks_for=False, session="s1")
     planner.remember("friendly", key="response.tone")
     ana.reject("response.tone")
     if how == "remember":
@@ -184,7 +187,7 @@ def test_a_procedure_and_a_statement_that_were_refused_do_not_come_in_by_another
 def _proposed(folder: Path, value: str, *, decide: str = "") -> Path:
     """An export of somebody to whom an agent proposed a tone."""
     with lamina.open(folder / "there", owner="ana", clock=ManualClock()) as engine:
-        engine.scope(agent="planner").remember(value, key="response.tone")
+        engine.scope(agent="planner", speaks_for=False).remember(value, key="response.tone")
         if decide:
             getattr(engine.scope(), decide)("response.tone")
         return Path(export(engine.scope(), folder / "out").folder)
@@ -194,7 +197,7 @@ def _proposed(folder: Path, value: str, *, decide: str = "") -> Path:
 def test_an_import_does_not_bring_back_what_was_refused(place: Place, tmp_path: Path, decide: str) -> None:
     folder = _proposed(tmp_path, "Friendly", decide=decide)
     engine = place.open()
-    ana, planner = engine.scope(), engine.scope(agent="planner")
+    ana, planner = engine.scope(), engine.scope(agent="planner", speaks_for=False)
     planner.remember("friendly", key="response.tone")
     ana.reject("response.tone")
     report = import_files(ana, [folder])
@@ -207,7 +210,10 @@ def test_a_no_comes_along_with_an_export(place: Place, tmp_path: Path) -> None:
     folder = _proposed(tmp_path, "Friendly", decide="reject")
     engine = place.open()
     import_files(engine.scope(), [folder])
-    assert engine.scope(agent="planner").remember("friendly", key="response.tone").code == "refused_stays"
+    assert (
+        engine.scope(agent="planner", speaks_for=False).remember("friendly", key="response.tone").code
+        == "refused_stays"
+    )
 
 
 def test_what_agents_knew_comes_with_an_export_as_their_word_and_what_is_sensitive_waits(
@@ -236,14 +242,14 @@ def test_what_agents_knew_comes_with_an_export_as_their_word_and_what_is_sensiti
 
 def test_only_a_keyed_hash_is_kept_a_purge_leaves_it_and_an_erasure_takes_it(place: Place) -> None:
     engine = place.open()
-    ana, planner = engine.scope(), engine.scope(agent="planner")
+    ana, planner = engine.scope(), engine.scope(agent="planner", speaks_for=False)
     planner.remember("zanzibar nights", key="favourite.place")
     guess = ana.pending()[0].id
     ana.reject("favourite.place")
-    kept = [row for row in place.tables()["property"] if '"no:ana:' in row]
-    assert len(kept) == 1
-    assert "zanzibar" not in kept[0]
+    kept = [*place.tables()["refusal"], *place.tables()["refusal_mark"]]
+    assert len(place.tables()["refusal"]) == 1
+    assert not [row for row in kept if "zanzibar" in row.casefold() or "nights" in row.casefold()]
     purge(ana, guess, now=True)
     assert planner.remember("Zanzibar nights", key="favourite.place").code == "refused_stays"
     assert erase(engine.scope(role="admin"), "ana").clean
-    assert [row for row in place.tables()["property"] if '"no:ana:' in row] == []
+    assert place.tables()["refusal"] == place.tables()["refusal_mark"] == []

@@ -165,12 +165,15 @@ def _crash(*_: object, **__: object) -> list[int]:
 def test_words_that_stand_elsewhere_are_named(engine: Engine, ana: ScopedMemory, tmp_path: Path) -> None:
     one = ana.remember(WORDS["zh-Hans"]).ids[0]
     twin = engine.scope(session="s1").remember(WORDS["zh-Hans"], space="session").ids[0]
+    more = ana.remember(f"{WORDS['zh-Hans']}，还有别的事情要说，下周再谈这件事").ids[0]
     engine.scope(session="s2").hear(f"จำไว้ว่า {WORDS['zh-Hans']}")
     made = export(ana, tmp_path / "out")
 
-    (receipt,) = purge(ana, one, now=True)
+    receipt, *others = purge(ana, one, now=True)
+    assert receipt.memory_id == one
     assert (receipt.clean, receipt.exports) == (True, (made.folder,))
-    assert {twin, "session:ana,s2:short_term:1"} <= set(receipt.same_words)
+    assert {twin, "session:ana,s2:short_term:1"} <= {other.memory_id for other in others}
+    assert more in receipt.same_words
 
     two = ana.remember(WORDS["th"]).ids[0]
     export(ana, tmp_path / "more")

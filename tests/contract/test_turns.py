@@ -8,6 +8,9 @@ from lamina.jobs.turns import turns_between
 from lamina.scoped import ScopedMemory
 from lamina.testing import ManualClock
 
+#: Rules alone: what the trained model hears is test_understanding.py.
+UNDERSTANDING = False
+
 
 def test_turns_of_a_stretch_of_time_come_in_order_with_who_said_them(
     engine: Engine, clock: ManualClock

@@ -210,7 +210,7 @@ def test_a_new_user_comes_from_init_to_a_proven_memory(shell: Shell) -> None:
     assert (asked.code, asked.out) == (2, "")
     assert "--yes" in asked.err
     assert shell.run("forget", FACT, "--yes", "--reason", "test").code == 0
-    assert shell.json("recall", "milk").data["hits"] == []
+    assert FACT not in [hit["id"] for hit in shell.json("recall", "milk").data["hits"]]
     assert shell.run("restore", FACT).code == 0
 
     told, steps, events, figures, proof, health = shell.all(
@@ -225,13 +225,13 @@ def test_a_new_user_comes_from_init_to_a_proven_memory(shell: Shell) -> None:
     assert [step["op"] for step in steps.data["history"]] == ["ADD", "UPDATE", "DELETE", "RESTORE"]
     assert [event["type"] for event in events.data["events"]] == ["memory_deleted", "memory_write"]
     assert figures.data["memories"] == {"active": 2}
-    assert proof.data == {"intact": True, "records": 5, "findings": [], "notes": []}
+    assert proof.data == {"intact": True, "records": 6, "findings": [], "notes": []}
     assert {check["state"] for check in health.data["checks"]} <= {"ok", "warn"}
 
 
 #: What each layer did in the week of the tour, the first time and every time.
 TOLD = (
-    "expertise: docker (expert); style: friendly, short, with one example",
+    "expertise: docker (expert), typescript (advanced); style: friendly, short, with one example",
     "deploying: first ask which environment; then show the checklist  (correction)",
     "memory/learnings/",
     "-> The web shop runs on port 9090.\n",
@@ -241,7 +241,7 @@ TOLD = (
     "-> 安娜每週三晚上學書法。  (",
     'name="docker" level="expert"',
     "<step>2. show the checklist</step>",
-    "<knowledge>\n     - The web shop runs on port 9090.\n",
+    "<knowledge>\n     - The web shop runs on port 9090. [",
     "tokens: user_model ",
 )
 
@@ -256,15 +256,22 @@ def test_the_tour_lets_every_layer_do_its_work_and_asks_before_it_believes(shell
     )
     assert [tour.count(step) for step in steps] == [1, 1, 1, 1]
     assert sorted(tour.find(step) for step in steps) == [tour.find(step) for step in steps]
-    (written,) = (shell.folder / "demo/workspace/memory/learnings").glob("*.md")
+    (written,) = (shell.folder / "demo/workspace/memory/learnings").glob("*web-shop*.md")
     assert "port 9090" in written.read_text("utf-8")
+    there = ("-w", "demo/workspace")
+    waiting = shell.json(*there, "review").data["items"]
+    assert {one["sort"] for one in waiting} == {"guess", "wish", "contradiction", "double"}
+    decided = shell.json(*there, "decisions", "list").data["decisions"]
+    assert [one["decision"]["status"] for one in decided] == ["superseded", "active"]
+    assert shell.json(*there, "list", "--state", "soft_deleted").data["total"] == 1
+    assert shell.json(*there, "me").data["waiting"] == 5
 
 
 def test_the_tour_can_be_taken_again_and_keeps_out_of_the_workspaces_of_others(ana: Shell) -> None:
     for _ in range(2):
         tour = ana.run("demo", LAMINA_STORE="sqlite:///elsewhere.db")
         assert tour.code == 0, tour.err
-        assert "PROFILE.md:12: - key:response.style | value:friendly" in tour.out
+        assert ": - key:response.style | value:friendly" in tour.out
         assert "privacy_deny_sensitive" in tour.out
         assert "intact" in tour.out
         assert "hunter2" not in tour.out
@@ -410,7 +417,8 @@ def test_a_repeated_request_is_answered_once_and_time_can_be_set(ana: Shell) -> 
     assert first.data["ids"] == second.data["ids"]
     memory = ana.json("explain", first.data["ids"][0]).data["memory"]
     assert (memory["created_at"], memory["expires_at"]) == ("2031-05-06T07:08:09Z", "2031-05-07T07:08:09Z")
-    assert ana.json("--now", "2032-01-01", "recall", "once").data["hits"] == []
+    later = ana.json("--now", "2032-01-01", "recall", "once").data["hits"]
+    assert "once" not in [hit["text"] for hit in later]
 
 
 def test_tokens_are_shown_once_and_kept_as_hashes(ana: Shell) -> None:
@@ -489,7 +497,7 @@ def test_the_plain_trace_has_one_sorted_fact_a_line(ana: Shell) -> None:
     lines = ana.run("trace", "--last", "4", "--plain").out.splitlines()
     assert lines[0] == "events.count: 4"
     assert "events.1.data.written.1.text: Ana drinks oat milk" in lines
-    assert "events.4.data.policy_snapshot.write_policy: normal" in lines
+    assert [line for line in lines if line.endswith("write_policy: normal")]  # once in all
     assert "events.1.data.written.count: 1" in lines
 
 

@@ -223,7 +223,7 @@ def test_recall_is_narrowed_by_what_the_body_says(door: Door, ana: httpx.Client)
     assert texts(spaces=["project"]) == texts(budget_tokens=0) == []
 
 
-def test_a_session_is_named_by_its_header_and_seen_only_there(ana: httpx.Client) -> None:
+def test_a_session_is_named_by_its_header_and_its_person_reaches_all_of_theirs(ana: httpx.Client) -> None:
     here, there = {"X-Lamina-Session": "s1"}, {"X-Lamina-Session": "s2"}
     body = {"text": "We talk about tea", "space": "session"}
     problem(ana.post("/v1/memories", json=body), 422, "space_unknown")
@@ -231,8 +231,8 @@ def test_a_session_is_named_by_its_header_and_seen_only_there(ana: httpx.Client)
     where = created.headers["location"]
     assert where == "/v1/memories/session:ana,s1:short_term:1"
     assert ana.get(where, headers=here).status_code == 200
-    problem(ana.get(where, headers=there), 404)
-    problem(ana.get(where), 404)
+    assert ana.get(where, headers=there).status_code == 200
+    assert ana.get(where).status_code == 200
     thai = ana.post("/v1/memories", json=body, headers={b"X-Lamina-Session": "คุย".encode()})
     assert thai.status_code == 201
     for bad in (b"two words", b"\xff\xfe", b"x" * 200, b""):
@@ -464,7 +464,7 @@ def test_headers_queries_and_texts_do_not_change_who_is_asking(door: Door) -> No
         problem(agent.get(f"/v1/memories/{hidden}?user=bob", headers=claims), 422)
         problem(agent.get("/v1/trace?user=bob", headers=claims), 422)
         found = agent.post("/v1/recall?user=bob", json={"query": "cat"}, headers=claims)
-        assert found.json()["hits"] == []
+        assert hidden not in [hit["id"] for hit in found.json()["hits"]]
         system = agent.post("/v1/memories", json={"text": "Obey", "space": "system"}, headers=claims)
         problem(system, 403, "write_space_disallowed")
 

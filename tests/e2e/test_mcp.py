@@ -44,6 +44,7 @@ CORE = [
     "memory_get",
     "memory_restore",
     "memory_explain",
+    "memory_hear",
     "memory_context",
     "memory_search",
     "memory_pending",
@@ -56,8 +57,12 @@ MORE = [
     "memory_why_not",
     "memory_explain_event",
     "memory_trace",
-    "memory_hear",
     "memory_resolve",
+    "memory_me",
+    "memory_review",
+    "memory_would_keep",
+    "memory_difference",
+    "memory_document_tree",
     "memory_lines",
     "memory_decisions",
     "memory_decision",
@@ -90,6 +95,7 @@ MORE = [
     "memory_jobs",
     "memory_policy",
     "memory_status",
+    "memory_receipt",
     "oracle_search",
 ]
 READING = [
@@ -114,6 +120,11 @@ READS = [
     "memory_explain_event",
     "memory_trace",
     "memory_resolve",
+    "memory_me",
+    "memory_review",
+    "memory_would_keep",
+    "memory_difference",
+    "memory_document_tree",
     "memory_lines",
     "memory_decisions",
     "memory_decision",
@@ -130,6 +141,7 @@ READS = [
     "memory_jobs",
     "memory_policy",
     "memory_status",
+    "memory_receipt",
     "oracle_search",
 ]
 #: What says so of itself: something is gone afterwards, or a second call does more.
@@ -349,7 +361,7 @@ async def journey(client: Client) -> None:
     forgotten = await done(client, "memory_forget", id_or_key=memory_id, reason="she said so")
     assert forgotten["code"] == "forgotten"
     assert "Ana is allergic to milk" not in await found(client, "milk")
-    assert (await done(client, "memory_get", memory_id=memory_id))["state"] == "soft_deleted"
+    assert "not_found" in await refused(client, "memory_get", memory_id=memory_id)  # it reads what is active
     assert (await done(client, "memory_restore", memory_id=memory_id))["code"] == "restored"
     assert (await found(client, "milk"))[0] == "Ana is allergic to milk"
     types = [event["type"] for event in (await done(client, "memory_trace", last=3))["events"]]

@@ -123,6 +123,7 @@ def opened(folder: Path, store: str) -> Engine:
         audit_key_file="audit.key",
         clock=ManualClock(),
         environment=environment,
+        embedder="static",  # goldens outlive a model that is trained further
         **settings,
     )
 

@@ -12,6 +12,7 @@ from lamina.storage.database import DIALECTS, load_queries
 #: write must know. A query that a caller reads through has `AND {{reached}}` in it, or agents step over their
 #: allowlists.
 WHOLE_STORE = {
+    "summaries_of",  # of one session, made anew when a turn of it is forgotten
     "memory_place",
     "active_after",
     "active_in_order",

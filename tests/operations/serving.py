@@ -6,16 +6,18 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from starlette.types import ASGIApp
+
 from lamina.doors.http.app import create_app
 from lamina.doors.http.server import listener_on, server_for
 from lamina.engine import Engine
 
 
 @contextmanager
-def serving(engine: Engine) -> Iterator[str]:
-    """The address of a server of this memory, for as long as it lasts."""
+def serving(engine: Engine, app: ASGIApp | None = None) -> Iterator[str]:
+    """The address of a server of this memory, or of an application over it, for as long as it lasts."""
     with listener_on("127.0.0.1", 0) as listener:
-        server = server_for(create_app(engine))
+        server = server_for(app or create_app(engine))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

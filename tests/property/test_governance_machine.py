@@ -119,9 +119,9 @@ class Model:
             if fixed and not fixes and old_rank <= AUTHORITY["user"]:
                 return "!correction"
             return "authority" if new_rank < old_rank else "!authority"
-        if fixes != fixed:
+        if fixes != fixed and (fixes or new_rank != AUTHORITY["user"]):
             return "correction" if fixes else "!correction"
-        return "recency"
+        return "recency"  # also of a person's own words after their correction: docs/decisions/0019
 
     def put(self, name: str, layer: str, kind: str, text: str, key: str | None, place: str, role: str) -> str:
         """Store something that the gates let pass; returns the code of the receipt and the id, if any."""

@@ -97,6 +97,7 @@ class Memory(RuleBasedStateMachine):
 
     @rule(target=ids, user=USERS, key=KEYS, text=TEXTS)
     def set_key(self, user: str, key: str, text: str) -> str:
+        text = f"{text} of {key.lower()}"  # no two say the same: forgetting one would take the other along
         identity = f"key:{key.lower()}"
         old = self._active(user, identity)
         receipt = self.engine.scope(user=user).remember(text, key=key)
@@ -111,6 +112,7 @@ class Memory(RuleBasedStateMachine):
     @rule(one=ids, text=TEXTS, stale=st.booleans())
     def revise(self, one: str, text: str, stale: bool) -> None:
         known = self.known[one]
+        text = f"{text} of {known['key']}" if known["key"] else text
         mind = self.engine.scope(user=known["user"])  # type: ignore[typeddict-item]
         identity = known["identity"] if known["key"] else dedup_key("fact", text)
         expect = known["revision"] + (1 if stale else 0)  # type: ignore[operator]

@@ -33,7 +33,7 @@ DETAILS: dict[str, str | int] = {
 }
 #: Where the verbs are that a command comes to, and what they ask of a text, an entry and a file.
 VERBS = re.compile(
-    r".*/lamina/(?:hear/(?:obey|correct)|write/(?:details|commit|request|guesses|entry_files|promote|merge)"
+    r".*/lamina/(?:hear/(?:obey|correct|forgetting)|write/(?:details|commit|request|guesses|entry_files|promote|merge)"
     r"|layers/user_model|policy/gates|text/(?:entry_line|entries|normalise|ttl)|workspace/\w+)\.py"
 )
 CODE = re.compile(r"[a-z_]{3,40}")

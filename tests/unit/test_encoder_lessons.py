@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tools.encoder.curriculum import curriculum
 from tools.encoder.glossary import Vocabulary
 from tools.encoder.lessons import Lesson, own_lessons
-
-JUDGES = Path(__file__).parents[2] / "bench" / "data" / "questions.jsonl"
+from tools.encoder.talk import JUDGES, Pair, Talk, near_judge, pairs_in
 
 
 @pytest.fixture(scope="module")
 def lessons() -> list[Lesson]:
     return own_lessons()
-
-
-def grams(text: str) -> set[str]:
-    low = text.lower()
-    return {low[at : at + 4] for at in range(max(1, len(low) - 3))}
 
 
 def test_every_lesson_is_there_in_three_languages(lessons: list[Lesson]) -> None:
@@ -41,22 +37,51 @@ def test_lessons_have_keys_of_their_own(lessons: list[Lesson]) -> None:
 
 
 def test_no_lesson_is_near_a_judge(lessons: list[Lesson]) -> None:
-    judged = [
-        grams(text)
-        for line in JUDGES.read_text("utf-8").splitlines()
-        for side in (json.loads(line)["fact"], json.loads(line).get("question", {}))
-        for text in side.values()
-    ]
-    holding: dict[str, list[int]] = defaultdict(list)
-    for number, found in enumerate(judged):
-        for gram in found:
-            holding[gram].append(number)
     for lesson in lessons:
         for side in (lesson.statement, *lesson.questions):
-            for text in side.values():
-                own = grams(text)
-                shared = Counter(number for gram in own for number in holding[gram])
-                assert all(count / len(own | judged[at]) <= 0.6 for at, count in shared.items()), text
+            assert not [text for text in side.values() if near_judge(text)]
+
+
+def test_what_a_judge_says_is_near_a_judge() -> None:
+    row = json.loads(JUDGES.read_text("utf-8").splitlines()[0])
+    assert near_judge(row["fact"]["en"].upper())
+    assert near_judge(row["question"]["th"])
+    assert not near_judge("Penguins hold their breath for twenty minutes.")
+
+
+def test_pairs_are_read_from_files_and_what_a_judge_asks_is_left_out(tmp_path: Path) -> None:
+    judged = json.loads(JUDGES.read_text("utf-8").splitlines()[0])["question"]["en"]
+    lines = [
+        "remember\tpet\tOur parrot is called Kiwi\tWhat is the bird's name?\t",
+        f"lasting\twork\tI count trains\t{judged}\t",
+        "third\tpet\tHer parrot bites\t\t",
+        "task\tpet\tBuy bird seed\t\t",
+        "broken",
+    ]
+    (tmp_path / "one.tsv").write_text("\n".join(lines), "utf-8")
+    found, others = pairs_in(tmp_path)
+    assert found == [Pair("Our parrot is called Kiwi", "What is the bird's name?")]
+    assert others == ["Her parrot bites"]
+
+
+def test_a_step_has_what_is_alike_and_leaves_out_what_says_the_same() -> None:
+    pairs = [Pair(f"{number}", f"{number}?") for number in range(40)]
+    talk = Talk(pairs, ["90", "91"], lambda text: [int(text.strip("?"))], np.random.default_rng(1))
+
+    def embed(texts: Sequence[list[int]]) -> np.ndarray:
+        angles = np.array(
+            [text[0] // 2 * 0.8 if text[0] < 90 else text[0] for text in texts], dtype=np.float64
+        )
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1)  # each two say the same
+
+    talk.order(embed)
+    questions, statements, same = next(talk.steps(12))
+    assert statements[:12] == questions
+    assert len(statements) >= len(questions) == 12
+    assert same.shape == (12, len(statements))
+    assert not same.diagonal().any()
+    twins = [(one, other) for one in range(12) for other in range(12) if one != other]
+    assert all(same[one, other] for one, other in twins if questions[one][0] // 2 == questions[other][0] // 2)
 
 
 def test_the_curriculum_draws_sentences_and_words_apart() -> None:

@@ -150,7 +150,7 @@ def test_a_table_that_is_not_installed_says_what_to_install():
 
 @pytest.fixture(scope="module")
 def shipped() -> StaticEncoder:
-    chosen = open_embedder(Config(), {})
+    chosen = open_embedder(Config(embedder="static"), {})
     assert isinstance(chosen, StaticEncoder)
     return chosen
 

@@ -9,13 +9,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lamina.language.secrets.privacy import redacted
-from lamina.model import Deny, Draft, Memory, Phase, Recollection, Role, Scope, Space, contract_kind
+from lamina.model import (
+    Deny,
+    Draft,
+    Memory,
+    Phase,
+    Recollection,
+    Role,
+    Scope,
+    Space,
+    canonical,
+    contract_kind,
+)
 from lamina.policy.phases import PhaseDiff
 from lamina.text.normalise import dedup_key
 
 TRACE_VERSION = "2024-10-01"
 _SOURCE = {Role.USER: "user", Role.AGENT: "ai", Role.TOOL: "tool", Role.DOCUMENT: "tool"}
 #: What the engine writes into a memory's meta that the contract knows.
+#: Ticks up to which something is recent, and the importance from which on it counts (GC-7).
+_RECENT, _IMPORTANT = 5, 2
 _META = ("importance_reason", "policy_tags", "summary_of", "promoted_from", "promotion_reason")
 
 
@@ -33,7 +46,7 @@ def _event(kind: str, scope: Scope, **data: Any) -> dict[str, Any]:
     return {
         "type": kind,
         "trace_version": TRACE_VERSION,
-        "ai_profile": scope.agent or "default",
+        "ai_profile": scope.agent or "assistant",
         "session": scope.session or "",
         **data,
     }
@@ -85,12 +98,27 @@ def written(scope: Scope, items: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def denied(draft: Draft, objection: Deny, snapshot: dict[str, Any]) -> dict[str, Any]:
-    """A refusal; the refused text is not in it."""
+    """A refusal; the refused text is not in it, and what was refused has no number."""
+    source, owner = _SOURCE.get(draft.scope.role, "system"), draft.scope.owner(draft.space) or ""
+    kind = contract_kind(draft.layer)
     attempted = {
-        "kind": contract_kind(draft.layer),
+        "id": f"{draft.space}:{owner}:{kind}:0",
+        "kind": kind,
         "text": "(redacted)",
-        "source": _SOURCE.get(draft.scope.role, "system"),
-        "meta": {"event_type": draft.kind.value, "space": draft.space.value, **objection.evidence},
+        "source": source,
+        "created_at": 0,
+        "importance": draft.importance,
+        "scope": "session",
+        "meta": {
+            "event_type": draft.kind.value,
+            "space": draft.space.value,
+            "owner": owner,
+            "dedup_key": f"{draft.kind.value}:(redacted)",
+            "authority": draft.scope.authority.value,
+            "authority_reason": f"source:{source}",
+            "importance_reason": list(draft.importance_reason),
+            **objection.evidence,
+        },
     }
     return _event(
         "memory_denied", draft.scope, attempted=attempted, reason=objection.code, policy_snapshot=snapshot
@@ -207,24 +235,28 @@ def recalled(
     scope: Scope,
     question: str,
     answer: tuple[Recollection, Mapping[str, Memory]],
-    phases: Mapping[Space, Phase],
+    phases: Mapping[Space, Phase | None],
     snapshot: dict[str, Any],
 ) -> dict[str, Any]:
-    """A reading, with the hash by which two readings can be told to be the same."""
+    """A reading, with the hash by which two readings can be told to be the same.
+
+    `phases` has every space that was looked at, with the phase it is in; None for one that is empty.
+    """
     found, memories = answer
     items = []
+    newest = max((memories[hit.id].tick for hit in found.hits), default=0)
     for hit in found.hits:
         memory = memories[hit.id]
         one = item(memory, phases.get(memory.space) if _current(memory, phases) else None)
         one["text"] = shown(memory.text)
-        one["meta"] |= {"recall_reason": list(_codes(hit.reasons, memory)), "score": hit.score}
+        one["meta"] |= {"recall_reason": list(_codes(hit.reasons, memory, newest)), "score": hit.score}
         if memory.expires_tick is not None:
             one["meta"]["policy_tags"] = [*one["meta"].get("policy_tags", ()), "kept_by:retention_rule"]
         items.append(one)
     pairs = "|".join(f"{one['kind']}:{one['id']}" for one in items)
     counts = Counter(one["meta"]["space"] for one in items)
     by_phase = Counter((one["meta"]["space"], one["meta"]["phase_id"]) for one in items)
-    nearest = next(iter(phases.values()), None)
+    nearest = next((phase for phase in phases.values() if phase is not None), None)
     return _event(
         "memory_recall",
         scope,
@@ -242,11 +274,46 @@ def recalled(
     )
 
 
-def _current(memory: Memory, phases: Mapping[Space, Phase]) -> bool:
-    return memory.space in phases and phases[memory.space].id == memory.phase
+def _current(memory: Memory, phases: Mapping[Space, Phase | None]) -> bool:
+    phase = phases.get(memory.space)
+    return phase is not None and phase.id == memory.phase
 
 
-def _codes(reasons: Sequence[str], memory: Memory) -> list[str]:
-    """Why it is here in the contract's words, then where it comes from."""
-    codes = ["matches_query"] if reasons else ["active_rule"]
-    return [*codes, f"space:{memory.space}"]
+def _codes(reasons: Sequence[str], memory: Memory, newest: int) -> list[str]:
+    """Why it is here in the contract's words, then where it comes from; `newest` is the latest tick found."""
+    codes = ["matches_query"] if reasons else []
+    codes += ["recency"] if newest - memory.tick <= _RECENT else []
+    codes += ["importance"] if memory.importance >= _IMPORTANT else []
+    return [*(codes or ["active_rule"]), f"space:{memory.space}"]
+
+
+_ID = re.compile(r'"((?:session|user|project|system):[^"\\]+:[a-z_]+:\d+)"')
+_WORDS = ("text", "dedup_key", "dedupe_key")
+_GONE = "(purged)"
+
+
+def ids_in(data: str) -> list[str]:
+    """Every memory that an event names, in the event as JSON."""
+    return _ID.findall(data)
+
+
+def named_in(event: dict[str, Any]) -> frozenset[str]:
+    """The same of an event as it is."""
+    return frozenset(ids_in(canonical(event)))
+
+
+def told_without(event: dict[str, Any], ids: frozenset[str]) -> dict[str, Any]:
+    """An event without the words of some memories, and without the question that found them."""
+    asked = {"query": _GONE} if "query" in event else {}
+    return {**_scrubbed(event, ids), **asked}
+
+
+def _scrubbed(value: Any, ids: frozenset[str], within: bool = False) -> Any:
+    """A value without the words of some memories: those beside or below their ids."""
+    if isinstance(value, list):
+        return [_scrubbed(one, ids, within) for one in value]
+    if not isinstance(value, dict):
+        return value
+    within = within or any(isinstance(one, str) and one in ids for one in value.values())
+    hide = _WORDS if within else ()
+    return {name: _GONE if name in hide else _scrubbed(one, ids, within) for name, one in value.items()}

@@ -57,7 +57,8 @@ class SearchResult:
     heading: str | None
     date: str | None
     status: str | None
-    uncertainty: str  #: low, medium or high
+    confidence: float  #: the probability that it answers the question
+    uncertainty: str  #: the same in a word: low, medium or high
     why: str  #: the uncertainty in words
     citation: str | None  #: `path#L12-L30`, None where citations are off
     reasons: tuple[str, ...]
@@ -109,6 +110,7 @@ def result_of(hit: Hit, question: str, citations: Citations) -> SearchResult:
         heading=source.heading,
         date=source.date or f"{hit.at:%Y-%m-%d}",
         status=source.status if is_document else "active",
+        confidence=hit.confidence,
         uncertainty=unsure,
         why=f"{_REPLACED if replaced else ''}{told}",
         citation=place if cited else None,

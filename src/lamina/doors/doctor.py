@@ -22,6 +22,7 @@ from lamina.engine import Engine
 from lamina.errors import LaminaError
 from lamina.jobs.run import list_jobs
 from lamina.model import Outcome, Receipt, iso
+from lamina.retrieval.meaning import AT_ONCE
 from lamina.storage.documents import Documents
 from lamina.storage.logs import AuditLog
 from lamina.storage.memories import Memories
@@ -215,10 +216,14 @@ def _meaning(engine: Engine) -> Check:
     try:
         engine.embedder.embed(["A word or two."])
     except LaminaError as error:
-        return _warn("meaning", f"{error.message} Words alone find.", error.hint)
-    if found.missing:
-        return _warn("meaning", f"{found.missing} texts have no vector yet.", "Run `lamina index`.")
-    return _ok("meaning", f"{found.embedder}, every text has its vector")
+        instead = f"{found.meanwhile} answers." if found.meanwhile else "Words alone find."
+        return _warn("meaning", f"{error.message} {instead}", error.hint)
+    if found.missing > AT_ONCE:
+        instead = f"{found.meanwhile} answers meanwhile" if found.meanwhile else "words alone find those"
+        said = f"{found.missing} of {found.texts} texts have no vector of {found.embedder} yet; {instead}."
+        return _warn("meaning", said, "Run `lamina index`, or leave `lamina serve` running.")
+    rest = "the next question reads what is new" if found.missing else "every text has its vector"
+    return _ok("meaning", f"{found.embedder} answers, {rest}")
 
 
 def _search(engine: Engine) -> Check:

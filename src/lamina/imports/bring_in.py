@@ -16,14 +16,16 @@ from lamina.imports.restore_export import bring_in, judged, sorted_out
 from lamina.imports.turn import Fact, File, Held, Place, Skipped, Speaker, Turn
 from lamina.language.events import importance
 from lamina.language.secrets.privacy import check_name, redacted
-from lamina.model import Deny, Draft, Hold, Kind, Layer, Outcome, Role, Scope, checked_name
+from lamina.model import Decision, Deny, Draft, Hold, Kind, Layer, Outcome, Role, Scope, checked_name
 from lamina.ranking.decay import EPISODE_LIFE, EPISODE_RENEWED
 from lamina.storage.import_rows import Imports, Position
 from lamina.storage.layers import LayerRows
 from lamina.text.normalise import well_formed
 from lamina.write.caller import Caller
 from lamina.write.details import draft_of
+from lamina.write.noes import kept_out
 from lamina.write.request import Request, Verb
+from lamina.write.unit_of_work import UnitOfWork
 
 _BATCH = 250
 _HEAD = 1024
@@ -41,6 +43,7 @@ class Options(TypedDict, total=False):
     since: datetime | None
     tool_output: bool
     dry_run: bool
+    bring_back: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +54,7 @@ class Wanted:
     since: datetime | None = None
     tool_output: bool = False
     dry_run: bool = False
+    bring_back: bool = False  #: also what the person said no to since
 
 
 @dataclass(slots=True, kw_only=True)
@@ -110,7 +114,15 @@ class _Import:
 
     def export(self, folder: PathName, progress: Progress | None) -> None:
         """An export of Lamina's own; see `bring_in`."""
-        came = bring_in(self.caller, folder, progress, dry_run=self.wanted.dry_run, since=self.wanted.since)
+        wanted = self.wanted
+        came = bring_in(
+            self.caller,
+            folder,
+            progress,
+            dry_run=wanted.dry_run,
+            since=wanted.since,
+            bring_back=wanted.bring_back,
+        )
         report = self.report
         report.files["lamina"] += 1
         report.read += came.read
@@ -176,7 +188,8 @@ class _Import:
         since = self.wanted.since.isoformat() if self.wanted.since else ""
         # The head of a database changes with its rows, and those say how far they were read.
         which = file.mark(0 if file.format in ALWAYS_READ else head)
-        return f"{file.format}:{int(self.wanted.tool_output)}:{since}:{which}"
+        asked = f"{int(self.wanted.tool_output)}{'b' if self.wanted.bring_back else ''}"
+        return f"{file.format}:{asked}:{since}:{which}"
 
     def _bring_in(self, batch: Sequence[Turn | Fact], position: Position) -> None:
         """Store what is new of a batch, then that it is known and how far the file was read."""
@@ -230,13 +243,28 @@ class _Import:
             self.report.skip(Skipped(reason=error.code, path=item.path))
             return None
         weight = importance(draft.kind, draft.scope.role, text, book=store.ruleset.rules)
-        draft = replace(draft, importance=weight.value, importance_reason=weight.reasons)
+        draft = replace(
+            draft,
+            importance=weight.value,
+            importance_reason=weight.reasons,
+            second_hand=not self.wanted.bring_back,
+        )
         return Request(
             verb=Verb.REMEMBER,
             scope=draft.scope,
             at=store.now(),
             draft=draft,
-            decision=judged(self.caller, draft),
+            decision=self._judged(draft),
+        )
+
+    def _judged(self, draft: Draft) -> Decision:
+        """What the gates say, and in a dry run the person's own no."""
+        decision, store = judged(self.caller, draft), self.caller.store
+        if not self.wanted.dry_run or isinstance(decision, Deny):
+            return decision
+        now = store.now()
+        return store.database.read(
+            lambda tx: kept_out(UnitOfWork(tx, store.ruleset, draft.scope, now), draft) or decision
         )
 
     def _turn(self, key: str, turn: Turn, text: str) -> Draft:
@@ -251,6 +279,7 @@ class _Import:
             message_range=redacted(turn.message_range)[:400],
             place=f"turn:{turn.source}:{key}",
             meta={**meta, "speaker": redacted(turn.speaker)[:100]} if turn.speaker else meta,
+            tainted=turn.role is Speaker.ASSISTANT,  # second-hand: nobody here heard it say so
         )
 
     def _fact(self, fact: Fact, text: str) -> Draft:

@@ -50,7 +50,7 @@ from lamina.workspace.files import explained
 from lamina.write.caller import Caller
 from lamina.write.commit import identity_of
 from lamina.write.details import draft_of, whole_number
-from lamina.write.noes import refuse, refused_before
+from lamina.write.noes import kept_out, refuse
 from lamina.write.request import Request, Verb
 from lamina.write.unit_of_work import UnitOfWork
 
@@ -68,6 +68,7 @@ _TIMES = (
     "purge_at",
     "last_accessed_at",
 )
+_STANDING = (State.ACTIVE, State.PENDING)  #: in which a memory is in answers, or asks to be
 _WEIGHT = {Role.AGENT: Role.AGENT, Role.TOOL: Role.DOCUMENT, Role.DOCUMENT: Role.DOCUMENT}
 
 Progress = Callable[[int, int], None]
@@ -177,11 +178,13 @@ def bring_in(
     *,
     dry_run: bool = False,
     since: datetime | None = None,
+    bring_back: bool = False,
 ) -> Arrived:
     """Bring in the memories of an export as the caller's own, in whatever state they are.
 
     Where an id is free it stays; what came in before does not come in again, and what is here already with
-    other words stays as it is here. Only a person or an administrator may. Raises InvalidInput
+    other words stays as it is here. What its person said no to here is left out and counted, unless they say
+    `bring_back`. Only a person or an administrator may. Raises InvalidInput
     (`export_damaged`) where a byte is not as it was exported; then nothing happened.
     """
     check_owner(caller)
@@ -190,7 +193,7 @@ def bring_in(
     report, size = Arrived(), (folder / MEMORIES).stat().st_size
     with (folder / MEMORIES).open("rb") as file:
         while lines := list(islice(file, _BATCH)):
-            items = [one for line in lines if (one := _parsed(caller, line, report)) is not None]
+            items = [one for line in lines if (one := _parsed(caller, line, report, bring_back)) is not None]
             report.read += len(items)
             late = [one for one in items if since is None or (one.times["created_at"] or since) >= since]
             report.refused.update({"before": len(items) - len(late)} if len(items) > len(late) else {})
@@ -268,12 +271,10 @@ def _judged(caller: Caller, one: _Coming) -> Decision:
     """The same, and the person's own no to it: an old file does not bring that back."""
     store, draft = caller.store, one.draft
     decision = judged(caller, draft)
-    if isinstance(decision, Deny) or draft.key is None or one.state not in (State.ACTIVE, State.PENDING):
+    if isinstance(decision, Deny) or one.state not in _STANDING:
         return decision
     now = store.now()
-    found = store.database.read(
-        lambda tx: refused_before(UnitOfWork(tx, store.ruleset, draft.scope, now), draft)
-    )
+    found = store.database.read(lambda tx: kept_out(UnitOfWork(tx, store.ruleset, draft.scope, now), draft))
     return found or decision
 
 
@@ -319,6 +320,9 @@ def _placed(unit: UnitOfWork, items: list[_Coming], report: Arrived) -> Iterator
             report.places[one.old_id] = standing.id
             yield one.mark
             continue
+        if one.state in _STANDING and (objection := kept_out(unit, draft)) is not None:
+            report.refused[objection.code] += 1  # they said no to it since this batch was looked at
+            continue
         memory = _memory(unit, one, shelf.name, gone)
         slot = unit.index(shelf.number, memory) if one.state is State.ACTIVE else None
         unit.memories.add(memory, shelf=shelf.number, slot=slot, identity=one.place)
@@ -327,7 +331,7 @@ def _placed(unit: UnitOfWork, items: list[_Coming], report: Arrived) -> Iterator
         if one.state not in (State.ACTIVE, State.PENDING):
             unit.record(HistoryOp.DELETE, memory, memory.text, {"code": one.state.value})
         if one.series == "pending" and one.state is State.SOFT_DELETED:
-            refuse(unit, draft, memory.id)  # they said no to it where the export is from
+            refuse(unit, draft, memory.id, "rejected")  # they said no to it where the export is from
         report.new += 1
         report.places[one.old_id] = memory.id
         yield one.mark
@@ -415,12 +419,13 @@ def _moved(old_id: Any, shelf: str) -> str | None:
     return f"{shelf}:{found[4]}:{found[5]}" if found else None
 
 
-def _parsed(caller: Caller, line: bytes, report: Arrived) -> _Coming | None:
+def _parsed(caller: Caller, line: bytes, report: Arrived, bring_back: bool) -> _Coming | None:
     """A line of an export as a draft in the caller's name; what cannot be used is counted by its code."""
     try:
         value = json.loads(line)
         if not find_secrets(canonical([value.get("meta"), value.get("ttl"), value.get("place")])):
-            return _coming(caller, value)
+            coming = _coming(caller, value)
+            return replace(coming, draft=replace(coming.draft, second_hand=not bring_back))
         report.refused["privacy_deny_sensitive"] += 1
     except InvalidInput as error:
         report.refused[error.code] += 1

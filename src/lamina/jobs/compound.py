@@ -15,7 +15,7 @@ from typing import NamedTuple
 from lamina.errors import Conflict
 from lamina.jobs.evidence import WINDOW, Known, exclusive_pairs, known_decisions
 from lamina.jobs.job import Task
-from lamina.jobs.summaries import summaries
+from lamina.jobs.summaries import line_for, summaries
 from lamina.text.decision_entries import Status
 from lamina.text.memory_page import MEMORY, Item, MemoryPage, is_writable, item_of, left, source_of
 from lamina.text.weekly_page import GONE, Operation, Verb, recorded, told_in, weekly_name
@@ -185,7 +185,7 @@ class _Shelf:
 
     def rewrite(self, one: Known) -> None:
         """Say what the decision says now."""
-        item = item_of(one.decision, one.path, one.decision.conclusion)
+        item = item_of(one.decision, one.path, line_for(one.decision))
         if is_writable(item):
             self._take(item.id, Verb.REWRITE, "its decision changed")
             self._put(item)

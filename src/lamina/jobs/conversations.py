@@ -13,8 +13,12 @@ from zoneinfo import ZoneInfo
 from lamina.imports.turn import Speaker, Turn
 from lamina.language.rulebook import Rulebook
 from lamina.language.secrets.privacy import find_secrets
-from lamina.language.statements import Statement, assents, proposal, statements
+from lamina.language.signal import low_signal
+from lamina.language.statements import KEPT, Statement, assents, proposal, statements
+from lamina.similarity.subjects import terms_of
 from lamina.text.decision_entries import plain_line
+
+_CONTEXT = 160  #: characters of what was said before a decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +68,26 @@ def conversations(turns: Iterable[Turn]) -> list[Conversation]:
 def noted(conversation: Conversation, zone: ZoneInfo, book: Rulebook) -> Iterator[Noted]:
     """What a conversation holds, in the order in which it became certain."""
     before: Turn | None = None
+    asked = ""  # what the person last asked or told, which a decision may be about
     for turn in conversation.turns:
         if turn.role is Speaker.USER:
             today = _time(turn).astimezone(zone).date()
-            for statement in statements(turn.text, today, book=book):
-                yield from safe(Noted(statement, conversation, (turn,)))
+            told = statements(turn.text, today, book=book)
+            for statement in told:
+                is_about = statement.said in KEPT and terms_of(asked) & terms_of(statement.text)
+                context = statement.context or (asked if is_about else "")
+                yield from safe(Noted(replace(statement, context=context), conversation, (turn,)))
+            asked = "" if any(one.said in KEPT for one in told) else _context(turn.text)
             agreed = before is not None and before.role is Speaker.ASSISTANT and assents(turn.text, book=book)
             if agreed and before is not None and (offer := proposal(before.text, book=book)) is not None:
                 yield from safe(Noted(offer, conversation, (before, turn)))
         before = turn
+
+
+def _context(text: str) -> str:
+    """A message as the context of what is settled after it; empty for one that tells nothing."""
+    said = plain_line(text)
+    return said if len(said) <= _CONTEXT and not low_signal(said) and not find_secrets(said) else ""
 
 
 def safe(found: Noted) -> Iterator[Noted]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import lru_cache
@@ -11,7 +11,8 @@ from zoneinfo import ZoneInfo
 from lamina.jobs.conversations import Noted
 from lamina.jobs.desk import Desk
 from lamina.language.rulebook import Rulebook
-from lamina.language.statements import KEPT, denies
+from lamina.language.statements import KEPT, Said, denies, headline
+from lamina.similarity.subjects import Matter, changed_by
 from lamina.text.decision_entries import (
     NOT_SAID,
     Decision,
@@ -31,7 +32,6 @@ MOST_IN_A_FILE = 300
 _TITLE = 80
 _PROSE = 300
 _SAME = 0.7  #: of all words of two decisions, when one has none that the other lacks
-_ABOUT = 0.3  #: of the words of the shorter one, to be about the same matter
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +67,23 @@ def new_decisions(
     for each in sorted(noted, key=lambda one: (one.at, one.conversation.session_id)):
         if each.statement.said not in KEPT:
             continue
-        new = _decision(each, zone)
+        new = _decision(each, zone, book)
         if new.id in ids or any(_same(new, one, book) for one in active):
             continue
-        if each.statement.overrules and (old := _overruled(new, active)) is not None:
-            new = replace(new, supersedes=(old.id,))
-            active.remove(old)
+        match = changed_by(_matter(new, overrules=each.statement.overrules), [_matter(one) for one in active])
+        if match is not None and match.is_sure:
+            new = replace(new, supersedes=(active.pop(match.at).id,))
+        elif match is not None:
+            new = replace(new, doubts=(active[match.at].id,))
         found.append(new)
         active.append(new)
         ids.add(new.id)
     return found
 
 
-def _decision(noted: Noted, zone: ZoneInfo) -> Decision:
+def _decision(noted: Noted, zone: ZoneInfo, book: Rulebook) -> Decision:
     said, at = noted.statement, noted.at.astimezone(zone)
-    title = _shortened(said.text, _TITLE)
+    title = _shortened(headline(said.text, said.why, book=book).rstrip("。．."), _TITLE)
     return Decision(
         id=decision_id(at.date(), said.text),
         title=title,
@@ -94,6 +96,7 @@ def _decision(noted: Noted, zone: ZoneInfo) -> Decision:
         finding=_shortened(said.context, _PROSE) or NOT_SAID,
         impact=_shortened(said.impact, _PROSE) or NOT_SAID,
         confidence=said.confidence,
+        extra=(("kind", "rule"),) if said.said is Said.RULE else (),
     )
 
 
@@ -110,11 +113,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(query_terms(text))
 
 
-def _weight(words: Set[str]) -> int:
-    """Thai and Chinese come in pieces of words, of which three make about as much as one word."""
-    return sum(3 if word.isascii() else 1 for word in words)
-
-
 def _same(new: Decision, old: Decision, book: Rulebook) -> bool:
     """Whether both say the same; a word more on one side is let pass, a word replaced or a denial is not."""
     one, other = _words(new.conclusion), _words(old.conclusion)
@@ -123,17 +121,9 @@ def _same(new: Decision, old: Decision, book: Rulebook) -> bool:
     return denies(new.conclusion, book=book) == denies(old.conclusion, book=book)
 
 
-def _overruled(new: Decision, active: Sequence[Decision]) -> Decision | None:
-    """The active decision that a reversal is most about, the newest of those; None when it is about none."""
-    words = _words(new.conclusion)
-
-    def share(old: Decision) -> float:
-        others = _words(old.conclusion)
-        both = words & others
-        return _weight(both) / min(_weight(words), _weight(others)) if len(both) > 1 else 0.0
-
-    best = max(active, key=lambda old: (share(old), old.at, old.id), default=None)
-    return best if best is not None and share(best) >= _ABOUT else None
+def _matter(one: Decision, *, overrules: bool = False) -> Matter:
+    around = " ".join(said for said in (one.why, one.finding, one.impact) if said != NOT_SAID)
+    return Matter(text=one.conclusion, around=around, overrules=overrules)
 
 
 def keep(files: Desk, new: Sequence[Decision], zone: ZoneInfo) -> None:
@@ -169,7 +159,18 @@ def settle(files: Desk, kept: Sequence[Kept]) -> list[str]:
         if old.status is Status.ACTIVE and now.status is Status.SUPERSEDED:
             files.change(name, lambda data, now=now: _marked(data or b"", now))  # type: ignore[misc]
             marked.append(old.id)
+        elif old.status is Status.ACTIVE and now.doubted_by != old.doubted_by:
+            files.change(name, lambda data, now=now: _doubted(data or b"", now))  # type: ignore[misc]
+            marked.append(old.id)
     return marked
+
+
+def _doubted(data: bytes, now: Decision) -> bytes:
+    file = DecisionFile.parse(data)
+    old = file.get(now.id)
+    if old is None or old.status is not Status.ACTIVE:
+        return data  # somebody changed it in the meantime
+    return file.revise(replace(old, doubted_by=now.doubted_by)).to_bytes()
 
 
 def _marked(data: bytes, now: Decision) -> bytes:

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 
 from lamina.errors import Denied, NotFound
 from lamina.jobs.decided import EVERYWHERE, Kept, kept_decisions, supersede
 from lamina.jobs.desk import Desk
 from lamina.jobs.schedule import zone_of
 from lamina.model import Role
-from lamina.text.decision_entries import Decision, DecisionFile, in_force
+from lamina.text.decision_entries import Decision, DecisionFile, Status, in_force
 from lamina.text.entries import Severity
 from lamina.write.caller import Caller
 from lamina.write.store import Store
+
+
+class Standing(StrEnum):
+    """Which decisions are asked for: by their status, or those in force that a later one may have changed."""
+
+    ACTIVE = Status.ACTIVE.value
+    SUPERSEDED = Status.SUPERSEDED.value
+    ARCHIVED = Status.ARCHIVED.value
+    DOUBTFUL = "doubtful"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +46,10 @@ class DecisionList:
 
 
 def list_decisions(store: Store, status: str | None = None) -> DecisionList:
-    """Every decision with the status that all files together give it, or those of one status."""
+    """Every decision with the status that all files together give it, or those of one status.
+
+    `doubtful` are those in force that a later one may have changed: the ones to look at.
+    """
     files = _desk(store)
     kept = kept_decisions(files)
     places = _places(kept)
@@ -48,8 +61,15 @@ def list_decisions(store: Store, status: str | None = None) -> DecisionList:
         for flaw in DecisionFile.parse(files.read(name) or b"").problems
     ]
     return DecisionList(
-        tuple(each for each in told if status is None or each.decision.status == status), tuple(flaws)
+        tuple(each for each in told if status in (None, each.decision.status, standing(each.decision))),
+        tuple(flaws),
     )
+
+
+def standing(decision: Decision) -> Standing:
+    """Where a decision is in its life, or that it is to be looked at."""
+    is_doubtful = decision.status is Status.ACTIVE and decision.doubted_by
+    return Standing.DOUBTFUL if is_doubtful else Standing(decision.status.value)
 
 
 def find_decision(store: Store, name: str) -> Kept:

@@ -25,7 +25,7 @@ from lamina.write.store import Store
 BACK_OFF = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120))
 MOST_ATTEMPTS = len(BACK_OFF) + 1
 _ELSEWHERE = ("file_locked", "job_running")
-_STRETCH = timedelta(days=1)  #: what a job takes care of that has no schedule
+_STRETCH = timedelta(days=1)  #: what a job takes care of that has no schedule, or was never run
 
 Jobs = Mapping[str, Job]
 
@@ -180,7 +180,8 @@ def _slot(store: Store, job: Job, now: datetime, asked: Asked) -> _Slot:
     before = None if last is None else job.schedule.last(last - timedelta(microseconds=1), zone)
     at, since = last or now, before or now - _STRETCH
     covered = store.database.read(lambda tx: Runs(tx).covered_until(job.name))
-    return _Slot(at, min(since, covered or since), at if asked.scheduled else now)
+    # The first run of all looks back a whole day: nobody took care of the morning.
+    return _Slot(at, min(since, covered or now - _STRETCH), at if asked.scheduled else now)
 
 
 @contextmanager

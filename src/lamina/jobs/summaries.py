@@ -1,4 +1,4 @@
-"""One line for each decision: its conclusion, or a Writer's wording of it where that says the same."""
+"""One line for each decision: what it settles, or a Writer's wording of it where that says the same."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from lamina.errors import LaminaError
 from lamina.jobs.job import Task
 from lamina.jobs.writer import Asking
+from lamina.language.statements import headline
 from lamina.layers.writing import written
 from lamina.model import Kind
 from lamina.policy.writing import Pass, Repaired
-from lamina.text.decision_entries import Decision, plain_line
+from lamina.text.decision_entries import NOT_SAID, Decision, plain_line
 from lamina.text.memory_page import SUMMARY_CHARS
 from lamina.text.terms import query_terms
 from lamina.write.caller import caller_of
@@ -49,7 +50,7 @@ _SCHEMA = {
 
 def summaries(task: Task, decisions: Sequence[Decision]) -> dict[str, str]:
     """A summary for each decision by its id. A Writer that fails or says something else changes nothing."""
-    said = {one.id: one.conclusion for one in decisions}
+    said = {one.id: line_for(one) for one in decisions}
     if task.writer is None:
         return said
     for at in range(0, min(len(decisions), _MOST), _BATCH):
@@ -75,6 +76,11 @@ def summaries(task: Task, decisions: Sequence[Decision]) -> dict[str, str]:
             if says_the_same(result.text, batch[number]):
                 said[batch[number].id] = plain_line(result.text)
     return said
+
+
+def line_for(decision: Decision) -> str:
+    """What a decision settles, as a line of its own."""
+    return headline(decision.conclusion, "" if decision.why == NOT_SAID else decision.why)
 
 
 def says_the_same(summary: str, decision: Decision) -> bool:

@@ -39,7 +39,9 @@ def _turn(memory: Memory) -> Turn | None:
     origin = memory.provenance
     role, session = _SPEAKERS.get(origin.role), origin.session_id or ""
     source = str(memory.meta.get("source") or HEARD)
-    if role is None or origin.trust is not Trust.TRUSTED:
+    # An agent's side of an imported talk is second-hand and in no prompt; a person's yes to it still counts.
+    second_hand = origin.role is Role.AGENT and not origin.origins
+    if role is None or (origin.trust is not Trust.TRUSTED and not second_hand):
         return None
     if source == HEARD and (origin.via == "job" or excluded_session(session) or silent(memory.text)):
         return None

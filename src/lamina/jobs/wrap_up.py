@@ -12,11 +12,12 @@ from lamina.imports.turn import Speaker
 from lamina.jobs.conversations import Conversation, Noted, conversations, noted
 from lamina.jobs.decided import day_of, kept_decisions, new_decisions
 from lamina.jobs.job import Task
+from lamina.jobs.summaries import line_for
 from lamina.jobs.turns import turns_between
 from lamina.language.secrets.privacy import find_secrets
 from lamina.language.signal import low_signal
-from lamina.language.statements import KEPT, Said
-from lamina.text.decision_entries import Decision, Status, in_force, plain_line
+from lamina.language.statements import KEPT, Said, headline
+from lamina.text.decision_entries import NOT_SAID, Decision, Status, in_force, plain_line
 from lamina.write.caller import caller_of
 
 MAY_WRITE = ("second-brain/summaries/*.md",)
@@ -31,6 +32,9 @@ SECTIONS = (
 MOST_LINES = 1_500
 
 _TOPIC = 100
+_TOLD = 3  #: of what a conversation settled, how much its line tells
+_MOST_NEXT = 12  #: tasks; who reads more of them does none
+_BACK = timedelta(days=14)  #: how far open tasks are looked for
 _LONG = 12  #: turns; a conversation as long as this is worth a line even if nothing came of it
 _SEAL = "<!-- lamina: "
 
@@ -43,6 +47,7 @@ class Day:
     conversations: tuple[Conversation, ...]
     decisions: tuple[Decision, ...]
     noted: tuple[Noted, ...]
+    earlier: tuple[Noted, ...] = ()  #: tasks of the days before that have a day of their own to come
 
 
 def daily_wrap_up(task: Task) -> None:
@@ -68,20 +73,40 @@ def read_day(task: Task, day: date) -> Day:
     kept = [each.decision for each in kept_decisions(task.files)]
     known = [*kept, *new_decisions(found, kept, task.zone, book)]
     decided = [one for one in in_force(known) if day_of(one, task.zone) == day]
-    return Day(day, tuple(talks), tuple(decided), tuple(found))
+    return Day(day, tuple(talks), tuple(decided), tuple(found), _earlier(task, start))
+
+
+def _earlier(task: Task, start: datetime) -> tuple[Noted, ...]:
+    """The tasks of the days before that are due on this day or later."""
+    book, found = task.store.ruleset.rules, []
+    for talk in conversations(turns_between(caller_of(task.store, via="job"), start - _BACK, start)):
+        task.check()
+        found += [one for one in noted(talk, task.zone, book) if one.statement.said is Said.ACTION]
+    return tuple(one for one in found if one.statement.due is not None and one.statement.due >= start.date())
 
 
 def sections(day: Day) -> list[list[str]]:
     """The lines of the six sections, from what was said and nothing else."""
     actions = _of(day, Said.ACTION)
-    soon = [one for one in actions if one.statement.due in (None, day.date + timedelta(days=1))]
     return [
         [_decided(one) for one in day.decisions],
         [_task(one) for one in actions],
         [_talk(one, day) for one in day.conversations if _matters(one, day)],
         [_line(one) for one in _of(day, Said.LESSON)],
         [_line(one) for one in _of(day, Said.OPEN)] + list(_unanswered(day)),
-        [_task(one) for one in soon] + [_line(one) for one in _of(day, Said.NEXT)],
+        [_task(one) for one in _next(day)] + [_line(one) for one in _of(day, Said.NEXT)],
+    ]
+
+
+def _next(day: Day) -> list[Noted]:
+    """The tasks that are open: of this day and of the days before it, the most urgent first.
+
+    One that was due before this day is taken for done, or for the person to bring up again.
+    """
+    known = {one.statement.text: one for one in (*_of(day, Said.ACTION), *day.earlier)}
+    still = [one for one in known.values() if one.statement.due is None or one.statement.due >= day.date]
+    return sorted(still, key=lambda one: (one.statement.due or date.max, one.at, one.message_range))[
+        :_MOST_NEXT
     ]
 
 
@@ -94,7 +119,9 @@ def _of(day: Day, said: Said) -> list[Noted]:
 def _decided(one: Decision) -> str:
     overruled = f", {one.status}" if one.status is not Status.ACTIVE else ""
     replaces = f"; replaces {', '.join(one.supersedes)}" if one.supersedes else ""
-    return f"- {one.conclusion} ({one.id}{overruled}{replaces})"
+    doubts = f"; may replace {', '.join(one.doubts)}" if one.doubts else ""
+    why = f" Why: {one.why}" if one.why != NOT_SAID else ""
+    return f"- {line_for(one)}{why} ({one.id}{overruled}{replaces}{doubts})"
 
 
 def _task(one: Noted) -> str:
@@ -117,10 +144,13 @@ def _matters(talk: Conversation, day: Day) -> bool:
 
 
 def _talk(talk: Conversation, day: Day) -> str:
-    said = [one for one in day.noted if one.conversation is talk and one.statement.said in KEPT]
+    said = [one for one in day.noted if one.conversation is talk]
+    settled = [headline(one.statement.text, one.statement.why) for one in said if one.statement.said in KEPT]
+    tasks = sum(one.statement.said is Said.ACTION for one in said)
     topics = (_topic(turn.text) for turn in talk.turns if turn.role is Speaker.USER)
-    topic = said[0].statement.text if said else next(filter(None, topics), "nothing that may be written")
-    return f"- {_link(talk)} {len(talk.turns)} turns: {topic}"
+    topic = " ".join(settled[:_TOLD]) or next(filter(None, topics), "nothing that may be written")
+    counted = f", {tasks} {'task' if tasks == 1 else 'tasks'}" if tasks else ""
+    return f"- {topic} ({len(talk.turns)} turns{counted}) {_link(talk)}"
 
 
 def _topic(text: str) -> str:

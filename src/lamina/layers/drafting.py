@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from lamina.model import Draft, Receipt, Role
+from lamina.model import Draft, Receipt
 from lamina.write.caller import Caller
-from lamina.write.commit import commit_denial
 from lamina.write.details import draft_of
-from lamina.write.noes import refused_before
 from lamina.write.request import Request, Verb
-from lamina.write.unit_of_work import UnitOfWork
 
 
 def drafted(caller: Caller, text: str, details: Any, **more: Any) -> Draft:
@@ -28,15 +25,3 @@ def kept(caller: Caller, draft: Draft) -> Receipt:
         verb=Verb.REMEMBER, scope=draft.scope, at=store.now(), draft=draft, decision=store.judge(draft)
     )
     return store.carry_out(request)
-
-
-def kept_out(caller: Caller, draft: Draft) -> Receipt | None:
-    """The refusal of what an agent says again after its person said no to it; None for everything else."""
-    store, scope = caller.store, draft.scope
-    if scope.role in (Role.USER, Role.ADMIN, Role.SYSTEM):
-        return None
-    now = store.now()
-    found = store.database.read(lambda tx: refused_before(UnitOfWork(tx, store.ruleset, scope, now), draft))
-    if found is None:
-        return None
-    return store.act(scope, lambda unit: commit_denial(unit, draft, found))

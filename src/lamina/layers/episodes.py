@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
+from lamina.language.recap import recap
 from lamina.layers.drafting import drafted, kept
 from lamina.model import Kind, Layer, Receipt
 from lamina.ranking.decay import EPISODE_LIFE
@@ -26,6 +27,7 @@ class Happened(TypedDict, total=False):
     outcome: str
     group: str | None
     duration_ms: int | None
+    derived_from: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +37,23 @@ class Episodes:
     caller: Caller
 
     def record(self, summary: str, **happened: Unpack[Happened]) -> Receipt:
-        """Keep what happened for 90 days."""
-        topics = [well_formed(one, "topic", 100) for one in happened.get("topics") or ()][:MOST_TOPICS]
-        outcome = chosen(Result, happened.get("outcome") or Result.UNKNOWN, "outcome")
+        """Keep what happened for 90 days; topics, decisions and outcome not given are drawn from it."""
+        said = well_formed(summary, "summary", self.caller.store.config.max_text_chars).strip()
+        drawn = recap(said, book=self.caller.store.ruleset.rules)
+        given = happened.get("topics") or drawn.topics
+        topics = [well_formed(one, "topic", 100) for one in given][:MOST_TOPICS]
+        outcome = chosen(Result, happened.get("outcome") or drawn.outcome or Result.UNKNOWN, "outcome")
         duration, group = happened.get("duration_ms"), happened.get("group")
         meta = {
             "topics": topics,
             "outcome": outcome.value,
+            "decisions": list(drawn.decisions),
             "group": None if group is None else well_formed(group, "group", 128),
             "duration_ms": None if duration is None else whole_number(duration, "duration_ms", 0, 2**53),
         }
         life = f"{EPISODE_LIFE.days}d"
         details = {"kind": Kind.EPISODE, "layer": Layer.EPISODIC, "ttl": life, "tags": topics}
-        said = well_formed(summary, "summary", self.caller.store.config.max_text_chars).strip()
+        details["derived_from"] = happened.get("derived_from") or ()
         draft = drafted(self.caller, episode_text(said, topics), details, place="episode", meta=meta)
         return kept(self.caller, draft)
 

@@ -92,7 +92,7 @@ def keep(caller: Caller, proposed: Sequence[Mapping[str, Any]], reason: str) -> 
 def _objection(caller: Caller, text: str) -> str:
     """Why an insight cannot stand beside what is known: it is known, or its person said otherwise."""
     known = _stated(caller)
-    found = compared(caller.store.embedder, text, [one.text for one in known])
+    found = compared(caller.store.ruleset.encoder, text, [one.text for one in known])
     for memory, comparison in zip(known, found, strict=True):
         if comparison.relation is Relation.SAME:
             return "known"

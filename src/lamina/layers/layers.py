@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 
 from lamina.errors import InvalidInput
 from lamina.language.layering import confidence_of, layer_asked, procedure_in, suggested
-from lamina.layers.drafting import drafted, kept, kept_out
+from lamina.layers.drafting import drafted, kept
 from lamina.layers.episodes import Episodes
 from lamina.layers.procedures import Procedures
 from lamina.layers.user_model import UserModel
@@ -43,6 +43,7 @@ class Lesson(TypedDict, total=False):
     reason: str
     valid_from: datetime | None
     valid_until: datetime | None
+    derived_from: Iterable[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,17 +115,17 @@ class Layers:
         hint = suggested(said)
         guess = Layer(hint) if hint else None
         target = layer_asked(named, concepts) or (guess if named == "auto" else None) or Layer.SEMANTIC
-        told = None if named and named != "auto" else guess
+        told, made_of = None if named and named != "auto" else guess, tuple(lesson.get("derived_from") or ())
         match target:
             case Layer.USER_MODEL:
                 receipt = self.user_model.update({"notes": [said]})[0]
             case Layer.PROCEDURAL:
                 trigger, steps = procedure_in(said) or (said.strip().partition("\n")[0][:500], (said,))
                 origin = "correction" if lesson.get("origin") == "correction" else "explicit"
-                receipt = self.procedures.learn(trigger, steps, origin)
+                receipt = self.procedures.learn(trigger, steps, origin, derived_from=made_of)
             case Layer.EPISODIC:
                 topics = [one for one in concepts if ":" not in one]
-                receipt = self.episodes.record(said, topics=topics)
+                receipt = self.episodes.record(said, topics=topics, derived_from=made_of)
             case _:
                 return replace(self._semantic(said, concepts, lesson, target), suggested=told)
         return Learned(receipt=receipt, layer=target, suggested=told)
@@ -138,8 +139,6 @@ class Layers:
         decision, store = self.caller.store.judge(draft), self.caller.store
         if isinstance(decision, Deny):
             return Learned(receipt=kept(self.caller, draft), layer=layer)
-        if (refused := kept_out(self.caller, draft)) is not None:
-            return Learned(receipt=refused, layer=layer)
         twin, warning = self._beside(text)
         if twin is not None:
             known = Receipt(decision=Outcome.UNCHANGED, code="same", ids=(twin.id,), revision=twin.revision)
@@ -171,6 +170,7 @@ class Layers:
             "reference": source,
             "confidence": confidence_of(self._origin(origin), source),
             "reason": lesson.get("reason") or None,
+            "derived_from": lesson.get("derived_from") or (),
         }
         meta = {"source": source, "origin": origin, "project": lesson.get("project")}
         window = {
@@ -192,7 +192,7 @@ class Layers:
             self.caller,
             lambda snapshot: loaded_in(snapshot, [hit.id for hit in find(snapshot, text[:2000], **wanted)]),
         )
-        found = compared(self.caller.store.embedder, text, [one.text for one in known])
+        found = compared(self.caller.store.ruleset.encoder, text, [one.text for one in known])
         for memory, one in zip(known, found, strict=True):
             if one.relation is Relation.SAME and one.similarity == 1.0 and one.closeness == 1.0:
                 return memory, None

@@ -8,18 +8,29 @@ from typing import Any
 
 from lamina.errors import InvalidInput
 from lamina.language.layering import CONFIDENCE
-from lamina.layers.drafting import drafted, kept, kept_out
+from lamina.layers.drafting import drafted, kept
 from lamina.model import Deny, Draft, Kind, Layer, Memory, Outcome, Receipt, Space, State, iso
 from lamina.read.shelves import newest, procedures_for
 from lamina.read.snapshot import look
 from lamina.retrieval.alike import compared
 from lamina.similarity.compare import SAME, same_task
-from lamina.text.accounts import Origin, Procedure, Result, procedure_of, united, worded
+from lamina.text.accounts import (
+    Origin,
+    Procedure,
+    Result,
+    corrected,
+    procedure_of,
+    trusted,
+    united,
+    worded,
+)
 from lamina.text.normalise import folded, well_formed
 from lamina.write.caller import Caller
-from lamina.write.commit import annotate, forbidden, readable, reword
-from lamina.write.details import chosen
-from lamina.write.guesses import Guess, stage
+from lamina.write.commit import annotate, commit_denial, forbidden, readable, reword
+from lamina.write.details import chosen, origins_of
+from lamina.write.guesses import Guess, stage, waiting_for
+from lamina.write.noes import kept_out, lift
+from lamina.write.origins import traced
 from lamina.write.unit_of_work import UnitOfWork
 
 MOST_STEPS = 50
@@ -40,12 +51,15 @@ class Procedures:
         return look(self.caller, lambda snapshot: procedures_for(snapshot, task, limit))
 
     def learn(
-        self, trigger: str, steps: Sequence[str], source: str = "explicit", space: str = "user"
+        self,
+        trigger: str,
+        steps: Sequence[str],
+        source: str = "explicit",
+        space: str = "user",
+        derived_from: Sequence[str] = (),
     ) -> Receipt:
         """Keep a procedure; one whose trigger means the same is extended instead: code `merged`."""
-        draft = self._draft(trigger, steps, source, space)
-        if (refused := kept_out(self.caller, draft)) is not None:
-            return refused
+        draft = replace(self._draft(trigger, steps, source, space), origins=origins_of(derived_from))
         twin = None if isinstance(self.caller.store.judge(draft), Deny) else self._twin(draft)
         if twin is not None:
             receipt = self.caller.store.act(self.caller.scope, lambda unit: _merge(unit, twin, draft))
@@ -79,10 +93,12 @@ class Procedures:
             if old.layer is not Layer.PROCEDURAL:
                 raise InvalidInput(f"{memory_id} is no procedure.", code="layer_invalid")
             count = {Result.SUCCESS: "success_count", Result.FAILED: "failure_count"}.get(how)
-            meta = {**old.meta, "last_used": iso(unit.now)}
+            meta = {**old.meta, "last_used": iso(unit.now), "taught": old.meta.get("taught", old.confidence)}
             if count:
                 meta[count] = int(meta.get(count, 0)) + 1
-            return annotate(unit, old, meta, {"code": "used", "outcome": how.value})
+            tried = (int(meta.get(name, 0)) for name in ("success_count", "failure_count"))
+            now = replace(old, confidence=trusted(float(meta["taught"]), *tried))
+            return annotate(unit, now, meta, {"code": "used", "outcome": how.value})
 
         return procedure_of(self.caller.store.act(self.caller.scope, work))
 
@@ -108,7 +124,7 @@ class Procedures:
         name = draft.scope.shelf(draft.space)
         known = [one for one in self._all() if one.shelf == name and "trigger" in one.meta]
         triggers = [str(one.meta["trigger"]) for one in known]
-        found = compared(self.caller.store.embedder, str(draft.meta["trigger"]), triggers)
+        found = compared(self.caller.store.ruleset.encoder, str(draft.meta["trigger"]), triggers)
         alike = [(one.similarity, memory) for one, memory in zip(found, known, strict=True) if same_task(one)]
         return max(alike, key=lambda pair: (pair[0], pair[1].id))[1] if alike else None
 
@@ -122,10 +138,22 @@ def _merge(unit: UnitOfWork, twin: Memory, draft: Draft) -> Receipt | None:
     old = unit.memories.get(twin.id)
     if old is None or old.state is not State.ACTIVE or forbidden(unit, old):
         return None
-    steps = united(old.meta["procedure"], draft.meta["procedure"])
+    draft = traced(unit, draft)
+    if (objection := kept_out(unit, draft)) is not None:
+        return commit_denial(unit, draft, objection)
+    if (waits := waiting_for(unit, draft)) is not None:
+        return waits
+    lift(unit, draft)
+    is_correction = draft.meta["source"] == Origin.CORRECTION.value
+    join = corrected if is_correction else united
+    steps = join(old.meta["procedure"], draft.meta["procedure"])
     counts: Mapping[str, Any] = {"success_count": int(old.meta.get("success_count", 0)) + 1}
-    meta = {**old.meta, "procedure": list(steps), **counts}
-    sure = max(old.confidence, draft.confidence)
+    taught = float(old.meta.get("taught", old.confidence))
+    if is_correction:  # what was tried was another procedure
+        counts = {"success_count": 0, "failure_count": 0}
+    meta = {**old.meta, "procedure": list(steps), **counts, "taught": max(taught, draft.confidence)}
+    tried = (int(meta.get(name, 0)) for name in ("success_count", "failure_count"))
+    sure = trusted(meta["taught"], *tried)
     text = worded(str(old.meta["trigger"]), steps)
     new = replace(old, text=text, meta=meta, confidence=sure)
     decision = {"code": "merged", "also": draft.meta["trigger"], "rule": f"similarity>{SAME}"}

@@ -66,8 +66,32 @@ def parts_of(caller: Caller) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every memory in whatever state, each step of its history, its relations, the sessions: what, and it.
 
     Of the caller's own user, within the caller's allowlist; in an order that is always the same, and a page
-    in memory at a time.
+    in memory at a time. An agent gets what is active, in the words it has now.
     """
+    if caller.sees_past:
+        yield from _all_parts(caller)
+        return
+    active: dict[str, str] = {}
+    for what, part in _all_parts(caller):
+        if what == "memory" and part["state"] == State.ACTIVE:
+            active[part["id"]] = part["text"]
+        elif what == "memory" or (what == "relation" and part["to_id"] not in active):
+            continue
+        elif what == "history":
+            if part["memory_id"] not in active:
+                continue
+            part = _as_now(part, active[part["memory_id"]])
+        yield what, part
+
+
+def _as_now(step: dict[str, Any], text: str) -> dict[str, Any]:
+    """A step of a memory without the words of another time."""
+    decision = {name: value for name, value in step["decision"].items() if name != "before"}
+    words = {name: text if step[name] == text else None for name in ("old_text", "new_text")}
+    return {**step, **words, "decision": decision}
+
+
+def _all_parts(caller: Caller) -> Iterator[tuple[str, dict[str, Any]]]:
     store, user = caller.store, caller.scope.user
     store.sync()
     after: str | None = ""

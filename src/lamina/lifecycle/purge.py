@@ -8,12 +8,12 @@ a crash in between is finished by the next purge (docs/decisions/0016-purge-and-
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from lamina.audit.events import ids_in, told_without
 from lamina.errors import Conflict, Denied, NotFound
 from lamina.lifecycle.export import drop_exports, exports_with
 from lamina.lifecycle.fading import keeper
@@ -22,13 +22,14 @@ from lamina.storage.database import Transaction
 from lamina.storage.ends import Purging
 from lamina.storage.logs import AuditLog, Events, History
 from lamina.storage.memories import Memories, micros, moment
-from lamina.storage.shelf_contents import put_aside_on
+from lamina.storage.shelf_contents import forgotten_with, put_aside_on
 from lamina.storage.small_tables import Operation, Operations
 from lamina.text.entries import EntryFile
 from lamina.workspace.files import drop_versions, read_file
 from lamina.write.caller import Caller
 from lamina.write.change import forget, get
-from lamina.write.commit import forbidden
+from lamina.write.commit import again, forbidden
+from lamina.write.noes import refuse
 from lamina.write.store import Store
 from lamina.write.unit_of_work import UnitOfWork, is_learning
 
@@ -36,9 +37,6 @@ _KIND = "purge"  #: of the operations in the outbox
 _AT_ONCE = 100
 _PAGE = 2000
 _TELLING = 8  #: characters; what is shorter stands in too many places to be looked for
-_GONE = "(purged)"
-_ID = re.compile(r'"((?:session|user|project|system):[^"\\]+:[a-z_]+:\d+)"')
-_WORDS = ("text", "dedup_key", "dedupe_key")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,13 +62,14 @@ def purge(
     """Take the caller's memory, or all of theirs that is due, out of every place for good; a receipt each.
 
     What can still be restored is purged with `now` only; an active memory is forgotten first. Earlier values
-    that it took the place of go with it. With `exports`, known exports that hold it are removed. Only a
+    that it took the place of go with it, and so does what came of it. That the person wants none of it stays
+    known, as marks without words. With `exports`, known exports that hold it are removed. Only a
     person or an administrator may.
     """
     check_owner(caller)
     store = caller.store
     store.sync()
-    ids = [_ready(caller, memory_id, now)] if memory_id else _due_for(caller, now)
+    ids = _ready(caller, memory_id, now) if memory_id else _due_for(caller, now)
     receipts: list[PurgeReceipt] = []
     for start in range(0, len(ids), _AT_ONCE):
         receipts += _purged(store, caller.scope, ids[start : start + _AT_ONCE], exports, bool(memory_id))
@@ -123,7 +122,8 @@ def _own_shelves(caller: Caller, memory_id: str) -> Iterator[str]:
         yield shelf
 
 
-def _ready(caller: Caller, memory_id: str, now: bool) -> str:
+def _ready(caller: Caller, memory_id: str, now: bool) -> list[str]:
+    """The ids of a memory that may be purged, put aside by now, and of what was forgotten with it."""
     memory = get(caller, memory_id)
     due = memory.state is State.SOFT_DELETED and memory.purge_at and memory.purge_at <= caller.store.now()
     if not due and not now:
@@ -138,7 +138,14 @@ def _ready(caller: Caller, memory_id: str, now: bool) -> str:
         receipt = forget(caller, memory_id, reason="purge")
         if receipt.decision is Outcome.DENIED:
             raise Denied(receipt.warnings[0], code=receipt.code)
-    return memory_id
+        return list(receipt.ids)
+    scope = caller.scope_of(memory_id)
+
+    def work(unit: UnitOfWork) -> list[str]:
+        refuse(unit, again(unit, memory), memory_id, "purged")  # unless they said no to it before
+        return [memory_id, *(one.id for one in forgotten_with(unit.transaction, memory))]
+
+    return caller.store.act(scope, work)
 
 
 def _due_for(caller: Caller, now: bool) -> list[str]:
@@ -170,7 +177,7 @@ def _purged(
         names = frozenset(gone)
         later = _events_naming(unit.transaction, names) if len(names) > len(ids) else told.items()
         for seq, data in later:
-            Events(unit.transaction).rewrite(seq, _told_without(json.loads(data), names))
+            Events(unit.transaction).rewrite(seq, told_without(json.loads(data), names))
 
     store.act(scope, work)
     return _finished(store, scope, tuple(words) if one else (), exports)
@@ -300,7 +307,7 @@ def person_of(shelf: str) -> str:
 def _events_naming(transaction: Transaction, ids: frozenset[str]) -> Iterator[tuple[int, str]]:
     """Every event that names one of these memories, with its number."""
     for seq, data in Events(transaction).raw():
-        if not ids.isdisjoint(_ID.findall(data)):
+        if not ids.isdisjoint(ids_in(data)):
             yield seq, data
 
 
@@ -309,27 +316,10 @@ def _still_told(transaction: Transaction, ids: frozenset[str]) -> dict[str, int]
     found: dict[str, int] = {}
     for _, data in _events_naming(transaction, ids):
         event = json.loads(data)
-        for one in ids.intersection(_ID.findall(data)):
-            if _told_without(event, frozenset({one})) != event:
+        for one in ids.intersection(ids_in(data)):
+            if told_without(event, frozenset({one})) != event:
                 found[one] = found.get(one, 0) + 1
     return found
-
-
-def _told_without(event: dict[str, Any], ids: frozenset[str]) -> dict[str, Any]:
-    """An event without the words of some memories, and without the question that found them."""
-    asked = {"query": _GONE} if "query" in event else {}
-    return {**_scrubbed(event, ids), **asked}
-
-
-def _scrubbed(value: Any, ids: frozenset[str], within: bool = False) -> Any:
-    """A value without the words of some memories: those beside or below their ids."""
-    if isinstance(value, list):
-        return [_scrubbed(one, ids, within) for one in value]
-    if not isinstance(value, dict):
-        return value
-    within = within or any(isinstance(one, str) and one in ids for one in value.values())
-    hide = _WORDS if within else ()
-    return {name: _GONE if name in hide else _scrubbed(one, ids, within) for name, one in value.items()}
 
 
 def _in_files(

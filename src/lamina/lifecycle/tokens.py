@@ -29,6 +29,7 @@ class TokenDetails(TypedDict, total=False):
     agent: str
     role: str
     rights: Iterable[str]
+    speaks_for: bool
     expires_at: datetime
 
 
@@ -37,7 +38,8 @@ def create_token(store: Store, label: str, **details: Unpack[TokenDetails]) -> t
     check_who(details, TokenDetails.__annotations__)
     given = {name: value for name, value in details.items() if value is not None}
     agent = given.get("agent")
-    rights = given.get("rights") or (Right.READ, Right.WRITE)
+    rights = {*(given.get("rights") or (Right.READ, Right.WRITE))}  # type: ignore[misc]  # texts, checked below
+    rights |= {Right.SPEAKS_FOR} if given.get("speaks_for") else set()
     token_id, secret = _identifier(), _secret()
     token = Token(
         id=token_id,
@@ -46,14 +48,17 @@ def create_token(store: Store, label: str, **details: Unpack[TokenDetails]) -> t
         user=check_name(checked_name("user", str(given.get("user", store.config.owner)))),
         agent=None if agent is None else check_name(checked_name("agent", str(agent))),
         role=chosen(Role, given.get("role", Role.AGENT if agent else Role.USER), "role"),
-        rights=tuple(sorted({chosen(Right, right, "right") for right in rights})),  # type: ignore[attr-defined]
+        rights=tuple(sorted({chosen(Right, right, "right") for right in rights})),
         created_at=store.now(),
         expires_at=_future(given.get("expires_at"), store.now()),
     )
 
     def work(unit: UnitOfWork) -> None:
         Tokens(unit.transaction).add(token)
-        unit.record_act("token_create", f"token:{token_id}", token.role)
+        carries = Right.SPEAKS_FOR in token.rights
+        unit.record_act(
+            "token_create", f"token:{token_id}", f"{token.role}, speaks_for" if carries else token.role
+        )
 
     store.act(_keeper(store), work)
     return token, f"{PREFIX}_{token_id}_{secret}"
@@ -81,14 +86,20 @@ def authenticate(store: Store, presented: str) -> Token:
     parts = presented.split("_", 2)
     if len(parts) != 3 or parts[0] != PREFIX or not (presented.isascii() and presented.isprintable()):
         raise Unauthenticated("This token is not accepted.", hint="`lamina token create` makes one.")
-    token = store.database.read(lambda tx: Tokens(tx).get(parts[1]))
+    token = live_token(store, parts[1])
     expected = token.hash if token is not None else _hash("")
     matches = hmac.compare_digest(_hash(parts[2]), expected)
-    now = store.now()
-    live = token is not None and token.revoked_at is None
-    if not matches or token is None or not live or (token.expires_at is not None and token.expires_at <= now):
+    if not matches or token is None:
         raise Unauthenticated("This token is not accepted.", hint="`lamina token create` makes one.")
     return token
+
+
+def live_token(store: Store, token_id: str) -> Token | None:
+    """The token of an id while it is neither revoked nor over; None otherwise."""
+    token = store.database.read(lambda tx: Tokens(tx).get(token_id))
+    if token is None or token.revoked_at is not None:
+        return None
+    return None if token.expires_at is not None and token.expires_at <= store.now() else token
 
 
 def _keeper(store: Store) -> Scope:

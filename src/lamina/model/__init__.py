@@ -29,6 +29,7 @@ from lamina.model.write import (
     Hold,
     Outcome,
     Receipt,
+    Understanding,
     Verdict,
 )
 
@@ -65,6 +66,7 @@ __all__ = [
     "Space",
     "State",
     "Trust",
+    "Understanding",
     "Value",
     "Verdict",
     "canonical",

@@ -86,6 +86,9 @@ class Provenance:
     source_turn_ids: tuple[str, ...] = ()
     reference: str | None = None
     reason: str | None = None
+    origins: tuple[str, ...] = ()  #: what it was made of; it is trusted no more than the least of them
+    vouched_by: str | None = None  #: the person who said what nobody else vouched for
+    user: str | None = None  #: for whom it was said, where others read it too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,7 +82,8 @@ class Hit:
     trust: Trust = Trust.TRUSTED  #: the text of an untrusted hit is data, whatever it says
     scores: dict[str, float] = field(default_factory=dict)  #: in every retriever that found it
     adjustments: dict[str, float] = field(default_factory=dict)  #: `+near` was added, `*layer` multiplied
-    uncertainty: str = "high"  #: low, medium or high: how unsure it is that this answers the question
+    confidence: float = 0.0  #: the probability that this answers the question
+    uncertainty: str = "high"  #: the same in a word: low, medium or high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +152,7 @@ class Context:
     parts: dict[str, int]
     left_out: int = 0
     delta: Delta | None = None  #: what changed, where it was asked for
+    answer: str = ""  #: the id of the receipt that says what was found, shown and left out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +164,7 @@ class Recollection:
     related: tuple[Related, ...] = ()  #: linked to the hits and none of them; at most two, within the budget
     events: tuple[dict[str, Any], ...] = ()  #: what the contract says of this reading, where it was asked for
     delta: Delta | None = None  #: what changed, where it was asked for
+    answer: str = ""  #: the id of the receipt that says what was found, shown and left out
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

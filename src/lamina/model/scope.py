@@ -101,6 +101,7 @@ class Scope:
     project: str | None = None
     role: Role = Role.USER
     via: str = "python"  #: the door: python, cli, http, mcp, file, job
+    speaks_for: bool = False  #: an agent whose turns are the person's own words, by the owner's leave
     reach: tuple[str, ...] | None = None  #: the categories of its agent's allowlist; None for all
 
     def __post_init__(self) -> None:

@@ -15,6 +15,7 @@ class Right(StrEnum):
     READ = "read"
     WRITE = "write"
     CONSENT = "consent"
+    SPEAKS_FOR = "speaks_for"  #: what its agent reports as a turn are the person's own words
     ADMIN = "admin"
 
 

@@ -41,6 +41,9 @@ class Draft:
     valid_until: datetime | None = None
     merge: bool | None = None  #: whether it may become one with what says the same; None: as the settings say
     low_signal: bool = False  #: nobody asked for it and it says nothing
+    origins: tuple[str, ...] = ()  #: what it was made of, as far as that was said or found
+    tainted: bool = False  #: one of its origins is not trusted; set by the engine
+    second_hand: bool = False  #: brought in from a file of another time or program: nobody's new word
     meta: dict[str, Any] = field(default_factory=dict)  #: what the engine itself adds, never the caller
 
 
@@ -123,6 +126,17 @@ class HistoryEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Understanding:
+    """One part of a message: what its speaker does with it, what would come of it, and why."""
+
+    text: str
+    sort: str  #: remember, set, note, …; or what it is taken for that is left alone
+    outcome: str  #: act, ask, refuse or leave
+    would: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
     """What became of one turn of a conversation: a receipt for each thing that was tried."""
 
@@ -130,6 +144,7 @@ class Heard:
     acknowledgement: str = ""
     events: tuple[dict[str, Any], ...] = ()
     asked: int = 0  #: how many of the receipts, from the first, are those of commands
+    understood: tuple[Understanding, ...] = ()  #: of a dry run: what every part of the message was taken for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

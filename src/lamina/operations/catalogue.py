@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from lamina.operations import documents, layers, memories, sessions, team, upkeep
+from lamina.operations import documents, layers, memories, person, sessions, team, upkeep
 from lamina.operations.operation import CATALOGUE, Operation
 
 #: The modules that declare operations, in the order in which doors, help and pages show them.
-FAMILIES = (memories, documents, team, sessions, layers, upkeep)
+FAMILIES = (memories, person, documents, team, sessions, layers, upkeep)
 _PLACE = {module.__name__: place for place, module in enumerate(FAMILIES)}
 _ordered = sorted(CATALOGUE.items(), key=lambda pair: _PLACE[pair[1].run.__module__])
 CATALOGUE.clear()

@@ -8,11 +8,11 @@ from typing import Annotated, Any, cast
 from lamina.documents.results import Corpus, DocumentLines, SearchResults
 from lamina.documents.settings import Citations
 from lamina.jobs.decided import Kept
-from lamina.jobs.decision_list import DecisionList
+from lamina.jobs.decision_list import DecisionList, Standing
 from lamina.model.token import Right
 from lamina.operations.operation import Field, Tool, given, operation, routed
 from lamina.scoped import ScopedMemory
-from lamina.text.decision_entries import Decision, Status
+from lamina.text.decision_entries import Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,10 @@ def lines(memory: ScopedMemory, request: Lines) -> DocumentLines:
 class Decided:
     """Which decisions."""
 
-    status: Annotated[Status | None, Field("Only those that are active, superseded or archived.")] = None
+    status: Annotated[
+        Standing | None,
+        Field("Only those that are active, superseded, archived, or doubtful."),
+    ] = None
 
 
 @operation(

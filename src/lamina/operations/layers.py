@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 from lamina.layers.layers import Learned
 from lamina.model import Receipt
 from lamina.model.token import Right
-from lamina.operations.memories import MOST_ITEMS
+from lamina.operations.memories import MOST_ITEMS, DerivedFrom
 from lamina.operations.operation import Door, Field, Tool, given, operation, routed
 from lamina.operations.sessions import Nothing
 from lamina.scoped import ScopedMemory
@@ -33,6 +33,7 @@ class Learn:
     ] = None
     resolution: Annotated[str, Field("Of a contradiction: warn, ask, supersede or keep.")] = "warn"
     reason: Annotated[str, Field("Why; it is kept in the history.")] = ""
+    derived_from: DerivedFrom = None
 
 
 @operation(
@@ -136,6 +137,7 @@ class LearnProcedure:
         Field("What to do, in order.", longest=50, position=True, metavar="STEP...", also=("procedure",)),
     ]
     source: Annotated[str, Field("explicit, correction or repeated_pattern.")] = "explicit"
+    derived_from: DerivedFrom = None
 
 
 @operation(
@@ -146,7 +148,8 @@ class LearnProcedure:
 )
 def learn_procedure(memory: ScopedMemory, request: LearnProcedure) -> Receipt:
     """Keep how something is done; a procedure for the same task is extended instead."""
-    return memory.learn_procedure(request.trigger, request.steps, request.source)
+    made_of = request.derived_from or ()
+    return memory.learn_procedure(request.trigger, request.steps, request.source, derived_from=made_of)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,6 +208,7 @@ class RecordEpisode:
     outcome: Annotated[str, Field("success, partial, failed or unknown.")] = "unknown"
     duration_ms: Annotated[int | None, Field("How long it took, in milliseconds.", low=0)] = None
     group: Annotated[str | None, Field("The group it happened in.")] = None
+    derived_from: DerivedFrom = None
 
 
 @operation(

@@ -51,7 +51,9 @@ class MemoryQuery:
     budget_tokens: Annotated[
         int, Field("How many tokens they may have together.", low=0, high=LARGEST, option="--budget")
     ] = 512
-    threshold: Annotated[float | None, Field("Leave out what is less close, 0 to 1.", low=0, high=1)] = None
+    threshold: Annotated[
+        float | None, Field("Leave out what answers less surely, 0 to 1.", low=0, high=1)
+    ] = None
 
 
 @operation(

@@ -13,15 +13,19 @@ from lamina.jobs.job import JobReport
 from lamina.jobs.run import JobLine
 from lamina.lifecycle.erase import EraseReceipt
 from lamina.lifecycle.export import Exported
+from lamina.lifecycle.prove import Proof
 from lamina.lifecycle.purge import PurgeReceipt
+from lamina.lifecycle.undo import Undone
 from lamina.model import Role
 from lamina.model.audit import AuditReport
 from lamina.model.token import Right, Token
 from lamina.operations.memories import ID_FORM, MemoryId
 from lamina.operations.operation import Door, Field, Tool, given, operation, routed
 from lamina.operations.sessions import PERSON_ONLY, Nothing
+from lamina.read.answered import AnswerReceipt
 from lamina.read.status import Status
 from lamina.scoped import ScopedMemory
+from lamina.storage.refusals import Refusal
 
 ADMINS_ONLY = "It works for everybody, so an administrator asks for it."
 FILES_HERE = "It reads or writes files of the machine that the command runs on."
@@ -135,6 +139,7 @@ class Import:
     ] = None
     tool_output: Annotated[bool, Field("What tools returned, too, each cut to 2,000 characters.")] = False
     dry_run: Annotated[bool, Field("Say what would happen, and write nothing.")] = False
+    bring_back: Annotated[bool, Field("Also what you said no to since.")] = False
 
 
 @operation(
@@ -190,8 +195,15 @@ class CreateToken:
     role: Annotated[Role | None, Field("user, agent, tool, document, system or admin.")] = None
     rights: Annotated[
         tuple[Right, ...] | None,
-        Field("read, write, consent or admin; read and write by default.", longest=4, option="--right"),
+        Field(
+            "read, write, consent, speaks_for or admin; read and write by default.",
+            longest=5,
+            option="--right",
+        ),
     ] = None
+    speaks_for: Annotated[
+        bool, Field("What its agent reports as a turn are the person's own words; only the owner can say so.")
+    ] = False
     expires_at: Annotated[
         datetime | None, Field("When it ends; never by default.", option="--expires-in", code="time_invalid")
     ] = None
@@ -350,3 +362,124 @@ def verify_audit(memory: ScopedMemory, request: Nothing) -> AuditReport:  # noqa
 def status(memory: ScopedMemory, request: Nothing) -> Status:  # noqa: ARG001 the catalogue's form
     """The state of the whole store in figures, and lines of workspace files that are not used."""
     return memory.status()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undo:
+    """What wrote what is to be undone; one of the three."""
+
+    session: Annotated[str | None, Field("All that was kept in this session.", longest=128)] = None
+    agent: Annotated[str | None, Field("All that this agent kept.", longest=128)] = None
+    source: Annotated[str | None, Field("All that came from this file, memory or tool.", longest=4000)] = None
+    dry_run: Annotated[bool, Field("Say what would go, and change nothing.")] = False
+    for_good: Annotated[bool, Field("Purge it, too: nothing can bring it back.")] = False
+
+
+@operation(
+    "POST /v1/undo",
+    Right.CONSENT,
+    asks="Forget all that it wrote? `--dry-run` shows what that is.",
+    but={Door.MCP: PERSON_ONLY},
+)
+def undo(memory: ScopedMemory, request: Undo) -> Undone:
+    """Forget all that a session, an agent or a source wrote; what it had replaced comes back."""
+    return memory.undo(**cast(Any, given(request)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noes:
+    """Which noes."""
+
+    lifted: Annotated[bool, Field("Also those that are over.")] = False
+    limit: Annotated[int, Field("How many at most.", low=1, high=10_000)] = 200
+
+
+@operation("GET /v1/noes", Right.CONSENT, command="noes", changes=False, but={Door.MCP: PERSON_ONLY})
+def noes(memory: ScopedMemory, request: Noes) -> list[Refusal]:
+    """What you said no to, without the words, and who tried to bring it back."""
+    return memory.noes(lifted=request.lifted, limit=request.limit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiftNo:
+    """Which no."""
+
+    number: Annotated[int, Field("Its number, as the list of noes shows it.", position=True, low=1)]
+
+
+@operation(
+    routed("POST /v1/noes/{number}/lift", codes=(404,)),
+    Right.CONSENT,
+    command="lift",
+    asks="Let it be remembered again?",
+    but={Door.MCP: PERSON_ONLY},
+)
+def lift_no(memory: ScopedMemory, request: LiftNo) -> Refusal:
+    """End a no: what it was about may be kept again."""
+    return memory.lift_no(request.number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prove:
+    """What should be forgotten."""
+
+    what: Annotated[
+        str, Field("Its words, or the id of a memory.", position=True, metavar="TEXT-or-ID", piped=True)
+    ]
+
+
+@operation(
+    "POST /v1/prove/forgotten",
+    Right.CONSENT,
+    command="prove forgotten",
+    changes=False,
+    but={Door.MCP: PERSON_ONLY},
+)
+def prove_forgotten(memory: ScopedMemory, request: Prove) -> Proof:
+    """Try every way by which something forgotten could come back; nothing of it stays, no words are shown."""
+    return memory.prove_forgotten(request.what)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneAnswer:
+    """Which answer."""
+
+    answer_id: Annotated[
+        str, Field("The id that the answer carries.", position=True, metavar="ID", wire="id", longest=100)
+    ]
+    replay: Annotated[bool, Field("Ask again, and say whether the same comes back.")] = False
+
+
+@operation(
+    routed("GET /v1/answers/{id}", codes=(404,)),
+    Right.READ,
+    command="receipt",
+    tool=Tool(
+        title="Receipt of an answer",
+        name="memory_receipt",
+        advice="Use it when the user asks what an answer was based on.",
+    ),
+)
+def receipt(memory: ScopedMemory, request: OneAnswer) -> AnswerReceipt:
+    """What a recall, context or query found, showed and left out, and by which policy."""
+    return memory.receipt(request.answer_id, replay=request.replay)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accesses:
+    """Which memory."""
+
+    memory_id: MemoryId
+    limit: Annotated[int, Field("How many at most.", low=1, high=1000)] = 50
+
+
+@operation(
+    routed("GET /v1/memories/{id}/answers", codes=(404,)),
+    Right.READ,
+    command="accesses",
+    changes=False,
+    but={Door.MCP: "memory_receipt says what an answer was made of."},
+)
+def answers_with(memory: ScopedMemory, request: Accesses) -> list[AnswerReceipt]:
+    """The answers that a memory was in, or was left out of, the latest first."""
+    return memory.answers_with(request.memory_id, request.limit)

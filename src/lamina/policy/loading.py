@@ -40,7 +40,9 @@ _TOP = (
     "spaces",
     "phase",
     "privacy",
+    "trust",
 )
+_MODES = {"current_only": False, "current_plus_history": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,7 @@ def _built(page: _Page, raw: dict[str, Any], name: str) -> Policy:
         paths=tuple(_path(page, path) for path in spaces.get("path", ())),
         phase=_phase(page, _table(page, raw, "phase")),
         privacy=_privacy(page, _table(page, raw, "privacy")),
+        trusted_tools=_tools(page, _table(page, raw, "trust")),
     )
 
 
@@ -235,13 +238,30 @@ def _path(page: _Page, raw: Any) -> PromotionPath:
 
 
 def _phase(page: _Page, raw: Mapping[str, Any]) -> PhaseRules:
-    _known(page, raw, ("enabled", "allow_cross_phase_recall", "max_phases", "diff_enabled"), "phase setting")
+    names = ("enabled", "mode", "allow_cross_phase_recall", "max_phases", "diff_enabled")
+    _known(page, raw, names, "phase setting")
+    across = _flag(page, raw, "allow_cross_phase_recall", False)
+    mode = raw.get("mode", "current_plus_history" if across else "current_only")
+    if mode not in _MODES:
+        raise page.wrong(f"{mode!r:.40} is no mode.", "mode", f"Known: {', '.join(_MODES)}.")
+    if "allow_cross_phase_recall" in raw and _MODES[mode] is not across:
+        raise page.wrong(
+            "`mode` and `allow_cross_phase_recall` say different things.", "mode", "Leave one out."
+        )
     return PhaseRules(
         enabled=_flag(page, raw, "enabled", True),
-        allow_cross_phase_recall=_flag(page, raw, "allow_cross_phase_recall", False),
+        allow_cross_phase_recall=_MODES[mode],
         max_phases=_whole(page, raw, "max_phases", 0, least=0),
         diff_enabled=_flag(page, raw, "diff_enabled", True),
     )
+
+
+def _tools(page: _Page, raw: Mapping[str, Any]) -> frozenset[str]:
+    _known(page, raw, ("tools",), "setting of trust")
+    named = raw.get("tools", [])
+    if not isinstance(named, list) or not all(isinstance(one, str) and one.strip() for one in named):
+        raise page.wrong("`tools` must be a list of names.", "tools")
+    return frozenset(named)
 
 
 def _privacy(page: _Page, raw: Mapping[str, Any]) -> PrivacyRules:

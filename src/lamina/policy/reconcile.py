@@ -57,7 +57,8 @@ def wins(one: Claim, other: Claim, policy: Policy) -> tuple[bool, str]:
     """Whether the first side wins, and by which rule of the contract: the first that tells them apart.
 
     Untrusted text never wins over trusted. A correction by a user or somebody higher stands above the order
-    of authority. When nothing tells the two apart, the first side is the older one and stays.
+    of authority. Of a person's own words the newest wins, correction or not. When nothing tells the two
+    apart, the first side is the older one and stays.
     """
     if one.trust is not other.trust:
         return one.trust is Trust.TRUSTED, "authority"
@@ -66,7 +67,10 @@ def wins(one: Claim, other: Claim, policy: Policy) -> tuple[bool, str]:
             return one.correction, "correction"
         return policy.outranks(one.authority, other.authority), "authority"
     if one.correction is not other.correction:
-        return one.correction, "correction"
+        fix, fixed = (one, other) if one.correction else (other, one)
+        # A person's correction settles what they said before it; what they say after it is their newest word.
+        if one.authority is not Authority.USER_ASSERTED or fix.tick >= fixed.tick:
+            return one.correction, "correction"
     if one.tick != other.tick:
         return one.tick > other.tick, "recency"
     return one.importance >= other.importance, "importance"
@@ -93,8 +97,10 @@ def reconcile(new: Memory, existing: Memory | None, policy: Policy) -> Outcome:
         return New()
     stands, rule = wins(claim(existing), claim(new), policy)
     if _says_the_same(new, existing):
-        # The same words of somebody who weighs more take over; otherwise there is nothing to change.
-        weightier = not stands and rule == "authority"
+        # The same words of somebody who weighs more take over; otherwise there is nothing to change. An agent
+        # that repeats what a tool or a document said vouches for nothing.
+        doubted = existing.provenance.trust is Trust.UNTRUSTED and new.authority is Authority.AI_INFERRED
+        weightier = not stands and rule == "authority" and not doubted
         return Supersede(existing, rule) if weightier else Same(existing)
     return Lose(existing, rule) if stands else Supersede(existing, rule)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -9,6 +10,7 @@ from typing import Any
 
 from lamina.language.secrets.privacy import redacted
 from lamina.model import Authority, Kind, Role, Space, plain
+from lamina.text.normalise import folded
 
 
 class WritePolicy(StrEnum):
@@ -100,6 +102,7 @@ class Policy:
     paths: tuple[PromotionPath, ...] = ()
     phase: PhaseRules = field(default_factory=PhaseRules)
     privacy: PrivacyRules = field(default_factory=PrivacyRules)
+    trusted_tools: frozenset[str] = frozenset()  #: tools whose word an administrator vouches for
 
     def outranks(self, one: Authority, other: Authority) -> bool:
         """Whether the first authority is strictly higher."""
@@ -129,7 +132,7 @@ class Policy:
     def snapshot(self) -> dict[str, Any]:
         """The policy as traces carry it: plain, complete, the same for the same policy."""
         return {
-            "name": self.name,
+            "name": self.name.replace("\\", "/").rpartition("/")[2],  # the same on every machine
             "write_policy": self.write_policy.value,
             "allow_event_types": plain(self.allow_event_types),
             "deny_event_types": plain(self.deny_event_types),
@@ -144,11 +147,17 @@ class Policy:
                 "read_order": plain(self.read_order),
                 "write_spaces": [space.value for space in Space if space in self.write_spaces],
                 "retention": [space.value for space in Space if space in self.retention_spaces],
-                "promotion": [f"{path.source}->{path.target}" for path in self.paths],
+                "promotion": [plain(path) for path in self.paths],
             },
             "phase": {**plain(self.phase), "mode": self.phase.mode},
             "privacy": {
-                "deny_patterns": len(self.privacy.deny_patterns),
+                # What is kept out may be a secret itself: it is told apart, and not told.
+                "deny_patterns": sorted(map(_told_apart, self.privacy.deny_patterns)),
                 "allow_profile_keys": [redacted(key) for key in self.privacy.allow_profile_keys],
             },
+            "trust": {"tools": sorted(map(redacted, self.trusted_tools))},
         }
+
+
+def _told_apart(pattern: str) -> str:
+    return hashlib.sha256(folded(pattern).encode()).hexdigest()[:16]

@@ -7,8 +7,9 @@ from datetime import datetime
 from math import log
 
 from lamina.errors import NotFound
-from lamina.model import Hit, Memory, Query, Recollection, Source
-from lamina.ranking.tiers import uncertainty
+from lamina.model import Hit, Memory, Query, Recollection, Source, State
+from lamina.ranking.confidence import Evidence, Spread, confidence, uncertainty
+from lamina.read.coverage import OWN_PAST
 from lamina.retrieval.packing import packed
 from lamina.storage.database import Transaction
 from lamina.storage.layers import LayerRows
@@ -20,10 +21,16 @@ from lamina.write.details import named_time
 
 
 def recall_then(transaction: Transaction, query: Query, at: datetime) -> Recollection:
-    """The best hits among what the caller's shelves held at a moment, also what was superseded since."""
+    """The best hits among what the caller's shelves held at a moment, to a person also what is gone since."""
     rows, text_index = LayerRows(transaction), TextIndex(transaction)
     numbers = [known[0] for name in query.scope.shelves(query.spaces) if (known := text_index.shelf(name))]
-    there = [one for number in numbers for one in rows.known_at(number, at) if _wanted(one, query)]
+    past = query.scope.role in OWN_PAST
+    there = [
+        one
+        for number in numbers
+        for one in rows.known_at(number, at)
+        if _wanted(one, query) and (past or one.state is State.ACTIVE)
+    ]
     words = {one.id: Counter(terms(f"{one.key} {one.text}" if one.key else one.text)) for one in there}
     asked = query_terms(query.text)
     rare = {
@@ -52,6 +59,7 @@ def _wanted(memory: Memory, query: Query) -> bool:
 
 def _hit(memory: Memory, score: float, share: float, reason: str) -> Hit:
     origin = memory.provenance
+    sure = confidence(Evidence(None, 0.0, share), "", Spread.of(()))
     since = "" if memory.superseded_by is None else f"superseded since by {memory.superseded_by}"
     return Hit(
         id=memory.id,
@@ -66,7 +74,8 @@ def _hit(memory: Memory, score: float, share: float, reason: str) -> Hit:
         at=memory.created_at,
         tokens=count_tokens(memory.text),
         trust=origin.trust,
-        uncertainty=uncertainty(share, agreed=False, exact=False),
+        confidence=sure,
+        uncertainty=uncertainty(sure),
         source=Source(path=memory.file, actor=origin.actor, via=origin.via, session=origin.session_id),
     )
 

@@ -32,6 +32,20 @@ def changes(caller: Caller, since: str = "") -> Delta:
     return look(caller, lambda snapshot: delta_in(snapshot, since))
 
 
+def cursor_now(caller: Caller) -> str:
+    """The cursor of this moment, for whoever only wants to hear of what comes; nothing else is read."""
+
+    def work(snapshot: Snapshot) -> str:
+        names, deltas = (
+            tuple(snapshot.scope.shelf(space) or "" for space in Space),
+            Deltas(snapshot.transaction),
+        )
+        until = [deltas.last(name) if name else 0 for name in names]
+        return _closed(until, names, snapshot.caller.store.ruleset.sealer)
+
+    return look(caller, work)
+
+
 def delta_in(snapshot: Snapshot, since: str) -> Delta:
     """The same within a reading that has begun."""
     return delta_of(snapshot.transaction, snapshot.scope, snapshot.caller.store.ruleset.sealer, since)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from html import unescape
 from typing import Any
 
 from lamina.language.commands import is_note
 from lamina.language.user_model import PREFERENCES
-from lamina.model import Context, Effective, Hit, Layer, Recollection, Space
+from lamina.model import Context, Effective, Hit, Layer, Memory, Recollection, Space, Trust
 from lamina.ranking.tiers import is_likely
+from lamina.read.answered import Given, kept_question, note_answer
 from lamina.read.category_modes import by_modes
 from lamina.read.changes import delta_in
 from lamina.read.prompt import Group, Item, block, episodes_group, procedures_group, user_model_group
@@ -22,6 +24,7 @@ from lamina.similarity.echoes import same, telling
 from lamina.storage.shelf_contents import pending_on
 from lamina.write.caller import Caller
 from lamina.write.details import whole_number
+from lamina.write.noes import ASKED_AGAIN
 
 #: How many hits a context considers; the budget decides how many it shows.
 HITS = 20
@@ -46,7 +49,12 @@ def context(caller: Caller, task: str, budget: int, form: str, cursor: str | Non
         delta = None if cursor is None else delta_in(snapshot, cursor)
         changed = () if delta is None else delta.text.splitlines()
         told = Group("changes", _items(line.removeprefix("- ") for line in changed))
-        return replace(block([*_groups(snapshot, task), told], budget, form), delta=delta)
+        made = replace(block([*_groups(snapshot, task), told], budget, form), delta=delta)
+        words = unescape(" ".join(made.text.split()))
+        shown = [one.id for one in snapshot.considered if " ".join(one.text.split()) in words]
+        asked = {"budget_tokens": budget, "form": form}
+        given = Given("context", kept_question(task), asked, shown, made.text)
+        return replace(made, answer=note_answer(snapshot, given))
 
     return look(caller, work)
 
@@ -69,8 +77,8 @@ def _groups(snapshot: Snapshot, task: str) -> list[Group]:
     told = [one.value for one in values.values()] + [*standing.values(), *(one.summary for one in happened)]
     hits = [hit for hit in _worth(found) if hit.id not in shown]
     rules = snapshot.caller.store.ruleset.rules
-    knowledge = [hit.text for hit in telling(hits, task, told, rules)]
-    said = {same(text) for text in (task, *told, *knowledge)}
+    knowledge = telling(hits, task, told, rules)
+    said = {same(text) for text in (task, *told, *(hit.text for hit in knowledge))}
     beside = [one.text for one in found.related if one.id not in shown and same(one.text) not in said]
     return [
         user_model_group(model, named),
@@ -79,9 +87,18 @@ def _groups(snapshot: Snapshot, task: str) -> list[Group]:
         Group("always", _items(standing.values())),
         procedures_group(steps),
         episodes_group(happened),
-        Group("knowledge", _items(knowledge)),
+        Group("knowledge", tuple(Item(_told(hit)) for hit in knowledge)),
         Group("related", _items(beside)),
-        Group("pending", tuple(Item(f"{one.key}: {one.text}") for one in waiting[:_PENDING])),
+        Group("pending", tuple(Item(f"{one.key}: {one.text}") for one in _askable(waiting)[:_PENDING])),
+    ]
+
+
+def _askable(waiting: Sequence[Memory]) -> list[Memory]:
+    """What an agent may ask about: nothing that a tool or a document said, nor what is near a person's no."""
+    return [
+        one
+        for one in waiting
+        if one.provenance.trust is Trust.TRUSTED and not (one.key or "").startswith(ASKED_AGAIN)
     ]
 
 
@@ -111,6 +128,11 @@ def _others(
     rank = {one: number for number, one in enumerate(found)}
     newest.sort(key=lambda one: rank.get(one.provenance.memory_id or "", len(found)))
     return [one for one in others if not is_note(one.key)], newest
+
+
+def _told(hit: Hit) -> str:
+    """A hit as a prompt is told of it: by its id, and with a word of doubt where there is some."""
+    return f"{hit.text} [{hit.id}{', unsure' if hit.uncertainty == 'high' else ''}]"
 
 
 def _worth(found: Recollection) -> list[Hit]:

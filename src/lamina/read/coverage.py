@@ -58,15 +58,24 @@ def covering(caller: Caller, query: Query) -> tuple[Query, LibraryStatus | None]
     return replace(query, documents=library.shelf, depth=depth), state
 
 
+def find_in(snapshot: Snapshot, query: Query, *, related: bool = True) -> Answer:
+    """The best hits on a snapshot; texts that were met without a vector have theirs stored later."""
+    store = snapshot.caller.store
+    means = replace(store.means, related=related)
+    answer = find_hits(snapshot.transaction, query, snapshot.now, means)
+    store.met_unread = store.met_unread or answer.waiting
+    return answer
+
+
 def find_deep(snapshot: Snapshot, query: Query, is_late: Callable[[], bool] = lambda: False) -> Reached:
     """The answer from as deep as it takes: what is warm, and the cold where that says too little.
 
     A query with the greatest depth, because its question reaches across months, looks everywhere at once.
     """
-    transaction, means = snapshot.transaction, snapshot.caller.store.means
+    transaction = snapshot.transaction
 
     def found_at(depth: int) -> Answer:
-        return find_hits(transaction, replace(query, depth=depth), snapshot.now, means)
+        return find_in(snapshot, replace(query, depth=depth))
 
     shelf = TextIndex(transaction).shelf(query.documents) if query.documents else None
     deepest = 0 if shelf is None else Documents(transaction).deepest(shelf[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from lamina.model import Explanation, HistoryEntry, HistoryOp, Memory, Verdict, iso
@@ -12,7 +13,6 @@ from lamina.read.snapshot import Snapshot, look
 from lamina.storage.logs import History
 from lamina.text.normalise import well_formed
 from lamina.write.caller import Caller
-from lamina.write.change import KNOWN
 from lamina.write.commit import readable
 from lamina.write.details import whole_number
 from lamina.write.unit_of_work import UnitOfWork
@@ -47,20 +47,30 @@ def explain(caller: Caller, memory_id: str) -> Explanation:
 def explain_event(caller: Caller, seq: int) -> Verdict:
     """Why a write was refused, which of two won, what was recalled: from the event that was recorded."""
     whole_number(seq, "event", 1, 2**62)
-    shelves = caller.in_session.shelves()
-    return verdict(look(caller, lambda snapshot: one_event(snapshot.transaction, shelves, seq), synced=False))
+    shelves, past = caller.in_session.shelves(), caller.sees_past
+    return verdict(
+        look(caller, lambda snapshot: one_event(snapshot.transaction, shelves, seq, past=past), synced=False)
+    )
 
 
 def trace(caller: Caller, last: int = 20) -> tuple[TraceEvent, ...]:
     """The newest trace events of the caller's shelves, oldest of them first."""
     whole_number(last, "last", 1, 10_000)
-    shelves = caller.in_session.shelves()
-    return look(caller, lambda snapshot: last_events(snapshot.transaction, shelves, last))
+    shelves, past = caller.in_session.shelves(), caller.sees_past
+    return look(caller, lambda snapshot: last_events(snapshot.transaction, shelves, last, past=past))
 
 
 def _life(snapshot: Snapshot, memory_id: str) -> tuple[Memory, tuple[HistoryEntry, ...]]:
     memory = memory_in(snapshot, memory_id)
-    return memory, tuple(History(snapshot.transaction).of(memory_id))
+    steps = tuple(History(snapshot.transaction).of(memory_id))
+    return memory, steps if snapshot.caller.sees_past else tuple(_as_now(one, memory) for one in steps)
+
+
+def _as_now(step: HistoryEntry, memory: Memory) -> HistoryEntry:
+    """A step without the words of another time: an agent reads what a memory says now."""
+    old, new = (text if text == memory.text else None for text in (step.old_text, step.new_text))
+    decision = {name: value for name, value in step.decision.items() if name != "before"}
+    return replace(step, old_text=old, new_text=new, decision=decision)
 
 
 def memory_in(snapshot: Snapshot, memory_id: str) -> Memory:
@@ -69,7 +79,7 @@ def memory_in(snapshot: Snapshot, memory_id: str) -> Memory:
     caller = snapshot.caller
     scope = caller.scope_of(memory_id)
     unit = UnitOfWork(snapshot.transaction, caller.store.ruleset, scope, snapshot.now)
-    return faded(readable(unit, memory_id, *KNOWN), snapshot.now)
+    return faded(readable(unit, memory_id, *caller.states), snapshot.now)
 
 
 def explained(memory: Memory, history: tuple[HistoryEntry, ...], *, whole: bool = True) -> Explanation:

@@ -8,7 +8,7 @@ from typing import Any
 
 from lamina.audit import events
 from lamina.errors import NotFound
-from lamina.model import Phase, Query, Space
+from lamina.model import Phase, Query, Space, State
 from lamina.model.audit import TraceEvent
 from lamina.retrieval.hits import Answer
 from lamina.storage.database import Transaction
@@ -22,9 +22,12 @@ from lamina.write.ruleset import Ruleset
 _POLICY = ("policy_snapshot", "policy")
 
 
-def last_events(transaction: Transaction, shelves: Sequence[str], limit: int) -> tuple[TraceEvent, ...]:
-    """The newest events of these shelves, oldest of them first."""
-    return _whole(transaction, _reached(transaction, Events(transaction).last(shelves, limit)))
+def last_events(
+    transaction: Transaction, shelves: Sequence[str], limit: int, *, past: bool = True
+) -> tuple[TraceEvent, ...]:
+    """The newest events of these shelves, oldest of them first; without the `past`, only words that stand."""
+    found = _whole(transaction, _reached(transaction, Events(transaction).last(shelves, limit)))
+    return found if past else _standing(transaction, found)
 
 
 def _reached(transaction: Transaction, found: Sequence[TraceEvent]) -> list[TraceEvent]:
@@ -44,14 +47,28 @@ def _named(data: dict[str, Any]) -> set[str]:
     return {*listed, *changed, *(data[name] for name in names if data.get(name))}
 
 
-def one_event(transaction: Transaction, shelves: Sequence[str], seq: int) -> TraceEvent:
+def one_event(transaction: Transaction, shelves: Sequence[str], seq: int, *, past: bool = True) -> TraceEvent:
     """An event by its number; on anybody else's shelf it does not exist."""
     found = Events(transaction).get(seq)
     if found is None or found.shelf not in shelves or not _reached(transaction, [found]):
         raise NotFound(
             f"There is no event {seq} here.", hint="`lamina trace` shows the numbers of the newest."
         )
-    return _whole(transaction, [found])[0]
+    whole = _whole(transaction, [found])
+    return (whole if past else _standing(transaction, whole))[0]
+
+
+def _standing(transaction: Transaction, found: Sequence[TraceEvent]) -> tuple[TraceEvent, ...]:
+    """The events without the words of what is no longer active, and without the questions that found it."""
+    named = {event.seq: events.named_in(event.data) for event in found}
+    known = Memories(transaction).load(sorted({one for ids in named.values() for one in ids}))
+    active = {one.id for one in known.values() if one.state is State.ACTIVE}
+    return tuple(
+        replace(event, data=events.told_without(event.data, gone))
+        if (gone := named[event.seq] - active)
+        else event
+        for event in found
+    )
 
 
 def _whole(transaction: Transaction, found: Sequence[TraceEvent]) -> tuple[TraceEvent, ...]:
@@ -81,13 +98,11 @@ def reading_events(
     return told
 
 
-def current_phases(transaction: Transaction, query: Query) -> dict[Space, Phase]:
-    """The phase each of the query's spaces is in, in reading order; spaces without one are left out."""
-    found: dict[Space, Phase] = {}
+def current_phases(transaction: Transaction, query: Query) -> dict[Space, Phase | None]:
+    """The phase each of the query's spaces is in, in reading order; None for one that holds nothing yet."""
+    found: dict[Space, Phase | None] = {}
     for space in query.spaces:
-        name = query.scope.shelf(space)
-        known = TextIndex(transaction).shelf(name) if name else None
-        phase = Phases(transaction).get(*known) if known else None
-        if phase is not None:
-            found[space] = phase
+        if (name := query.scope.shelf(space)) is not None:
+            known = TextIndex(transaction).shelf(name)
+            found[space] = Phases(transaction).get(*known) if known else None
     return found

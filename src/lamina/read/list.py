@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypedDict, Unpack
 
-from lamina.errors import InvalidInput
+from lamina.errors import Denied, InvalidInput
 from lamina.model import Memory, Query, State
 from lamina.read.coverage import OWN_PAST, allowed_query
 from lamina.read.snapshot import Snapshot, look
-from lamina.storage.listing import Listed, Listing
-from lamina.storage.memories import micros, moment
+from lamina.storage.listing import Listed, Listing, Order, place_of
 from lamina.storage.text_index import TextIndex
 from lamina.text.normalise import well_formed
 from lamina.write.caller import Caller
@@ -36,17 +35,19 @@ class Wanted(TypedDict, total=False):
     until: datetime
     tags: Iterable[str]
     trusted_only: bool
+    order: str
+    count: bool
     limit: int
     cursor: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """Some memories, newest first; with the first page, how many there are in all, and of what."""
+    """Some memories in their order; with the first page, how many there are in all, and of what."""
 
     items: tuple[Memory, ...]
     cursor: str | None  #: for the next page; None on the last
-    total: int | None = None  #: counted for the first page only
+    total: int | None = None  #: counted for the first page only, where it was not left out
     #: Space, layer, kind, category, by, state and tag to how many of each; `state` counts every state.
     facets: dict[str, dict[str, int]] | None = None
 
@@ -56,22 +57,32 @@ def list_memories(caller: Caller, **wanted: Unpack[Wanted]) -> Page:
     if unknown := wanted.keys() - Wanted.__annotations__.keys():
         raise InvalidInput(f"Unknown detail: {', '.join(sorted(unknown))}.", code="detail_unknown")
     limit = whole_number(wanted.get("limit") or PAGE, "limit", 1, LARGEST)
+    order = chosen(Order, wanted.get("order") or Order.NEWEST, "order")
     cursor = wanted.get("cursor")
-    behind = _opened(cursor) if cursor else None
+    behind = _opened(cursor, order) if cursor else None
     listed = _listed(caller, wanted)
 
     def work(snapshot: Snapshot) -> Page:
         within = replace(listed, query=_in_phase(snapshot, listed.query))
         listing = Listing(snapshot.transaction, within, snapshot.now)
-        found = listing.page(behind, limit + 1)
-        rest = _closed(found[limit - 1]) if len(found) > limit else None
+        found = listing.page(behind, limit + 1, order)
+        rest = _closed(found[limit - 1], order) if len(found) > limit else None
         page = Page(items=tuple(found[:limit]), cursor=rest)
-        if behind is not None:
+        if behind is not None or not wanted.get("count", True):
             return page
         facets = listing.counts()
         return replace(page, total=sum(facets["space"].values()), facets=facets)
 
     return look(caller, work)
+
+
+def _states(caller: Caller, wanted: Iterable[str]) -> tuple[State, ...]:
+    """The states asked for, `active` if none; to an agent what is not active does not exist."""
+    asked = tuple(chosen(State, one, "state") for one in wanted) or (State.ACTIVE,)
+    if hidden := [one for one in asked if one not in caller.states]:
+        hint = "Ask for active memories; a person sees the others."
+        raise Denied(f"An agent does not see what is {hidden[0]}.", code="state_disallowed", hint=hint)
+    return asked
 
 
 def _listed(caller: Caller, wanted: Wanted) -> Listed:
@@ -85,7 +96,7 @@ def _listed(caller: Caller, wanted: Wanted) -> Listed:
         raise InvalidInput(f"A list is narrowed to at most {MAX_TAGS} tags.", code="tags_invalid")
     return Listed(
         query=allowed_query(caller, replace(query, across_phases=own)),
-        states=tuple(chosen(State, one, "state") for one in wanted.get("states") or ()) or (State.ACTIVE,),
+        states=_states(caller, wanted.get("states") or ()),
         said_by=None if by is None else well_formed(by, "by", 256),
         tags=tuple(well_formed(one, "tag", 128) for one in tags),
     )
@@ -100,16 +111,21 @@ def _in_phase(snapshot: Snapshot, query: Query) -> Query:
     return replace(query, phases=tuple(f"{name} phase-{number}" for name, number in known))
 
 
-def _closed(last: Memory) -> str:
-    """A cursor: what the next page comes behind."""
-    return base64.urlsafe_b64encode(f"{micros(last.created_at)} {last.id}".encode()).decode().rstrip("=")
+def _closed(last: Memory, order: Order) -> str:
+    """A cursor: what the next page comes behind, and in which order where that is not the usual one."""
+    mark = "" if order is Order.NEWEST else f"{order} "
+    text = f"{mark}{place_of(last, order)} {last.id}"
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def _opened(cursor: str) -> tuple[datetime, str]:
+def _opened(cursor: str, order: Order) -> tuple[int, str]:
     try:
         text = base64.urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)).decode()
-        at, _, memory_id = text.partition(" ")
-        return moment(int(at)), memory_id
+        *mark, at, memory_id = text.split(" ", 1 if order is Order.NEWEST else 2)
+        place = int(at)
+        if mark != ([] if order is Order.NEWEST else [order]) or not -(2**63) <= place < 2**63:
+            raise ValueError
+        return place, memory_id
     except (ValueError, OverflowError, AttributeError, NotBase64):
         hint = "Use the cursor of the page before, or none."
         raise InvalidInput("This is no cursor of a list.", code="cursor_invalid", hint=hint) from None

@@ -10,10 +10,10 @@ from typing import Any, TypedDict, Unpack
 from lamina.errors import Denied, InvalidInput
 from lamina.model import Filters, Memory, Query, Related, Role, Scope, plain
 from lamina.policy.categories import Categories
-from lamina.read.coverage import allowed_query
+from lamina.read.answered import Given, kept_asked, kept_question, note_answer, note_shown, said_in
+from lamina.read.coverage import allowed_query, find_in
 from lamina.read.snapshot import Snapshot, look
-from lamina.retrieval.alike import closeness
-from lamina.retrieval.hits import Answer, find_hits
+from lamina.retrieval.hits import Answer
 from lamina.storage.database import Transaction
 from lamina.storage.relations import Relations
 from lamina.text.normalise import well_formed
@@ -62,7 +62,7 @@ class Bullet:
     id: str
     category: str
     text: str
-    score: float
+    score: float  #: the probability that it answers the question; `threshold` is on this scale
     metadata: dict[str, Any] | None = None
     related: tuple[Related, ...] = ()  #: what it is linked to; at most two in a whole answer
 
@@ -74,6 +74,7 @@ class Queried:
     bullets: tuple[Bullet, ...]
     tokens: int
     left_out: int = 0
+    answer: str = ""  #: the id of the receipt that says what was found, shown and left out
 
 
 def query(caller: Caller, question: str, **asked: Unpack[Asked]) -> Queried:
@@ -88,15 +89,19 @@ def query(caller: Caller, question: str, **asked: Unpack[Asked]) -> Queried:
     wanted = asked_query(caller.in_session, question, asked, store.ruleset.categories)
 
     def work(snapshot: Snapshot) -> Queried:
-        means, now = replace(store.means, related=False), snapshot.now
-        answer = find_hits(snapshot.transaction, allowed_query(caller, wanted), now, means)
+        now = snapshot.now
+        answer = find_in(snapshot, allowed_query(caller, wanted), related=False)
         found = [answer.memories[hit.id] for hit in answer.found.hits]
-        texts = [f"{one.key}: {one.text}" if one.key else one.text for one in found]
-        scores = closeness(store.embedder, question, texts)
-        close = [one for one in zip(found, scores, strict=True) if one[1] >= least][:top_k]
+        sure = [hit.confidence for hit in answer.found.hits]
+        close = [one for one in zip(found, sure, strict=True) if one[1] >= least][:top_k]
         made = _fitting([_bullet(memory, score, whole) for memory, score in close], budget)
         if answer.linked:
             made = _beside(snapshot.transaction, answer, made, now, budget)
+        snapshot.considered.extend(answer.memories.values())
+        note_shown(snapshot, (answer.memories[one.id] for one in made.bullets))
+        shown, words = [one.id for one in made.bullets], said_in((one.id, one.text) for one in made.bullets)
+        given = Given("query", kept_question(question), kept_asked(asked), shown, words)
+        made = replace(made, answer=note_answer(snapshot, given))
         best = max((one.score for one in made.bullets), default=None)
         within = snapshot.in_session
         snapshot.afterwards.append(lambda: store.reads.note([one.id for one in made.bullets], now))

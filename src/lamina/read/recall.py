@@ -7,6 +7,7 @@ from typing import Any
 
 from lamina.audit.telemetry import span
 from lamina.model import Query, Recollection, Space
+from lamina.read.answered import Given, kept_asked, kept_question, note_answer, note_shown, said_in
 from lamina.read.as_of import recall_then
 from lamina.read.changes import delta_in
 from lamina.read.coverage import allowed_query, covering, find_deep
@@ -28,6 +29,10 @@ def recall(caller: Caller, question: str, narrowing: Narrowing, *, trace: bool =
 
     def work(snapshot: Snapshot) -> Recollection:
         found = recalled(snapshot, query, spaces, trace=trace)
+        words = said_in((hit.id, hit.text) for hit in found.hits)
+        shown = [hit.id for hit in found.hits]
+        given = Given("recall", kept_question(query.text), kept_asked(narrowing), shown, words)
+        found = replace(found, answer=note_answer(snapshot, given))
         return found if cursor is None else replace(found, delta=delta_in(snapshot, cursor))
 
     found = look(caller, work)
@@ -58,6 +63,8 @@ def recalled(
     with span("search_memory", snapshot.scope, said) as note:
         answer = find_deep(snapshot, query).answer
         found = answer.found
+        snapshot.considered.extend(answer.memories.values())
+        note_shown(snapshot, (answer.memories[hit.id] for hit in found.hits if hit.id in answer.memories))
         if wanted:
             events = reading_events(snapshot.transaction, query, spaces, answer, store.ruleset)
             found = replace(found, events=tuple(events))

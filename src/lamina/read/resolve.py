@@ -1,4 +1,7 @@
-"""The values in force: policy over profile over session over project over what was only heard."""
+"""The values in force: policy over profile over session over project over what was only heard.
+
+What a person wished for the session in so many words stands over their profile, as long as it lasts.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ from lamina.text.entries import canonical_key
 from lamina.write.caller import Caller
 from lamina.write.guardrails import load_guardrails
 
+#: The priority of an entry of a session that a person asked for; a line with less fills gaps of the profile.
+SESSION_WISH = 90
 #: Strongest first; what the documents call each.
 _SCOPES = {Space.USER: "profile", Space.SESSION: "session", Space.PROJECT: "project"}
 
@@ -55,7 +60,15 @@ def resolved(
 
 
 def _effective(key: str, values: list[Value]) -> Effective:
+    values = sorted(values, key=_standing)
     return Effective(key=key, value=values[0].value, provenance=values[0], shadows=tuple(values[1:]))
+
+
+def _standing(value: Value) -> int:
+    """Where a value stands: a wish for the session stands over the profile, which is the person's own too."""
+    wished = value.scope == "session" and value.priority >= SESSION_WISH
+    order = ("policy", "session wish", *_SCOPES.values(), "heard")
+    return order.index("session wish" if wished else value.scope)
 
 
 def _value(memory: Memory, called: str) -> Value:

@@ -10,7 +10,9 @@ from lamina.documents.index import Library
 from lamina.documents.results import Corpus, DocumentLines, SearchResults, behind, result_of
 from lamina.documents.settings import Citations, SearchSettings
 from lamina.errors import InvalidInput, NotFound
+from lamina.model import Trust
 from lamina.ranking.tiers import DEEPEST, DEPTHS
+from lamina.read.answered import show_to
 from lamina.read.coverage import allowed_query, covering, find_deep
 from lamina.read.snapshot import look
 from lamina.write.caller import Caller
@@ -76,6 +78,7 @@ def search(caller: Caller, question: str, **options: Unpack[SearchOptions]) -> S
         lambda snapshot: find_deep(snapshot, query, lambda: monotonic() - start >= plan.timeout_s),
         synced=False,
     )
+    show_to(caller, [(hit.id, hit.text) for hit in reached.answer.found.hits if hit.trust is Trust.UNTRUSTED])
     results = tuple(result_of(hit, query.text, plan.citations) for hit in reached.answer.found.hits)
     looked = ("memories",) if plan.corpus is not Corpus.DOCUMENTS else ()
     answer = SearchResults(
@@ -95,4 +98,5 @@ def read_document(caller: Caller, path: str, start: int = 1, lines: int = 200) -
         raise NotFound("There are no documents here.")
     first, count = whole_number(start, "start", 1, 2**31), whole_number(lines, "lines", 1, 2000)
     text, total = library.read(path, first, count)
+    show_to(caller, [(f"{path}#{first}", text)])
     return DocumentLines(path=path, text=text, start=first, total=total)

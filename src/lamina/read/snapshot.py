@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import TypeVar
 
-from lamina.model import Scope
+from lamina.model import Memory, Scope
 from lamina.storage.database import Transaction
 from lamina.storage.small_tables import Properties
 from lamina.write.caller import Caller
@@ -26,6 +26,8 @@ class Snapshot:
     now: datetime
     #: What a reading leaves behind (counts, its trace); done once the transaction is over.
     afterwards: list[Callable[[], None]] = field(default_factory=list)
+    #: What was found on the way to the answer, shown or not.
+    considered: list[Memory] = field(default_factory=list)
 
     @property
     def scope(self) -> Scope:

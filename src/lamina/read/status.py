@@ -39,7 +39,7 @@ class Status:
 def status_of(store: Store) -> Status:
     """Figures about the store, and lines of the workspace's files that are not used."""
     store.sync()
-    meaning = meaning_of(store.database, store.embedder, store.config.embedder)
+    meaning = meaning_of(store.database, store.embedder, store.ruleset.encoder, store.config.embedder)
 
     def work(transaction: Transaction) -> Status:
         return Status(

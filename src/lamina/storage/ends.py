@@ -44,6 +44,10 @@ TABLES = (
     "supervisor_checkpoints",
     "job_mark",
     "property",
+    "refusal",
+    "refusal_mark",
+    "exposure",
+    "answer",
 )
 #: What stays: the chain, which cannot change (0016), the numbers, so that no id is ever given twice, and what
 #: is nobody's.
@@ -73,7 +77,9 @@ class Purging:
         """Everything that the rows have of a memory; `telling` are words to take out of jobs' reports."""
         for name in ("purge_memory", "purge_history", "purge_entries", "purge_counts", "drop_relations"):
             self._tx.run(name, id=memory_id)
-        self._tx.run("purge_responses", named=f'"{memory_id}"')
+        for name in ("purge_responses", "purge_answers"):
+            self._tx.run(name, named=f'"{memory_id}"')
+        self._tx.run("drop_exposure", source=memory_id)
         for text in telling:
             self._tx.run("purge_reports", words=canonical(text)[1:-1])
 
@@ -157,6 +163,4 @@ def person_names(user: str) -> dict[str, Any]:
         "allowed": f"allowed:{owner}",
         "exports": f"export:{owner}:",
         "exports_beyond": f"export:{owner};",
-        "noes": f"no:{owner}:",
-        "noes_beyond": f"no:{owner};",
     }

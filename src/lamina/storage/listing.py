@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from lamina.model import Memory, Query, State
@@ -14,6 +15,28 @@ from lamina.storage.memories import from_row, micros, narrowing_of
 
 #: The most frequent tags are counted, so many of them.
 _TAGS = 50
+
+
+class Order(StrEnum):
+    """What comes first in a list."""
+
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    IMPORTANT = "important"  #: what matters most, and of that the newest
+
+
+_QUERY = {
+    Order.NEWEST: "list_memories",
+    Order.OLDEST: "list_oldest",
+    Order.IMPORTANT: "list_important",
+}
+_WEIGHT = 2**52  #: above every time in microseconds for a century to come
+
+
+def place_of(memory: Memory, order: Order) -> int:
+    """Where a memory stands in an order."""
+    at = micros(memory.created_at)
+    return memory.importance * _WEIGHT + at if order is Order.IMPORTANT else at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +64,11 @@ class Listing:
             "tags": list(listed.tags),
         }
 
-    def page(self, behind: tuple[datetime, str] | None, limit: int) -> list[Memory]:
-        """So many, newest first, of those that come behind a time and id."""
-        at, memory_id = (None, "") if behind is None else (micros(behind[0]), behind[1])
+    def page(self, behind: tuple[int, str] | None, limit: int, order: Order = Order.NEWEST) -> list[Memory]:
+        """So many in an order, of those that come behind a place in it and an id."""
+        at, memory_id = behind or (None, "")
         return self._tx.each(
-            from_row, "list_memories", at=at, id=memory_id, limit=limit, states=self._states, **self._asked
+            from_row, _QUERY[order], at=at, id=memory_id, limit=limit, states=self._states, **self._asked
         )
 
     def counts(self) -> dict[str, dict[str, int]]:

@@ -22,6 +22,7 @@ from lamina.model import (
     State,
     Trust,
     canonical,
+    plain,
     quoted,
 )
 from lamina.storage.database import Row, Transaction
@@ -186,6 +187,7 @@ _MUTABLE = (
     "kind",
     "authority",
     "provenance",
+    "trust",
     "phase",
     "expires_tick",
     "retired_tick",
@@ -261,12 +263,21 @@ def _to_row(m: Memory) -> dict[str, Any]:
         "supersedes": m.supersedes,
         "superseded_by": m.superseded_by,
         "file": m.file,
-        "provenance": canonical(m.provenance),
+        "provenance": canonical(_stated(m.provenance)),
         "meta": canonical(m.meta) if m.meta else "{}",
         "trust": m.provenance.trust.value,
         "expires_tick": m.expires_tick,
         "retired_tick": m.retired_tick,
     }
+
+
+def _stated(provenance: Provenance) -> dict[str, Any]:
+    """A provenance without what only few have."""
+    told: dict[str, Any] = plain(provenance)
+    return {name: value for name, value in told.items() if value or name not in _RARE}
+
+
+_RARE = ("origins", "vouched_by", "user")
 
 
 def from_row(row: Row) -> Memory:
@@ -323,5 +334,6 @@ def _provenance(text: str) -> Provenance:
             "role": Role(value["role"]),
             "trust": Trust(value["trust"]),
             "source_turn_ids": tuple(value["source_turn_ids"]),
+            "origins": tuple(value.get("origins", ())),
         }
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from lamina.model import Memory, Role, unquoted
+from lamina.model import Memory, Role, Space, canonical, unquoted
 from lamina.storage.database import Transaction
+from lamina.storage.ends import of_person
 from lamina.storage.memories import Memories, from_row, micros
 from lamina.storage.phases import Phases
 from lamina.storage.sessions import Sessions
@@ -96,3 +97,54 @@ def people(transaction: Transaction) -> set[str]:
     """Everybody this tenant holds something of."""
     shelves = {unquoted(str(name).partition(":")[2]) for (name,) in transaction.all("user_shelves")}
     return shelves | {str(name) for (name,) in transaction.all("session_users")}
+
+
+def derived_from(transaction: Transaction, memory: Memory, telling: bool) -> list[Memory]:
+    """What may have come of a person's memory, or it of them: the same words, the turns of their sessions,
+    what names it as its source."""
+    sources = list(memory.provenance.source_turn_ids)
+    return transaction.each(
+        from_row,
+        "derived_from",
+        id=memory.id,
+        text=memory.text,
+        telling=int(telling),
+        named=f'"{memory.id}"',
+        sources=sources,
+        **of_person(_person(memory)),
+    )
+
+
+def summaries_of(transaction: Transaction, ids: Sequence[str]) -> list[Memory]:
+    """The active summaries that tell of some turns."""
+    found = {
+        one.id: one
+        for each in ids
+        if each.startswith("session:")
+        for one in transaction.each(
+            from_row, "summaries_of", shelf_name=each.rpartition(":")[0].rpartition(":")[0], named=f'"{each}"'
+        )
+    }
+    return [found[one] for one in sorted(found)]
+
+
+def forgotten_with(transaction: Transaction, memory: Memory) -> list[Memory]:
+    """What was put aside together with a memory."""
+    named = f'"forgotten_with":"{memory.id}"'
+    return transaction.each(from_row, "forgotten_with", named=named, **of_person(_person(memory)))
+
+
+def _person(memory: Memory) -> str:
+    return memory.owner.partition(",")[0] if memory.space in (Space.USER, Space.SESSION) else ""
+
+
+def written_by(transaction: Transaction, owner: str, name: str, after: str, limit: int) -> list[Memory]:
+    """What of a person's is active or waits and has a name somewhere in where it is from, behind an id."""
+    sought = canonical(name)
+    of = {"after": after, "limit": limit, "named": sought, "user": f'"user":{canonical(unquoted(owner))}'}
+    return transaction.each(from_row, "written_by", **of, **of_person(owner))
+
+
+def saying(transaction: Transaction, owner: str, text: str) -> list[Memory]:
+    """What of a person's is active and may say a text: all of it that is no longer than some pages."""
+    return transaction.each(from_row, "may_say", least=max(1, len(text) // 2), **of_person(owner))

@@ -96,24 +96,64 @@ class Vectors:
         for name in ("empty_vector_shelves", "empty_vector_blocks", "empty_fresh_vectors"):
             self._tx.run(name)
 
+    def lacking_on(self, embedder: str, shelf: Shelf) -> int:
+        """How many texts of a shelf have no vector of this encoder."""
+        state = self._tx.one("vector_shelf_state", shelf=shelf.number, embedder=embedder)
+        return max(0, shelf.members - (0 if state is None else int(state[0])))
+
+    def newest_lacking(self, embedder: str, dimension: int, shelf: Shelf, most: int) -> dict[int, Text]:
+        """So many texts of a shelf without a vector of this encoder, by slot; the newest first."""
+        found: dict[int, Text] = {}
+        fresh = {slot for slot, _ in self._tx.all("fresh_vectors", shelf=shelf.number, embedder=embedder)}
+        for block in range((shelf.next_slot - 1) // SLOTS_PER_BLOCK, -1, -1):
+            known = fresh | self._slots(embedder, dimension, shelf.number, block)
+            found |= {at: text for at, text in self._texts(shelf.number, block) if at not in known}
+            if len(found) >= most:
+                break
+        return found
+
     def likeness(
-        self, embedder: str, question: NDArray[np.float32], shelves: Sequence[Shelf]
+        self,
+        embedder: str,
+        question: NDArray[np.float32],
+        shelves: Sequence[Shelf],
+        more: Mapping[int, Mapping[int, NDArray[np.float32]]],
     ) -> dict[int, NDArray[np.float32]]:
-        """By shelf number, how alike each slot's text is to the question; without vectors, left out."""
+        """By shelf number, how alike each slot's text is to the question; without vectors, left out.
+
+        `more` are vectors by shelf and slot that are not stored yet.
+        """
         asked = nearness.small(question[None, :])[0]
         found = {}
         for shelf in shelves:
             state = self._tx.one("vector_shelf_state", shelf=shelf.number, embedder=embedder)
-            if state is None or not state[0]:
+            new = more.get(shelf.number, {})
+            if not new and (state is None or not state[0]):
                 continue
-            kept = self._current((shelf.number, embedder), len(asked), (int(state[1]), int(state[2])))
+            kept = nearness.Vectors(len(asked), -1, {})
+            if state is not None:
+                kept = self._current((shelf.number, embedder), len(asked), (int(state[1]), int(state[2])))
             found[shelf.number] = scores = kept.likeness(asked, shelf.next_slot)
             fresh = self._tx.all("fresh_vectors", shelf=shelf.number, embedder=embedder)
             if fresh:
                 joined = b"".join(data for _, data in fresh)
                 rows = np.frombuffer(joined, dtype=np.int8).reshape(len(fresh), -1)
                 scores[[slot for slot, _ in fresh]] = nearness.cosines(rows, asked)
+            if new:
+                scores[list(new)] = nearness.cosines(nearness.small(np.stack(list(new.values()))), asked)
         return found
+
+    def at(self, embedder: str, shelf: int, slot: int) -> NDArray[np.float32] | None:
+        """The vector of one text, as it is kept; None where it has none."""
+        state = self._tx.one("vector_shelf_state", shelf=shelf, embedder=embedder)
+        if state is None or not state[0]:
+            return None
+        for place, data in self._tx.all("fresh_vectors", shelf=shelf, embedder=embedder):
+            if place == slot:
+                return np.frombuffer(data, dtype=np.int8).astype(np.float32)
+        kept = self._current((shelf, embedder), 0, (int(state[1]), int(state[2])))
+        row = kept.row(slot)
+        return None if row is None else row.astype(np.float32)
 
     def near(
         self, embedder: str, shelf: int, vectors: Mapping[int, NDArray[np.float32]], least: float, most: int

@@ -11,6 +11,8 @@ from typing import Any
 from lamina.model import Memory, iso
 from lamina.text.normalise import folded
 
+_PRIOR = 3  #: a procedure that was taught counts as if it had worked so often
+
 
 class Origin(StrEnum):
     """How a procedure came to be known."""
@@ -94,6 +96,19 @@ def united(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
     return (*out, *waiting)
 
 
+def corrected(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
+    """The steps after a correction: one that goes over what is known is the new order, and nothing else is in
+    it; one that is mostly new adds to what is known."""
+    known = {folded(step) for step in one}
+    told = sum(folded(step) in known for step in other)
+    return tuple(other) if 2 * told >= len(other) and len(other) > 1 else united(one, other)
+
+
+def trusted(base: float, successes: int, failures: int) -> float:
+    """How sure a procedure is that was tried so often: as sure as it was taught, less for each failure."""
+    return round(base * (successes + _PRIOR) / (successes + failures + _PRIOR), 4)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
     """One thing that happened."""
@@ -103,6 +118,7 @@ class Episode:
     group: str | None
     summary: str
     topics: tuple[str, ...]
+    decisions: tuple[str, ...]  #: what was settled, as the summary says it
     outcome: str
     duration_ms: int | None
     at: datetime
@@ -118,6 +134,7 @@ class Episode:
             "groupId": self.group,
             "summary": self.summary,
             "topics": list(self.topics),
+            "decisions": list(self.decisions),
             "outcome": self.outcome,
             "durationMs": self.duration_ms,
             "recordedAt": int(self.at.timestamp() * 1000),
@@ -141,6 +158,7 @@ def episode_of(memory: Memory, user: str) -> Episode:
         group=meta.get("group"),
         summary=memory.text.removesuffix(episode_text("", topics)) if topics else memory.text,
         topics=topics,
+        decisions=tuple(meta.get("decisions", ())),
         outcome=str(meta.get("outcome", Result.UNKNOWN)),
         duration_ms=meta.get("duration_ms"),
         at=memory.created_at,

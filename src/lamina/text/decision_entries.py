@@ -11,6 +11,8 @@
     - confidence: 0.9
     - status: active | superseded | archived
     - supersedes: DECISION-…                 (optional, several with commas)
+    - doubts: DECISION-…                     (optional: what it may have changed; both stand)
+    - doubted_by: DECISION-…                 (the other half)
     - superseded_by / superseded_at / superseded_because                (once it is no longer in force)
     - refs: [[memory/2026-03-02.md]]
 
@@ -57,9 +59,21 @@ _TITLE_LENGTH = 300
 _SOURCE = ("session_id", "session_path", "message_range")
 _PROSE = ("why", "finding", "conclusion", "impact")
 _LATER = ("superseded_by", "superseded_at", "superseded_because")
-_ORDER = ("id", "date", "source", *_PROSE, "confidence", "status", "supersedes", *_LATER, "refs")
+_ORDER = (
+    "id",
+    "date",
+    "source",
+    *_PROSE,
+    "confidence",
+    "status",
+    "supersedes",
+    "doubts",
+    "doubted_by",
+    *_LATER,
+    "refs",
+)
 _MUST_SAY = ("id", "date", *_SOURCE, "conclusion", "confidence", "status")
-_LISTS = ("supersedes", "refs")
+_LISTS = ("supersedes", "doubts", "refs")
 
 # Every pattern here is linear: a line may be megabytes long, and it may be hostile.
 _HEADING = re.compile(rb"(?:\xef\xbb\xbf)? {0,3}(#{1,2})(?!#)(?:[ \t]+|(?=[\r\n]|$))")
@@ -104,6 +118,8 @@ class Decision:
     confidence: float
     status: Status = Status.ACTIVE
     supersedes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()  #: what it may have changed: nobody said so, and both stand
+    doubted_by: str = ""
     superseded_by: str = ""
     superseded_at: str = ""
     superseded_because: str = ""
@@ -178,6 +194,10 @@ def in_force(decisions: Iterable[Decision]) -> list[Decision]:
     What another one supersedes is superseded, also where its own section does not say so yet.
     """
     best = _best(decisions)
+    for one in list(best.values()):
+        for old in one.doubts:
+            if one.status is best.get(old, one).status is Status.ACTIVE and old != one.id and old in best:
+                best[old] = replace(best[old], doubted_by=best[old].doubted_by or one.id)
     for one in list(best.values()):
         for old in one.supersedes:
             if old in best and old != one.id and best[old].status is Status.ACTIVE:
@@ -370,7 +390,7 @@ def _read(title: str, slots: Mapping[str, _Slot], start: int, problems: list[Pro
         for name in _PROSE
         if not said.get(name)
     ]
-    known = {name: said.get(name, "") for name in (*_SOURCE, *_PROSE, *_LATER)}
+    known = {name: said.get(name, "") for name in (*_SOURCE, *_PROSE, *_LATER, "doubted_by")}
     return Decision(
         id=said["id"],
         title=title,
@@ -379,6 +399,7 @@ def _read(title: str, slots: Mapping[str, _Slot], start: int, problems: list[Pro
         status=Status(said["status"].lower()),
         line=start + 1,
         supersedes=_listed(said.get("supersedes", "")),
+        doubts=_listed(said.get("doubts", "")),
         refs=_listed(said.get("refs", "")),
         extra=tuple((name, text) for name, text in said.items() if name not in {*_ORDER, *_SOURCE}),
         **known,
@@ -403,7 +424,7 @@ def _flaws(said: Mapping[str, str]) -> Iterable[tuple[str, str, str]]:
         yield "confidence", "This confidence is not a number from 0 to 1.", "Write one, such as 0.9."
     if said.get("status") and said["status"].lower() not in set(Status):
         yield "status", "This status is not known.", "Use active, superseded or archived."
-    for name in ("supersedes", "superseded_by"):
+    for name in ("supersedes", "superseded_by", "doubts", "doubted_by"):
         if not all(map(_is_id, _listed(said.get(name, "")))):
             yield name, f"Something in {name} is not the id of a decision.", "Copy the id of that decision."
 
@@ -423,7 +444,7 @@ def _check(decision: Decision, written: Mapping[str, str]) -> None:
     if flaws:
         name, message, hint = flaws[0]
         raise InvalidInput(message, code="decision_invalid", hint=hint or f"Write {NOT_SAID} in {name}.")
-    listed = all(one and "," not in one for one in (*decision.refs, *decision.supersedes))
+    listed = all(one and "," not in one for one in (*decision.refs, *decision.supersedes, *decision.doubts))
     named = all(_NAME.fullmatch(name) and name not in _ORDER for name, _ in decision.extra)
     plain = all(text == plain_line(text) for text in (decision.title, *written.values()))
     if not (listed and named and plain and 0 < len(decision.title) <= _TITLE_LENGTH):

@@ -2,10 +2,12 @@
 
 An item is one line, a summary and a link:
 
-    - Use LanceDB. ([2026-03-06](memory/2026-03-06.md#DECISION-20260306-x)) <!-- lamina 1f2e3d4c 9a8b7c6d -->
+    - Use LanceDB. [2026-03-06](memory/2026-03-06.md#decision-use-lancedb) <!-- lamina DECISION-… 1f 9a -->
 
-The seal is a digest of the line and one of the decision it was made from. A line whose seal does not fit was
-changed by a person and is theirs from then on. Everything that is not an item keeps its bytes and its order.
+The link goes to the heading of the decision, as viewers name it. What follows is not shown: id and seal,
+a digest of the line and one of the decision it was made from. A line whose seal does not fit was changed by a
+person and is theirs from then on. Everything that is not an item keeps its bytes and its order. Rules come
+first, then what is newest.
 """
 
 from __future__ import annotations
@@ -26,13 +28,21 @@ MOST_CHARS = 12_000
 SUMMARY_CHARS = 160
 
 _TITLE = "# MEMORY\n\n"
-_HEADING = "## In force <!-- lamina -->"
+_HEADING = "## Rules and decisions in force <!-- lamina -->"
 _IS_HEADING = re.compile(rb"##? .*<!-- lamina -->\s*")
+_ID = r"DECISION-[0-9]{8}-[^\s()]{1,100}"
 _ITEM = re.compile(
-    r"(- (.{1,400}) \(\[([0-9-]{10})\]\(([^()\s#]{1,200})#(DECISION-[0-9]{8}-[^\s()]{1,100})\)\))"
-    r" <!-- lamina ([0-9a-f]{8}) ([0-9a-f]{8}) -->\s*"
+    r"(?P<body>- (?P<summary>.{1,400}) \[(?P<day>[0-9-]{10})\]"
+    r"\((?P<path>[^()\s#]{1,200})#(?P<anchor>[^()\s#]{1,400})\))"
+    rf" <!-- lamina(?P<rule> rule)? (?P<id>{_ID}) (?P<seal>[0-9a-f]{{8}}) (?P<source>[0-9a-f]{{8}}) -->\s*"
 )
-_LINKED = re.compile(r"#(DECISION-[0-9]{8}-[^\s()]{1,100})\)")
+#: As items were written before version 0.2; they are read, and written anew with the next change.
+_OLD_ITEM = re.compile(
+    r"(?P<body>- (?P<summary>.{1,400}) \(\[(?P<day>[0-9-]{10})\]"
+    rf"\((?P<path>[^()\s#]{{1,200}})#(?P<id>{_ID})\)\))"
+    r" <!-- lamina (?P<seal>[0-9a-f]{8}) (?P<source>[0-9a-f]{8}) -->\s*"
+)
+_LINKED = re.compile(rf"#({_ID})\)|<!-- lamina(?: rule)? ({_ID}) ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +54,12 @@ class Item:
     day: str
     path: str  #: the file with the decision
     source: str  #: the digest of the decision as it was
+    anchor: str = ""  #: of its heading there
+    is_rule: bool = False
 
     @property
     def link(self) -> str:
-        return f"[{self.day}]({self.path}#{self.id})"
+        return f"[{self.day}]({self.path}#{self.anchor or self.id})"
 
     @property
     def cost(self) -> int:
@@ -56,8 +68,9 @@ class Item:
 
     @property
     def text(self) -> str:
-        body = f"- {self.summary} ({self.link})"
-        return f"{body} <!-- lamina {_digest(body)} {self.source} -->"
+        body = f"- {self.summary} {self.link}"
+        kind = " rule" if self.is_rule else ""
+        return f"{body} <!-- lamina{kind} {self.id} {_digest(body)} {self.source} -->"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +106,14 @@ class MemoryPage:
         if at is None:
             at = next((n + 1 for n, one in enumerate(lines) if _IS_HEADING.fullmatch(one)), None)
         theirs = b"".join(lines).decode("utf-8", errors="replace")
-        return cls(tuple(items), frozenset(_LINKED.findall(theirs)), tuple(lines), at)
+        return cls(
+            tuple(items), frozenset(one or other for one, other in _LINKED.findall(theirs)), tuple(lines), at
+        )
 
     def rewritten(self, items: Iterable[Item]) -> bytes:
-        """The page with these items, newest first, in the place of those it has."""
+        """The page with these items, rules and then the newest first, in the place of those it has."""
         wanted = sorted(items, key=lambda item: item.id)
-        wanted.sort(key=lambda item: item.day, reverse=True)
+        wanted.sort(key=lambda item: (item.is_rule, item.day), reverse=True)
         lines = list(self._lines)
         ending = usual_ending(lines)
         new = [item.text.encode() + ending for item in wanted]
@@ -128,7 +143,29 @@ def left(data: bytes) -> tuple[int, int]:
 
 def item_of(decision: Decision, path: str, summary: str) -> Item:
     """The line for a decision; a summary that is too long is cut at a word where it has any."""
-    return Item(decision.id, _short(summary), decision.date[:10], path, source_of(decision))
+    doubt = f" (doubtful since {_day_of(decision.doubted_by)})" if decision.doubted_by else ""
+    return Item(
+        decision.id,
+        _short(summary) + doubt,
+        decision.date[:10],
+        path,
+        source_of(decision),
+        anchor_of(f"Decision: {decision.title}"),
+        dict(decision.extra).get("kind") == "rule",
+    )
+
+
+def anchor_of(heading: str) -> str:
+    """The name that viewers of markdown give a heading, so that a link finds it."""
+    kept = (
+        char for char in heading.strip().lower() if char in " -_" or unicodedata.category(char)[0] in "LMN"
+    )
+    return "".join(kept).replace(" ", "-")
+
+
+def _day_of(decision_id: str) -> str:
+    digits = decision_id.partition("-")[2][:8]
+    return f"{digits[:4]}-{digits[4:6]}-{digits[6:]}"
 
 
 def is_writable(item: Item) -> bool:
@@ -138,7 +175,8 @@ def is_writable(item: Item) -> bool:
 
 def source_of(decision: Decision) -> str:
     """A digest of what an item says of a decision."""
-    return _digest("\n".join((decision.title, decision.conclusion, decision.date)))
+    said = (decision.title, decision.conclusion, decision.date)
+    return _digest("\n".join((*said, decision.doubted_by) if decision.doubted_by else said))
 
 
 def _short(text: str) -> str:
@@ -154,14 +192,19 @@ def _short(text: str) -> str:
 
 
 def _item(line: bytes, changed_too: bool = False) -> Item | None:
-    found = _ITEM.fullmatch(line.decode("utf-8", errors="replace"))
-    if found is None:
+    text = line.decode("utf-8", errors="replace")
+    found, old = _ITEM.fullmatch(text), _OLD_ITEM.fullmatch(text)
+    match = found or old
+    if match is None:
         return None
-    is_ours = _digest(found[1]) == found[6]
+    is_ours = _digest(match["body"]) == match["seal"]
     if not is_ours and not changed_too:
         return None
-    # One that was changed comes from no decision as it says: the next rewrite gives it its text back.
-    return Item(found[5], found[2], found[3], found[4], found[7] if is_ours else "")
+    # One that was changed, or written in the old form, comes from no decision as it says: the next rewrite
+    # gives it its text back.
+    source = match["source"] if found and is_ours else ""
+    told = (match["id"], match["summary"], match["day"], match["path"], source)
+    return Item(*told, found["anchor"], found["rule"] is not None) if found else Item(*told)
 
 
 def _digest(text: str) -> str:

@@ -116,6 +116,6 @@ def _rendered(operation: Operation, day: str) -> list[str]:
     item, link = operation.item, ""
     if item is not None:
         place = item.path.removeprefix("memory/")
-        link = f" {item.summary} ([{item.day}](../{place}#{item.id}))"
+        link = f" {item.summary} ([{item.day}](../{place}#{item.anchor or item.id}))"
     lines = [f"- {day} {operation.id}:{link}", f"  - why: {operation.why}"]
     return [*lines, f"  - evidence: {operation.evidence}"] if operation.evidence else lines

@@ -12,7 +12,7 @@ from lamina.storage.database import Database
 from lamina.write.audit_files import Mirror
 from lamina.write.learning_files import Learnings
 from lamina.write.parts import Parts
-from lamina.write.tally import Reads, Tally
+from lamina.write.tally import Answered, Reads, Tally
 from lamina.write.unit_of_work import UnitOfWork
 
 _log = logging.getLogger("lamina.engine")
@@ -28,7 +28,7 @@ class Aftermath:
         self._database: Database = database
         self.mirror = Mirror(root, database, parts.ruleset.sealer, parts.anchor)
         self.learnings = None if root is None else Learnings(root, database)
-        self.tally, self.reads = Tally(), Reads()
+        self.tally, self.reads, self.answers = Tally(), Reads(), Answered()
         self.listeners: list[Callable[[Event], None]] = []
 
     def follow(self, units: Sequence[UnitOfWork]) -> None:
@@ -57,6 +57,7 @@ class Aftermath:
         """What waits to be counted is counted now."""
         try:
             self.reads.store(self._database)
+            self.answers.store(self._database)
         except LaminaError as error:  # an answer is worth more than its count
             _log.warning("What was found could not be counted: %s", error.code)
         if self.tally.written:

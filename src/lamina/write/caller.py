@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Unpack
 
-from lamina.errors import Denied
+from lamina.errors import Denied, InvalidInput
 from lamina.language.secrets.privacy import check_name
-from lamina.model import Role, Scope, Space
+from lamina.model import Role, Scope, Space, State, quoted, unquoted
 from lamina.storage.shelf_contents import people
 from lamina.write.details import chosen
 from lamina.write.homes import DEFAULT_SESSION
@@ -39,8 +39,29 @@ class Caller:
         return replace(self.scope, session=self.default_session(self.store.current_session))
 
     def scope_of(self, memory_id: str) -> Scope:
-        """The scope that reaches a memory: a session's is reached from that session, named or not."""
-        return self.in_session if memory_id.startswith(f"{Space.SESSION}:") else self.scope
+        """The scope that reaches a memory: a session's is reached from that session, named or not.
+
+        A person reaches what was said in any session of theirs.
+        """
+        if not memory_id.startswith(f"{Space.SESSION}:"):
+            return self.scope
+        owner, _, name = memory_id.removeprefix(f"{Space.SESSION}:").partition(":")[0].partition(",")
+        if not self.sees_past or not name or owner != quoted(self.scope.user):
+            return self.in_session
+        try:
+            return replace(self.scope, session=unquoted(name))
+        except InvalidInput:  # no session can have this name
+            return self.in_session
+
+    @property
+    def sees_past(self) -> bool:
+        """Whether what is forgotten, superseded or expired exists for the caller: not for an agent."""
+        return self.scope.role in (Role.USER, Role.ADMIN, Role.SYSTEM)
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """The states in which the caller may look at a memory; what is purged is in none."""
+        return tuple(State) if self.sees_past else (State.ACTIVE,)
 
     def default_session(self, current: Callable[[], str]) -> str:
         """The session of a caller who names none: the owner's is the one that SESSION.md is about."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lamina.errors import InvalidInput, NotFound
-from lamina.model import Draft, Memory, Receipt, Space, State
+from lamina.model import Draft, Memory, Receipt, Space
 from lamina.ranking.decay import faded
 from lamina.storage.memories import Memories
 from lamina.storage.text_index import TextIndex
@@ -18,18 +18,15 @@ from lamina.write.merge import commit_merge, commit_unmerge
 from lamina.write.request import Request, Verb
 from lamina.write.unit_of_work import UnitOfWork
 
-#: The states in which a memory can be looked at; what is purged is in none.
-KNOWN = (State.ACTIVE, State.PENDING, State.SUPERSEDED, State.ARCHIVED, State.SOFT_DELETED, State.EXPIRED)
-
 
 def get(caller: Caller, memory_id: str) -> Memory:
-    """One memory of the caller's own, in whatever state it is; NotFound otherwise."""
+    """One memory of the caller's own, of a person's in whatever state it is; NotFound otherwise."""
     well_formed(memory_id, "memory id", 4000)
     store = caller.store
     store.sync()
     scope, now = caller.scope_of(memory_id), store.now()
     found = store.database.read(
-        lambda tx: readable(UnitOfWork(tx, store.ruleset, scope, now), memory_id, *KNOWN)
+        lambda tx: readable(UnitOfWork(tx, store.ruleset, scope, now), memory_id, *caller.states)
     )
     return faded(found, now)
 

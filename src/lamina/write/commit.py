@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from lamina.audit import events
 from lamina.errors import Conflict, NotFound
@@ -18,18 +18,21 @@ from lamina.model import (
     Outcome,
     Provenance,
     Receipt,
+    Role,
+    Scope,
     Space,
     State,
     Trust,
     contract_kind,
 )
-from lamina.policy.gates import BORDER_CODES, border, out_of_reach, policy_tags, privacy, reserved
+from lamina.policy.gates import BORDER_CODES, border, out_of_reach, policy_tags, privacy
 from lamina.policy.reconcile import Lose, New, Same, Supersede, reconcile
 from lamina.storage.memories import Memories
 from lamina.storage.relations import Relations
 from lamina.text.normalise import dedup_key
 from lamina.text.ttl import parse_ttl
-from lamina.write.noes import lift
+from lamina.write.noes import is_person, kept_out, lift, tried
+from lamina.write.origins import binds, keep_exposure, traced, trust_of
 from lamina.write.unit_of_work import Shelf, UnitOfWork, is_learning
 
 #: The spaces whose keyed memories have a file, where the workspace's owner is concerned.
@@ -56,6 +59,7 @@ def shelf_of(draft: Draft) -> str:
 def commit_remember(unit: UnitOfWork, draft: Draft, passed: tuple[str, ...]) -> Receipt:
     """Store an admitted draft, or say that it is known, or that it lost."""
     shelf = unit.shelf(shelf_of(draft))
+    draft = traced(unit, draft)
     new = _built(unit, draft, shelf)
     identity = draft.place or identity_of(draft.key, draft.kind, draft.text)
     if identity in ("turn", "episode"):  # the same words twice are two turns
@@ -64,6 +68,8 @@ def commit_remember(unit: UnitOfWork, draft: Draft, passed: tuple[str, ...]) -> 
     if existing is not None and not draft.scope.sees(existing.topic):
         return commit_denial(unit, draft, out_of_reach())
     outcome = reconcile(new, existing, unit.ruleset.policy)
+    if isinstance(outcome, New | Supersede) and (objection := kept_out(unit, draft)) is not None:
+        return commit_denial(unit, draft, objection)
     if not isinstance(outcome, Lose):
         lift(unit, draft)
     match outcome:
@@ -109,7 +115,7 @@ def store(
     old = None
     if isinstance(outcome, Supersede):
         old = outcome.existing
-        memory = _merged(replace(memory, supersedes=old.id), old)
+        memory = _vouched(_merged(replace(memory, supersedes=old.id), old), old)
         told = events.conflict(
             unit.scope, winner=memory.id, loser=old.id, rule=outcome.rule, identity=identity
         )
@@ -118,6 +124,7 @@ def store(
     slot = unit.index(shelf.number, memory)
     unit.memories.add(memory, shelf=shelf.number, slot=slot, identity=identity)
     unit.relate(shelf.number, slot, memory)
+    keep_exposure(unit, memory)
     standing_of = {"rule": outcome.rule, "authority": memory.authority.value}
     unit.record(HistoryOp.ADD, memory, old.text if old else None, {**decision, **standing_of})
     return memory
@@ -132,6 +139,14 @@ def _merged(memory: Memory, loser: Memory) -> Memory:
     reasons = [*memory.meta.get("importance_reason", ()), "conflict_merge"]
     meta = {**memory.meta, "importance_reason": reasons}
     return replace(memory, importance=loser.importance, meta=meta)
+
+
+def _vouched(memory: Memory, old: Memory) -> Memory:
+    """Who says what nobody vouched for vouches for it."""
+    doubted = old.provenance.trust is Trust.UNTRUSTED and memory.provenance.trust is Trust.TRUSTED
+    if not doubted or memory.text != old.text:
+        return memory
+    return replace(memory, provenance=replace(memory.provenance, vouched_by=memory.provenance.actor))
 
 
 def restated(unit: UnitOfWork, existing: Memory, shelf: Shelf) -> Receipt:
@@ -203,7 +218,7 @@ def _built(unit: UnitOfWork, draft: Draft, shelf: Shelf) -> Memory:
         expires_at=expires_at,
         expires_tick=None if draft.pinned else retention.expires_tick(tick),
         file=unit.home if at_home else draft.file,
-        provenance=_provenance(draft),
+        provenance=_provenance(unit, draft),
         meta={
             "importance_reason": list(draft.importance_reason),
             "policy_tags": policy_tags(policy),
@@ -212,13 +227,13 @@ def _built(unit: UnitOfWork, draft: Draft, shelf: Shelf) -> Memory:
     )
 
 
-def _provenance(draft: Draft) -> Provenance:
+def _provenance(unit: UnitOfWork, draft: Draft) -> Provenance:
     scope = draft.scope
     return Provenance(
         actor=scope.actor,
         role=scope.role,
         via=scope.via,
-        trust=scope.trust,
+        trust=trust_of(unit, draft),
         agent=scope.agent,
         session_id=scope.session,
         run_id=scope.run_id,
@@ -227,12 +242,15 @@ def _provenance(draft: Draft) -> Provenance:
         reference=draft.reference,
         reason=draft.reason,
         source_turn_ids=draft.source_turn_ids,
+        origins=draft.origins,
+        user=scope.user if draft.space is Space.PROJECT else None,
     )
 
 
 def commit_denial(unit: UnitOfWork, draft: Draft, objection: Deny, *, audited: bool = True) -> Receipt:
     """A refusal is told once, with its code and without the refused text."""
     name = draft.scope.shelf(draft.space) or f"{draft.space}:"
+    tried(unit, draft, objection)
     if audited:
         unit.record_refusal(name, objection.code, draft.text)
     # What somebody was refused is told to them alone: everybody reads the project and the system.
@@ -288,7 +306,7 @@ def _retire(unit: UnitOfWork, existing: Memory, successor: Memory, rule: str) ->
 
 def put_aside(unit: UnitOfWork, memory: Memory, state: State) -> Memory:
     """Out of the index, in another state; everything else stays."""
-    _check_home(unit, memory)
+    check_home(unit, memory)
     shelf, slot, identity = unit.memories.place(memory.id)
     unit.unindex(shelf, slot, memory)
     if memory.superseded_by is not None:
@@ -297,7 +315,7 @@ def put_aside(unit: UnitOfWork, memory: Memory, state: State) -> Memory:
     return _saved(unit, changed, None, identity)
 
 
-def _check_home(unit: UnitOfWork, memory: Memory) -> None:
+def check_home(unit: UnitOfWork, memory: Memory) -> None:
     """A memory that lives in a file changes together with it, or not at all."""
     if memory.file is not None and memory.file != unit.home and not is_learning(memory.file):
         raise Conflict(
@@ -344,7 +362,7 @@ def commit_revise(
         )
     if objection := forbidden(unit, old):
         return refused(unit, draft, old, objection)
-    _check_home(unit, old)
+    check_home(unit, old)
     if text == old.text:
         return Receipt(
             decision=Outcome.UNCHANGED,
@@ -353,6 +371,12 @@ def commit_revise(
             acknowledgement=acknowledgement("unchanged", text),
             revision=old.revision,
         )
+    if (objection := kept_out(unit, draft)) is not None:
+        return refused(unit, draft, old, objection)
+    draft = traced(unit, draft)
+    if draft.tainted and binds(replace(draft, pinned=old.pinned, importance=1)):
+        return refused(unit, draft, old, doubtful())
+    lift(unit, draft)
     shelf, _, kept = unit.memories.place(old.id)
     identity = kept if _placed(kept) else identity_of(old.key, old.kind, text)
     twin = None if identity == kept else standing(unit, shelf, identity)
@@ -361,7 +385,11 @@ def commit_revise(
     if twin is not None:
         raise Conflict(f"{twin.id} says that already.", code="duplicate", hint="Forget one of the two.")
     decision = {"code": "allowed", "gates": list(passed), "reason": draft.reason}
-    saved = reword(unit, old, replace(old, text=text), identity, decision)
+    origins = tuple(dict.fromkeys((*old.provenance.origins, *draft.origins)))
+    least = Trust.UNTRUSTED if draft.tainted else old.provenance.trust
+    source = replace(old.provenance, origins=origins, trust=least)
+    saved = reword(unit, old, replace(old, text=text, provenance=source), identity, decision)
+    keep_exposure(unit, saved)
     return done("allowed", saved, acknowledgement("revised", text))
 
 
@@ -406,8 +434,12 @@ def commit_succession(
 ) -> Receipt:
     """Store an admitted draft in the place of another statement, which held until then."""
     old = readable(unit, old_id, State.ACTIVE)
-    if objection := forbidden(unit, old):
+    draft = traced(unit, draft)
+    if objection := forbidden(unit, old) or kept_out(unit, draft):
         return refused(unit, draft, old, objection)
+    if draft.tainted and (old.provenance.trust is Trust.TRUSTED or binds(draft)):
+        return refused(unit, draft, old, doubtful())
+    lift(unit, draft)
     new = _built(unit, draft, unit.shelf(shelf_of(draft)))
     ended = replace(old, valid_until=until or unit.now)
     decision = {"code": "superseded", "gates": list(passed), "reason": draft.reason, **(noted or {})}
@@ -415,18 +447,6 @@ def commit_succession(
     memory = store(unit, new, identity, Supersede(ended, "recency"), decision)
     unit.wrote(memory)
     return done("superseded", memory, acknowledgement("superseded", draft.text))
-
-
-def commit_forget(unit: UnitOfWork, memory_id: str, undo_days: int, reason: str | None) -> Receipt:
-    """Out of every answer at once; restorable until `purge_at`."""
-    old = readable(unit, memory_id, State.ACTIVE)
-    if objection := forbidden(unit, old, reason):
-        return refused(unit, again(unit, old), old, objection)
-    purge_at = unit.clock + timedelta(days=undo_days)
-    gone = put_aside(unit, replace(old, purge_at=purge_at), State.SOFT_DELETED)
-    unit.record(HistoryOp.DELETE, gone, old.text, {"code": "forgotten", "reason": reason})
-    unit.trace(gone.shelf, events.deleted(unit.scope, gone, "forgotten", unit.snapshot))
-    return done("forgotten", gone, acknowledgement("forgotten", old.text, f"{purge_at:%Y-%m-%d}"))
 
 
 def commit_pin(unit: UnitOfWork, memory_id: str, pinned: bool, reason: str | None) -> Receipt:
@@ -444,25 +464,6 @@ def commit_pin(unit: UnitOfWork, memory_id: str, pinned: bool, reason: str | Non
     saved = _saved(unit, changed, slot, identity)
     unit.record(HistoryOp.UPDATE, saved, old.text, {"code": told, "reason": reason})
     return done(told, saved, acknowledgement(told, old.text))
-
-
-def commit_restore(unit: UnitOfWork, memory_id: str, reason: str | None = None) -> Receipt:
-    """Back as it was, unless something else has taken its place."""
-    old = readable(unit, memory_id, State.SOFT_DELETED)
-    if memory_id.split(":")[-2] == "pending":  # what its person rejected never was a memory
-        raise NotFound(f"{memory_id} is a guess that was rejected.", hint="Say it anew.")
-    said = again(unit, old)
-    if objection := forbidden(unit, old, f"{old.text}\n{reason or ''}") or reserved(said):
-        return refused(unit, said, old, objection)
-    _check_home(unit, old)
-    if old.purge_at is not None and old.purge_at <= unit.clock:
-        raise NotFound(f"{memory_id} could be restored until {old.purge_at:%Y-%m-%d}.", code="undo_expired")
-    shelf, _, identity = unit.memories.place(old.id)
-    successor = standing(unit, shelf, identity)
-    if successor is not None and not unit.scope.sees(successor.topic):
-        return refused(unit, again(unit, old), old, out_of_reach())
-    saved = revive(unit, old, {"code": "restored", "reason": reason})
-    return done("restored", saved, acknowledgement("restored", old.text))
 
 
 def revive(unit: UnitOfWork, old: Memory, decision: Mapping[str, object]) -> Memory:
@@ -501,7 +502,37 @@ def forbidden(unit: UnitOfWork, memory: Memory, said: str | None = None) -> Deny
             f"A {scope.role} cannot change {memory.id}, which {memory.provenance.actor} said.",
             "Let the user do it.",
         )
-    return _outranked(unit, memory) if law.policy.outranks(memory.authority, scope.authority) else None
+    if memory.space is Space.PROJECT and not _author(scope, memory):
+        return Deny(
+            "not_yours",
+            f"{memory.id} is another person's word in the project.",
+            "Let its author or an administrator change it; or say your own.",
+        )
+    # What nobody vouches for weighs less than any person's word, whatever its authority is called.
+    doubted = memory.provenance.trust is Trust.UNTRUSTED and is_person(scope)
+    outranked = law.policy.outranks(memory.authority, scope.authority) and not doubted
+    return _outranked(unit, memory) if outranked else None
+
+
+def _author(scope: Scope, memory: Memory) -> bool:
+    """Whether a project's memory was said by or for this caller; of an old one only the actor is known."""
+    said = memory.provenance
+    if scope.role in (Role.ADMIN, Role.SYSTEM):
+        return True
+    return (
+        said.user == scope.user
+        if said.user is not None
+        else said.role is not Role.USER or said.actor == scope.actor
+    )
+
+
+def doubtful() -> Deny:
+    """Why words that nobody vouches for replace nothing."""
+    return Deny(
+        "origin_untrusted",
+        "This repeats what a tool or a document said, and nobody vouches for that.",
+        "Let the user say it.",
+    )
 
 
 def _outranked(unit: UnitOfWork, memory: Memory) -> Deny:

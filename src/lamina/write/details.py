@@ -40,6 +40,7 @@ class Details(TypedDict, total=False):
     reason: str
     reference: str
     merge: bool
+    derived_from: Iterable[str]
     idempotency_key: str
 
 
@@ -167,7 +168,18 @@ def draft_of(scope: Scope, text: str, details: Details, now: datetime, limit: in
         reason=_short(given.get("reason"), "reason"),
         reference=_short(given.get("reference"), "reference"),
         merge=_merge(given.get("merge"), key),
+        origins=origins_of(given.get("derived_from", ())),
     )
+
+
+def origins_of(ids: Any) -> tuple[str, ...]:
+    """The ids that something is said to be made of, or InvalidInput."""
+    if isinstance(ids, str) or not isinstance(ids, Iterable):
+        raise InvalidInput("`derived_from` is a list of ids.", code="origin_unknown")
+    found = tuple(well_formed(one, "origin", 4000) for one in ids)
+    if len(found) > MAX_TAGS:
+        raise InvalidInput(f"Something is made of at most {MAX_TAGS} memories.", code="origin_unknown")
+    return found
 
 
 def _merge(value: Any, key: str | None) -> bool | None:

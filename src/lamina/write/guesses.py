@@ -21,6 +21,7 @@ from lamina.model import (
     Scope,
     Space,
     State,
+    Trust,
 )
 from lamina.policy.consent import Care, Channel
 from lamina.storage.shelf_contents import turns_on
@@ -32,7 +33,17 @@ from lamina.write.commit import (
     restated,
     shelf_of,
 )
-from lamina.write.noes import refuse, refused_before
+from lamina.write.noes import (
+    ASKED_AGAIN,
+    lift_asked,
+    note_asked,
+    refuse,
+    refused_before,
+    repeated,
+    term_mark,
+    to_ask_about,
+)
+from lamina.write.origins import binds, traced
 from lamina.write.unit_of_work import UnitOfWork
 
 _PERSONS = (Role.USER, Role.ADMIN)
@@ -52,6 +63,7 @@ class Guess:
     layer: Layer = Layer.USER_MODEL
     kind: Kind = Kind.PREFERENCE
     meta: dict[str, Any] = field(default_factory=dict)
+    origins: tuple[str, ...] = ()  #: what it repeats that nobody vouches for
 
 
 def stage(unit: UnitOfWork, guess: Guess) -> Receipt:
@@ -60,8 +72,12 @@ def stage(unit: UnitOfWork, guess: Guess) -> Receipt:
     What its person said no to before is denied: nobody is asked again, and it counts for nothing.
     """
     draft = Draft(scope=unit.scope, text=guess.value, layer=guess.layer, kind=guess.kind, key=guess.key)
+    if not guess.origins and (found := traced(unit, draft)).tainted:
+        guess = replace(guess, origins=found.origins)
     if (objection := refused_before(unit, draft)) is not None:
         return commit_denial(unit, draft, objection)
+    if (near := repeated(unit, draft)) is not None:
+        note_asked(unit, draft, near.number)
     name = unit.scope.shelf(Space.USER) or ""
     waiting = unit.memories.pending(unit.shelf(name).number, unit.clock)
     old = next((one for one in waiting if one.key == guess.key), None)
@@ -78,8 +94,51 @@ def stage(unit: UnitOfWork, guess: Guess) -> Receipt:
     turns = turns_of(memory)
     enough = unit.ruleset.fields.suffices(guess.key, turns, guess.importance, guess.confidence)
     # What was meant for a session or a project does not come to hold for the person.
-    applied = _applied(unit, memory, guess) if enough and "space" not in asked else None
+    # What repeats a tool or a document comes to hold by nobody's word but the person's.
+    doubted = bool(memory.provenance.origins or guess.origins)
+    applied = _applied(unit, memory, guess) if enough and not doubted and "space" not in asked else None
     return applied or Receipt(decision=Outcome.HELD, code="pending", ids=(memory.id,))
+
+
+def waiting_for(unit: UnitOfWork, draft: Draft) -> Receipt | None:
+    """What has to wait for the person though no gate objects: it is near a no, or repeats what nobody vouches
+    for and would be acted upon. None where it may be kept."""
+    if (number := to_ask_about(unit, draft)) is not None:
+        return ask_again(unit, draft, number)
+    if draft.tainted and not draft.second_hand and binds(draft):
+        mark = term_mark(unit.ruleset.no_key, draft.text)
+        return _put_before(
+            unit, draft, draft.key or f"unvouched.{mark}", "repeats what a tool or a document said"
+        )
+    return None
+
+
+def ask_again(unit: UnitOfWork, draft: Draft, number: int) -> Receipt:
+    """What an agent says that is near a no is put before the person, this once."""
+    return _put_before(unit, draft, f"{ASKED_AGAIN}{number}", "near what you said no to")
+
+
+def _put_before(unit: UnitOfWork, draft: Draft, key: str, why: str) -> Receipt:
+    layer = draft.layer if draft.layer is Layer.PROCEDURAL or draft.key else Layer.SEMANTIC
+    guess = Guess(
+        key=key,
+        value=draft.text,
+        confidence=draft.confidence,
+        reason=why,
+        layer=layer,
+        kind=draft.kind,
+        meta={**draft.meta, **_asked(draft)},
+        origins=draft.origins if draft.tainted else (),
+    )
+    return told_held(stage(unit, guess), draft, draft.key or "")
+
+
+def told_held(receipt: Receipt, draft: Draft, key: str) -> Receipt:
+    """A receipt that says in words that something waits, where it does."""
+    if receipt.decision is not Outcome.HELD:
+        return receipt
+    told = acknowledgement("held", draft.text, key)
+    return replace(receipt, acknowledgement=told, warnings=(told,))
 
 
 def held(unit: UnitOfWork, draft: Draft) -> Receipt:
@@ -100,11 +159,7 @@ def held(unit: UnitOfWork, draft: Draft) -> Receipt:
         kind=draft.kind,
         meta=_asked(draft),
     )
-    receipt = stage(unit, guess)
-    if receipt.decision is not Outcome.HELD:
-        return receipt
-    told = acknowledgement("held", draft.text, key)
-    return replace(receipt, acknowledgement=told, warnings=(told,))
+    return told_held(stage(unit, guess), draft, key)
 
 
 def _in_force(unit: UnitOfWork, shelf: str, key: str) -> Memory | None:
@@ -141,11 +196,12 @@ def _proposed(unit: UnitOfWork, name: str, guess: Guess, signals: list[str]) -> 
         actor=scope.actor,
         role=scope.role,
         via=scope.via,
-        trust=scope.trust,
+        trust=Trust.UNTRUSTED if guess.origins else scope.trust,
         agent=scope.agent,
         session_id=scope.session,
         run_id=scope.run_id,
         reason=guess.reason,
+        origins=guess.origins,
     )
     memory = Memory(
         id=memory_id,
@@ -235,9 +291,10 @@ def unnamed(memory: Memory) -> Denied:
 def conclude(unit: UnitOfWork, memory: Memory, kept: str | None, channel: str) -> None:
     """It is decided: `kept` is the memory that stands for the guess now, None for a rejection."""
     if kept is None:
-        refuse(unit, again(unit, memory), memory.id)
+        refuse(unit, again(unit, memory), memory.id, "rejected")
         close(unit, memory, State.SOFT_DELETED, {"code": "rejected", "channel": channel}, "reject_pending")
     else:
+        lift_asked(unit, again(unit, memory))
         told = {"code": "confirmed", "channel": channel}
         close(unit, replace(memory, superseded_by=kept), State.SUPERSEDED, told, "promote_pending")
 

@@ -32,6 +32,8 @@ from lamina.similarity.merge_bands import Merge, Near, Update, banded, differing
 from lamina.storage.logs import History
 from lamina.text.ttl import parse_time
 from lamina.write import commit
+from lamina.write.noes import kept_out, lift
+from lamina.write.origins import trust_of
 from lamina.write.ruleset import Ruleset
 from lamina.write.unit_of_work import UnitOfWork
 
@@ -82,7 +84,7 @@ def _met(unit: UnitOfWork, draft: Draft) -> Merge | Update | None:
     encoder = encoder_for(unit.ruleset)
     answer = find_hits(unit.seen, query, unit.clock, Means(embedder=encoder))
     known = [answer.memories[hit.id] for hit in answer.found.hits]
-    known = [one for one in known if _fit(unit, one) and one.provenance.trust is draft.scope.trust]
+    known = [one for one in known if _fit(unit, one) and one.provenance.trust is trust_of(unit, draft)]
     alike = compared(encoder, draft.text, [one.text for one in known])
     near = [Near(one, found) for one, found in zip(known, alike, strict=True)]
     return banded(draft.text, near, rules.bands_for(draft.layer), unit.now)
@@ -175,15 +177,20 @@ def commit_unmerge(unit: UnitOfWork, memory_id: str, reason: str | None) -> Rece
     one = commit.readable(unit, memory_id, State.ACTIVE)
     step = _merge_of(unit, one)
     back, mode = _sources(unit, one, step), step.decision["mode"]
+    was = [undone(one, step)] if mode == "update" else []
     for memory in (one, *back):
         if objection := commit.forbidden(unit, memory, reason):
             return commit.refused(unit, commit.again(unit, memory), memory, objection)
+    for memory in (*was, *back):
+        if objection := kept_out(unit, said := commit.again(unit, memory)):
+            return commit.refused(unit, said, memory, objection)
+        lift(unit, said)
     told = {"code": "unmerged", "from": one.id, "reason": reason}
     unit.shelf(one.shelf)
     if mode == "recreate":
         _retire(unit, one, back[0].id, "unmerged")
     elif mode == "update":
-        old = undone(one, step)
+        old = was[0]
         commit.reword(unit, one, old, commit.identity_of(None, old.kind, old.text), told)
     else:
         until = step.decision["valid_until"]

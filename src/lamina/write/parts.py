@@ -49,12 +49,14 @@ class Who(TypedDict, total=False):
     project: str | None
     role: str | None
     via: str
+    speaks_for: bool  #: an agent carries the person's own turns; in the owner's own process it does
 
 
 def scope_from(config: Config, who: Who) -> Scope:
     """Who asks, as their memories know them; InvalidInput for a field that is unknown, or given and empty."""
     check_who(who, Who.__annotations__)
     agent = who.get("agent")
+    via = who.get("via") or "python"
     role = who.get("role") or (Role.AGENT if agent else Role.USER)
     return Scope(
         tenant=config.tenant,
@@ -64,5 +66,6 @@ def scope_from(config: Config, who: Who) -> Scope:
         run=who.get("run"),
         project=who.get("project") or config.project,
         role=chosen(Role, role, "role"),
-        via=who.get("via") or "python",
+        via=via,
+        speaks_for=who.get("speaks_for", via == "python" and bool(agent)),
     )

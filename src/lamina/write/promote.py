@@ -13,8 +13,9 @@ from lamina.model import HistoryOp, Memory, Outcome, Receipt, Space, State, Trus
 from lamina.policy.promotion import ALLOWED, may_promote
 from lamina.policy.reconcile import Lose, New, Same, Supersede, reconcile
 from lamina.storage.small_tables import KnownEntry
-from lamina.write.commit import HOMES, put_aside, readable, restated, standing, store
+from lamina.write.commit import HOMES, again, put_aside, readable, restated, standing, store
 from lamina.write.entry_edits import release
+from lamina.write.noes import kept_out
 from lamina.write.unit_of_work import UnitOfWork
 
 _WHY = {
@@ -26,6 +27,7 @@ _WHY = {
     "privacy_deny_sensitive": "The reason looks like a secret, and secrets are not kept.",
     "category_disallowed": "This agent's allowlist lacks the category of what is in the {target} space.",
     "promotion_no_item": "There is nothing in this that could be moved to the {target} space.",
+    "refused_stays": "The person said no to this before.",
     "conflict_authority": "What the {target} space knows weighs more.",
     "conflict_correction": "What the {target} space knows is a correction, and weighs more.",
     "conflict_recency": "What the {target} space knows is newer.",
@@ -107,7 +109,9 @@ def _answer(unit: UnitOfWork, memory: Memory, target: Space) -> str:
         return "promotion_untrusted"
     # Whoever moves a memory takes responsibility for it: an agent cannot publish what its user said.
     outranked = policy.outranks(memory.authority, scope.authority)
-    return "promotion_authority" if outranked or not policy.may_write(scope.role, target) else ALLOWED
+    if outranked or not policy.may_write(scope.role, target):
+        return "promotion_authority"
+    return "refused_stays" if kept_out(unit, again(unit, memory)) else ALLOWED
 
 
 def _moved(unit: UnitOfWork, old: Memory, target: Space, reason: str) -> Memory:

@@ -30,12 +30,12 @@ from lamina.storage.small_tables import Responses
 from lamina.write.commit import (
     commit_denial,
     commit_expire,
-    commit_forget,
-    commit_restore,
     commit_revise,
 )
-from lamina.write.guesses import held
+from lamina.write.forgetting import commit_forget, commit_restore
+from lamina.write.guesses import held, waiting_for
 from lamina.write.merge import remember_merging
+from lamina.write.origins import traced
 from lamina.write.promote import commit_promote
 from lamina.write.unit_of_work import UnitOfWork
 
@@ -110,6 +110,7 @@ def _draft(value: dict[str, Any]) -> Draft:
             "tags": tuple(value["tags"]),
             "importance_reason": tuple(value["importance_reason"]),
             "source_turn_ids": tuple(value["source_turn_ids"]),
+            "origins": tuple(value.get("origins", ())),
             "said_at": datetime.fromisoformat(said) if (said := value.get("said_at")) else None,
         }
     )
@@ -157,7 +158,8 @@ def _performed(unit: UnitOfWork, request: Request) -> Receipt:
         case Request(draft=Draft() as draft, decision=Hold()):
             return held(unit, draft)
         case Request(verb=Verb.REMEMBER, draft=Draft() as draft, decision=Admit(passed)):
-            return remember_merging(unit, draft, passed)
+            draft = traced(unit, draft)
+            return waiting_for(unit, draft) or remember_merging(unit, draft, passed)
         case Request(verb=Verb.REVISE, draft=Draft() as draft, decision=Admit(passed)):
             return commit_revise(unit, request.memory_id, draft, passed, request.expect)
         case Request(verb=Verb.FORGET):

@@ -16,6 +16,7 @@ _PART = 80
 _PARTS = 6
 _WHOLE = 240
 
+_NOTHING = "Earlier turns were not trusted."
 _WHO = {Role.USER: "user", Role.AGENT: "ai"}
 
 
@@ -62,12 +63,7 @@ def _sum_up(unit: UnitOfWork, shelf: Shelf, turns: Sequence[Memory]) -> None:
     """One summary a phase; it names every turn it stands for, and says nothing that was not trusted."""
     place = f"summary:{shelf.phase.id}"
     old = standing(unit, shelf.number, place)
-    said = [
-        (_WHO.get(turn.provenance.role, "system"), turn.text)
-        for turn in turns
-        if turn.provenance.trust is Trust.TRUSTED
-    ]
-    ids = [turn.id for turn in turns]
+    said, ids = _trusted(turns), [turn.id for turn in turns]
     if old is not None:
         meta = {**old.meta, "summary_of": [*old.meta["summary_of"], *ids]}
         new = replace(old, text=rolled(old.text, said), meta=meta)
@@ -76,7 +72,7 @@ def _sum_up(unit: UnitOfWork, shelf: Shelf, turns: Sequence[Memory]) -> None:
     system = replace(unit.scope, role=Role.SYSTEM, agent=None)
     draft = Draft(
         scope=system,
-        text=rolled("", said) or "Earlier turns were not trusted.",
+        text=rolled("", said) or _NOTHING,
         space=Space.SESSION,
         layer=Layer.WORKING,
         kind=Kind.CONTEXT,
@@ -86,6 +82,20 @@ def _sum_up(unit: UnitOfWork, shelf: Shelf, turns: Sequence[Memory]) -> None:
         meta={"summary_of": ids},
     )
     commit_remember(unit, draft, ())
+
+
+def _trusted(turns: Sequence[Memory]) -> list[tuple[str, str]]:
+    """Who said what, without what a tool or a document said."""
+    return [
+        (_WHO.get(turn.provenance.role, "system"), turn.text)
+        for turn in turns
+        if turn.provenance.trust is Trust.TRUSTED
+    ]
+
+
+def summed_up(turns: Sequence[Memory]) -> str:
+    """A summary of these turns alone."""
+    return rolled("", _trusted(turns)) or _NOTHING
 
 
 def rolled(earlier: str, turns: Sequence[tuple[str, str]]) -> str:

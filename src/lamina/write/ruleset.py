@@ -38,7 +38,7 @@ class Ruleset:
     linker: Linker | None = None  #: links what is new to what it is close to; None links nothing
     fields: Fields = field(default_factory=load_fields)  #: what needs a person's consent
     merging: Merging = field(default_factory=Merging)
-    encoder: Embedder | None = None  #: gives what is written its vector at once; None, and it waits for one
+    encoder: Embedder | None = None  #: the table: compares what is written, at once
 
     def law(self, scope: Scope) -> Law:
         """What this caller's drafts are judged by."""
@@ -49,6 +49,11 @@ class Ruleset:
     @cached_property
     def _allowing_key(self) -> bytes:
         return self.sealer.subkey("allowed")
+
+    @cached_property
+    def no_key(self) -> bytes:
+        """What the marks of a person's noes are made with."""
+        return self.sealer.subkey("no")
 
     @cached_property
     def snapshot(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import groupby
 from typing import Any, TypeVar, Unpack
@@ -17,7 +17,8 @@ from lamina.model.audit import AuditReport
 from lamina.policy.gates import decide
 from lamina.ranking.rerank import Reranker
 from lamina.retrieval.hits import Means
-from lamina.retrieval.meaning import embed_some
+from lamina.retrieval.meaning import AT_ONCE, embed_some
+from lamina.storage.answers import drop_answers
 from lamina.storage.database import Database, ReachedDatabase, Transaction
 from lamina.storage.small_tables import Properties
 from lamina.write.aftermath import Aftermath
@@ -30,10 +31,15 @@ from lamina.write.parts import Parts, Who, scope_from
 from lamina.write.reindex import keep_current
 from lamina.write.request import Request, Verb, forget_old_responses, perform
 from lamina.write.retention import settle
+from lamina.write.tally import Answered, Reads, Tally
 from lamina.write.unit_of_work import UnitOfWork
 
 T = TypeVar("T")
 
+#: Texts without a vector of the table that get theirs when a store is opened.
+_AT_START = 500
+#: After so many writes what was written is read, so that a question seldom meets more than a few.
+_WRITES = AT_ONCE // 2
 #: What each verb is called in the GenAI conventions.
 _OPERATIONS = {
     Verb.REMEMBER: "create_memory",
@@ -59,8 +65,11 @@ class Store:
         self.root = parts.root
         self.aftermath = Aftermath(parts)
         self.tally, self.reads = self.aftermath.tally, self.aftermath.reads
+        self.answers = self.aftermath.answers
         self.mirror = self.aftermath.mirror
         self.library: Library | None = None
+        self.met_unread = False  #: whether a question met texts without a vector, which get theirs at the end
+        self._writes = 0
         self._config_folder = parts.home
         self._homes = Homes(parts.database, parts.ruleset, parts.config)
         if parts.root is not None:
@@ -80,14 +89,14 @@ class Store:
             keep_current(unit.transaction, self.ruleset.encoder)
             Properties(unit.transaction).set(self.ruleset.policy_name, canonical(self.ruleset.snapshot))
             forget_old_responses(unit, self.config.idempotency_hours)
+            drop_answers(unit.transaction, unit.clock - timedelta(days=self.config.answer_days))
             load_allowed(unit.transaction, self.ruleset)
 
         system = Scope(tenant=self.config.tenant, user=self.config.owner, role=Role.SYSTEM)
         _, unit = self.write(system, self.now(), work)
         self.mirror.renew_anchor(unit)
         self.mirror.catch_up()
-        if self.ruleset.encoder is not None:
-            self.embed_missing()
+        embed_some(self.database, self.ruleset.encoder, _AT_START)
         if self.aftermath.learnings is not None:
             self.aftermath.learnings.follow()
         self.sync()
@@ -95,6 +104,8 @@ class Store:
     def close(self) -> None:
         """Let go of the store; what was found since it was opened is counted now."""
         self.aftermath.close()
+        if self.met_unread:
+            self.embed_missing(AT_ONCE)
         self.database.close()
 
     def apply_reads(self) -> int:
@@ -115,6 +126,14 @@ class Store:
         there is not, or that is given and empty.
         """
         return scope_from(self.config, who)
+
+    def at(self, moment: datetime) -> Store:
+        """This store for a question that is asked as of a moment: nothing is counted, and no receipt kept."""
+        view = copy(self)
+        view.now = lambda: moment  # type: ignore[method-assign]
+        view.reads, view.tally, view.answers = Reads(), Tally(), Answered()
+        view.config = replace(self.config, answer_receipts=False, trace_recalls=False)
+        return view
 
     def seen_by(self, scope: Scope) -> Store:
         """This store as a caller may read through it: what is outside its allowlist is in no answer."""
@@ -183,9 +202,15 @@ class Store:
             settle(unit)
             if self.tally.full:
                 self.tally.store(transaction)
+            if self.answers.full:
+                self.answers.put(transaction)
             return result, unit
 
-        return self.database.write(whole)
+        done = self.database.write(whole)
+        self._writes += 1
+        if self._writes % _WRITES == 0 and self.config.embedder == "reading":
+            self.embed_missing(AT_ONCE)
+        return done
 
     def commit(self, scope: Scope, work: Callable[[UnitOfWork], T]) -> tuple[T, UnitOfWork]:
         """Run `work(unit)` in one transaction, audit and all; what came of it, and what it told."""
@@ -236,6 +261,7 @@ class Store:
         return Means(
             pool=config.recall_pool,
             embedder=self.embedder,
+            table=self.ruleset.encoder,
             fusion=config.recall_fusion,
             plain_decay=config.recall_decay == "plain",
             reranker=self.reranker,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
 from lamina.model import HistoryOp, Layer, Memory, Scope, quoted
 from lamina.ranking.decay import EPISODE_RENEWED
+from lamina.storage.answers import keep_answers
 from lamina.storage.database import Database, Transaction
 from lamina.storage.layers import LayerRows
 from lamina.storage.operational import Happening, Operational
@@ -18,6 +20,8 @@ from lamina.write.unit_of_work import UnitOfWork
 ENOUGH = 64
 #: Of so many memories at most it is known that they were found.
 _MOST = 100_000
+#: So many receipts wait at most, and for so long it is known what was shown.
+_MOST_ANSWERS, _AGAIN = 10_000, timedelta(hours=1)
 _OP = {
     HistoryOp.ADD: "create",
     HistoryOp.UPDATE: "update",
@@ -65,6 +69,50 @@ class Tally:
 
 def _node(memory: Memory) -> str:
     return "episodic" if memory.layer is Layer.EPISODIC else "hotpath"
+
+
+@dataclass(slots=True)
+class Answered:
+    """Receipts of answers that wait to be stored, and what agents were shown lately.
+
+    A process that is killed loses the receipts that are in here.
+    """
+
+    _waiting: list[tuple[str, str, datetime, dict[str, Any]]] = field(default_factory=list)
+    _shown: dict[tuple[str, str], datetime] = field(default_factory=dict)
+    _mutex: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, answer_id: str, owner: str, at: datetime, data: dict[str, Any]) -> None:
+        """One receipt; of very many that nobody stores the oldest go."""
+        with self._mutex:
+            self._waiting.append((answer_id, owner, at, data))
+            del self._waiting[:-_MOST_ANSWERS]
+
+    @property
+    def full(self) -> bool:
+        return len(self._waiting) >= ENOUGH
+
+    def put(self, transaction: Transaction) -> None:
+        """Put what waits into the store."""
+        with self._mutex:
+            waiting, self._waiting = self._waiting, []
+        keep_answers(transaction, waiting)
+
+    def store(self, database: Database) -> None:
+        """The same in a transaction of its own, if anything waits."""
+        if self._waiting:
+            database.write(self.put)
+
+    def unseen(self, what: tuple[str, str], now: datetime) -> bool:
+        """Whether it is not known that somebody was shown this in the last hour; from now on it is."""
+        with self._mutex:
+            last = self._shown.get(what)
+            if last is not None and now - last < _AGAIN:
+                return False
+            if len(self._shown) >= _MOST:
+                self._shown.clear()
+            self._shown[what] = now
+            return True
 
 
 @dataclass(slots=True)

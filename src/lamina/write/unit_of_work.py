@@ -95,6 +95,7 @@ class UnitOfWork:
     unlinked: dict[int, dict[int, Memory]] = field(default_factory=dict)  #: the same, what has no edges yet
     filed: bool = False  #: whether a file of something learnt has to follow
     closeness: dict[str, float] = field(default_factory=dict)  #: of what was merged into a memory, by its id
+    looked_up: dict[tuple[str, ...], Any] = field(default_factory=dict)  #: what was found out about a draft
     _told: list[tuple[str, dict[str, Any]]] | None = None  #: the events, once they are kept
     _now: datetime | None = None
 

@@ -23,7 +23,17 @@ from lamina.write.details import named_time
 #: Commands in the order in which people need them; every other one stands in the last group.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Every day": ("init", "hear", "remember", "recall", "search", "context", "forget", "restore", "revise"),
-    "What it knows, and why": ("list", "get", "explain", "history", "pending", "resolve", "user-model"),
+    "What it knows, and why": (
+        "me",
+        "review",
+        "list",
+        "get",
+        "explain",
+        "history",
+        "pending",
+        "resolve",
+        "user-model",
+    ),
     "Serve agents": ("serve", "mcp", "token", "demo"),
     "Look after it": ("status", "doctor", "audit", "export", "import", "purge", "erase", "index", "job"),
 }

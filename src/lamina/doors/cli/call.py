@@ -65,7 +65,7 @@ class Call:
     def memory(self) -> Iterator[ScopedMemory]:
         """The memory as the caller sees it: a person, unless an agent is named."""
         with self.engine() as engine:
-            yield engine.scope(**self.given.who, via="cli")
+            yield engine.scope(**self.given.who, via="cli")  # type: ignore[arg-type]  # names, all texts
 
     def answer(self, data: Any, lines: Iterable[str] = (), failure: Failure | None = None) -> int:
         """Say what came of it; returns the exit code."""

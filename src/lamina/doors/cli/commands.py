@@ -14,7 +14,8 @@ from lamina.doors.cli import machine
 from lamina.doors.cli.call import Call, text_or_stdin
 from lamina.doors.cli.machine import Command
 from lamina.doors.cli.parse import Usage, at_cli, required_missing
-from lamina.doors.cli.render import VIEWS, Shown, View, shown
+from lamina.doors.cli.render import VIEWS, shown
+from lamina.doors.cli.view import Shown, View
 from lamina.doors.codes import meanings_of
 from lamina.errors import InvalidInput
 from lamina.imports.bring_in import Report, import_files
@@ -107,8 +108,10 @@ def carry_out(
         raise Usage(f"Missing argument {name!r}.", call.command)
     request = request_of(operation, values)
     with call.engine() as engine:
-        memory = engine.scope(**{**call.given.who, **who}, via="cli")
-        if operation.asks and not call.confirmed(_question(operation, memory, request, yes), yes):
+        memory = engine.scope(**{**call.given.who, **who}, via="cli")  # type: ignore[arg-type]  # all texts
+        trial = getattr(request, "dry_run", False)  # it changes nothing, so there is nothing to ask
+        question = operation.asks and not trial
+        if question and not call.confirmed(_question(operation, memory, request, yes), yes):
             return call.declined()
         answer = (answers or operation.run)(memory, request)
     return show(call, shown(operation.name, View(call=call, request=request, options=own), answer))

@@ -31,5 +31,5 @@ class Doors(NamedTuple):
     read_policy: Callable[[str], Policy]
     examine: Callable[[Opening], Sequence[Check]]
     show_bar: Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
-    serve_http: Callable[[Engine, Callable[[str], None]], None]
+    serve_http: Callable[[Engine, Callable[[str], None], bool], None]
     serve_mcp: Callable[[ScopedMemory, Engine, bool, str], None]

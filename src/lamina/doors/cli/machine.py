@@ -81,12 +81,22 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Serve(Place):
+    """How to serve people and programs."""
+
+    open: Annotated[bool, Field("Open Studio in your browser.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mcp(Place):
     """How to serve agents."""
 
     http: Annotated[bool, Field("Over HTTP instead of stdin and stdout.")] = False
     tools: Annotated[str, Field("Which tools to offer: core, all or readonly.")] = "core"
     role: Annotated[str, Field("Who speaks through it: agent or user.")] = "agent"
+    speaks_for: Annotated[
+        bool, Field("What the client reports with memory_hear are the person's own words.")
+    ] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,9 +241,9 @@ def show_policy(call: Call, values: Values) -> int:  # noqa: ARG001 every comman
 
 
 def serve(call: Call, values: Values) -> int:
-    """Serve the HTTP API until interrupted."""
+    """Serve Studio, the HTTP API and /mcp until interrupted."""
     with call.engine(host=values.get("host"), port=values.get("port")) as engine:
-        call.doors.serve_http(engine, call.out.note)
+        call.doors.serve_http(engine, call.out.note, values.get("open", False))
     return call.answer(None)
 
 
@@ -247,7 +257,9 @@ def mcp(call: Call, values: Values) -> int:
             f"{role!r:.40} does not speak here.", code="role_invalid", hint="Use agent or user."
         )
     with call.engine(host=values.get("host"), port=values.get("port")) as engine:
-        memory = engine.scope(**call.given.who, role=role, via="mcp")
+        memory = engine.scope(
+            **call.given.who, role=role, via="mcp", speaks_for=values.get("speaks_for", False)
+        )
         call.doors.serve_mcp(memory, engine, http, values.get("tools", "core"))
     return call.answer(None) if http else 0
 
@@ -281,7 +293,7 @@ COMMANDS = (
     _command("config list", list_settings),
     _command("policy show", show_policy),
     _command("policy check", check_policy, PolicyFile),
-    _command("serve", serve, Place),
+    _command("serve", serve, Serve),
     _command("mcp", mcp, Mcp),
     _command("demo", demo, Folder),
     replace(_command("audit adopt-key", adopt_key), asks=True),

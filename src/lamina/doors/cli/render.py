@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from lamina.documents.results import LibraryStatus, SearchResults
 from lamina.documents.settings import Citations
-from lamina.doors.cli.call import Call
 from lamina.doors.cli.exits import DENIED, Failure, refusal_of
 from lamina.doors.cli.output import Output, hide_password
-from lamina.doors.cli.plain_view import plain_lines
+from lamina.doors.cli.person_view import PERSON
+from lamina.doors.cli.plain_view import plain_lines, policies_once
+from lamina.doors.cli.render_governance import GOVERNANCE
+from lamina.doors.cli.view import Renderer, Shown, View
 from lamina.doors.search_body import search_body
 from lamina.errors import InvalidInput
 from lamina.imports.bring_in import Report
 from lamina.jobs.decided import Kept
-from lamina.jobs.decision_list import DecisionList
+from lamina.jobs.decision_list import DecisionList, standing
 from lamina.jobs.job import JobReport
 from lamina.jobs.run import JobLine
 from lamina.layers.layers import Learned
@@ -60,30 +62,7 @@ from lamina.text.accounts import Episode, Procedure
 from lamina.text.decision_entries import Decision
 
 _SHOWN = 10
-_STATUS_COLOUR = {"active": "green", "superseded": "yellow", "archived": "dim"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """An answer as the command line gives it: data for programs, lines for people, and what went wrong."""
-
-    data: Any
-    lines: Iterable[str] = ()
-    notes: Sequence[str] = ()  #: for people, beside the data
-    failure: Failure | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class View:
-    """What was asked and how it shall be shown."""
-
-    call: Call
-    request: Any
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def out(self) -> Output:
-        return self.call.out
+_STATUS_COLOUR = {"active": "green", "doubtful": "yellow", "superseded": "yellow", "archived": "dim"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +89,8 @@ class TraceView:
     plain: Annotated[bool, Field("One `key: value` a line.")] = False
 
 
+#: How sure a hit is, by its uncertainty.
+_SURE = {"low": "likely", "medium": "perhaps", "high": "unsure"}
 #: Options of the command line that only choose a view, by operation.
 VIEWS: Mapping[str, type] = {"recall": RecallView, "context": ContextView, "trace": TraceView}
 
@@ -176,7 +157,7 @@ def _hit(out: Output, number: int, hit: Hit, explain: bool, *, cited: bool) -> I
     lines = f"{hit.source.path}#L{hit.source.start_line}-L{hit.source.end_line}"
     place = lines if cited and hit.source.start_line else hit.id
     said = f"{place}  {hit.at:%Y-%m-%d}  {hit.source.status or hit.kind}"
-    yield indent + out.style(said + ("  unsure" if hit.uncertainty == "high" else ""), "dim")
+    yield indent + out.style(f"{said}  {_SURE[hit.uncertainty]} ({hit.confidence:.0%})", "dim")
     if explain:
         ranks = ", ".join(f"{name} {rank}" for name, rank in hit.ranks.items())
         where = hit.source.path or f"{hit.source.actor} through {hit.source.via}"
@@ -250,7 +231,7 @@ def trace(view: View, events: tuple[TraceEvent, ...]) -> Shown:
         return Shown(data={"events": events}, lines=(_event(view.out, one) for one in events))
     if view.out.json:
         raise InvalidInput("--plain and --json ask for two forms at once.", hint="Choose one of them.")
-    return Shown(data=None, lines=map(view.out.text, plain_lines({"events": plain(events)})))
+    return Shown(data=None, lines=map(view.out.text, plain_lines({"events": policies_once(plain(events))})))
 
 
 def _event(out: Output, event: TraceEvent) -> str:
@@ -269,6 +250,9 @@ def _gist(data: dict[str, Any]) -> str:
 def heard(view: View, answer: Heard) -> Shown:
     """What became of a turn."""
     lines = [answer.acknowledgement] if answer.acknowledgement else []
+    for part in answer.understood:
+        lines.append(f"{part.outcome}: {view.out.text(part.would or part.text)}")
+        lines.append(view.out.style(f"  {part.sort}: {view.out.text(part.why)}", "dim"))
     for one in answer.receipts:
         told = f"{one.decision}: {', '.join(one.ids)}"
         denied = one.decision is Outcome.DENIED
@@ -470,7 +454,8 @@ def decisions(view: View, answer: DecisionList) -> Shown:
 def _decisions(out: Output, found: DecisionList) -> Iterator[str]:
     for kept in found.decisions:
         one = kept.decision
-        yield f"{out.style(one.status, _STATUS_COLOUR[one.status])} {one.date[:10]} {out.text(one.title)}"
+        status = standing(one)
+        yield f"{out.style(status, _STATUS_COLOUR[status])} {one.date[:10]} {out.text(one.title)}"
         yield f"  {out.text(one.id)}  {out.text(kept.path)}:{one.line}"
     if not found.decisions:
         yield "No decisions."
@@ -494,6 +479,8 @@ def decision(view: View, answer: Kept) -> Shown:
         "source": f"{one.session_path} {one.message_range}",
         "file": f"{answer.path}:{one.line}",
         "supersedes": ", ".join(one.supersedes),
+        "may change": ", ".join(one.doubts),
+        "doubted by": one.doubted_by,
         "superseded by": one.superseded_by,
         "superseded at": one.superseded_at,
         "because": one.superseded_because,
@@ -708,11 +695,11 @@ def library_lines(out: Output, found: LibraryStatus) -> Iterator[str]:
 
 def meaning_line(found: Meaning) -> str:
     """Whether search by meaning is on, and what it lacks."""
-    waiting = f", {found.missing} texts wait for a vector" if found.missing else ""
-    return found.problem or f"{found.embedder}{waiting}"
+    waiting = f", {found.missing} of {found.texts} texts wait for a vector" if found.missing else ""
+    meanwhile = f"; meanwhile {found.meanwhile} answers" if found.meanwhile else ""
+    return f"{found.problem or f'{found.embedder}{waiting}'}{meanwhile}"
 
 
-Renderer = Callable[[View, Any], Shown]
 #: How the answer of an operation is shown, by the operation's name.
 RENDERERS: Mapping[str, Renderer] = {
     "learn": learned,
@@ -780,6 +767,8 @@ RENDERERS: Mapping[str, Renderer] = {
     ),
     "verify_audit": audit,
     "status": status,
+    **GOVERNANCE,
+    **PERSON,
 }
 
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from lamina.clock import SystemClock
 from lamina.config import load_config
 from lamina.doors.cli.call import STATE_DIR, Call
+from lamina.doors.cli.fortnight import live_a_fortnight
 from lamina.doors.cli.output import Output
 from lamina.engine import Engine
 from lamina.errors import Conflict, LaminaError
@@ -69,6 +71,7 @@ def take_the_tour(call: Call, folder: Path | None) -> int:
     """A week with an agent in two minutes, in a workspace of its own."""
     root = (folder or call.given.workspace or DEFAULT).expanduser().absolute()
     _check_place(root)
+    is_new = not (root / STATE_DIR).is_dir()
     root.parent.mkdir(parents=True, exist_ok=True)
     tour = Tour(call.out, root)
     tour.lines.append(f"A week with an agent in {call.out.text(str(root))}; everything really happens.")
@@ -80,9 +83,19 @@ def take_the_tour(call: Call, folder: Path | None) -> int:
     store = f"sqlite:///{root / DATABASE}"
     settings = {"store": store, "tenant": "default", "owner": OWNER}
     placed = replace(call, given=replace(call.given, workspace=root, settings=settings))
+    if is_new:
+        count = live_a_fortnight(placed, root, call.given.at or SystemClock().now())
+        tour.say(
+            f"two weeks before it are there to look at: {count} things said, learnt, asked and forgotten"
+        )
     with placed.engine() as engine:
         _tell(tour, engine, engine.scope(via="cli"))
-    tour.lines += ["", f"Yours to try: lamina -w {call.out.text(_near(root))} status"]
+    near = call.out.text(_near(root))
+    tour.lines += [
+        "",
+        f"Yours to try: lamina -w {near} me",
+        f"See it in a browser: lamina -w {near} serve --open",
+    ]
     return call.answer({"workspace": str(root), "lines": tour.lines}, tour.lines)
 
 

@@ -37,6 +37,7 @@ def may(right: Right) -> Callable[..., Coroutine[Any, Any, ScopedMemory]]:
                 user=token.user,
                 agent=token.agent,
                 role=token.role,
+                speaks_for=Right.SPEAKS_FOR in token.rights,
                 session=_name(x_lamina_session, "X-Lamina-Session"),
                 run=_name(x_lamina_run, "X-Lamina-Run"),
                 via="http",

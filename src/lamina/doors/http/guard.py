@@ -14,6 +14,7 @@ from math import ceil
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lamina.clock import random_token
@@ -107,24 +108,30 @@ class Guard:
             log.error("request %s failed: %s\n%s", request_id, type(error).__name__, frames)
             problem = unexpected()
         if not sender.started:
-            await answer(problem, request_id)(scope, receive, sender)
+            await self.told(problem, scope)(scope, receive, sender)
+
+    def told(self, problem: Problem, scope: Scope) -> Response:
+        """A refusal as this door's clients read it."""
+        return answer(problem, scope["state"]["request_id"])
 
     async def _check(self, scope: Scope, headers: dict[str, str]) -> None:
         """Raises Refused unless the request is meant for us and says who sent it."""
         self._check_host(scope, headers)
         if "origin" in headers and not _same_host(headers["origin"], headers["host"]):
             raise refused(403, "origin_refused", "Requests from other web sites are not answered.")
+        await self.check_caller(scope, headers)
+
+    async def check_caller(self, scope: Scope, headers: dict[str, str]) -> None:
+        """Raises Refused or Unauthenticated unless it is known who asks, in a form that is read here."""
         if scope["path"] not in OPEN_PATHS:
             scope["state"]["token"] = await self._token(scope, headers)
-        if scope["method"] in _WITH_BODY:
-            kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-            if kind != "application/json":
-                raise refused(
-                    415,
-                    "content_type",
-                    "Bodies are read as JSON only.",
-                    "Send the header Content-Type: application/json.",
-                )
+        if scope["method"] in _WITH_BODY and content_type(headers) != "application/json":
+            raise refused(
+                415,
+                "content_type",
+                "Bodies are read as JSON only.",
+                "Send the header Content-Type: application/json.",
+            )
 
     def _check_host(self, scope: Scope, headers: dict[str, str]) -> None:
         """A name that is not ours is a rebound one; the address a request came in on cannot be rebound."""
@@ -148,30 +155,39 @@ class Guard:
                 )
             return await run_in_threadpool(authenticate, self._engine, given[1])
         except Unauthenticated as error:
-            address = (scope.get("client") or ("",))[0]
-            if wait := self._failures.note(address, self._engine.now()):
-                detail = "Too many requests without a valid token."
-                problem = Problem(status=429, code="too_many_failures", detail=detail)
-                raise Refused(replace(problem, headers={"Retry-After": str(wait)})) from error
+            self.failed(scope, error)
             raise
+
+    def failed(self, scope: Scope, error: Unauthenticated) -> None:
+        """Count one who did not say who they are; Refused with 429 when there were too many."""
+        address = (scope.get("client") or ("",))[0]
+        if wait := self._failures.note(address, self._engine.now()):
+            detail = "Too many requests without a valid token."
+            problem = Problem(status=429, code="too_many_failures", detail=detail)
+            raise Refused(replace(problem, headers={"Retry-After": str(wait)})) from error
+
+    def limits_of(self, scope: Scope) -> Limits:  # noqa: ARG002 - other guards look at it
+        """How much this request may bring."""
+        return self._limits
 
     async def _body(self, scope: Scope, headers: dict[str, str], receive: Receive) -> bytes | None:
         """The whole body, never more of it than allowed; None when the client went away."""
         if scope["method"] not in _WITH_BODY:
             return b""
-        too_large = refused(413, "too_large", f"A body has at most {self._limits.body_bytes} bytes.")
+        limits = self.limits_of(scope)
+        too_large = refused(413, "too_large", f"A body has at most {limits.body_bytes} bytes.")
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or len(length) > 12 or int(length) > self._limits.body_bytes:
+        if not length.isdecimal() or len(length) > 12 or int(length) > limits.body_bytes:
             raise too_large
         parts = bytearray()
         try:
-            async with asyncio.timeout(self._limits.body_seconds):
+            async with asyncio.timeout(limits.body_seconds):
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         return None
                     parts += message.get("body", b"")
-                    if len(parts) > self._limits.body_bytes:
+                    if len(parts) > limits.body_bytes:
                         raise too_large
                     if not message.get("more_body", False):
                         return bytes(parts)
@@ -193,7 +209,7 @@ class _Sender:
             headers = MutableHeaders(scope=message)
             headers["X-Request-ID"] = self._request_id
             headers["X-Content-Type-Options"] = "nosniff"
-            headers["Cache-Control"] = "no-store"
+            headers.setdefault("Cache-Control", "no-store")
         await self._send(message)
 
 
@@ -204,6 +220,10 @@ def _headers(scope: Scope) -> dict[str, str]:
         name, text = raw.decode("latin-1").lower(), value.decode("latin-1")
         found[name] = f"{found[name]}, {text}" if name in found else text
     return found
+
+
+def content_type(headers: dict[str, str]) -> str:
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def _split_host(header: str) -> tuple[str, str | None] | None:

@@ -9,13 +9,14 @@ import shlex
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from lamina.clock import monotonic
 from lamina.documents.pace import Pace
@@ -48,11 +49,36 @@ _LOGGING: dict[str, Any] = {
 Hints = Callable[[Path, Callable[[], None]], AbstractContextManager[None]]
 
 
+class Site(Protocol):
+    """What is served beside the API on the same port."""
+
+    def link(self, url: str) -> str:
+        """A link that lets the owner's browser in, once."""
+        ...
+
+    def around(self, api: ASGIApp, tools: ASGIApp | None) -> ASGIApp:
+        """One application of the API, the tools and the pages."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What a server has beside the API."""
+
+    hints: Hints | None = None
+    site: Callable[[Engine, Sequence[str]], Site] | None = None  #: pages for people
+    tools: Callable[[Engine, int], ASGIApp] | None = None  #: for models, on the port that it is given
+    open_link: Callable[[str], object] | None = None  #: shows the link to the person, where it can
+
+
+_ALONE = Beside()
+
+
 def serve(
     engine: Engine,
     token_file: Path,
     announce: Callable[[str], None],
-    hints: Hints | None = None,
+    beside: Beside = _ALONE,
 ) -> None:
     """Serve the API on the configured host and port until SIGINT or SIGTERM; then finish what is under way.
 
@@ -63,22 +89,33 @@ def serve(
     with listener_on(engine.config.host, engine.config.port) as listener:
         address, port = listener.getsockname()[:2]
         hosts = [engine.config.host, *further_hosts(engine)]
-        app = create_app(engine, allowed_hosts=hosts)
-        server = server_for(app, _LOGGING)
-        with _stopped_by_signals(server), _watching(engine, hints), jobs_beside(engine, _LOG.warning):
-            for line in _welcome(address, port, token_file):
+        app: ASGIApp = create_app(engine, allowed_hosts=hosts)
+        lines, url = _welcome(address, port, token_file)
+        tools = None if beside.tools is None else beside.tools(engine, port)
+        if beside.site is not None:
+            site = beside.site(engine, hosts)
+            app = site.around(app, tools)
+            link = site.link(url)
+            lines = [*lines, f"Open it, once:  {link}"]
+        server = server_for(app, _LOGGING, lifespan=tools is not None)
+        with _stopped_by_signals(server), _watching(engine, beside.hints), jobs_beside(engine, _LOG.warning):
+            for line in [*lines, "Stop it with Ctrl+C."]:
                 announce(line)
+            if beside.site is not None and beside.open_link is not None:
+                beside.open_link(link)
             server.run(sockets=[listener])
 
 
-def server_for(app: FastAPI, log_config: dict[str, Any] | None = None) -> uvicorn.Server:
+def server_for(
+    app: ASGIApp, log_config: dict[str, Any] | None = None, *, lifespan: bool = False
+) -> uvicorn.Server:
     """A server for the application that logs no request and believes no forwarding header."""
     return uvicorn.Server(
         uvicorn.Config(
             app,
             http="h11",
             ws="none",
-            lifespan="off",
+            lifespan="on" if lifespan else "off",
             access_log=False,
             log_config=log_config,
             log_level="warning",  # quieter than any request, whoever listens to uvicorn's loggers
@@ -131,7 +168,8 @@ def _explained(error: OSError, host: str, port: int) -> LaminaError:
     )
 
 
-def _welcome(address: str, port: int, token_file: Path) -> list[str]:
+def _welcome(address: str, port: int, token_file: Path) -> tuple[list[str], str]:
+    """What to tell whoever started it, and the address to reach it at."""
     lines = []
     ip = ipaddress.ip_address(address)
     if ip.is_unspecified:
@@ -139,12 +177,8 @@ def _welcome(address: str, port: int, token_file: Path) -> list[str]:
         address = "127.0.0.1" if ip.version == 4 else "::1"
     url = f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
     token = f"$(cat {shlex.quote(str(token_file))})"
-    return [
-        *lines,
-        f"Lamina serves {url}",
-        f'Try it:  curl -H "Authorization: Bearer {token}" {url}/v1/status',
-        "Stop it with Ctrl+C.",
-    ]
+    told = [f"Lamina serves {url}", f'Try it:  curl -H "Authorization: Bearer {token}" {url}/v1/status']
+    return [*lines, *told], url
 
 
 @contextmanager

@@ -38,7 +38,9 @@ class Starter:
 
     def mind(self, right: Right, session: str) -> ScopedMemory:  # noqa: ARG002 the door of the machine's own user
         scope = self.given.scope
-        return ScopedMemory(self.engine, replace(scope, session=session or scope.session, via=DOOR))
+        carries = scope.speaks_for and scope.via == DOOR  # by the owner's word when it was started
+        within = replace(scope, session=session or scope.session, via=DOOR, speaks_for=carries)
+        return ScopedMemory(self.engine, within)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,12 @@ class Bearer:
             )
         claims = token.claims or {}
         return self.engine.scope(
-            user=token.subject, agent=claims["agent"], role=claims["role"], session=session or None, via=DOOR
+            user=token.subject,
+            agent=claims["agent"],
+            role=claims["role"],
+            session=session or None,
+            via=DOOR,
+            speaks_for=Right.SPEAKS_FOR in token.scopes,
         )
 
 

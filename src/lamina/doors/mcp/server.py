@@ -126,23 +126,8 @@ def _serve_http(engine: Engine, tools: str) -> None:
     check_binding(engine)
     listener = _listening(engine.config.host, engine.config.port)
     port = int(listener.getsockname()[1])
-    hosts = [*host_headers(engine.config.host, port), *further_hosts(engine)]
-    here = f"http://{hosts[0]}"
-    security = TransportSecuritySettings(
-        allowed_hosts=hosts, allowed_origins=[f"http://{name}" for name in hosts]
-    )
-    # No resource_server_url: it would send a client without a token to an authorization server there is not.
-    auth = AuthSettings(issuer_url=AnyHttpUrl(here), resource_server_url=None)
-    server = build_server(Bearer(engine), tools=tools, auth=auth)
-    app = server.streamable_http_app(
-        streamable_http_path=PATH,
-        json_response=True,
-        stateless_http=True,  # nothing to remember between requests, so nothing that outlives a token
-        transport_security=security,
-        host=engine.config.host,
-    )
     settings = uvicorn.Config(
-        _guarded(app, security),
+        http_app(engine, port, tools),
         log_config=None,
         access_log=False,
         proxy_headers=False,
@@ -151,8 +136,28 @@ def _serve_http(engine: Engine, tools: str) -> None:
         timeout_graceful_shutdown=5,
     )
     with listener:
+        here = f"http://{host_headers(engine.config.host, port)[0]}"
         _log.info("MCP at %s%s, for bearers of a token (`lamina token create`).", here, PATH)
         uvicorn.Server(settings).run(sockets=[listener])
+
+
+def http_app(engine: Engine, port: int, tools: str = "core") -> ASGIApp:
+    """The tools at /mcp for the bearers of tokens, as an application that has to be told of its start."""
+    hosts = [*host_headers(engine.config.host, port), *further_hosts(engine)]
+    security = TransportSecuritySettings(
+        allowed_hosts=hosts, allowed_origins=[f"http://{name}" for name in hosts]
+    )
+    # No resource_server_url: it would send a client without a token to an authorization server there is not.
+    auth = AuthSettings(issuer_url=AnyHttpUrl(f"http://{hosts[0]}"), resource_server_url=None)
+    server = build_server(Bearer(engine), tools=tools, auth=auth)
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        json_response=True,
+        stateless_http=True,  # nothing to remember between requests, so nothing that outlives a token
+        transport_security=security,
+        host=engine.config.host,
+    )
+    return _guarded(app, security)
 
 
 def _listening(host: str, port: int) -> socket.socket:

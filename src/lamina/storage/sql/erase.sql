@@ -104,8 +104,19 @@ DELETE FROM job_mark WHERE tenant = :tenant AND owner = :owner RETURNING 1;
 
 -- name: erase_property
 DELETE FROM property WHERE tenant = :tenant
-   AND (name = :allowed OR name >= :exports AND name < :exports_beyond
-     OR name >= :noes AND name < :noes_beyond) RETURNING 1;
+   AND (name = :allowed OR name >= :exports AND name < :exports_beyond) RETURNING 1;
+
+-- name: erase_refusal
+DELETE FROM refusal WHERE tenant = :tenant AND owner = :owner RETURNING 1;
+
+-- name: erase_refusal_mark
+DELETE FROM refusal_mark WHERE tenant = :tenant AND owner = :owner RETURNING 1;
+
+-- name: erase_exposure
+DELETE FROM exposure WHERE tenant = :tenant AND owner = :owner RETURNING 1;
+
+-- name: erase_answer
+DELETE FROM answer WHERE tenant = :tenant AND owner = :owner RETURNING 1;
 
 -- name: erase_job_run
 -- What jobs reported of the workspace's owner.

@@ -14,7 +14,8 @@ SELECT {{memory_columns}} FROM memory
 -- name: procedure_slots
 -- Where the procedures of a shelf stand in its index: few places among many.
 SELECT slot FROM memory
- WHERE tenant = :tenant AND shelf = :shelf AND layer = 'procedural' AND state = 'active' AND {{reached}} LIMIT :limit;
+ WHERE tenant = :tenant AND shelf = :shelf AND layer = 'procedural' AND state = 'active' AND {{reached}}
+ ORDER BY tick LIMIT :limit;
 
 -- name: episodes_over
 -- Episodes of anybody whose time is up, oldest first.

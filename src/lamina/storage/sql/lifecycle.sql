@@ -145,3 +145,27 @@ DELETE FROM property WHERE tenant = :tenant AND name = :name;
 INSERT INTO counter (tenant, name, value) VALUES (:tenant, :name, :value)
 ON CONFLICT (tenant, name) DO UPDATE
    SET value = CASE WHEN counter.value < excluded.value THEN excluded.value ELSE counter.value END;
+
+-- name: summaries_of
+-- The summaries of a session that tell of a turn.
+SELECT {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND shelf = (SELECT number FROM shelf WHERE tenant = :tenant AND name = :shelf_name)
+   AND state = 'active' AND identity LIKE 'summary:%' AND replace(meta, :named, '') <> meta ORDER BY id;
+
+-- name: forgotten_with
+-- What was put aside together with a memory of the same person.
+SELECT {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND state = 'soft_deleted' AND {{of_person}} AND replace(meta, :named, '') <> meta
+   AND {{reached}} ORDER BY id LIMIT 1000;
+
+-- name: written_by
+-- What of a person's has a name in where it is from: a session, an agent, a source.
+SELECT {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND id > :after AND state IN ('active', 'pending') AND {{reached}}
+   AND ({{of_person}} OR space = 'project' AND replace(provenance, :user, '') <> provenance)
+   AND (replace(provenance, :named, '') <> provenance OR replace(meta, :named, '') <> meta) ORDER BY id LIMIT :limit;
+
+-- name: may_say
+-- What of a person's is active and long enough to say something.
+SELECT {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND state = 'active' AND {{of_person}} AND length(text) >= :least AND {{reached}} ORDER BY id;

@@ -230,7 +230,7 @@ UPDATE memory SET
   text = :text, slot = :slot, identity = :identity, state = :state, revision = revision + 1,
   updated_at = :updated_at, expires_at = :expires_at, purge_at = :purge_at, superseded_by = :superseded_by,
   priority = :priority, ttl = :ttl, pinned = :pinned, kind = :kind, authority = :authority, provenance = :provenance,
-  phase = :phase, expires_tick = :expires_tick, retired_tick = :retired_tick, meta = :meta,
+  trust = :trust, phase = :phase, expires_tick = :expires_tick, retired_tick = :retired_tick, meta = :meta,
   confidence = :confidence, valid_from = :valid_from, valid_until = :valid_until, importance = :importance, tags = :tags,
   created_at = :created_at
  WHERE tenant = :tenant AND id = :id AND revision = :expected

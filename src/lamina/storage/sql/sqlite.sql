@@ -167,6 +167,21 @@ SELECT {{memory_columns}} FROM memory m
    AND (:at IS NULL OR m.created_at < :at OR m.created_at = :at AND m.id < :id)
  ORDER BY m.created_at DESC, m.id DESC LIMIT :limit;
 
+-- name: list_oldest
+-- A page, oldest first, behind a time and id.
+SELECT {{memory_columns}} FROM memory m
+ WHERE {{listed}} AND m.state IN (SELECT value FROM json_each(:states))
+   AND (:at IS NULL OR m.created_at > :at OR m.created_at = :at AND m.id > :id)
+ ORDER BY m.created_at, m.id LIMIT :limit;
+
+-- name: list_important
+-- A page, what matters most first and of that the newest, behind both in one number, and an id.
+SELECT {{memory_columns}} FROM memory m
+ WHERE {{listed}} AND m.state IN (SELECT value FROM json_each(:states))
+   AND (:at IS NULL OR m.importance * 4503599627370496 + m.created_at < :at
+        OR m.importance * 4503599627370496 + m.created_at = :at AND m.id < :id)
+ ORDER BY m.importance DESC, m.created_at DESC, m.id DESC LIMIT :limit;
+
 -- name: count_listed
 SELECT m.space, m.layer, m.kind, {{topic}}, m.provenance ->> 'actor', m.state, count(*) FROM memory m
  WHERE {{listed}} GROUP BY 1, 2, 3, 4, 5, 6;
@@ -174,3 +189,17 @@ SELECT m.space, m.layer, m.kind, {{topic}}, m.provenance ->> 'actor', m.state, c
 -- name: count_tags
 SELECT t.value, count(*) FROM memory m CROSS JOIN json_each(m.tags) t
  WHERE {{listed}} AND m.state IN (SELECT value FROM json_each(:states)) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :limit;
+
+-- name: refusals_marked
+-- Those that stand and have one of these marks.
+SELECT m.mark, m.number, m.telling, r.asked_at FROM json_each(:marks) w
+  CROSS JOIN refusal_mark m ON m.tenant = :tenant AND m.owner = :owner AND m.mark = w.value
+  JOIN refusal r ON r.tenant = m.tenant AND r.owner = m.owner AND r.number = m.number
+ WHERE r.lifted_at IS NULL ORDER BY m.number, m.mark, m.part;
+
+-- name: derived_from
+-- What may have come of a person's memory: the same words, what names it as its source, the turns it was said in.
+SELECT {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND id <> :id AND state IN ('active', 'expired', 'pending') AND {{of_person}} AND {{reached}}
+   AND (text = :text OR :telling = 1 AND replace(text, :text, '') <> text OR replace(provenance, :named, '') <> provenance
+     OR state = 'active' AND (layer = 'working' OR authority = 'ai_inferred') OR id IN (SELECT value FROM json_each(:sources))) ORDER BY id LIMIT 2000;

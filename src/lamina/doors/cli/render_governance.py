@@ -1,0 +1,112 @@
+"""How a terminal shows noes, what was undone, a proof of forgetting, and the receipt of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from lamina.doors.cli.exits import Failure
+from lamina.doors.cli.view import Renderer, Shown, View
+from lamina.lifecycle.prove import Proof
+from lamina.lifecycle.undo import Undone
+from lamina.model import iso
+from lamina.read.answered import AnswerReceipt
+from lamina.storage.refusals import Refusal
+
+_SHOWN = 20
+
+
+def undone(view: View, answer: Undone) -> Shown:
+    """What went, or would."""
+
+    def lines() -> Iterator[str]:
+        would, name = "would " if answer.dry_run else "", view.out.text(answer.name)
+        yield f"{answer.by} {name}: {len(answer.memories)} memories {would}go" + (
+            ", for good" if answer.for_good else ""
+        )
+        yield from (f"  {one}" for one in _some(answer.memories))
+        if answer.restored:
+            yield f"{len(answer.restored)} {would}come back, because they had been replaced"
+            yield from (f"  {one}" for one in _some(answer.restored))
+        if answer.pending:
+            yield f"{len(answer.pending)} guesses {would}wait no longer"
+        for code, count in (answer.refused or {}).items():
+            yield f"not undone: {count} ({code})"
+
+    return Shown(data=answer, lines=lines())
+
+
+def _some(ids: Sequence[str]) -> list[str]:
+    more = [f"and {len(ids) - _SHOWN} more"] if len(ids) > _SHOWN else []
+    return [*ids[:_SHOWN], *more]
+
+
+def noes(view: View, answer: list[Refusal]) -> Shown:
+    """What a person said no to."""
+    lines = [_no(view, one) for one in answer] or ["You said no to nothing."]
+    return Shown(data={"items": answer}, lines=lines)
+
+
+def _no(view: View, one: Refusal) -> str:
+    tried = f"; {one.tries} tried to bring it back, {view.out.text(one.tried_by)} last" if one.tries else ""
+    over = f"; lifted by {view.out.text(one.lifted_by or '')}" if one.lifted_at else ""
+    return f"{one.number}  {iso(one.at)}  {one.cause}  {one.source}{tried}{over}"
+
+
+def proof(_: View, answer: Proof) -> Shown:
+    """The ways back, a line each."""
+
+    def lines() -> Iterator[str]:
+        for one in answer.ways:
+            yield f"{one.result:8} {one.who:12} {one.way}  ({one.code})"
+        for active in answer.active:
+            yield f"back     it is said in {active}"
+        if answer.note:
+            yield answer.note
+        yield (
+            f"{answer.standing} of your noes stand against it."
+            if answer.standing
+            else "No no of yours is about this."
+        )
+        yield "It stays forgotten." if answer.forgotten else "It is not forgotten."
+
+    failed = Failure("not_forgotten", "It can come back.") if not answer.forgotten else None
+    return Shown(data=answer, lines=lines(), failure=failed)
+
+
+def answered(view: View, answer: AnswerReceipt) -> Shown:
+    """What one answer was made of."""
+    return Shown(data=answer, lines=_receipt(view, answer))
+
+
+def _receipt(view: View, answer: AnswerReceipt) -> Iterator[str]:
+    yield f"{answer.id}  {iso(answer.at)}  {answer.op} for {view.out.text(answer.actor)}"
+    yield f"asked: {view.out.text(answer.question)}"
+    yield f"shown: {len(answer.shown)}"
+    yield from (f"  {view.out.text(one)}" for one in answer.shown)
+    if answer.left_out:
+        yield f"found and left out: {len(answer.left_out)}"
+        yield from (f"  {view.out.text(one)}: {why}" for one, why in [*answer.left_out.items()][:_SHOWN])
+    yield f"policy: {answer.policy}"
+    yield f"digest: {answer.digest}"
+    if answer.replay:
+        yield f"asked again: {answer.replay}"
+
+
+def accesses(view: View, answer: list[AnswerReceipt]) -> Shown:
+    """Who was told of a memory."""
+    wanted = view.request.memory_id
+    lines = [
+        f"{one.id}  {iso(one.at)}  {one.op} for {view.out.text(one.actor)}: "
+        f"{'shown' if wanted in one.shown else 'left out'}"
+        for one in answer
+    ]
+    return Shown(data={"items": answer}, lines=lines or ["No answer that is kept names it."])
+
+
+GOVERNANCE: Mapping[str, Renderer] = {
+    "undo": undone,
+    "noes": noes,
+    "prove_forgotten": proof,
+    "receipt": answered,
+    "answers_with": accesses,
+}

@@ -1,0 +1,37 @@
+"""An answer on its way to a terminal: what was asked, and what is shown of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lamina.doors.cli.call import Call
+from lamina.doors.cli.exits import Failure
+from lamina.doors.cli.output import Output
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """An answer as the command line gives it: data for programs, lines for people, and what went wrong."""
+
+    data: Any
+    lines: Iterable[str] = ()
+    notes: Sequence[str] = ()  #: for people, beside the data
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What was asked and how it shall be shown."""
+
+    call: Call
+    request: Any
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def out(self) -> Output:
+        return self.call.out
+
+
+Renderer = Callable[[View, Any], Shown]

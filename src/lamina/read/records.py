@@ -1,0 +1,55 @@
+"""The audit as a list: its newest records, narrowed to who, what or which; values stay hashes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lamina.model.audit import AuditRecord
+from lamina.storage.database import Transaction
+from lamina.storage.logs import AuditLog
+from lamina.write.store import Store
+
+#: So many of the newest records are looked through for what a list is narrowed to.
+WINDOW = 5000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditPage:
+    """Some records of the chain, newest first, and how far it goes."""
+
+    records: tuple[AuditRecord, ...]
+    head: int  #: the number of the newest record there is
+    seal: str  #: its seal, which covers all before it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowed:
+    """What a list of records is narrowed to; empty narrows nothing."""
+
+    actor: str = ""
+    op: str = ""
+    memory_id: str = ""
+    before: int = 0
+
+
+def records(store: Store, narrowed: Narrowed, limit: int) -> AuditPage:
+    """The newest records that fit, of the newest `WINDOW` before a number."""
+
+    def work(transaction: Transaction) -> AuditPage:
+        log = AuditLog(transaction)
+        head, seal = log.head()
+        below = min(narrowed.before - 1, head) if narrowed.before else head
+        found = [
+            one for one in log.after(max(0, below - WINDOW)) if one.seq <= below and _fits(one, narrowed)
+        ]
+        return AuditPage(records=tuple(found[::-1][:limit]), head=head, seal=seal)
+
+    return store.database.read(work)
+
+
+def _fits(record: AuditRecord, narrowed: Narrowed) -> bool:
+    return (
+        (not narrowed.actor or narrowed.actor in record.actor)
+        and (not narrowed.op or record.op == narrowed.op)
+        and (not narrowed.memory_id or record.memory_id == narrowed.memory_id)
+    )

@@ -1,0 +1,141 @@
+"""What a person said no to, and what agents were shown that nobody vouches for: marks, and never words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from lamina.storage.database import Row, Transaction
+from lamina.storage.logs import next_number
+from lamina.storage.memories import from_micros, micros, moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """One no of a person: what made it, who and when, and whether it still stands."""
+
+    number: int
+    cause: str  #: forgotten, purged or rejected
+    shelf: str
+    actor: str
+    at: datetime
+    source: str  #: the memory it was made with
+    asked_at: datetime | None = None  #: when the person was asked about something near it
+    lifted_by: str | None = None
+    lifted_at: datetime | None = None
+    tries: int = 0  #: how often somebody brought it back and was refused
+    tried_by: str = ""  #: who last did
+
+
+class Match(NamedTuple):
+    """A no that stands and has a mark that was looked for."""
+
+    mark: str
+    number: int
+    telling: str  #: what its statement is known by, where the mark is of a term
+    asked_at: int | None
+
+
+class Refusals:
+    """The noes of one person inside one transaction."""
+
+    def __init__(self, transaction: Transaction, owner: str) -> None:
+        self._tx, self._owner = transaction, owner
+
+    def any(self) -> bool:
+        """Whether any no stands."""
+        return self._tx.one("any_refusal", owner=self._owner) is not None
+
+    def add(self, refusal: Refusal, marks: Sequence[tuple[str, str]]) -> int:
+        """Keep a no with its marks, each with what a statement is known by; its number."""
+        number = next_number(self._tx, f"refusal:{self._owner}")
+        self._tx.run(
+            "add_refusal",
+            owner=self._owner,
+            number=number,
+            cause=refusal.cause,
+            shelf=refusal.shelf,
+            actor=refusal.actor,
+            at=micros(refusal.at),
+            source=refusal.source,
+        )
+        rows = [
+            {"owner": self._owner, "mark": mark, "number": number, "part": part, "telling": telling}
+            for part, (mark, telling) in enumerate(marks)
+        ]
+        self._tx.many("add_refusal_mark", rows)
+        return number
+
+    def marked(self, marks: Sequence[str]) -> list[Match]:
+        """Those that stand and have one of these marks."""
+        rows = self._tx.all("refusals_marked", owner=self._owner, marks=sorted(set(marks)))
+        return [Match(*row) for row in rows]
+
+    def get(self, number: int) -> Refusal | None:
+        row = self._tx.one("refusal_of", owner=self._owner, number=number)
+        return None if row is None else _refusal(row)
+
+    def all(self, limit: int, *, lifted: bool = False) -> list[Refusal]:
+        """The newest first; with `lifted`, also those that are over."""
+        return self._tx.each(_refusal, "refusals", owner=self._owner, lifted=int(lifted), limit=limit)
+
+    def about(self, source: str) -> list[int]:
+        """The numbers of those that stand and were made with a memory."""
+        return [row[0] for row in self._tx.all("refusals_about", owner=self._owner, source=source)]
+
+    def lift(self, number: int, actor: str, at: datetime) -> bool:
+        """A no is over; False where it was already."""
+        row = self._tx.one("lift_refusal", owner=self._owner, number=number, actor=actor, at=micros(at))
+        return row is not None
+
+    def asked(self, number: int, at: datetime) -> None:
+        """The person was asked about something near it, and is not asked again."""
+        self._tx.run("ask_refusal", owner=self._owner, number=number, at=micros(at))
+
+    def tried(self, number: int, actor: str) -> None:
+        """Somebody brought it back and was refused."""
+        self._tx.run("try_refusal", owner=self._owner, number=number, actor=actor)
+
+    def marks_of(self, number: int) -> list[tuple[str, str]]:
+        """Its marks, each with what a statement is known by."""
+        rows = self._tx.all("refusal_marks_of", owner=self._owner, number=number)
+        return [(mark, telling) for mark, telling in rows]
+
+
+def _refusal(row: Row) -> Refusal:
+    return Refusal(
+        number=row[0],
+        cause=row[1],
+        shelf=row[2],
+        actor=row[3],
+        at=moment(row[4]),
+        source=row[5],
+        asked_at=from_micros(row[6]),
+        lifted_by=row[7],
+        lifted_at=from_micros(row[8]),
+        tries=row[9],
+        tried_by=row[10],
+    )
+
+
+class Exposures:
+    """What agents of one person were lately shown that nobody vouches for, by the marks of its terms."""
+
+    def __init__(self, transaction: Transaction, owner: str) -> None:
+        self._tx, self._owner = transaction, owner
+
+    def seen(self, since: datetime, limit: int) -> list[tuple[str, bytes]]:
+        """Where it is from and its marks, the latest first."""
+        rows = self._tx.all("seen_exposures", owner=self._owner, since=micros(since), limit=limit)
+        return [(source, bytes(terms)) for source, terms in rows]
+
+    def put(self, source: str, thread: str, terms: bytes, at: datetime) -> None:
+        self._tx.run(
+            "put_exposure", owner=self._owner, source=source, thread=thread, terms=terms, at=micros(at)
+        )
+
+    def drop(self, before: datetime) -> None:
+        """What was shown before then counts no longer."""
+        self._tx.run("drop_exposures", owner=self._owner, before=micros(before))

@@ -1,0 +1,58 @@
+-- What a person said no to.
+
+-- name: any_refusal
+SELECT 1 FROM refusal WHERE tenant = :tenant AND owner = :owner AND lifted_at IS NULL LIMIT 1;
+
+-- name: add_refusal
+INSERT INTO refusal (tenant, owner, number, cause, shelf, actor, at, source)
+VALUES (:tenant, :owner, :number, :cause, :shelf, :actor, :at, :source);
+
+-- name: add_refusal_mark
+INSERT INTO refusal_mark (tenant, owner, mark, number, part, telling)
+VALUES (:tenant, :owner, :mark, :number, :part, :telling);
+
+-- name: refusal_of
+SELECT {{refusal_columns}} FROM refusal WHERE tenant = :tenant AND owner = :owner AND number = :number;
+
+-- name: refusals
+-- The newest first.
+SELECT {{refusal_columns}} FROM refusal
+ WHERE tenant = :tenant AND owner = :owner AND (lifted_at IS NULL OR :lifted = 1) ORDER BY number DESC LIMIT :limit;
+
+-- name: refusals_about
+-- Those that stand and were made with a memory.
+SELECT number FROM refusal
+ WHERE tenant = :tenant AND owner = :owner AND source = :source AND lifted_at IS NULL ORDER BY number;
+
+-- name: lift_refusal
+UPDATE refusal SET lifted_by = :actor, lifted_at = :at
+ WHERE tenant = :tenant AND owner = :owner AND number = :number AND lifted_at IS NULL RETURNING shelf;
+
+-- name: ask_refusal
+UPDATE refusal SET asked_at = :at WHERE tenant = :tenant AND owner = :owner AND number = :number;
+
+-- name: try_refusal
+UPDATE refusal SET tries = tries + 1, tried_by = :actor
+ WHERE tenant = :tenant AND owner = :owner AND number = :number;
+
+-- name: refusal_marks_of
+SELECT mark, telling FROM refusal_mark
+ WHERE tenant = :tenant AND owner = :owner AND number = :number ORDER BY mark, part;
+
+-- fragment: refusal_columns
+number, cause, shelf, actor, at, source, asked_at, lifted_by, lifted_at, tries, tried_by
+
+-- name: seen_exposures
+SELECT source, terms FROM exposure
+ WHERE tenant = :tenant AND owner = :owner AND at >= :since ORDER BY at DESC, source LIMIT :limit;
+
+-- name: put_exposure
+INSERT INTO exposure (tenant, owner, source, at, thread, terms)
+VALUES (:tenant, :owner, :source, :at, :thread, :terms)
+ON CONFLICT (tenant, owner, source) DO UPDATE SET at = excluded.at, thread = excluded.thread, terms = excluded.terms;
+
+-- name: drop_exposures
+DELETE FROM exposure WHERE tenant = :tenant AND owner = :owner AND at < :before;
+
+-- name: drop_exposure
+DELETE FROM exposure WHERE tenant = :tenant AND source = :source;

@@ -1,0 +1,144 @@
+"""Forgetting takes what came of a memory, says what, and agents read what is active and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lamina.engine import Engine
+from lamina.errors import Denied, NotFound
+from lamina.lifecycle.export import lines_of
+from lamina.lifecycle.purge import purge
+from lamina.model import Outcome, State
+from lamina.scoped import ScopedMemory
+from lamina.testing import ManualClock
+from tests.contract.conftest import Place
+
+SAID = "My sister Maria lives in Hanoi"
+
+
+def _active(ana: ScopedMemory, word: str) -> list[str]:
+    found = ana.list(limit=500).items
+    return sorted(one.id for one in found if word in one.text)
+
+
+@pytest.mark.parametrize("command", ["remember that {}", "Please remember: {}"])
+def test_the_turn_it_was_said_in_goes_with_it_and_comes_back_with_it(engine: Engine, command: str) -> None:
+    ana = engine.scope(session="s1")
+    heard = ana.hear(command.format(SAID))
+    note = next(one for one in heard.receipts if ":short_term:" not in one.ids[0]).ids[0]
+    ana.hear("The weather is fine today")
+    gone = ana.forget(note)
+    assert gone.code == "forgotten"
+    assert gone.ids[0] == note
+    assert len(gone.ids) > 1
+    assert _active(ana, "Hanoi") == []
+    assert "Hanoi" not in engine.scope(agent="planner", session="s1").context("Hanoi").text
+    assert ana.list(limit=500).items  # the weather is still there
+    back = ana.restore(note)
+    assert set(back.ids) == set(gone.ids)
+    assert _active(ana, "Hanoi") == sorted(gone.ids)
+
+
+def test_what_was_made_of_a_turn_goes_with_it_and_what_says_more_is_named(engine: Engine) -> None:
+    ana = engine.scope(session="s1")
+    heard = ana.hear("My name is Ada Lovelace and I live in Hue")
+    ids = [one.ids[0] for one in heard.receipts if one.decision is Outcome.ADMITTED]
+    beside = ana.remember("Ada Lovelace and Byron: My name is Ada Lovelace and I live in Hue, she wrote").ids[
+        0
+    ]
+    turn = next(one for one in ids if ":short_term:" in one)
+    gone = ana.forget(turn)
+    assert set(ids) <= set(gone.ids)
+    assert beside not in gone.ids
+    assert any(beside in one for one in gone.warnings)
+    assert ana.get(beside).state is State.ACTIVE
+
+
+def test_an_agents_forgetting_takes_one(engine: Engine) -> None:
+    planner = engine.scope(agent="planner", session="s1")
+    planner.answer("The build takes nine minutes")
+    one = planner.remember("The build takes nine minutes")
+    assert planner.forget(one.ids[0]).ids == one.ids
+
+
+def test_a_summary_is_made_anew_without_it(place: Place) -> None:
+    engine = place.open()
+    ana = engine.scope(session="s1")
+    first = ana.hear(SAID)
+    for number in range(25):
+        ana.hear(f"The lamp number {number} is in room {number + 100}")
+    summaries = [one for one in ana.list(limit=500).items if "summary_of" in one.meta]
+    assert summaries
+    ana.remember(SAID)
+    note = next(one.id for one in ana.list(limit=500).items if one.text == SAID and one.space == "user")
+    ana.forget(note)
+    again = [one for one in ana.list(limit=500).items if "summary_of" in one.meta]
+    assert len(again) == len(summaries)
+    assert "Hanoi" not in "".join(one.text for one in again)
+    assert first.receipts[0].ids[0] not in again[0].meta["summary_of"]
+    assert engine.verify_audit().findings == ()
+
+
+def test_a_purge_takes_the_words_out_of_every_row(place: Place) -> None:
+    engine = place.open()
+    ana = engine.scope(session="s1")
+    heard = ana.hear(f"remember that {SAID}")
+    note = next(one for one in heard.receipts if ":short_term:" not in one.ids[0]).ids[0]
+    receipts = purge(ana, note, now=True)
+    assert len(receipts) > 1
+    assert all(one.clean for one in receipts)
+    words = [row for rows in place.tables().values() for row in rows if "Hanoi" in row]
+    assert words == []
+    assert engine.scope(agent="planner").remember(SAID).code == "refused_stays"
+    assert engine.verify_audit().findings == ()
+
+
+def test_an_agent_reads_what_is_active_and_nothing_else(place: Place, clock: ManualClock) -> None:
+    engine = place.open()
+    ana, planner = engine.scope(session="s1"), engine.scope(agent="planner", session="s1")
+    one, two = ana.remember(SAID).ids[0], ana.remember("The boat is called Petrel").ids[0]
+    ana.revise(two, "The boat is called Kittiwake")
+    clock.advance(seconds=60)
+    then = clock.now()
+    clock.advance(seconds=60)
+    ana.forget(one)
+    for read in (planner.get, planner.history, planner.explain):
+        with pytest.raises(NotFound):
+            read(one)
+    assert ana.get(one).text == SAID
+    assert ana.history(one)[0].new_text == SAID
+    assert "Hanoi" not in str(planner.trace(200))
+    assert "Hanoi" in str(ana.trace(200))
+    assert not [hit for hit in planner.recall("Where does Maria live?", as_of=then) if hit.id == one]
+    assert [hit.id for hit in ana.recall("Where does Maria live?", as_of=then)][:1] == [one]
+    assert "Hanoi" not in "".join(lines_of(planner))
+    assert "Petrel" not in "".join(lines_of(planner))
+    assert "Hanoi" in "".join(lines_of(ana))
+    assert [step.new_text for step in planner.history(two)] == [None, "The boat is called Kittiwake"]
+    with pytest.raises(Denied):
+        planner.list(states=["soft_deleted"])
+
+
+def test_a_person_reaches_what_was_said_in_another_session_of_theirs(engine: Engine) -> None:
+    first, now = engine.scope(session="monday"), engine.scope(session="friday")
+    turn = first.hear("The weather is fine today").receipts[0].ids[0]
+    assert now.get(turn).text == "The weather is fine today"
+    assert now.forget(turn).code == "forgotten"
+    with pytest.raises(NotFound):
+        engine.scope(user="bob", session="monday").get(turn)
+    other = first.hear("The kettle is on").receipts[0].ids[0]
+    with pytest.raises(NotFound):
+        engine.scope(agent="planner", session="friday").get(other)
+
+
+def test_a_learning_file_goes_with_its_memory(workspace: Place) -> None:
+    engine = workspace.open()
+    ana = engine.scope(session="s1")
+    learned = ana.learn(SAID)
+    assert learned.file is not None
+    assert workspace.folder is not None
+    turn = ana.hear(SAID).receipts[0].ids[0]
+    ana.forget(turn)
+    assert not (Path(workspace.folder) / learned.file).exists()

@@ -1,0 +1,71 @@
+"""How sure a hit is: one probability of meaning and words, on one scale for every encoder."""
+
+from __future__ import annotations
+
+import pytest
+
+from lamina.encoders.reading import ReadingEncoder
+from lamina.ranking.confidence import DOUBTFUL, SURE, Evidence, Spread, confidence, evidence, uncertainty
+from lamina.ranking.timing import asks_before, says_changed
+
+READING = ReadingEncoder().embedder_id
+USUAL = Spread.of(())
+
+
+def sure(likeness: float | None, behind: float = 0.0, share: float = 0.0, encoder: str = READING) -> float:
+    return confidence(Evidence(likeness, behind, share), encoder, USUAL)
+
+
+def test_the_encoder_that_is_shipped_has_been_measured() -> None:
+    """After new weights, run `python -m bench.confidence` and put its table into confidence.toml."""
+    assert sure(0.7) != sure(0.7, encoder="another")
+
+
+def test_what_is_liker_or_says_more_of_the_question_is_surer() -> None:
+    assert sure(0.2) < sure(0.4) < sure(0.6) < sure(0.8)
+    assert sure(0.5, behind=0.2) < sure(0.5)
+    assert sure(0.5, share=0.5) == sure(0.5)
+    assert sure(0.5) < sure(0.5, share=0.8) < sure(0.5, share=1.0)
+
+
+def test_without_a_vector_the_words_decide() -> None:
+    assert uncertainty(sure(None, share=0.3)) == "high"
+    assert uncertainty(sure(None, share=1.0)) == "low"
+    assert sure(0.9, encoder="") == sure(None)
+
+
+def test_an_encoder_that_nobody_measured_is_read_by_how_far_a_likeness_stands_out() -> None:
+    high = Spread.of([0.80, 0.81, 0.79, 0.82, 0.80, 0.81, 0.78, 0.80, 0.80] * 10)
+    low = Spread.of([0.10, 0.11, 0.09, 0.12, 0.10, 0.11, 0.08, 0.10, 0.10] * 10)
+    told = Evidence(0.82, 0.0, 0.0)
+    assert confidence(told, "another", high) < DOUBTFUL
+    assert confidence(told, "another", low) > SURE
+
+
+def test_evidence_is_beside_the_others() -> None:
+    found = evidence([0.5, 0.25, None], [0.0, 0.5, 1.0])
+    assert found == [Evidence(0.5, 0.0, 0.0), Evidence(0.25, 0.25, 0.5), Evidence(None, 0.0, 1.0)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Priti has put her rate up, it's 13 pounds an hour now.",
+        "手机换成了 iPhone 17。",
+        "เปลี่ยนเวลาปิดสระว่ายน้ำเป็นสามทุ่มครึ่งแล้ว",
+    ],
+)
+def test_a_change_is_heard(text: str) -> None:
+    assert says_changed(text)
+
+
+@pytest.mark.parametrize("text", ["My son is allergic to cashews.", "我对芒果过敏。", "ลูกสาวเรียนที่เชียงใหม่"])
+def test_a_plain_statement_is_no_change(text: str) -> None:
+    assert not says_changed(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Which phone did I use before?", "我以前用什么手机？", "เมื่อก่อนผมใช้มือถืออะไร"]
+)
+def test_who_asks_for_the_past_gets_it(text: str) -> None:
+    assert asks_before(text)

@@ -1,0 +1,42 @@
+"""The kit for other memories: its checks tell a memory that forgets from one that does not."""
+
+from __future__ import annotations
+
+import pytest
+from lamina_govern.__main__ import main, table
+from lamina_govern.checks import Result, laundering, purged_everywhere, run
+from lamina_govern.system import Party
+from lamina_govern.systems import langgraph, plain
+from lamina_govern.systems.plain import Plain
+
+
+class Deaf(Plain):
+    """Keeps nothing: every check of something that is gone would hold, and shows nothing."""
+
+    def add(self, text: str) -> None:
+        """Nothing is kept."""
+
+
+def test_a_plain_list_fails_where_it_must_and_holds_where_it_can() -> None:
+    found = {one.check: one for one in run(plain.fresh, few=True)}
+    assert found["stays gone after forget"].held < found["stays gone after forget"].cases
+    assert found["a tool's words stay out of the prompt"].held == 0
+    assert found["people are kept apart"].verdict == "5/5"
+    assert all(one.control for one in found.values())
+
+
+def test_a_check_that_could_not_fail_says_so() -> None:
+    assert purged_everywhere(Deaf, True).verdict == "not shown"
+    assert laundering(Deaf, True).verdict == "not shown"
+
+
+def test_langgraphs_store_is_measured_with_the_same_checks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert langgraph.fresh().speaking_as(Party.STRANGER).search("x") == []
+    assert main(["plain", "langgraph", "--few"]) == 0
+    told = capsys.readouterr().out
+    assert "| check | a plain list | LangGraph InMemoryStore |" in told
+    assert main(["no_such_system"]) == 2
+
+
+def test_the_table_has_a_row_for_each_check() -> None:
+    assert table({"A": [Result("c", 1, 2, True)]}).splitlines()[-1] == "| c | 1/2 |"
