@@ -31,7 +31,7 @@ def chromium_program() -> str | None:
 
 @pytest.fixture
 def chromium() -> Iterator[Any]:
-    """A browser for one test: its driver runs an event loop in this thread, where no other test may find it."""
+    """A browser for one test: its driver runs an event loop in this thread, where none may stay."""
     program = chromium_program()
     if program is None:
         pytest.skip(

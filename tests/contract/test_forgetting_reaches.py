@@ -142,3 +142,21 @@ def test_a_learning_file_goes_with_its_memory(workspace: Place) -> None:
     turn = ana.hear(SAID).receipts[0].ids[0]
     ana.forget(turn)
     assert not (Path(workspace.folder) / learned.file).exists()
+
+
+def test_what_comes_back_by_itself_goes_by_itself_from_then_on(engine: Engine) -> None:
+    ana = engine.scope(session="s")
+    first = ana.remember("The boat is moored at pier nine.").ids[0]
+    twin = ana.remember("The boat is moored at pier nine.", space="session").ids[0]
+    assert ana.forget(first).ids == (first, twin)
+    ana.restore(twin)
+    ana.forget(twin)
+    assert ana.restore(first).ids == (first,)
+
+
+def test_a_rule_from_above_does_not_go_with_a_persons_own_words(engine: Engine) -> None:
+    above = engine.scope(role="system").remember("Refunds need two signatures.").ids[0]
+    ana = engine.scope(session="s")
+    own = ana.remember("Refunds need two signatures.", space="session").ids[0]
+    assert ana.forget(own).ids == (own,)
+    assert engine.scope(role="system").get(above).state is State.ACTIVE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -132,9 +133,9 @@ class Exposures:
         return [(source, bytes(terms)) for source, terms in rows]
 
     def put(self, source: str, thread: str, terms: bytes, at: datetime) -> None:
-        self._tx.run(
-            "put_exposure", owner=self._owner, source=source, thread=thread, terms=terms, at=micros(at)
-        )
+        about = {"source": source, "thread": thread, "at": micros(at)}
+        wording = hashlib.blake2b(terms, digest_size=16).hexdigest()
+        self._tx.run("put_exposure", owner=self._owner, terms=terms, wording=wording, **about)
 
     def drop(self, before: datetime) -> None:
         """What was shown before then counts no longer."""

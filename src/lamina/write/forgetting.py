@@ -87,7 +87,7 @@ def _came_of(unit: UnitOfWork, old: Memory) -> tuple[list[Memory], list[str]]:
     for one in nearby.values():
         home = one.file is None or one.file == unit.home or is_learning(one.file)
         made_of = old.id in one.provenance.source_turn_ids
-        if home and (made_of or _restates(one, old) or _turn_of(old, one)):
+        if home and (made_of or _restates(one, old) or _turn_of(old, one)) and not forbidden(unit, one):
             taken[one.id] = one
         elif one.state is State.ACTIVE and _says(one, old) and one.layer is not Layer.WORKING:
             left.append(one.id)
@@ -161,7 +161,7 @@ def commit_restore(unit: UnitOfWork, memory_id: str, reason: str | None = None) 
     if is_person(unit.scope):
         lift_about(unit, said, old.id)
         lift(unit, said)
-    saved = revive(unit, old, {"code": "restored", "reason": reason})
+    saved = revive(unit, _by_itself(old), {"code": "restored", "reason": reason})
     also = list(_back_with(unit, old)) if is_person(unit.scope) else []
     receipt = done("restored", saved, acknowledgement("restored", old.text))
     return replace(receipt, ids=(saved.id, *also))
@@ -172,5 +172,9 @@ def _back_with(unit: UnitOfWork, old: Memory) -> Iterator[str]:
     for one in forgotten_with(unit.transaction, old):
         shelf, _, identity = unit.memories.place(one.id)
         if one.meta.get(_AS) == State.ACTIVE and standing(unit, shelf, identity) is None:
-            meta = {name: value for name, value in one.meta.items() if name not in (_WITH, _AS)}
-            yield revive(unit, replace(one, meta=meta), {"code": "restored", "with": old.id}).id
+            yield revive(unit, _by_itself(one), {"code": "restored", "with": old.id}).id
+
+
+def _by_itself(one: Memory) -> Memory:
+    """A memory that no longer goes and comes with another."""
+    return replace(one, meta={name: value for name, value in one.meta.items() if name not in (_WITH, _AS)})

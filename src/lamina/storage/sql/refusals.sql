@@ -44,12 +44,13 @@ number, cause, shelf, actor, at, source, asked_at, lifted_by, lifted_at, tries, 
 
 -- name: seen_exposures
 SELECT source, terms FROM exposure
- WHERE tenant = :tenant AND owner = :owner AND at >= :since ORDER BY at DESC, source LIMIT :limit;
+ WHERE tenant = :tenant AND owner = :owner AND at >= :since ORDER BY at DESC, source, wording LIMIT :limit;
 
 -- name: put_exposure
-INSERT INTO exposure (tenant, owner, source, at, thread, terms)
-VALUES (:tenant, :owner, :source, :at, :thread, :terms)
-ON CONFLICT (tenant, owner, source) DO UPDATE SET at = excluded.at, thread = excluded.thread, terms = excluded.terms;
+-- What was shown stays shown when its source says something else now.
+INSERT INTO exposure (tenant, owner, source, at, thread, terms, wording)
+VALUES (:tenant, :owner, :source, :at, :thread, :terms, :wording)
+ON CONFLICT (tenant, owner, source, wording) DO UPDATE SET at = excluded.at, thread = excluded.thread;
 
 -- name: drop_exposures
 DELETE FROM exposure WHERE tenant = :tenant AND owner = :owner AND at < :before;

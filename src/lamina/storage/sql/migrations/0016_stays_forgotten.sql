@@ -41,7 +41,8 @@ CREATE TABLE exposure (
   at BIGINT NOT NULL,
   thread TEXT NOT NULL,
   terms BLOB NOT NULL,
-  PRIMARY KEY (tenant, owner, source)
+  wording TEXT NOT NULL,
+  PRIMARY KEY (tenant, owner, source, wording)
 )
 --@sqlite WITHOUT ROWID
 ;
