@@ -82,6 +82,7 @@ def test_a_lifetime_that_nobody_can_keep_is_handed_on_to_be_refused() -> None:
 @pytest.mark.parametrize(
     ("text", "lifetime"),
     [
+        ("for the next hour", "1h"),
         ("for 90 seconds", "90s"),
         ("for 30 minutes", "30m"),
         ("for 8 hours", "8h"),

@@ -132,9 +132,8 @@ def _lifetime(rule: Rule, match: re.Match[str], book: Rulebook) -> str | None:
     if ttl is None:
         return None
     said = {name.rpartition("_")[0]: text for name, text in match.groupdict().items() if text is not None}
-    if "number" in said:
-        return ttl.format(number=_number(said["number"], book) * int(rule["times"] or 1))
-    return ttl.format(**said)
+    count = _number(said["number"], book) if "number" in said else 1  # "for the next hour" is one
+    return ttl.format(**{**said, "number": count * int(rule["times"] or 1)})
 
 
 def _number(said: str, book: Rulebook) -> int:
