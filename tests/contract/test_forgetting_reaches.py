@@ -8,6 +8,7 @@ import pytest
 
 from lamina.engine import Engine
 from lamina.errors import Denied, NotFound
+from lamina.jobs.run import run_job
 from lamina.lifecycle.export import lines_of
 from lamina.lifecycle.purge import purge
 from lamina.model import Outcome, State
@@ -160,3 +161,44 @@ def test_a_rule_from_above_does_not_go_with_a_persons_own_words(engine: Engine) 
     own = ana.remember("Refunds need two signatures.", space="session").ids[0]
     assert ana.forget(own).ids == (own,)
     assert engine.scope(role="system").get(above).state is State.ACTIVE
+
+
+DECIDED = {
+    "en": ("We decided that parcels go with Kerry because they come every day.", "Kerry"),
+    "th": ("ตกลงว่าเราจะส่งพัสดุกับเคอรี่เพราะเขามารับทุกวัน", "เคอรี่"),
+    "zh-hant": ("我們決定包裹改由黑貓宅急便送，因為他們每天來收。", "黑貓"),
+    "zh-hans": ("我们决定包裹改由顺丰快递送，因为他们每天来收。", "顺丰"),
+}
+
+
+@pytest.mark.parametrize("language", DECIDED)
+def test_files_that_jobs_made_of_a_turn_follow(workspace: Place, language: str) -> None:
+    said, name = DECIDED[language]
+    engine = workspace.open()
+    ana = engine.scope(session="s1")
+    turn = ana.hear(said).receipts[0].ids[0]
+    ana.hear("We decided that invoices are sent on Fridays.")
+    workspace.clock.advance(hours=1)
+    run_job(engine, "micro-sync", engine.now())
+    workspace.clock.advance(hours=30)
+    run_job(engine, "daily-wrap-up", engine.now())
+    run_job(engine, "weekly-compound", engine.now())
+    assert workspace.folder is not None
+    root = Path(workspace.folder)
+    hand = root / "memory/notes.md"
+    hand.write_text(f"- my own line about {name}\n", "utf-8")
+
+    def telling(what: str) -> set[str]:
+        files = [one for one in root.rglob("*.md") if ".lamina" not in one.parts]
+        return {one.relative_to(root).as_posix() for one in files if what in one.read_text("utf-8")}
+
+    made = telling(name) - {"memory/notes.md"}
+    assert len(made) == 4, made  # the day, its summary, the week, MEMORY.md
+    invoices = telling("Fridays")
+    receipt = ana.forget(turn)
+    assert telling(name) == {"memory/notes.md"}
+    assert telling("Fridays") == invoices
+    assert all(any(one in told for told in receipt.warnings) for one in made)
+    run_job(engine, "micro-sync", engine.now())
+    run_job(engine, "daily-wrap-up", engine.now())
+    assert telling(name) == {"memory/notes.md"}

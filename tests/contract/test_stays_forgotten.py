@@ -295,7 +295,7 @@ def test_an_export_made_before_does_not_bring_it_back(place: Place, tmp_path: Pa
     assert back(place, said) != []
 
 
-def test_ten_thousand_noes_are_each_still_one(engine: Engine) -> None:
+def test_hundreds_of_noes_are_each_still_one(engine: Engine) -> None:
     ana, planner = engine.scope(), _agent(engine)
     texts = [
         f"My locker number {number} is in hall {chr(65 + number % 7)} of the station" for number in range(300)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from hashlib import sha256
 from itertools import count
 
 from lamina.imports.turn import Speaker
@@ -18,6 +17,7 @@ from lamina.language.secrets.privacy import find_secrets
 from lamina.language.signal import low_signal
 from lamina.language.statements import KEPT, Said, headline
 from lamina.text.decision_entries import NOT_SAID, Decision, Status, in_force, plain_line
+from lamina.text.sealed_page import sealed, unsealed
 from lamina.write.caller import caller_of
 
 MAY_WRITE = ("second-brain/summaries/*.md",)
@@ -36,7 +36,6 @@ _TOLD = 3  #: of what a conversation settled, how much its line tells
 _MOST_NEXT = 12  #: tasks; who reads more of them does none
 _BACK = timedelta(days=14)  #: how far open tasks are looked for
 _LONG = 12  #: turns; a conversation as long as this is worth a line even if nothing came of it
-_SEAL = "<!-- lamina: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,15 +183,11 @@ def volumes(day: date, lines: Sequence[Sequence[str]]) -> Iterator[str]:
             inside = [line for name, line in part if name == heading]
             if inside or number == 1:
                 out += [f"## {heading}", *(inside or [f"- see volume {_volume_of(heading, parts)}"]), ""]
-        yield _sealed("\n".join(out))
+        yield sealed("\n".join(out))
 
 
 def _volume_of(heading: str, parts: Sequence[Sequence[tuple[str, str]]]) -> int:
     return next(n for n, part in enumerate(parts, 1) if any(name == heading for name, _ in part))
-
-
-def _sealed(text: str) -> str:
-    return f"{text}{_SEAL}{sha256(text.encode()).hexdigest()[:16]} -->\n"
 
 
 def _write(task: Task, day: date, texts: Sequence[str]) -> None:
@@ -204,11 +199,10 @@ def _write(task: Task, day: date, texts: Sequence[str]) -> None:
         if before is not None and not _is_ours(before):
             task.notes.append(f"{name} was changed by hand and stays as it is.")
             continue
-        text = texts[number - 1] if number <= len(texts) else _sealed(f"# Wrap-up {day} ({number})\n\n")
+        text = texts[number - 1] if number <= len(texts) else sealed(f"# Wrap-up {day} ({number})\n\n")
         task.files.change(name, lambda old, text=text: text.encode() if _is_ours(old or b"") else old or b"")  # type: ignore[misc]
 
 
 def _is_ours(data: bytes) -> bool:
     """Whether a summary is exactly as a run left it."""
-    text = data.decode(errors="replace")
-    return not data or text == _sealed(text.rpartition(_SEAL)[0])
+    return not data or unsealed(data) is not None

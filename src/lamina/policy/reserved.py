@@ -7,7 +7,7 @@ from functools import lru_cache
 from lamina.language.secrets.views import plain
 
 #: The first part of such a key; `policy` alone, without anything below it, is a key like any other.
-RESERVED = ("policy", "system", "identity", "security")
+RESERVED = ("policy", "system", "identity", "security", "agent", "tool")
 
 #: Digits that are drawn like a dot and are letters of a key otherwise.
 _DOTS = str.maketrans("\u0660\u06f0\ua4f8", "...")

@@ -12,6 +12,7 @@ from lamina.storage.database import Database
 from lamina.write.audit_files import Mirror
 from lamina.write.learning_files import Learnings
 from lamina.write.parts import Parts
+from lamina.write.settled_files import forgotten_turns, take_out
 from lamina.write.tally import Answered, Reads, Tally
 from lamina.write.unit_of_work import UnitOfWork
 
@@ -25,14 +26,18 @@ class Aftermath:
 
     def __init__(self, parts: Parts) -> None:
         root, database = parts.root, parts.database
+        self._root = root
         self._database: Database = database
         self.mirror = Mirror(root, database, parts.ruleset.sealer, parts.anchor)
         self.learnings = None if root is None else Learnings(root, database)
         self.tally, self.reads, self.answers = Tally(), Reads(), Answered()
         self.listeners: list[Callable[[Event], None]] = []
 
-    def follow(self, units: Sequence[UnitOfWork]) -> None:
-        """Bring the files up to date with what was committed, count it, and tell it."""
+    def follow(self, units: Sequence[UnitOfWork]) -> list[str]:
+        """Bring the files up to date with what was committed, count it, and tell it.
+
+        Returns the files of jobs out of which something that was forgotten was taken.
+        """
         self.mirror.follow(units)
         if self.learnings is not None and any(unit.filed for unit in units):
             self.learnings.follow()
@@ -40,6 +45,8 @@ class Aftermath:
             self.tally.follow(unit)
         if self.listeners:
             self.publish([event for unit in units for _, event in unit.told])
+        gone = forgotten_turns(units) if self._root is not None else []
+        return take_out(self._root, gone) if self._root is not None and gone else []
 
     def publish(self, events: Sequence[Event]) -> None:
         """Tell whoever listens; a listener that raises is not called again."""

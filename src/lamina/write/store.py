@@ -157,14 +157,16 @@ class Store:
             else:
                 receipt, unit = self.write(request.scope, request.at, partial(perform, request=request))
                 units = [unit]
-            self.aftermath.follow(units)
+            taken = self.aftermath.follow(units)
             if request.verb is Verb.PROMOTE:  # a line may have to go from the file it came from
                 self._homes.look_again()
                 self.sync()
             note("lamina.decision", receipt.code)
             if receipt.ids:
                 note("gen_ai.memory.record.id", receipt.ids[0])
-            return replace(receipt, events=tuple(event for _, event in units[-1].told))
+            told = (f"Taken out of {', '.join(taken)}, too.",) if taken else ()
+            events = tuple(event for _, event in units[-1].told)
+            return replace(receipt, events=events, warnings=(*receipt.warnings, *told))
 
     def carry_out_all(self, requests: Sequence[Request]) -> list[Receipt]:
         """The same for many requests in order, all in one transaction but for those that change a file."""
