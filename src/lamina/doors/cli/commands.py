@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from lamina.doors.cli import machine
+from lamina.doors.cli import agents, machine
 from lamina.doors.cli.call import Call, text_or_stdin
 from lamina.doors.cli.machine import Command
 from lamina.doors.cli.parse import Usage, at_cli, required_missing
@@ -78,7 +78,7 @@ EXTRA: Mapping[str, type] = {**VIEWS, "record_episode": Minutes, "bring_in": Who
 def commands() -> dict[str, Command]:
     """Every command by its words."""
     derived = [derive(one) for one in OPERATIONS.values() if one.command is not None]
-    return {one.words: one for one in [*derived, *machine.COMMANDS, EXPLAIN, EXPORT_GRAPH]}
+    return {one.words: one for one in [*derived, *machine.COMMANDS, *agents.COMMANDS, EXPLAIN, EXPORT_GRAPH]}
 
 
 def derive(operation: Operation) -> Command:
