@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,8 @@ def main() -> None:
     if (answer := _at_once(words)) is not None:
         sys.stdout.write(answer)
         return
+    if "--harness" in words and "hook" in words:
+        sys.exit(_hook(words))
     sys.exit(import_module("lamina.doors.cli.app").run(doors(), words))
 
 
@@ -34,6 +37,27 @@ def _at_once(words: Sequence[str]) -> str | None:
     if words in ([], ["--help"], ["-h"]):
         return (Path(__file__).parent / "doors" / "cli" / "data" / "help.txt").read_text("utf-8")
     return None
+
+
+def _hook(words: Sequence[str]) -> int:
+    """A client's hook, without the command line around it: it is called at every prompt."""
+    hook = import_module("lamina.doors.harness.hook")
+    ended: int = hook.run(words, moment, os.environ, hook.Streams())
+    return ended
+
+
+def moment(event: Any) -> Any:
+    """Carry out one moment of a client's session; to tell takes less of the memory than to hear."""
+    opening, talk = import_module("lamina.opening"), import_module("lamina.doors.harness.talk")
+    tells = event.verb in ("session-start", "prompt")
+    if not tells or (event.verb == "session-start" and any(talk.Talk.unheard(event))):
+        opened = partial(opening.open_memory, create=False, environment=os.environ)
+        told = import_module("lamina.doors.harness.capture").handle(event, opened)
+        if not tells:
+            return told
+    return import_module("lamina.doors.harness.tell").tell(
+        event, partial(opening.open_store, environment=os.environ)
+    )
 
 
 def doors() -> Doors:

@@ -10,7 +10,7 @@ from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from lamina.audit.chain import Sealer
 from lamina.audit.keys import Anchor, load_key
@@ -18,24 +18,15 @@ from lamina.clock import Clock, Runtime, SystemClock, monotonic, pause
 from lamina.config import Config, Loaded, home_folder, load_config
 from lamina.documents.index import Library
 from lamina.encoders.port import Embedder
-from lamina.encoders.remote import Endpoint, RemoteEncoder
-from lamina.encoders.tended import Tended
-from lamina.engine import Engine
 from lamina.errors import ConfigError, Damaged, Unauthenticated
-from lamina.jobs import run as jobs
-from lamina.jobs.job import JobReport
-from lamina.jobs.run import Asked
-from lamina.jobs.writer import Writer
 from lamina.language.rulebook import Rulebook, rulebook
 from lamina.language.secrets.privacy import check_name
-from lamina.lifecycle.tokens import authenticate, create_token
 from lamina.model import quoted
 from lamina.model.token import Right
 from lamina.policy.categories import Categories, load_categories
 from lamina.policy.consent import Fields, load_fields
 from lamina.policy.loading import PRESETS, load_policy, preset
 from lamina.policy.rules import Policy
-from lamina.scoped import ScopedMemory
 from lamina.similarity.merge_bands import merging
 from lamina.storage.database import Database
 from lamina.storage.sqlite import SqliteDatabase, tenant_file
@@ -44,7 +35,16 @@ from lamina.write.custody import check_key, store_id
 from lamina.write.linking import Linking
 from lamina.write.parts import Parts
 from lamina.write.ruleset import Ruleset
+from lamina.write.store import Store
 
+# What a glance at a memory does without is loaded by what needs it: a client asks for one at every prompt.
+if TYPE_CHECKING:
+    from lamina.engine import Engine
+    from lamina.jobs.job import JobReport
+    from lamina.jobs.writer import Writer
+    from lamina.scoped import ScopedMemory
+
+S = TypeVar("S", bound=Store)
 #: How long a question waits for an encoder elsewhere; then words alone answer it.
 _QUESTION_S = 2.0
 #: Modules that not every process needs, and what installs them.
@@ -116,6 +116,17 @@ def open_memory(
     """
     environment = os.environ if environment is None else environment
     where = locate(target, settings, environment)
+    engine: type[Engine] = import_module("lamina.engine").Engine
+    return _opened(where, create, lambda database: engine(_parts(database, where, clock, environment, adopt)))
+
+
+def open_store(target: Path | None, environment: Mapping[str, str]) -> Store:
+    """Open a memory for a glance: without its verbs, and without the upkeep that opening it brings."""
+    where = locate(target, {}, environment)
+    return _opened(where, False, lambda database: Store(_parts(database, where, None, environment, False)))
+
+
+def _opened(where: Where, create: bool, made: Callable[[Database], S]) -> S:
     config = where.loaded.config
     for name in (config.owner, config.tenant, config.project):
         check_name(name)
@@ -129,19 +140,19 @@ def open_memory(
         create_workspace(where.workspace, config.owner)
     database = open_database(where.store, config)
     try:
-        return _assembled(database, where, clock, environment, adopt)
+        return made(database)
     except BaseException:  # an interrupt must not leave the store open
         database.close()
         raise
 
 
-def _assembled(
+def _parts(
     database: Database,
     where: Where,
     clock: Clock | None,
     environment: Mapping[str, str],
     adopt: bool | Literal["key"],
-) -> Engine:
+) -> Parts:
     config, home = where.loaded.config, home_folder(environment)
     key_file = Path(config.audit_key_file) if config.audit_key_file else home / "keys" / "audit.key"
     sealer = Sealer(load_key(key_file))
@@ -150,32 +161,30 @@ def _assembled(
     embedder = open_embedder(config, environment)
     anchor = Anchor(home / "anchors" / f"{quoted(store_id(database))}.anchor", sealer)
     encoder = None if config.embedder == "none" else _packaged("lamina.encoders.static", "StaticEncoder")
-    return Engine(
-        Parts(
-            database=database,
-            ruleset=Ruleset(
-                sealer,
-                read_policy(config.policy),
-                _rules(config.rules),
-                timedelta(minutes=config.session_minutes),
-                timedelta(days=config.pending_days),
-                categories=read_categories(config.categories),
-                linker=Linking(config.link_min, config.link_k) if config.link_k else None,
-                fields=read_fields(config.consent_fields),
-                merging=merging(config, None if encoder is None else encoder.embedder_id),
-                encoder=encoder,
-            ),
-            config=config,
-            runtime=Runtime(clock=clock or SystemClock()),
-            anchor=anchor,
-            embedder=embedder,
-            home=home,
-            root=where.workspace,
-            library=Library,
-            open_writer=partial(open_writer, config, environment),
-            adopt=adopt is True,
-            adopt_key=adopt == "key",
-        )
+    return Parts(
+        database=database,
+        ruleset=Ruleset(
+            sealer,
+            read_policy(config.policy),
+            _rules(config.rules),
+            timedelta(minutes=config.session_minutes),
+            timedelta(days=config.pending_days),
+            categories=read_categories(config.categories),
+            linker=Linking(config.link_min, config.link_k) if config.link_k else None,
+            fields=read_fields(config.consent_fields),
+            merging=merging(config, None if encoder is None else encoder.embedder_id),
+            encoder=encoder,
+        ),
+        config=config,
+        runtime=Runtime(clock=clock or SystemClock()),
+        anchor=anchor,
+        embedder=embedder,
+        home=home,
+        root=where.workspace,
+        library=Library,
+        open_writer=partial(open_writer, config, environment),
+        adopt=adopt is True,
+        adopt_key=adopt == "key",
     )
 
 
@@ -238,12 +247,15 @@ def open_embedder(config: Config, environment: Mapping[str, str]) -> Embedder | 
     if kind == "onnx" and rest:
         return cast(Embedder, load_part("lamina.encoders.onnx").OnnxEncoder(Path(rest)))
     if kind in {"http", "https"} and config.embedder_model:
-        endpoint = Endpoint(
+        remote, tended = map(import_module, ("lamina.encoders.remote", "lamina.encoders.tended"))
+        endpoint = remote.Endpoint(
             url=config.embedder, model=config.embedder_model, key_variable=config.embedder_key
         )
         hasty = replace(endpoint, timeout_s=_QUESTION_S, attempts=1)
-        patient = RemoteEncoder(endpoint, environment, pause)
-        return Tended(RemoteEncoder(hasty, environment, pause), patient, monotonic)
+        patient = remote.RemoteEncoder(endpoint, environment, pause)
+        return cast(
+            Embedder, tended.Tended(remote.RemoteEncoder(hasty, environment, pause), patient, monotonic)
+        )
     raise ConfigError(
         "The setting `embedder` names no encoder.",
         code="encoder_unknown",
@@ -264,12 +276,13 @@ def _loaded_once(module: str, name: str) -> Embedder:
 
 def local_token(engine: Engine, home: Path) -> Path:
     """The file with the owner's own token for this store; made anew when it is gone or no longer accepted."""
+    tokens = import_module("lamina.lifecycle.tokens")
     path = home / "tokens" / f"{quoted(store_id(engine.database))}.token"
     try:
-        authenticate(engine, path.read_text("ascii").strip())
+        tokens.authenticate(engine, path.read_text("ascii").strip())
         return path
     except (OSError, UnicodeDecodeError, Unauthenticated):
-        _, text = create_token(engine, "local", rights=tuple(Right))
+        _, text = tokens.create_token(engine, "local", rights=tuple(Right))
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w", encoding="ascii") as file:
@@ -289,16 +302,16 @@ def open_writer(config: Config, environment: Mapping[str, str]) -> Writer | None
             hint="Use none, or openai:URL or anthropic:URL with `writer_model` beside it.",
         )
     model = (protocol, url, config.writer_model, config.writer_key)
-    return cast(Writer, load_part("lamina.jobs.models").NetworkWriter(*model, environment))
+    return cast("Writer", load_part("lamina.jobs.models").NetworkWriter(*model, environment))
 
 
 def run_job(
     engine: Engine, name: str, *, scheduled: bool = False, dry_run: bool = False, agreed: bool = False
 ) -> JobReport:
     """Run a job now, with the language model that the settings name, if any."""
-    writer = open_writer(engine.config, os.environ)
-    asked = Asked(scheduled=scheduled, dry_run=dry_run, agreed=agreed, writer=writer)
-    return jobs.run_job(engine, name, engine.now(), asked)
+    writer, jobs = open_writer(engine.config, os.environ), import_module("lamina.jobs.run")
+    asked = jobs.Asked(scheduled=scheduled, dry_run=dry_run, agreed=agreed, writer=writer)
+    return cast("JobReport", jobs.run_job(engine, name, engine.now(), asked))
 
 
 def serve_http(

@@ -276,13 +276,15 @@ class ScopedMemory(Caller):
         form: str = "xml",
         changes_since: str | None = None,
         seen_as: str | None = None,
+        cite: bool = False,
     ) -> Context:
         """The block an agent puts in its prompt: the user, how things are done, what happened, what is known.
 
         Nothing that a tool or a document said is in it. With `changes_since`, a cursor, also what changed
-        after it. With `seen_as`, the block that an agent of the caller's would be given.
+        after it. With `seen_as`, the block that an agent of the caller's would be given. With `cite`, an id
+        behind whatever has one.
         """
-        return context.context(self.seen_as(seen_as), task, budget_tokens, form, changes_since)
+        return context.context(self.seen_as(seen_as), task, budget_tokens, form, changes_since, cite=cite)
 
     def resolve(self, keys: Iterable[str] = ()) -> dict[str, Effective]:
         """The values in force for these keys, or for all there are, with what each hides."""

@@ -7,16 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, TypedDict, Unpack
 
-from lamina.errors import ConfigError, Denied, InvalidInput
+from lamina.errors import ConfigError, InvalidInput
 from lamina.imports.detect import ALWAYS_READ, READERS, RESUMABLE, PathName, find
 from lamina.imports.restore_export import bring_in, judged, sorted_out
-from lamina.imports.turn import Fact, File, Held, Place, Skipped, Speaker, Turn
+from lamina.imports.turn import Fact, File, Held, Place, Skipped, Speaker, Turn, session_name
 from lamina.language.events import importance
-from lamina.language.secrets.privacy import check_name, redacted
-from lamina.model import Decision, Deny, Draft, Hold, Kind, Layer, Outcome, Role, Scope, checked_name
+from lamina.language.secrets.privacy import redacted
+from lamina.model import Decision, Deny, Draft, Hold, Kind, Layer, Outcome, Role, Scope
 from lamina.ranking.decay import EPISODE_LIFE, EPISODE_RENEWED
 from lamina.storage.import_rows import Imports, Position
 from lamina.storage.layers import LayerRows
@@ -194,7 +193,7 @@ class _Import:
     def _bring_in(self, batch: Sequence[Turn | Fact], position: Position) -> None:
         """Store what is new of a batch, then that it is known and how far the file was read."""
         store, user, report = self.caller.store, self.caller.scope.user, self.report
-        items = {_key(item): item for item in batch}
+        items = {entry_key(item): item for item in batch}
         report.read += len(batch)
         known = store.database.read(lambda tx: Imports(tx, user).known(items)) | (self.seen & items.keys())
         requests = {
@@ -327,7 +326,7 @@ class _Import:
 
     def _scope(self, turn: Turn) -> Scope:
         """Who speaks: by the file's structure, and never with more weight than whoever imports it."""
-        scope = replace(self.caller.scope, session=_session(turn.session_id), run=_RUN)
+        scope = replace(self.caller.scope, session=session_name(turn.session_id), run=_RUN)
         if turn.role is Speaker.TOOL:
             return replace(scope, role=Role.TOOL, agent=turn.source)
         if scope.role not in (Role.USER, Role.ADMIN, Role.SYSTEM):
@@ -342,14 +341,6 @@ class _Import:
         return replace(scope, role=Role.AGENT, agent=name) if own else scope
 
 
-def _key(item: Turn | Fact) -> str:
+def entry_key(item: Turn | Fact) -> str:
+    """By what an entry is known once it came in, by whatever way."""
     return hashlib.sha256(item.key.encode("utf-8", "replace")).hexdigest()[:40]
-
-
-@lru_cache(maxsize=4096)
-def _session(name: str) -> str:
-    """A session's name as the other tool says it, or a stand-in for one that cannot be a name here."""
-    try:
-        return check_name(checked_name("session", name))
-    except (InvalidInput, Denied):
-        return f"session-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:16]}"

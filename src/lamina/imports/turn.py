@@ -6,8 +6,13 @@ import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+from lamina.errors import Denied, InvalidInput
+from lamina.language.secrets.privacy import check_name
+from lamina.model import checked_name
 
 
 class Speaker(StrEnum):
@@ -124,3 +129,12 @@ def extent(first: tuple[str, int], last: tuple[str, int]) -> str:
     if not start:
         return ids
     return f"{ids} (line {start})" if start == stop else f"{ids} (lines {start}-{stop})"
+
+
+@lru_cache(maxsize=4096)
+def session_name(name: str) -> str:
+    """A session's name as the other tool says it, or a stand-in for one that cannot be a name here."""
+    try:
+        return check_name(checked_name("session", name))
+    except (InvalidInput, Denied):
+        return f"session-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:16]}"

@@ -611,6 +611,7 @@ class Ask:
             but={Door.MCP: "The connection says who."},
         ),
     ] = None
+    cite: Annotated[bool, Field("With an id behind whatever has one.")] = False
 
 
 @operation(

@@ -37,11 +37,14 @@ _GUESSES = 3
 _KNOWLEDGE = [layer for layer in Layer if layer is not Layer.PROCEDURAL]
 
 
-def context(caller: Caller, task: str, budget: int, form: str, cursor: str | None = None) -> Context:
+def context(
+    caller: Caller, task: str, budget: int, form: str, cursor: str | None = None, *, cite: bool = False
+) -> Context:
     """The block for a prompt, from one snapshot; nothing that a tool or a document said is in it.
 
     Procedures are in it for those who act: a person, or an agent of `procedure_agents` (IS-12). What stands
     first is served first when there is too little room. Nothing is in it twice, and the task is not in it.
+    With `cite`, an id stands behind whatever has one, not only behind what was found for the task.
     """
     whole_number(budget, "budget_tokens", 0, 2**31)
 
@@ -49,7 +52,7 @@ def context(caller: Caller, task: str, budget: int, form: str, cursor: str | Non
         delta = None if cursor is None else delta_in(snapshot, cursor)
         changed = () if delta is None else delta.text.splitlines()
         told = Group("changes", _items(line.removeprefix("- ") for line in changed))
-        made = replace(block([*_groups(snapshot, task), told], budget, form), delta=delta)
+        made = replace(block([*_groups(snapshot, task, cite), told], budget, form), delta=delta)
         words = unescape(" ".join(made.text.split()))
         shown = [one.id for one in snapshot.considered if " ".join(one.text.split()) in words]
         asked = {"budget_tokens": budget, "form": form}
@@ -59,7 +62,7 @@ def context(caller: Caller, task: str, budget: int, form: str, cursor: str | Non
     return look(caller, work)
 
 
-def _groups(snapshot: Snapshot, task: str) -> list[Group]:
+def _groups(snapshot: Snapshot, task: str, cite: bool) -> list[Group]:
     """What a prompt is told of, most useful first."""
     values = values_in_force(snapshot)
     known = find(snapshot, task, k=HITS, trusted_only=True, layers=_KNOWLEDGE)
@@ -82,9 +85,9 @@ def _groups(snapshot: Snapshot, task: str) -> list[Group]:
     beside = [one.text for one in found.related if one.id not in shown and same(one.text) not in said]
     return [
         user_model_group(model, named),
-        Group("preferences", tuple(Item(f"{one.key}: {one.value}") for one in others)),
-        Group("notes", _items(one.value for one in notes)),
-        Group("always", _items(standing.values())),
+        Group("preferences", tuple(Item(f"{one.key}: {_cited(one, cite)}") for one in others)),
+        Group("notes", _items(_cited(one, cite) for one in notes)),
+        Group("always", _items(f"{text} [{one}]" if cite else text for one, text in standing.items())),
         procedures_group(steps),
         episodes_group(happened),
         Group("knowledge", tuple(Item(_told(hit)) for hit in knowledge)),
@@ -128,6 +131,12 @@ def _others(
     rank = {one: number for number, one in enumerate(found)}
     newest.sort(key=lambda one: rank.get(one.provenance.memory_id or "", len(found)))
     return [one for one in others if not is_note(one.key)], newest
+
+
+def _cited(value: Effective, cite: bool) -> str:
+    """A value, with the id of the memory that says so; the policy's is nobody's to read."""
+    own = value.provenance.memory_id
+    return f"{value.value} [{own}]" if cite and own else value.value
 
 
 def _told(hit: Hit) -> str:

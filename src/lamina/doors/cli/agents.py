@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +13,7 @@ from typing import Annotated, Any
 from lamina.config import home_folder
 from lamina.doors.cli.call import PROGRAM, STATE_DIR, WORKSPACE_VARIABLE, Call
 from lamina.doors.cli.machine import Command
-from lamina.doors.harness.clients import CLIENTS, Launch, Place
+from lamina.doors.harness.clients import CLIENTS, VERBS, Launch, Place
 from lamina.doors.harness.install import (
     Plan,
     carry_out,
@@ -22,6 +23,7 @@ from lamina.doors.harness.install import (
     shown,
     state_of,
 )
+from lamina.doors.harness.switch import ANY, Switch, read, standing, turn
 from lamina.errors import Damaged, InvalidInput
 from lamina.operations.operation import Field, parameters_of
 
@@ -102,7 +104,83 @@ def _launcher() -> tuple[str, ...]:
     return (sys.executable, "-m", PROGRAM)
 
 
-COMMANDS = tuple(
-    Command(words=run.__name__, about=run.__doc__ or "", run=run, parameters=parameters_of(Where), asks=True)
-    for run in (install, uninstall)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """Which client calls."""
+
+    harness: Annotated[str, Field("The client that calls.", metavar="CLIENT")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Here:
+    """For which client, and where."""
+
+    folder: Annotated[Path | None, Field("Where; right here by default.", position=True, metavar="DIR")] = (
+        None
+    )
+    client: Annotated[str, Field("For this client only; every one by default.")] = ANY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mute(Here):
+    """How far."""
+
+    told: Annotated[bool, Field("Go on telling what is known.")] = False
+
+
+def _called(call: Call, values: Values) -> int:  # noqa: ARG001 every command's form
+    """What a client's hook does; its object comes on standard input."""
+    raise InvalidInput("A hook is called by its client.", code="hook_unknown", hint="See `lamina install`.")
+
+
+def hook_off(call: Call, values: Values) -> int:
+    """Remember nothing in a folder and below; nothing is told there either, unless `--told`."""
+    return _switched(call, values, Switch.MUTE if values.get("told") else Switch.OFF)
+
+
+def hook_on(call: Call, values: Values) -> int:
+    """Remember again in a folder and below."""
+    return _switched(call, values, Switch.ON)
+
+
+def _switched(call: Call, values: Values, state: Switch) -> int:
+    folder = (values.get("folder") or Path()).expanduser().absolute()
+    client = values.get("client", ANY)
+    if client != ANY:
+        client_of(client)
+    turn(home_folder(os.environ), client, folder, state)
+    who = "Every client" if client == ANY else client_of(client).title
+    says = {
+        Switch.ON: "remembers again",
+        Switch.MUTE: "remembers nothing, and is told what is known",
+        Switch.OFF: "remembers nothing and is told nothing",
+    }
+    data = {"client": client, "folder": str(folder), "state": state}
+    return call.answer(data, [f"{who} {says[state]} in {call.out.text(str(folder))}."])
+
+
+def hook_list(call: Call, values: Values) -> int:  # noqa: ARG001 every command's form
+    """Where the switches stand, and what holds here."""
+    home = home_folder(os.environ)
+    rows = [{"client": one, "folder": where, "state": state} for (one, where), state in read(home).items()]
+    here = {name: standing(home, name, Path.cwd()) for name in CLIENTS}
+    lines = call.out.table([[*map(str, row.values())] for row in rows]) if rows else []
+    lines += [f"here: {', '.join(f'{name} {state}' for name, state in here.items())}"]
+    return call.answer({"switches": rows, "here": here}, lines)
+
+
+def _command(
+    words: str, run: Callable[[Call, Values], int], takes: type | None, asks: bool = False
+) -> Command:
+    parameters = () if takes is None else parameters_of(takes)
+    return Command(words=words, about=run.__doc__ or "", run=run, parameters=parameters, asks=asks)
+
+
+COMMANDS = (
+    _command("install", install, Where, asks=True),
+    _command("uninstall", uninstall, Where, asks=True),
+    *(_command(f"hook {verb}", _called, Moment) for verb in VERBS),
+    _command("hook off", hook_off, Mute),
+    _command("hook on", hook_on, Here),
+    _command("hook list", hook_list, None),
 )

@@ -34,7 +34,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "resolve",
         "user-model",
     ),
-    "Serve agents": ("install", "uninstall", "serve", "mcp", "token", "demo"),
+    "Serve agents": ("install", "uninstall", "hook", "serve", "mcp", "token", "demo"),
     "Look after it": ("status", "doctor", "audit", "export", "import", "purge", "erase", "index", "job"),
 }
 _MORE = "More"
