@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -31,8 +32,25 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
 
 
+#: Frameworks that are too heavy for everybody's environment; their pages' programs run where they are there.
+OPTIONAL = {
+    "agents": "openai-agents",
+    "google.adk": "google-adk",
+    "llama_index.core": "llama-index-core",
+    "pydantic_ai_harness": "pydantic-ai-harness",
+}
+
+
+def needed(code: str) -> list[str]:
+    """The optional packages that a program imports and that are not there."""
+    names = {name for name in OPTIONAL if re.search(rf"^(?:from|import) {re.escape(name)}\b", code, re.M)}
+    return [OPTIONAL[name] for name in names if importlib.util.find_spec(name.partition(".")[0]) is None]
+
+
 @pytest.mark.parametrize(("place", "code"), [pytest.param(*b, id=b[0]) for b in blocks("python")])
 def test_a_python_example_runs(place: str, code: str, tmp_path: Path) -> None:
+    if missing := needed(code):
+        pytest.skip(f"pip install {' '.join(missing)}, in an environment of its own")
     done = run([sys.executable, "-c", code], tmp_path)
     assert done.returncode == 0, f"{place}\n{done.stderr}"
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
-from lamina.doors.http import by_hand, compat, problems
+from lamina.doors.http import by_hand, compat, mem0, problems
 from lamina.doors.http.by_hand import CUSTOMS, VERSION, ProblemBody
 from lamina.doors.http.guard import OPEN_PATHS, Guard, Limits
 from lamina.doors.http.routes import routes_of
@@ -62,7 +62,7 @@ def _bare_app() -> FastAPI:
 def _routers(_: tuple[Callable[..., Any], ...]) -> list[APIRouter]:
     """The routes of the operations that there are now; making their models takes longest of all."""
     derived = routes_of(OPERATIONS.values(), CUSTOMS)
-    return [derived, by_hand.router, compat.routes(), by_hand.health]
+    return [derived, by_hand.router, compat.routes(), mem0.router, by_hand.health]
 
 
 def _operation_name(route: APIRoute) -> str:

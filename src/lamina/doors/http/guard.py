@@ -28,12 +28,13 @@ from lamina.model.token import Token
 #: The only paths that answer without a token; they tell nothing about anybody's memory.
 OPEN_PATHS = frozenset({"/livez", "/readyz", "/health", "/api/health", "/openapi.json"})
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-_WITH_BODY = frozenset({"POST", "PATCH"})  # no route knows PUT, which is a 405 whatever it holds
+_WITH_BODY = frozenset({"POST", "PATCH"})  # no route of ours knows PUT, which is a 405 whatever it holds
+MEM0 = "/compat/mem0"  #: where mem0's clients are answered, who put and delete with bodies, too
 _WILDCARDS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - refused as a Host, not bound
 
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9._-]{1,253}))(?::([0-9]{1,5}))?")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_BEARER = re.compile(r"bearer +([\x21-\x7e]{1,512})", re.IGNORECASE)
+_BEARER = re.compile(r"(?:bearer|token) +([\x21-\x7e]{1,512})", re.IGNORECASE)
 _DEFAULT_PORT = {"http": "80", "https": "443"}
 
 
@@ -125,7 +126,7 @@ class Guard:
         """Raises Refused or Unauthenticated unless it is known who asks, in a form that is read here."""
         if scope["path"] not in OPEN_PATHS:
             scope["state"]["token"] = await self._token(scope, headers)
-        if scope["method"] in _WITH_BODY and content_type(headers) != "application/json":
+        if _has_body(scope, headers) and content_type(headers) != "application/json":
             raise refused(
                 415,
                 "content_type",
@@ -172,7 +173,7 @@ class Guard:
 
     async def _body(self, scope: Scope, headers: dict[str, str], receive: Receive) -> bytes | None:
         """The whole body, never more of it than allowed; None when the client went away."""
-        if scope["method"] not in _WITH_BODY:
+        if not _has_body(scope, headers):
             return b""
         limits = self.limits_of(scope)
         too_large = refused(413, "too_large", f"A body has at most {limits.body_bytes} bytes.")
@@ -193,6 +194,13 @@ class Guard:
                         return bytes(parts)
         except TimeoutError:
             raise refused(408, "too_slow", "The body did not arrive in time.") from None
+
+
+def _has_body(scope: Scope, headers: dict[str, str]) -> bool:
+    if scope["method"] in _WITH_BODY:
+        return True
+    theirs = scope["path"].startswith(f"{MEM0}/") and scope["method"] in ("PUT", "DELETE")
+    return theirs and headers.get("content-length", "0") != "0"
 
 
 class _Sender:
