@@ -137,6 +137,11 @@ def test_a_file_is_a_memory_that_its_person_finds_and_forgets(
     tool.call(create("/memories/drinks.md", "Ana drinks green tea\n"))
     (hit, *_) = engine.scope().recall("What does Ana drink?").hits
     assert hit.text == "Ana drinks green tea\n"
+    tool.call(
+        {"command": "insert", "path": "/memories/drinks.md", "insert_line": 1, "insert_text": "and water"}
+    )
+    tea = [one for one in engine.scope().recall("What does Ana drink?").hits if "tea" in one.text]
+    assert [(one.id, one.text) for one in tea] == [(hit.id, "Ana drinks green tea\nand water\n")]
     engine.scope().forget(hit.id)
     assert "does not exist" in said(tool, view("/memories/drinks.md"))
 

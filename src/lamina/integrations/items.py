@@ -14,6 +14,7 @@ from lamina.storage.text_index import TextIndex
 from lamina.write.details import chosen, draft_of
 from lamina.write.request import Request, Verb
 
+_ITEM = "item:"  #: how a place begins that has nothing to do with the words in it
 _MAX_NAME = 1500  #: what fits into the key of an index
 _TRIES = 20  #: each failed one means that somebody else's succeeded
 
@@ -22,7 +23,7 @@ class Items:
     """The things of one sort in one of a caller's spaces, by their names."""
 
     def __init__(self, memory: ScopedMemory, sort: str, space: str = "user") -> None:
-        self._memory, self._sort = memory, sort
+        self._memory, self._start = memory, f"{_ITEM}{quoted(sort)}:"
         self._space = chosen(Space, space, "space")
 
     def get(self, name: str) -> Memory | None:
@@ -32,8 +33,9 @@ class Items:
 
     def all(self) -> dict[str, Memory]:
         """Everything, in the order of the names."""
-        found = self._between(f"{self._sort}:", f"{self._sort};")  # `;` follows `:`
-        return dict(sorted((unquoted(place.partition(":")[2]), memory) for place, memory in found))
+        found = self._between(self._start, f"{self._start[:-1]};")  # `;` follows `:`
+        named = {unquoted(place.removeprefix(self._start)): memory for place, memory in found}
+        return {name: named[name] for name in sorted(named)}
 
     def put(self, name: str, text: str, *, expect: int | None = None) -> Memory:
         """Let a name stand for a text. Raises Denied where a gate objects or the person has to be asked,
@@ -72,15 +74,15 @@ class Items:
         )
 
     def drop(self, name: str) -> bool:
-        """Let a name stand for nothing; whether it stood for something."""
+        """Let a name stand for nothing; whether it stood for something. Denied where only a person may."""
         old = self.get(name)
-        if old is not None:
-            self._memory.forget(old.id)
+        if old is not None and (receipt := self._memory.forget(old.id)).decision is Outcome.DENIED:
+            raise refused(receipt)
         return old is not None
 
     def _place(self, name: str) -> str:
         try:
-            place = f"{self._sort}:{quoted(name)}"
+            place = f"{self._start}{quoted(name)}"
         except UnicodeEncodeError:
             raise InvalidInput("A name is not valid Unicode.", code="item_key_invalid") from None
         if not name or "\0" in name or len(place) > _MAX_NAME:

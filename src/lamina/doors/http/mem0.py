@@ -120,7 +120,7 @@ def update(request: Request, memory_id: str, body: Given) -> dict[str, Any]:
 @router.delete("/v1/memories/{memory_id}/")
 def delete(request: Request, memory_id: str) -> dict[str, str]:
     """Forget a memory; its person can restore it."""
-    _owner(request, Right.WRITE, memory_id).forget(memory_id)
+    _forget(_owner(request, Right.WRITE, memory_id), memory_id)
     return {"message": "Memory deleted successfully!"}
 
 
@@ -130,7 +130,7 @@ def delete_all(request: Request) -> dict[str, str]:
     wanted = {name: request.query_params[name] for name in _ENTITIES if name in request.query_params}
     memory = _memory(request, Right.WRITE, wanted)
     for one in [one for one in _every(memory) if _fits(one, wanted)]:
-        memory.forget(one.id)
+        _forget(memory, one.id)
     return {"message": "Memories deleted successfully!"}
 
 
@@ -165,7 +165,7 @@ def delete_entity(request: Request, sort: str, name: str) -> dict[str, str]:
     """Forget everything of a person, or all that an agent or a session wrote."""
     memory = _memory(request, Right.WRITE, {f"{sort}_id": name})
     for one in [one for one in _every(memory) if _fits(one, {f"{sort}_id": name})]:
-        memory.forget(one.id)
+        _forget(memory, one.id)
     return {"message": "Entity deleted successfully."}
 
 
@@ -185,6 +185,11 @@ def delete_many(request: Request, body: Given) -> dict[str, str]:
     for one in ids:
         delete(request, one)
     return {"message": f"Successfully deleted {len(ids)} memories"}
+
+
+def _forget(memory: ScopedMemory, memory_id: str) -> None:
+    if (receipt := memory.forget(memory_id)).decision is Outcome.DENIED:
+        raise Denied(" ".join(receipt.warnings) or "This is not forgotten.", code=receipt.code)
 
 
 def _listed(body: Mapping[str, Any]) -> list[dict[str, Any]]:
