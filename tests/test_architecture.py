@@ -154,7 +154,7 @@ TIME_AND_CHANCE = {
 
 MAX_FILE_LINES = 800
 #: Of the whole wheel. It follows what is there; growing it by over 1 % takes a sentence in a decision
-#: (0020: where agents live).
+#: (0021: where agents live).
 MAX_STATEMENTS = 35_500
 MAX_FUNCTION_LINES = 50
 #: Of our own modules that one of ours imports.

@@ -34,10 +34,13 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 
 #: Frameworks that are too heavy for everybody's environment; their pages' programs run where they are there.
 OPTIONAL = {
+    "agent_framework": "agent-framework-core",
     "agents": "openai-agents",
+    "autogen_core": "autogen-core",
     "google.adk": "google-adk",
     "llama_index.core": "llama-index-core",
     "pydantic_ai_harness": "pydantic-ai-harness",
+    "strands": "strands-agents",
 }
 
 
