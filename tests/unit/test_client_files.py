@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -65,7 +66,13 @@ TABLES = {
     "many lines": 'notes = """\n[mcp_servers.lamina]\ncommand = "no table"\n"""\n',
     "thai": 'note = "จำไว้"\n[profiles."中文"]\nmodel = "x"\n',
 }
+JSON5 = {
+    "nothing": None,
+    "bare names": "{\n  // mine\n  mcp: { servers: { 'git': { command: 'uvx' }, }, },\n  agents: {},\n}\n",
+    "no servers": "{ gateway: { port: 18789, bind: 'loop\\'back' } }",
+}
 CASES = [
+    *(("openclaw", "servers", name, text) for name, text in JSON5.items()),
     *(("claude-code", "servers", name, text) for name, text in SERVERS.items()),
     *(("claude-code", "hooks", name, text) for name, text in HOOKS.items()),
     *(("cursor", "servers", name, text) for name, text in SERVERS.items() if name in ("comments", "windows")),
@@ -130,7 +137,12 @@ def plain_json(text: str) -> object:
         else:
             out.append(text[at])
             at += 1
-    return json.loads("".join(out).removeprefix("\ufeff"))
+    made = "".join(out).removeprefix("\ufeff")
+    try:
+        return json.loads(made)
+    except ValueError:  # JSON5 of ours, in which no text has an apostrophe
+        made = made.replace("\\'", "&apos;").replace("'", '"')
+        return json.loads(re.sub(r"([{,]\s*)([A-Za-z_]\w*)(\s*:)", r'\1"\2"\3', made))
 
 
 @pytest.mark.parametrize(
@@ -145,12 +157,16 @@ def test_what_was_there_stays_and_removal_restores_every_byte(
     put(file, text)
     before = everything(tmp_path)
 
-    assert install(client, place, ledger) == 3
+    count = 2 if client == "openclaw" else 3
+    assert install(client, place, ledger) == count
     after = file.read_bytes().decode()
     data = tomllib.loads(after.removeprefix("\ufeff")) if file.suffix == ".toml" else plain_json(after)
     assert isinstance(data, dict)
     if which == "servers":
-        entry = data["mcp_servers" if client == "codex" else "mcpServers"]["lamina"]
+        listed = (
+            data["mcp"]["servers"] if client == "openclaw" else data.get("mcp_servers") or data["mcpServers"]
+        )
+        entry = listed["lamina"]
         assert entry["command"] == "/opt/lamina/bin/lamina"
         assert entry["args"] == ["-w", "/home/ana/my notes", "--agent", client, "mcp"]
     else:
@@ -163,7 +179,7 @@ def test_what_was_there_stays_and_removal_restores_every_byte(
         assert "\r\n" not in text or "\n" not in after.replace("\r\n", "")
 
     assert install(client, place, ledger) == 0, "a second time there is nothing to do"
-    assert uninstall(client, place, ledger) == 3
+    assert uninstall(client, place, ledger) == count
     assert everything(tmp_path) == before
     assert uninstall(client, place, ledger) == 0
 
@@ -175,10 +191,13 @@ def test_from_nothing_to_nothing(client: str, scope: str, tmp_path: Path) -> Non
     place.home.mkdir()
     place.project.mkdir()
     before = everything(tmp_path)
-    assert install(client, place, ledger) == 3
+    if scope not in CLIENTS[client].scopes:
+        pytest.skip("it has none of its own for a project")
+    count = 2 if CLIENTS[client].hooks is None else 3
+    assert install(client, place, ledger) == count
     changed = set(everything(tmp_path)) - set(before)
     assert all(str(place.home if scope == "user" else place.project) in one for one in changed)
-    assert uninstall(client, place, ledger) == 3
+    assert uninstall(client, place, ledger) == count
     assert everything(tmp_path) == before
 
 
@@ -317,8 +336,9 @@ def test_another_launcher_takes_the_place_of_the_old_one(tmp_path: Path) -> None
     place, ledger = place_of(tmp_path), tmp_path / "ledger"
     for client in CLIENTS:
         install(client, place, ledger)
-        assert install(client, place, ledger, Launch(words=("/new/lamina",))) == 2
-        for which in ("servers", "hooks"):
+        which_all = ("servers", "hooks") if CLIENTS[client].hooks else ("servers",)
+        assert install(client, place, ledger, Launch(words=("/new/lamina",))) == len(which_all)
+        for which in which_all:
             text = file_of(client, which, place).read_text()
             assert "/new/lamina" in text
             assert "/opt/lamina" not in text

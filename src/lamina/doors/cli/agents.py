@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from lamina.config import home_folder
 from lamina.doors.cli.call import PROGRAM, STATE_DIR, WORKSPACE_VARIABLE, Call
 from lamina.doors.cli.machine import Command
-from lamina.doors.harness.clients import CLIENTS, VERBS, Launch, Place
+from lamina.doors.harness.clients import CLIENTS, VERBS, Client, Launch, Place
 from lamina.doors.harness.install import (
     Plan,
     carry_out,
@@ -41,7 +41,8 @@ class Where:
 
 def install(call: Call, values: Values) -> int:
     """Give a client this memory: its MCP server, its hooks, and a page that says how to use it."""
-    client, place = client_of(values["client"]), _place(values)
+    client = client_of(values["client"])
+    place = _place(values, client)
     root = call.opening().workspace
     if root is not None and not (root / STATE_DIR).is_dir():
         raise Damaged(
@@ -58,7 +59,8 @@ def install(call: Call, values: Values) -> int:
 
 def uninstall(call: Call, values: Values) -> int:
     """Take everything of ours out of a client's files again; what is not ours stays as it is."""
-    client, place = client_of(values["client"]), _place(values)
+    client = client_of(values["client"])
+    place = _place(values, client)
     plan = plan_uninstall(client, place, home_folder(os.environ))
     return _settled(call, values, plan, "Removed", "has nothing of ours; nothing was changed")
 
@@ -89,10 +91,11 @@ def _settled(call: Call, values: Values, plan: Plan, done: str, nothing: str) ->
     return call.answer(data, [f"{done}: {plan.client.title}, {files}. Start it anew to have it so."])
 
 
-def _place(values: Values) -> Place:
+def _place(values: Values, client: Client) -> Place:
     scope = values.get("scope", "user")
-    if scope not in ("user", "project"):
-        raise InvalidInput(f"{scope!r:.40} is no scope.", code="scope_invalid", hint="Use user or project.")
+    if scope not in client.scopes:
+        hint = f"Use {' or '.join(client.scopes)}."
+        raise InvalidInput(f"{scope!r:.40} is no scope of {client.title}.", code="scope_invalid", hint=hint)
     return Place(home=Path.home(), project=Path.cwd(), environment=os.environ, scope=scope)
 
 

@@ -55,6 +55,7 @@ class Client:
     events: Mapping[str, str]  #: our verbs by its names
     grouped: bool = True  #: hooks stand in groups with a matcher, as Claude Code has them
     skill: Callable[[Place], Path]
+    scopes: tuple[str, ...] = ("user", "project")
     beside: Mapping[str, Any] = field(default_factory=dict)  #: what else an entry of its list of servers has
 
     def server(self, launch: Launch) -> dict[str, Any]:
@@ -141,6 +142,18 @@ CLIENTS: Mapping[str, Client] = {
             },
             grouped=False,
             skill=lambda place: place.folder(".cursor") / "skills" / SERVER / "SKILL.md",
+        ),
+        Client(
+            name="openclaw",
+            title="OpenClaw",
+            servers=lambda place: place.folder(".openclaw", "OPENCLAW_STATE_DIR") / "openclaw.json",
+            servers_at=("mcp", "servers", SERVER),
+            hooks=None,
+            events={},
+            skill=lambda place: (
+                place.folder(".openclaw", "OPENCLAW_STATE_DIR") / "skills" / SERVER / "SKILL.md"
+            ),
+            scopes=("user",),
         ),
     )
 }

@@ -14,6 +14,8 @@ BOM = "\ufeff"
 _TRIVIA = re.compile(r"(?:[ \t\r\n]|//[^\n]*|/\*.*?\*/)*", re.S)
 _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.S)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+_SINGLE = re.compile(r"'(?:[^'\\\x00-\x1f]|\\.)*'")  # as JSON5 has them
+_BARE = re.compile(r"[A-Za-z_$][\w$]*")
 _SCALAR = re.compile(r"[-+.\w]+")
 _DEEPEST = 200
 
@@ -63,11 +65,11 @@ class _Reader:
             raise self.fail(at, "this is nested too deep")
         if char in ("{", "["):
             return self._container(at, "}" if char == "{" else "]", depth)
-        found = (_STRING if char == '"' else _SCALAR).match(self.text, at)
+        found = {'"': _STRING, "'": _SINGLE}.get(char, _SCALAR).match(self.text, at)
         if found is None:
             raise self.fail(at, "a value is missing or not closed")
         try:
-            return Node(at, found.end(), json.loads(found[0]))
+            return Node(at, found.end(), _said(found[0]))
         except ValueError:
             raise self.fail(at, f"{found[0]!r:.40} is no value") from None
 
@@ -97,11 +99,19 @@ class _Reader:
     def _part(self, at: int, named: bool, depth: int) -> Part:
         if not named:
             return Part(None, at, self.value(at, depth + 1))
-        found = _STRING.match(self.text, at)
+        found = _STRING.match(self.text, at) or _SINGLE.match(self.text, at) or _BARE.match(self.text, at)
         colon = self.past(found.end()) if found else at
         if found is None or not self.text.startswith(":", colon):
             raise self.fail(at, "a name and a colon are missing")
-        return Part(json.loads(found[0]), at, self.value(self.past(colon + 1), depth + 1))
+        key = found[0] if found.re is _BARE else str(_said(found[0]))
+        return Part(key, at, self.value(self.past(colon + 1), depth + 1))
+
+
+def _said(text: str) -> Any:
+    """What a scalar stands for; ValueError for what is none."""
+    if text.startswith("'"):
+        return text[1:-1].replace("\\'", "'")
+    return json.loads(text)
 
 
 def parse(text: str, name: str) -> Node | None:
