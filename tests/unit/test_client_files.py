@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from lamina.doors.harness.clients import CLIENTS, Launch, Place
 from lamina.doors.harness.install import carry_out, client_of, plan_install, plan_uninstall, shown
@@ -71,7 +72,18 @@ JSON5 = {
     "bare names": "{\n  // mine\n  mcp: { servers: { 'git': { command: 'uvx' }, }, },\n  agents: {},\n}\n",
     "no servers": "{ gateway: { port: 18789, bind: 'loop\\'back' } }",
 }
+YAML = {
+    "nothing": None,
+    "empty": "",
+    "plain": "model: hermes\ntools:\n  - a\n",
+    "no final newline": "# mine\nmodel: hermes",
+    "others": "mcp_servers:  # all of them\n    git:\n        command: uvx\n\n# end\nmodel: x\n",
+    "an empty list": "mcp_servers:\nmodel: x\n",
+    "windows": "model: x\r\nmcp_servers:\r\n  git:\r\n    command: uvx\r\n",
+    "a text with lines": "note: |\n  mcp_servers:\n    lamina: no\nภาษา: ไทย\n",
+}
 CASES = [
+    *(("hermes", "servers", name, text) for name, text in YAML.items()),
     *(("openclaw", "servers", name, text) for name, text in JSON5.items()),
     *(("claude-code", "servers", name, text) for name, text in SERVERS.items()),
     *(("claude-code", "hooks", name, text) for name, text in HOOKS.items()),
@@ -157,10 +169,11 @@ def test_what_was_there_stays_and_removal_restores_every_byte(
     put(file, text)
     before = everything(tmp_path)
 
-    count = 2 if client == "openclaw" else 3
+    count = 2 if CLIENTS[client].hooks is None else 3
     assert install(client, place, ledger) == count
     after = file.read_bytes().decode()
-    data = tomllib.loads(after.removeprefix("\ufeff")) if file.suffix == ".toml" else plain_json(after)
+    read = {".toml": tomllib.loads, ".yaml": yaml.safe_load}.get(file.suffix, plain_json)
+    data = read(after.removeprefix("\ufeff"))
     assert isinstance(data, dict)
     if which == "servers":
         listed = (
@@ -214,6 +227,9 @@ BROKEN = {
     "something after the end": ("claude-code", "servers", "{} {}"),
     "too deep": ("claude-code", "servers", '{"a":' * 300 + "1" + "}" * 300),
     "bad toml": ("codex", "servers", 'model = "gpt\n'),
+    "bad yaml": ("hermes", "servers", "model: [1\n"),
+    "a yaml list": ("hermes", "servers", "- a\n"),
+    "yaml in one line": ("hermes", "servers", "mcp_servers: {git: {command: x}}\n"),
     "servers in one line": ("codex", "servers", 'mcp_servers = { git = { command = "x" } }\n'),
 }
 

@@ -155,5 +155,15 @@ CLIENTS: Mapping[str, Client] = {
             ),
             scopes=("user",),
         ),
+        Client(
+            name="hermes",
+            title="Hermes",
+            servers=lambda place: place.folder(".hermes", "HERMES_HOME") / "config.yaml",
+            servers_at=("mcp_servers", SERVER),
+            hooks=None,
+            events={},
+            skill=lambda place: place.folder(".hermes", "HERMES_HOME") / "skills" / SERVER / "SKILL.md",
+            scopes=("user",),
+        ),
     )
 }

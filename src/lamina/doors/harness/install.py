@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from lamina.doors.harness import json_text, toml_text
+from lamina.doors.harness import json_text, toml_text, yaml_text
 from lamina.doors.harness.clients import CLIENTS, VERBS, Client, Launch, Place
 from lamina.durable import make_folder, put_file
 from lamina.errors import Conflict, InvalidInput
@@ -21,6 +21,9 @@ _OWN_HOOK = re.compile(rf"\bhook (?:{'|'.join(VERBS)}) --harness (\S+)$")
 _LARGEST = 64 * 1024 * 1024
 #: What is left of a list of hooks that holds none.
 _NOTHING_LEFT: tuple[Any, ...] = ({}, {"version": 1})
+
+#: Files that are lines and not brackets.
+_TABLES = {".toml": toml_text, ".yaml": yaml_text}
 
 #: A file with what is ours, what its removal must know, and the lines to show.
 _Filled = tuple[bytes, dict[str, Any], list[str]]
@@ -136,7 +139,7 @@ def carry_out(plan: Plan, *, removal: bool = False) -> None:
 def _files(client: Client, place: Place) -> dict[Path, str]:
     """The files of a client, and what of ours each holds."""
     listed = client.servers(place)
-    found = {listed: "table" if listed.suffix == ".toml" else "server"}
+    found = {listed: "table" if listed.suffix in _TABLES else "server"}
     if client.hooks is not None:
         found[client.hooks(place)] = "hooks"
     return {**found, client.skill(place): "page"}
@@ -170,9 +173,10 @@ def _entries(client: Client, sort: str, launch: Launch) -> list[tuple[tuple[str,
 def _filled(client: Client, sort: str, text: str, name: str, launch: Launch) -> _Filled:
     """A file without anything of ours, with it; what its removal must know, and the lines to show."""
     if sort == "table":
-        _refuse_foreign(toml_text.parse(text, name), client, name)
-        piece = toml_text.add(text, name, client.servers_at, client.server(launch))
-        return (text + piece).encode(), {"piece": piece}, _plus(piece)
+        lines = _TABLES[Path(name).suffix]
+        _refuse_foreign(lines.parse(text, name), client, name)
+        after, piece = lines.add(text, name, client.servers_at, client.server(launch))
+        return after.encode(), {"piece": piece}, _plus(piece)
     root = json_text.parse(text, name)
     if sort == "server":
         _refuse_foreign({} if root is None else root.value, client, name)
@@ -217,7 +221,9 @@ def _bare(client: Client, sort: str, text: str, name: str, note: Mapping[str, An
     if sort == "table":
         if not _own_lines(client, sort, text, name):
             return text
-        return toml_text.remove(text, name, client.servers_at, str(note.get("piece") or ""))
+        lines = _TABLES[Path(name).suffix]
+        bare: str = lines.remove(text, name, client.servers_at, str(note.get("piece") or ""))
+        return bare
     found = False
     while (own := next(_own_parts(client, sort, text, name), None)) is not None:
         text, found = json_text.remove(text, *own), True
@@ -264,7 +270,7 @@ def _own_parts(
 def _present(client: Client, sort: str, text: str, name: str) -> list[tuple[tuple[str, ...], Any]]:
     """What of ours is in a file, as `_entries` says it."""
     if sort == "table":
-        data: Any = toml_text.parse(text, name)
+        data: Any = _TABLES[Path(name).suffix].parse(text, name)
         for key in client.servers_at:
             data = data.get(key) if isinstance(data, Mapping) else None
         return [(client.servers_at, data)] if _is_own_server(data, client) else []

@@ -24,8 +24,8 @@ def parse(text: str, name: str) -> dict[str, Any]:
         ) from None
 
 
-def add(text: str, name: str, path: Sequence[str], values: Mapping[str, Any]) -> str:
-    """What to put at the end of the file, so that it has this table; the table must not be there."""
+def add(text: str, name: str, path: Sequence[str], values: Mapping[str, Any]) -> tuple[str, str]:
+    """The file with this table at its end, and what was added; the table must not be there."""
     before = parse(text, name)
     lines = [f"[{'.'.join(path)}]", *(f"{key} = {_value(value)}" for key, value in values.items())]
     piece = "\n".join(["", *lines, ""]) if text.strip(f"{BOM} \t\r\n") else "\n".join([*lines, ""])
@@ -42,7 +42,7 @@ def add(text: str, name: str, path: Sequence[str], values: Mapping[str, Any]) ->
             code="client_file_malformed",
             hint=f"Write `{path[0]}` as tables of their own, one for each server. Nothing was changed.",
         )
-    return piece
+    return text + piece, piece
 
 
 def without(data: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def without(data: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]:
     kept = {key: value for key, value in data.items() if key != first}
     if rest and isinstance(inner, Mapping) and (left := without(inner, rest)):
         kept[first] = left
-    elif rest and not isinstance(inner, Mapping) and first in data:
+    elif rest and not isinstance(inner, Mapping) and inner is not None:
         kept[first] = inner
     return kept
 
@@ -72,7 +72,7 @@ def remove(text: str, name: str, path: Sequence[str], piece: str = "") -> str:
             rf"^[ \t]*\[[ \t]*{head}[ \t]*(?:\.[^\n]*)?\][^\n]*(?:\n|\Z)(?:[ \t]*[^\s\[#][^\n]*(?:\n|\Z))*"
         )
         after = re.sub(table, "", text, flags=re.M)
-    if without(parse(after, name), path) != wanted or not _is_gone(parse(after, name), path):
+    if without(parse(after, name), path) != wanted or not is_gone(parse(after, name), path):
         raise InvalidInput(
             f"{name}: the table [{'.'.join(path)}] cannot be cut out.",
             code="client_file_malformed",
@@ -81,7 +81,8 @@ def remove(text: str, name: str, path: Sequence[str], piece: str = "") -> str:
     return after
 
 
-def _is_gone(data: Any, path: Sequence[str]) -> bool:
+def is_gone(data: Any, path: Sequence[str]) -> bool:
+    """Whether nothing stands at a path."""
     for key in path:
         data = data.get(key) if isinstance(data, Mapping) else None
     return data is None
