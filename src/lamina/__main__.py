@@ -25,7 +25,7 @@ def main() -> None:
     if (answer := _at_once(words)) is not None:
         sys.stdout.write(answer)
         return
-    if "--harness" in words and "hook" in words:
+    if "--harness" in words and "hook" in words[:3]:
         sys.exit(_hook(words))
     sys.exit(import_module("lamina.doors.cli.app").run(doors(), words))
 

@@ -67,7 +67,7 @@ class Client:
         """The entry that calls us at a moment."""
         command = " ".join(map(_quoted, launch.command("hook", verb, "--harness", self.name)))
         if not self.grouped:
-            return {"command": command, "timeout": _WAITS[verb]}
+            return {"command": command}  # versions differ in what a timeout is counted in
         entry: dict[str, Any] = {"type": "command", "command": command, "timeout": _WAITS[verb]}
         if self.name == "claude-code" and verb == "stop":
             entry["async"] = True  # what is written down keeps nobody waiting
