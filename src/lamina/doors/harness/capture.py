@@ -40,6 +40,7 @@ def handle(event: Event, open_memory: OpenMemory) -> Told:
     if not event.mute:
         with open_memory(workspace_of(event)) as engine:
             _VERBS[event.verb](event, engine)
+            engine.embed_missing()  # which a prompt has no time for
     return Told()
 
 

@@ -39,6 +39,7 @@ def tell(event: Event, open_store: OpenStore) -> Told:
         talk.keep()
         return Told(told, _notice(agent) if begins else "")
     finally:
+        store.met_unread = False  # a prompt has no time to read for later; what hears does that
         store.close()
 
 
