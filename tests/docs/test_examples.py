@@ -47,7 +47,15 @@ OPTIONAL = {
 def needed(code: str) -> list[str]:
     """The optional packages that a program imports and that are not there."""
     names = {name for name in OPTIONAL if re.search(rf"^(?:from|import) {re.escape(name)}\b", code, re.M)}
-    return [OPTIONAL[name] for name in names if importlib.util.find_spec(name.partition(".")[0]) is None]
+    return [OPTIONAL[name] for name in sorted(names) if not is_there(name)]
+
+
+def is_there(name: str) -> bool:
+    """Whether a package can be imported; `google` may be there without `google.adk`."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 @pytest.mark.parametrize(("place", "code"), [pytest.param(*b, id=b[0]) for b in blocks("python")])
