@@ -106,6 +106,7 @@ class Material:
 
 def prepare(work: Path) -> None:
     """Pieces, first rows, and the teacher's vectors of everything that is learnt from."""
+    work.mkdir(parents=True, exist_ok=True)
     table = pairs.newest(work, SOURCES)
     rows = pairs.load(table)
     english, weights = teacher.vocabulary(work)
