@@ -13,7 +13,8 @@ import pytest
 from tools.encoder.curriculum import curriculum
 from tools.encoder.glossary import Vocabulary
 from tools.encoder.lessons import Lesson, own_lessons
-from tools.encoder.talk import JUDGES, Pair, Talk, near_judge, pairs_in
+from tools.encoder.mentor import steps
+from tools.encoder.talk import JUDGES, Pair, Spoken, Talk, near_judge, own_pairs, own_talk, pairs_in, spoken
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +48,59 @@ def test_what_a_judge_says_is_near_a_judge() -> None:
     assert near_judge(row["fact"]["en"].upper())
     assert near_judge(row["question"]["th"])
     assert not near_judge("Penguins hold their breath for twenty minutes.")
+
+
+@pytest.fixture(scope="module")
+def talk() -> list[Spoken]:
+    return own_talk()
+
+
+def test_talk_has_questions_in_the_languages_that_they_are_in(talk: list[Spoken]) -> None:
+    for language in ("th", "zh"):
+        own = [one for one in talk if one.language == language]
+        assert len({one.statement for one in own}) == len(own) > 700
+    for one in talk:
+        assert one.questions
+        assert set(one.questions) <= {"en", "th", "zh"}
+        assert all(text.strip() == text and text for text in one.questions.values())
+        thai = one.questions.get("th", "ก")
+        chinese = one.questions.get("zh", "一")
+        assert any("\u0e01" <= char <= "\u0e4e" for char in thai), one
+        assert any("\u4e00" <= char <= "\u9fff" for char in chinese), one
+        assert max(one.questions.get("en", "a")) < "\u0e00", one
+
+
+def test_no_talk_is_near_a_judge(talk: list[Spoken]) -> None:
+    for one in talk:
+        assert not [
+            text for text in (one.statement, one.english, *one.questions.values()) if near_judge(text)
+        ]
+
+
+def test_what_is_kept_back_is_not_learnt(talk: list[Spoken]) -> None:
+    held = {one.statement for one in talk if one.held}
+    found, others = own_pairs()
+    assert len(held) > len(talk) / 20
+    assert not held & {pair.statement for pair in found}
+    assert len(found) > 3000
+    assert len(others) > 3000
+
+
+def test_what_people_say_is_sifted() -> None:
+    said = spoken("zh")
+    assert len(said) > 5000
+    assert {"lasting", "task", "third"} <= {sort for sort, _ in said}
+    assert not [text for _, text in said if near_judge(text)]
+
+
+def test_the_mentor_brings_together_what_it_finds_alike() -> None:
+    angles = np.repeat(np.arange(30) * 0.2, 20)  # thirty heaps of twenty
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    chosen = next(steps(vectors, np.random.default_rng(1), 24))
+    assert len(chosen) == len(set(chosen)) == 24
+    heaps = Counter(number // 20 for number in chosen)
+    assert len(heaps) <= 8
+    assert max(heaps.values()) >= 3
 
 
 def test_pairs_are_read_from_files_and_what_a_judge_asks_is_left_out(tmp_path: Path) -> None:

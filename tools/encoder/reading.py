@@ -17,7 +17,7 @@ import pickle
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -26,11 +26,11 @@ import torch
 from lamina_encoder.pieces import Pieces
 from torch.nn import functional
 
-from tools.encoder import curriculum, glossary, pack_reading, pairs, teacher
+from tools.encoder import anchors, curriculum, glossary, mentor, pack_reading, pairs, teacher
 from tools.encoder.lessons import Lesson, own_lessons
 from tools.encoder.sources import SOURCES
 from tools.encoder.student import LAYERS, Rows, Student, embed, from_teacher
-from tools.encoder.talk import Talk, pairs_in, pairs_of
+from tools.encoder.talk import Talk, own_pairs, own_talk, pairs_in, pairs_of, spoken
 from tools.encoder.unpack import unpack
 
 SEED = 20261117
@@ -38,6 +38,7 @@ TOKENS_PER_STEP = 1536
 TEMPERATURE = 0.05
 NARROW = 64  #: numbers that rank by themselves, roughly
 MOST_TALK = 2400  #: statements among which the alike are looked for at a time
+MENTOR_TEMPERATURE, OWN_TEMPERATURE = 0.05, 0.1  #: the mentor's likenesses lie closer together than ours
 
 TABLE = Path("packages/lamina-encoder/src/lamina_encoder/data")
 
@@ -54,6 +55,7 @@ class Stage:
     contrast: float = 0.1
     lessons: float = 0.0  #: share of steps with questions and statements
     talk: float = 0.0  #: share of steps with statements as people say them
+    mentor: float = 0.0  #: share of steps in which Chinese follows its own teacher
 
 
 STAGES = {
@@ -62,21 +64,22 @@ STAGES = {
     "chinese": Stage({"zh": 0.45, "zh-word": 0.25, "own-zh": 0.3}, 0.0, 2e-3, ("zh",), 1356),
     "all": Stage(
         {
-            "english": 0.12,
-            "th": 0.16,
-            "zh": 0.16,
-            "th-word": 0.06,
-            "zh-word": 0.06,
-            "own-en": 0.1,
-            "own-th": 0.17,
-            "own-zh": 0.17,
+            "english": 0.03,
+            "th": 0.1,
+            "zh": 0.08,
+            "th-word": 0.04,
+            "zh-word": 0.03,
+            "own-en": 0.2,
+            "own-th": 0.3,
+            "own-zh": 0.22,
         },
-        4e-5,
-        1e-3,
+        6e-5,
+        1.5e-3,
         steps=20_000,
         contrast=0.1,
-        lessons=0.3,
-        talk=0.5,
+        lessons=0.15,
+        talk=0.35,
+        mentor=0.1,
     ),
 }
 
@@ -97,10 +100,13 @@ class Material:
     kinds: Kinds
     lessons: list[Lesson]
     talk: Path | None = None  #: files of statements with their questions
+    chinese: tuple[list[list[int]], np.ndarray] = field(default_factory=lambda: ([], np.zeros((0, 0))))
+    #: Chinese texts, and the mentor's vectors of them
 
 
 def prepare(work: Path) -> None:
     """Pieces, first rows, and the teacher's vectors of everything that is learnt from."""
+    work.mkdir(parents=True, exist_ok=True)
     table = pairs.newest(work, SOURCES)
     rows = pairs.load(table)
     english, weights = teacher.vocabulary(work)
@@ -183,6 +189,16 @@ def apart(
     return loss
 
 
+def follow(own: torch.Tensor, mentor: torch.Tensor) -> torch.Tensor:
+    """How far the likenesses among texts are from those that a mentor with a space of its own sees."""
+    unit, itself = functional.normalize(own, dim=1), torch.eye(len(own), dtype=torch.bool)
+    ours = (unit @ unit.T / OWN_TEMPERATURE).masked_fill(itself, -1e4)
+    theirs = (mentor @ mentor.T / MENTOR_TEMPERATURE).masked_fill(itself, -1e4)
+    return functional.kl_div(
+        ours.log_softmax(1), theirs.log_softmax(1), reduction="batchmean", log_target=True
+    )
+
+
 def meetings(
     questions: torch.Tensor,
     asked: torch.Tensor,
@@ -259,7 +275,7 @@ class Run:
         course = Course(self.material, self.stage, self.seed + self.step).steps()
         lessons = self._lessons()
         chance = np.random.default_rng(self.seed + self.step)
-        talk = self._talk()
+        talk, chinese = self._talk(), self._chinese()
         total = self.stage.steps
         began = time.process_time()
         shown, sums, count = began, 0.0, 0
@@ -273,6 +289,10 @@ class Run:
                     loss = self._lesson(next(lessons))
                 elif kind < self.stage.lessons + self.stage.talk:
                     loss = self._lesson(next(talk))
+                elif kind < self.stage.lessons + self.stage.talk + self.stage.mentor:
+                    texts, goal = next(chinese)
+                    ids, sizes = self.rows.gathered(texts)
+                    loss = 0.5 * follow(self.student(ids, sizes), goal)
                 else:
                     texts, goal = next(course)
                     ids, sizes = self.rows.gathered(texts)
@@ -311,7 +331,10 @@ class Run:
         chance, cut = np.random.default_rng(self.seed + 11 + self.step), self.material.cut
         while True:
             own = pairs_of(self.material.lessons, chance)
-            found, others = ([], []) if self.material.talk is None else pairs_in(self.material.talk)
+            found, others = own_pairs()
+            if self.material.talk is not None:
+                more, passing = pairs_in(self.material.talk)
+                found, others = [*found, *more], [*others, *passing]
             pairs = [(*own, *found)[at] for at in chance.permutation(len(own) + len(found))[:MOST_TALK]]
             others = [others[at] for at in chance.permutation(len(others))[: MOST_TALK // 2]]
             talk = Talk(pairs, others, lambda text: cut.rows(text, 40), chance)
@@ -320,6 +343,13 @@ class Run:
             print(f"talk: {len(own)} + {len(found)} statements", file=sys.stderr, flush=True)
             for questions, statements, same in islice(talk.steps(48), 150):
                 yield questions, statements, torch.from_numpy(same)
+
+    def _chinese(self) -> Iterator[tuple[list[list[int]], torch.Tensor]]:
+        texts, vectors = self.material.chinese
+        chance = np.random.default_rng(self.seed + 13 + self.step)
+        for chosen in mentor.steps(vectors, chance):
+            order = sorted(chosen, key=lambda at: len(texts[at]))
+            yield [texts[at] for at in order], torch.from_numpy(vectors[order])
 
     def _lesson(self, batch: tuple[list[list[int]], list[list[int]], torch.Tensor]) -> torch.Tensor:
         questions, statements, same = batch
@@ -410,20 +440,39 @@ def load(work: Path, talk: Path | None = None) -> Material:
     else:
         kinds = _kinds(work, words, cut)
         kept.write_bytes(pickle.dumps(kinds))
-    known = teacher.known(work)
     lessons = own_lessons()
-    for language in ("en", "th", "zh"):
-        kinds[f"own-{language}"] = [
+    begun = work / "student" / "all.pt"
+    if begun.exists():
+        kinds.update(anchors.anchored(begun, lessons, cut))
+    else:
+        kinds.update(_taught(lessons, cut, teacher.known(work)))
+    if not (work / "axes.npy").exists():
+        sample = np.stack([goal for _, goal in kinds["english"]]).astype(np.float64)
+        _, directions = np.linalg.eigh(sample.T @ sample)
+        np.save(work / "axes.npy", np.ascontiguousarray(directions[:, ::-1].astype(np.float32)))
+    chinese = _chinese_texts(lessons)
+    told = mentor.taught([text.translate(words.simplified) for text in chinese], work)
+    return Material(words, cut, kinds, lessons, talk, ([cut.rows(text, 64) for text in chinese], told))
+
+
+def _taught(lessons: Sequence[Lesson], cut: Pieces, known: dict[str, np.ndarray]) -> Kinds:
+    return {
+        f"own-{language}": [
             (cut.rows(side[language], 64), known[side["en"]])
             for lesson in lessons
             for side in (lesson.statement, *lesson.questions, *lesson.near)
             if side["en"] in known
         ]
-    if not (work / "axes.npy").exists():
-        sample = np.stack([goal for _, goal in kinds["english"]]).astype(np.float64)
-        _, directions = np.linalg.eigh(sample.T @ sample)
-        np.save(work / "axes.npy", np.ascontiguousarray(directions[:, ::-1].astype(np.float32)))
-    return Material(words, cut, kinds, lessons, talk)
+        for language in ("en", "th", "zh")
+    }
+
+
+def _chinese_texts(lessons: Sequence[Lesson]) -> list[str]:
+    """Everything of ours that is said in Chinese, once."""
+    sides = [side for lesson in lessons for side in (lesson.statement, *lesson.questions, *lesson.near)]
+    asked = [one.questions["zh"] for one in own_talk() if "zh" in one.questions and not one.held]
+    said = [text for sort, text in spoken("zh") if sort not in ("task", "chat")]
+    return list(dict.fromkeys([*(side["zh"] for side in sides), *asked, *said]))
 
 
 def _kinds(work: Path, words: glossary.Vocabulary, cut: Pieces) -> Kinds:

@@ -8,6 +8,7 @@ do utterances that nobody asked for.
 from __future__ import annotations
 
 import json
+import lzma
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,12 @@ _AMONG = 24  # of its nearest, from which they are drawn
 _SHORTEST = 3  # characters that are no question yet
 _NEAR = 0.6
 
+#: Statements out of the corpora of understanding, with questions that we wrote for them.
+OWN = Path(__file__).parent / "data" / "talk"
+
+#: The corpora themselves: what people say, by language.
+SPOKEN = Path(__file__).parents[1] / "understanding" / "data"
+
 #: What the model is measured by; nothing near it is learnt.
 JUDGES = Path(__file__).parents[2] / "bench" / "data" / "questions.jsonl"
 
@@ -40,18 +47,71 @@ class Pair:
     question: str
 
 
+@dataclass(frozen=True)
+class Spoken:
+    """A statement in the words of some person, and questions for it by language."""
+
+    language: str
+    statement: str
+    questions: dict[str, str]
+    english: str  #: the same in English, if somebody wrote it
+    held: bool  #: kept back, to choose by
+
+
+def own_talk(folder: Path = OWN) -> list[Spoken]:
+    """Every statement that we wrote questions for."""
+    out = []
+    for path in sorted(folder.glob("*.jsonl.xz")):
+        for line in lzma.decompress(path.read_bytes()).decode("utf-8").splitlines():
+            row = json.loads(line)
+            english, held = row.get("english", ""), bool(row.get("held"))
+            out.append(Spoken(path.name.split(".")[0], row["statement"], row["questions"], english, held))
+    return out
+
+
+def spoken(language: str, folder: Path = SPOKEN) -> list[tuple[str, str]]:
+    """Sort and text of what people say in a language, but what is near a judge's."""
+    lines = lzma.decompress((folder / f"sentences.{language}.jsonl.xz").read_bytes()).decode("utf-8")
+    rows = [json.loads(line) for line in lines.splitlines()]
+    return [(sort, text) for sort, _, text, _ in rows if not near_judge(text)]
+
+
+def own_pairs() -> tuple[list[Pair], list[str]]:
+    """Our questions with their statements, and utterances that nobody asked for."""
+    found = [
+        Pair(one.statement, question)
+        for one in own_talk()
+        if not one.held
+        for question in one.questions.values()
+    ]
+    found += [
+        Pair(one.english, question)
+        for one in own_talk()
+        if one.english and not one.held
+        for question in one.questions.values()
+    ]
+    others = [text for language in ("en", "th", "zh") for sort, text in _passing(language)]
+    return found, others
+
+
+@cache
+def _passing(language: str) -> list[tuple[str, str]]:
+    return [(sort, text) for sort, text in spoken(language) if sort in _BYSTANDERS - {"correct"}]
+
+
 def pairs_in(folder: Path) -> tuple[list[Pair], list[str]]:
-    """Every statement of the files in a folder that has a question, once, and those that have none."""
-    found: dict[str, Pair] = {}
+    """Every statement of the files in a folder with each of its questions, and those that have none."""
+    found: dict[Pair, None] = {}
     others: dict[str, None] = {}
     for path in sorted(folder.glob("**/*.tsv")):
         for line in path.read_text("utf-8").splitlines():
             sort, _, text, question, *_ = [part.strip() for part in [*line.split("\t"), "", "", "", ""]]
             if text and len(question) > _SHORTEST and not (near_judge(text) or near_judge(question)):
-                found[text] = Pair(text, question)
+                found[Pair(text, question)] = None
             elif text and sort in _BYSTANDERS:
                 others[text] = None
-    return list(found.values()), [text for text in others if text not in found]
+    asked = {pair.statement for pair in found}
+    return list(found), [text for text in others if text not in asked]
 
 
 def near_judge(text: str) -> bool:
