@@ -9,11 +9,14 @@ from functools import cache
 
 from lamina.language.clauses import UNSAID
 from lamina.language.rulebook import packaged
+from lamina.language.view import PAUSE
 
 #: How far into a stretch a sign counts as its opening.
 _EARLY = 14
 #: So many lines like these are a file or a log, where one may be a label.
 _SEVERAL = 2
+#: How many clauses of a sentence are looked at for a question.
+_CLAUSES = 24
 
 # Every repetition has an upper bound or ends at a character that it does not hold: time stays linear.
 _CODE = re.compile(
@@ -93,6 +96,17 @@ def _letters() -> re.Pattern[str]:
 def is_asked(said: str) -> bool:
     """Whether a folded sentence is a question by its words, with a mark or without."""
     return _compiled("asked", "phrases").search(said.strip(" \v")) is not None
+
+
+def asks_anywhere(said: str) -> bool:
+    """Whether a folded sentence asks in one of its clauses; Thai has no other sign of where one ends."""
+    return is_asked(said) or any(map(is_asked, said.split(PAUSE)[:_CLAUSES]))
+
+
+def opens_with(name: str, said: str) -> bool:
+    """Whether a folded stretch begins with a sign."""
+    found = _compiled("signs", name).search(said, 0, _EARLY * 3)
+    return found is not None and found.start() <= _EARLY
 
 
 def is_own(said: str) -> bool:

@@ -13,7 +13,7 @@ from functools import cache
 from lamina.language.clauses import UNSAID
 from lamina.language.examples import Example, told_sort
 from lamina.language.features import Seen, features, named
-from lamina.language.framing import is_asked, is_played
+from lamina.language.framing import asks_anywhere, is_played, opens_with
 from lamina.language.hearing import Hearing, Sentence
 from lamina.language.rulebook import packaged
 from lamina.language.sorts import LEFT, Sort, Sorter, sorter
@@ -25,8 +25,10 @@ SENTENCES = 24
 LONGEST = 2400
 #: How many clauses of a long sentence are looked at one by one.
 _CLAUSES = 16
-#: The thresholds of statements that begin with their speaker, and with somebody else.
-OWN, OTHERS = "lasting own", "lasting others"
+#: The thresholds of statements that begin with their speaker, and of those about somebody else, the past, what
+#: may be, or in fun.
+OWN, APART = "lasting own", "lasting apart"
+_APART = frozenset({"sign others early", "sign past early", "sign perhaps early", "sign joke"})
 #: The threshold of a wish that does not say that it is for always, nor to whom it matters.
 ONCE = "set once"
 #: What a sentence or a message may be as a whole, so that its clauses are no word of the speaker.
@@ -154,9 +156,14 @@ class Listener:
         """The name of the threshold for a part: who it is about, and whether it is for always, count."""
         signs = part.seen.signs
         if part.sort is Sort.LASTING:
-            return OTHERS if "sign others early" in signs else OWN if "own" in signs else part.sort
+            sentence = self.hearing.sentence_at(part.start)
+            led = "own" not in signs and opens_with(
+                "others", self.hearing.said[sentence.start : sentence.end]
+            )
+            return APART if signs & _APART or led else OWN if "own" in signs else part.sort
         if part.sort is Sort.SET:
-            return part.sort if "sign tells" in signs or "cue lasts" in signs else ONCE
+            others = signs & {"sign others early", "sign cite early"}
+            return part.sort if signs & {"sign tells", "cue lasts"} and not others else ONCE
         return part.sort
 
     def _is_excluded(self, part: _Part) -> bool:
@@ -164,10 +171,11 @@ class Listener:
         hearing, sentence = self.hearing, self.hearing.sentence_at(part.start)
         said = hearing.said[part.start : part.end]
         marked = sentence.marked and part.end >= sentence.end
+        asked = marked or asks_anywhere(hearing.said[sentence.start : sentence.end])
+        doubtful = part.margin(part.sort) < _ASKED_TO_SET
         match part.sort:
             case Sort.LASTING:
                 quoted = UNSAID in said or _QUOTED.search(said) is not None
-                asked = marked or is_asked(said) or is_asked(hearing.said[sentence.start : sentence.end])
                 own = not quoted and not asked and not self._played and not _never_forgets().search(said)
                 return not own or not hearing.is_spoken(sentence, part.end)
             case Sort.CORRECT:
@@ -179,12 +187,14 @@ class Listener:
                     said[: report.start()]
                 )
                 brief = len(said.split()) <= _BRIEF and len(said) <= 8 * _BRIEF  # about one answer, as a rule
-                once = (marked or brief or is_asked(said)) and not hearing.cue("lasts").search(said)
-                return reported or self._played or (once and part.margin(part.sort) < _ASKED_TO_SET)
+                once = (asked or brief) and not hearing.cue("lasts").search(said)
+                in_fun = self._played or "sign joke" in part.seen.signs
+                return reported or (doubtful and (once or in_fun))
             case Sort.REMEMBER:
-                return part.margin(part.sort) < _ASKED_TO_SET and (self._played or is_asked(said))
+                in_fun = self._played or "sign joke" in part.seen.signs
+                return doubtful and (asked or in_fun)
             case Sort.TEMPORARY:
-                return is_asked(said) or not hearing.is_spoken(sentence, part.start + 1)
+                return (doubtful and asked) or not hearing.is_spoken(sentence, part.start + 1)
         return False
 
     def understood(self, part: _Part, *, explain: bool) -> Understood:
