@@ -25,8 +25,8 @@ SENTENCES = 24
 LONGEST = 2400
 #: How many clauses of a long sentence are looked at one by one.
 _CLAUSES = 16
-#: The thresholds of statements that begin with their speaker, and of those about somebody else, the past, what
-#: may be, or in fun.
+#: The thresholds of statements that begin with their speaker, and of those about somebody else, the past,
+#: what may be, or in fun.
 OWN, APART = "lasting own", "lasting apart"
 _APART = frozenset({"sign others early", "sign past early", "sign perhaps early", "sign joke"})
 #: The threshold of a wish that does not say that it is for always, nor to whom it matters.
