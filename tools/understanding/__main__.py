@@ -26,7 +26,7 @@ from lamina.language.features import Seen
 from lamina.language.hearing import hear
 from lamina.language.rulebook import rulebook
 from lamina.language.sorts import LEFT, Second, Sort, Sorter
-from lamina.language.understanding import ONCE, Act, Listener
+from lamina.language.understanding import ONCE, PLAIN, Act, Listener
 from tools.understanding import rows as data
 from tools.understanding.rows import LANGUAGES, Row
 from tools.understanding.train import fit, read_twice, save, seen
@@ -36,6 +36,8 @@ FOLDS = 3
 #: So many things heard are worth one message that is taken for what it is not. Ours are near misses, written
 #: to be taken for something.
 PRICE = 3.2
+#: Whoever says one plain thing of themselves expects it to be known: what is kept in vain is seen and taken back.
+PRICES = {PLAIN: 1.0}
 #: No threshold is lower than this, whatever the sentences say: a false wish changes every answer.
 FLOOR, FLOORS = 300, {Sort.SET: 900, ONCE: 1900, Sort.CORRECT: 500}
 _HEARD = {"self_fact": Sort.LASTING}
@@ -181,7 +183,7 @@ def _thresholds(scored: Sequence[Scored], price: float = PRICE) -> dict[str, int
                 gain = (
                     float(taken.sort is one.wanted)
                     if not one.is_left
-                    else -price * _WEIGHS.get(taken.sort, 1)
+                    else -PRICES.get(taken.limit, price) * _WEIGHS.get(taken.sort, 1)
                 )
                 weighed.setdefault(taken.limit, []).append((taken.margin, gain))
     found = {}

@@ -28,6 +28,9 @@ _CLAUSES = 16
 #: The thresholds of statements that begin with their speaker, and of those about somebody else, the past,
 #: what may be, or in fun.
 OWN, APART = "lasting own", "lasting apart"
+#: The threshold of one short statement that is the whole message: "I live in Oslo." is what it says.
+PLAIN = "lasting plain"
+_PLAIN_LONGEST, _PLAIN_LETTER = 60, 20  #: characters, and of a writing whose characters say more
 _APART = frozenset({"sign others early", "sign past early", "sign perhaps early", "sign joke"})
 #: The threshold of a wish that does not say that it is for always, nor to whom it matters.
 ONCE = "set once"
@@ -50,6 +53,7 @@ _END = "。．.!！?？"
 _QUOTED = re.compile(r"(?<![a-z0-9])'[^'\n]{8,}'(?![a-z])")
 _HAN = re.compile("[\u3400-\u9fff]")
 _LETTER = re.compile(r"[^\W_]")
+_DENSE = re.compile("[\u0e01-\u0e2e\u3400-\u9fff]")
 
 
 @cache
@@ -160,11 +164,21 @@ class Listener:
             led = "own" not in signs and opens_with(
                 "others", self.hearing.said[sentence.start : sentence.end]
             )
-            return APART if signs & _APART or led else OWN if "own" in signs else part.sort
+            if signs & _APART or led:
+                return APART
+            return part.sort if "own" not in signs else PLAIN if self._is_plain(part) else OWN
         if part.sort is Sort.SET:
             others = signs & {"sign others early", "sign cite early"}
             return part.sort if signs & {"sign tells", "cue lasts"} and not others else ONCE
         return part.sort
+
+    def _is_plain(self, part: _Part) -> bool:
+        """Whether a part is all that the message says, and short."""
+        said = self.hearing.said.strip(_EDGES + _END)
+        longest = _PLAIN_LETTER if _DENSE.search(said) else _PLAIN_LONGEST
+        return (
+            len(self.hearing.sentences) == 1 and part.end - part.start >= len(said) and len(said) <= longest
+        )
 
     def _is_excluded(self, part: _Part) -> bool:
         """Quoted, supposed, reported, played or asked: none of it is the speaker's own statement."""
