@@ -27,6 +27,14 @@ ORDINARY = [
     "แปลประโยคนี้เป็นอังกฤษที: จำไว้ว่าฉันรักทะเล",
     "如果我住在冰岛，一个月要花多少钱？",
     "今天好累喔",
+    "# bot.yaml\ntone: formal\nlanguage: fr\nis the indentation right",
+    "Role play with me: I'm a duke and you are my butler.",
+    "write a letter to my landlord saying I live below the pipe",
+    "our plumber is vegetarian and lives on a barge",
+    "บ้านอยู่ริมทะเลจะชื้นไหม",
+    "โฆษณาบอกว่าจำเบอร์นี้ไว้ให้ดี",
+    "左撇子打網球有優勢嗎",
+    "扮演一下，我是住在城堡裡的國王",
 ]
 
 

@@ -3,9 +3,9 @@
     python -m tools.understanding gather FOLDER… [--judges PATH…]   sentences (TSV) into the tree
     python -m tools.understanding train [--dev FOLDER] [--curve]    the model into the package, with figures
 
-`gather` leaves out near-duplicates of the texts of lists that judge. `train` sets the thresholds so that few
-enough sentences that are to be left alone are taken for something, across folds by writer and in the lists of
-`--dev` (utterances.<language>.jsonl), whichever is stricter.
+`gather` leaves out near-duplicates of the texts of lists that judge; `--add` keeps what is in the tree.
+`train` sets the thresholds where what is heard outweighs what is taken for what it is not, across folds by
+writer; the lists of `--dev` (utterances.<language>.jsonl) are only looked at.
 """
 
 from __future__ import annotations
@@ -19,65 +19,60 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from lamina.language.features import Hashes
-from lamina.language.sorts import LEFT, Sort, Sorter
-from lamina.language.understanding import OWN, is_own
-from lamina.language.view import view_of
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.language.features import Seen
+from lamina.language.hearing import hear
+from lamina.language.rulebook import rulebook
+from lamina.language.sorts import LEFT, Second, Sort, Sorter
+from lamina.language.understanding import ONCE, PLAIN, Act, Listener
 from tools.understanding import rows as data
 from tools.understanding.rows import LANGUAGES, Row
-from tools.understanding.train import fit, save, seen
+from tools.understanding.train import fit, read_twice, save, seen
 
 MODEL = Path("src/lamina/language/data/sorts.bin")
 FOLDS = 3
-#: Of the sentences that are to be left alone, so many in a thousand may be taken for each sort. Ours are near
-#: misses, written to be taken for something; those of a list by somebody else are as people talk.
-NEAR_MISSES = {
-    OWN: 130,
-    Sort.LASTING: 50,
-    Sort.REMEMBER: 14,
-    Sort.SET: 16,
-    Sort.TEMPORARY: 8,
-    Sort.FORGET: 10,
-    Sort.CORRECT: 16,
-}
-#: No threshold is lower than this, whatever the lists say, which are small.
-FLOORS = {
-    OWN: 300,
-    Sort.LASTING: 800,
-    Sort.REMEMBER: 450,
-    Sort.SET: 750,
-    Sort.TEMPORARY: 700,
-    Sort.FORGET: 450,
-    Sort.CORRECT: 550,
-}
-ORDINARY = {OWN: 40, Sort.LASTING: 20}
+#: So many things heard are worth one message that is taken for what it is not. Ours are near misses, written
+#: to be taken for something.
+PRICE = 3.2
+#: Whoever says one plain thing of themselves expects it to be known: what is kept in vain is seen and taken back.
+PRICES = {PLAIN: 1.0}
+#: No threshold is lower than this, whatever the sentences say: a false wish changes every answer.
+FLOOR, FLOORS = 300, {Sort.SET: 900, ONCE: 1900, Sort.CORRECT: 500}
 _HEARD = {"self_fact": Sort.LASTING}
+#: Nothing comes of these by themselves: a yes answers a question, and what is not known cannot be changed.
+_WEIGHS = {Sort.CORRECT: 0.25}  #: only where it fits something that is known
+_HARMLESS = (Sort.CONFIRM, Sort.REJECT, Sort.FORGET)
+
+
+class Taken(NamedTuple):
+    """A part of a message that would be acted on if its margin were enough."""
+
+    limit: str  #: the name of the threshold that it has to pass
+    sort: Sort
+    margin: int
 
 
 class Scored(NamedTuple):
-    """A sentence, what it is (None for ordinary talk of whatever sort), and what the model says of it."""
+    """A message, what it is (None for ordinary talk of whatever sort), and what is heard in it."""
 
     language: str
     wanted: Sort | None
-    scores: dict[Sort, int]
-    own: bool  #: it begins with its speaker
-
-    @property
-    def best(self) -> Sort:
-        return max(self.scores, key=lambda sort: self.scores[sort])
-
-    @property
-    def margin(self) -> int:
-        return self.scores[self.best] - max(self.scores[one] for one in LEFT)
-
-    @property
-    def limit(self) -> str:
-        """The name of the threshold that it has to pass."""
-        return OWN if self.own and self.best is Sort.LASTING else self.best
+    best: Sort  #: what it is as a whole
+    heard: tuple[Taken, ...]
+    text: str
 
     @property
     def is_left(self) -> bool:
         return self.wanted is None or self.wanted in LEFT
+
+    def is_right(self, thresholds: dict[str, int]) -> bool:
+        """Whether what is asked for is heard, or nothing where nothing is asked for."""
+        found = [one.sort for one in self.heard if one.margin >= thresholds.get(one.limit, FLOOR)]
+        if self.is_left:
+            return all(one in _HARMLESS for one in found)
+        return self.wanted in found
 
 
 def main() -> None:
@@ -85,13 +80,14 @@ def main() -> None:
     steps = parser.add_subparsers(dest="step", required=True)
     gather = steps.add_parser("gather")
     gather.add_argument("folders", type=Path, nargs="+")
+    gather.add_argument("--add", action="store_true", help="to the sentences in the tree")
     gather.add_argument("--judges", type=Path, nargs="*", default=[])
     train = steps.add_parser("train")
     train.add_argument("--dev", type=Path)
     train.add_argument("--curve", action="store_true")
     chosen = parser.parse_args()
     if chosen.step == "gather":
-        found = data.gather(chosen.folders)
+        found = data.gather(chosen.folders, data.read() if chosen.add else [])
         kept = data.apart(found, data.judging(chosen.judges))
         data.write(kept)
         count = Counter(row.language for row in kept)
@@ -104,72 +100,100 @@ def main() -> None:
 
 def make(rows: Sequence[Row], dev: Path | None, *, curve: bool) -> None:
     """Train, judge, choose thresholds, write the model and print its figures."""
+    written, rows = len(rows), [*rows, *data.with_speaker(rows)]
     inputs = seen(rows)
-    folded = _across_folds(rows, inputs)
+    folds = _folds(rows)
+    firsts = [_fitted(rows, inputs, [at for at in range(len(rows)) if at not in held]) for held in folds]
+    unread = np.zeros((len(rows), len(Sort)), dtype=np.int64)
+    for first, held in zip(firsts, folds, strict=True):
+        for at in held:
+            unread[at] = first.first(inputs[at].hashes)
+    folded: list[Scored] = []
+    for first, held in zip(firsts, folds, strict=True):
+        second = _second(rows, inputs, unread, [at for at in range(len(rows)) if at not in held])
+        model = replace(first, second=second)
+        folded += [
+            _heard(model, rows[at].language, rows[at].sort, rows[at].text)
+            for at in sorted(held)
+            if at < written
+        ]
+
     print("across folds, sentences of writers' batches that were not trained on:")
     _table(folded)
     _confusion(folded)
-    model = fit(inputs, [row.sort for row in rows])
-    unseen = _dev(model, dev) if dev else []
-    thresholds = _thresholds(folded, unseen)
-    model = replace(model, thresholds=thresholds)
-    for name, scored in (("folds", folded), ("dev", unseen)):
-        _decided(name, scored, thresholds)
+    thresholds = _thresholds(folded)
+    _decided("folds", folded, thresholds)
+    _by_sort(folded, thresholds)
+    everything = range(len(rows))
+    model = replace(_fitted(rows, inputs, everything), thresholds=thresholds)
+    model = replace(model, second=_second(rows, inputs, unread, everything))
+    _decided("dev", _dev(model, dev) if dev else [], thresholds)
     if curve:
         _curve(rows, inputs)
-    card = {"version": 1, "rows": len(rows), "data": data.digest(rows)}
+    card = {"version": 2, "rows": len(rows), "data": data.digest(rows)}
     save(model, MODEL, card)
     print(f"{MODEL}: {MODEL.stat().st_size:,} bytes; thresholds {thresholds}")
 
 
-def _across_folds(rows: Sequence[Row], inputs: Sequence[Hashes]) -> list[Scored]:
+def _folds(rows: Sequence[Row]) -> list[set[int]]:
+    """The places of the rows, a third each, those of a writer's batch together."""
     groups = sorted({row.writer for row in rows})
     random.Random(1).shuffle(groups)
-    scored: list[Scored] = []
-    for fold in range(FOLDS):
-        held = {one for at, one in enumerate(groups) if at % FOLDS == fold}
-        train = [at for at, row in enumerate(rows) if row.writer not in held]
-        if not held or not train:
-            continue
-        model = fit([inputs[at] for at in train], [rows[at].sort for at in train])
-        scored += [
-            Scored(row.language, row.sort, model.scores(inputs[at]), _begins_with_speaker(row.text))
-            for at, row in enumerate(rows)
-            if row.writer in held
-        ]
-    return scored
+    fold = {group: number % FOLDS for number, group in enumerate(groups)}
+    return [{at for at, row in enumerate(rows) if fold[row.writer] == one} for one in range(FOLDS)]
 
 
-def _begins_with_speaker(text: str) -> bool:
-    return is_own(view_of(text).text)
+def _fitted(rows: Sequence[Row], inputs: Sequence[Seen], places: Sequence[int]) -> Sorter:
+    return fit([inputs[at].hashes for at in places], [rows[at].sort for at in places])
+
+
+def _second(
+    rows: Sequence[Row], inputs: Sequence[Seen], unread: NDArray[np.int64], places: Sequence[int]
+) -> Second:
+    signs, labels = [inputs[at].signs for at in places], [rows[at].sort for at in places]
+    return read_twice(unread[list(places)], signs, labels)
+
+
+def _heard(model: Sorter, language: str, wanted: Sort | None, text: str) -> Scored:
+    """What is heard in a message where every margin is enough."""
+    hearing = hear(text, rulebook())
+    listener = Listener(hearing, model=replace(model, thresholds={}))
+    parts = [one for one in listener.parts() if listener.act(one) is Act.ACT]
+    heard = tuple(Taken(listener.limit(one), one.sort, one.margin(one.sort)) for one in parts)
+    return Scored(language, wanted, listener.part(0, len(hearing.said)).sort, heard, text)
 
 
 def _dev(model: Sorter, folder: Path) -> list[Scored]:
     scored: list[Scored] = []
     for language in LANGUAGES:
         lines = (folder / f"utterances.{language}.jsonl").read_text("utf-8").splitlines()
-        found = [json.loads(line) for line in lines if line.strip()]
-        inputs = seen([Row(language, Sort.CHAT, "", row["text"]) for row in found])
-        for row, hashes in zip(found, inputs, strict=True):
+        for row in (json.loads(line) for line in lines if line.strip()):
             label = row["label"]
             wanted = None if label == "none" else _HEARD.get(label) or Sort(label)
-            scored.append(Scored(language, wanted, model.scores(hashes), _begins_with_speaker(row["text"])))
+            scored.append(_heard(model, language, wanted, row["text"]))
     return scored
 
 
-def _thresholds(folded: Sequence[Scored], unseen: Sequence[Scored]) -> dict[str, int]:
-    """For each sort the margin above which few enough sentences are that are to be left alone."""
-    found: dict[str, int] = {}
-    for name, near in NEAR_MISSES.items():
-        limits = [FLOORS[name]]
-        for scored, alarms in ((folded, near), (unseen, ORDINARY.get(name, 0))):
-            plain = [one for one in scored if one.is_left]
-            if name in (OWN, Sort.LASTING):
-                plain = [one for one in plain if one.own is (name == OWN)]
-            wrong = sorted((one.margin for one in plain if one.limit == name), reverse=True)
-            allowed = len(plain) * alarms // 1000
-            limits.append(wrong[allowed] + 1 if len(wrong) > allowed else 0)
-        found[name] = max(limits)
+def _thresholds(scored: Sequence[Scored], price: float = PRICE) -> dict[str, int]:
+    """For each name the margin from which on what is right outweighs what is wrong."""
+    weighed: dict[str, list[tuple[int, float]]] = {}
+    for one in scored:
+        for taken in one.heard:
+            if taken.sort not in _HARMLESS or not one.is_left:
+                gain = (
+                    float(taken.sort is one.wanted)
+                    if not one.is_left
+                    else -PRICES.get(taken.limit, price) * _WEIGHS.get(taken.sort, 1)
+                )
+                weighed.setdefault(taken.limit, []).append((taken.margin, gain))
+    found = {}
+    for name, each in sorted(weighed.items()):
+        best, total, at = 0.0, 0.0, 1 << 20
+        for margin, gain in sorted(each, key=lambda pair: (-pair[0], pair[1])):
+            total += gain
+            if total > best:
+                best, at = total, margin
+        found[name] = max(FLOORS.get(name, FLOOR), at)
     return found
 
 
@@ -197,25 +221,30 @@ def _decided(name: str, scored: Sequence[Scored], thresholds: dict[str, int]) ->
     """What comes of the thresholds: hits by language, and what is left alone."""
     for language in LANGUAGES:
         own = [one for one in scored if one.language == language]
-        hits = [one for one in own if not one.is_left]
-        plain = [one for one in own if one.is_left]
-        right = sum(one.best is one.wanted and one.margin >= thresholds.get(one.limit, 0) for one in hits)
-        left = sum(one.best in LEFT or one.margin < thresholds.get(one.limit, 0) for one in plain)
+        hits = [one.is_right(thresholds) for one in own if not one.is_left]
+        plain = [one.is_right(thresholds) for one in own if one.is_left]
         if hits and plain:
             print(
-                f"{name} {language}: {100 * right / len(hits):5.1f} % of {len(hits)} taken for what they are,"
-                f" {100 * left / len(plain):5.1f} % of {len(plain)} left alone"
+                f"{name} {language}: {100 * sum(hits) / len(hits):5.1f} % of {len(hits)} taken for what they"
+                f" are, {100 * sum(plain) / len(plain):5.1f} % of {len(plain)} left alone"
             )
 
 
-def _curve(rows: Sequence[Row], inputs: Sequence[Hashes]) -> None:
-    """How the share that is right grows with the data."""
+def _by_sort(scored: Sequence[Scored], thresholds: dict[str, int]) -> None:
+    """The share of each sort that is heard, and of what is left alone for each sort that it is."""
+    for sort in Sort:
+        own = [one.is_right(thresholds) for one in scored if one.wanted is sort]
+        print(f"  {sort:14}{100 * sum(own) / max(1, len(own)):6.1f} % of {len(own)}")
+
+
+def _curve(rows: Sequence[Row], inputs: Sequence[Seen]) -> None:
+    """How the share that is right grows with the data, by letters alone."""
     order = list(range(len(rows)))
     random.Random(2).shuffle(order)
     held, pool = order[: len(order) // 5], order[len(order) // 5 :]
     for share in (10, 25, 50, 100):
         part = pool[: len(pool) * share // 100]
-        model = fit([inputs[at] for at in part], [rows[at].sort for at in part])
+        model = _fitted(rows, inputs, part)
         right = {language: [0, 0] for language in LANGUAGES}
         for at in held:
             scores = model.scores(inputs[at])

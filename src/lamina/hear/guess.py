@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lamina.language.acknowledge import acknowledge, language_for
+from lamina.language.clauses import UNSAID
+from lamina.language.framing import asks_anywhere
+from lamina.language.hearing import hear
 from lamina.language.infer import EARLIER, infer
 from lamina.language.layering import correction_in, expertise_in
 from lamina.layers.procedures import Procedures
@@ -30,7 +33,7 @@ def voice(caller: Caller, text: str) -> tuple[Language, str]:
 def with_guesses(caller: Caller, text: str, heard: Heard) -> Heard:
     """Stage what the message lets one guess about the person, surely enough."""
     store, config = caller.store, caller.store.config
-    if any(one.code.startswith("privacy_") for one in heard.receipts):
+    if any(one.code.startswith("privacy_") for one in heard.receipts) or _is_about_a_text(caller, text):
         return heard
     guesses = [
         one
@@ -53,6 +56,12 @@ def with_guesses(caller: Caller, text: str, heard: Heard) -> Heard:
         receipts=(*heard.receipts, *staged),
         acknowledgement="\n".join([*filter(None, [heard.acknowledgement]), *told]),
     )
+
+
+def _is_about_a_text(caller: Caller, text: str) -> bool:
+    """Whether a message asks, or hands something over: what it says of length or tone is about that."""
+    said = hear(text, caller.store.ruleset.rules).said
+    return UNSAID in said or asks_anywhere(said)
 
 
 def with_lessons(caller: Caller, text: str, heard: Heard) -> Heard:

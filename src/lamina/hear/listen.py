@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
@@ -29,6 +30,8 @@ _ANSWERS = (Sort.CONFIRM, Sort.REJECT)
 _POINTS_BACK = (Sort.FORGET, Sort.CORRECT)
 
 
+#: Sorts whose words stand for themselves in an entry.
+_WISHES = (Sort.SET, Sort.TEMPORARY)
 _SORTS = {
     Action.REMEMBER: Sort.REMEMBER,
     Action.SET: Sort.SET,
@@ -39,6 +42,9 @@ _SORTS = {
 #: Orders whose words can be those of another: "don't remember the porridge thing any more".
 _MIXED_UP = (Action.REMEMBER, Action.WITHHOLD)
 _TIMED = (Action.REMEMBER, Action.SET)
+#: How much longer what stands before a note is than the note, where the note is not what was meant.
+_LOST = 1.2
+_CLAUSE = re.compile(r"[,，、;；:：.!]|(?<=[ก-๎]) (?=[ก-๎])|(?<=[\u3400-\u9fff]) ")
 
 
 def second_opinion(
@@ -54,7 +60,7 @@ def second_opinion(
         doubted = doubt(hearing, one.span, sort, examples) if (sort := _SORTS.get(one.action)) else None
         if doubted is None:
             made.append(one)
-        elif named or not doubted.vetoed:
+        elif not doubted.in_jest and (named or not doubted.vetoed):
             made.append(_reread(caller, hearing, one, doubted))
     return made
 
@@ -72,6 +78,7 @@ def _reread(caller: Caller, hearing: Hearing, command: Command, doubted: Doubt) 
             text=typed,
             rule="heard_forget",
         )
+    command = _fuller(hearing, command)
     if command.action in _TIMED and command.lifetime is None and doubted.timed:
         sure = doubted.instead is Sort.TEMPORARY
         found = lifetime_in(view_of(said_around(hearing, command.span)).text, day_of(caller))
@@ -81,11 +88,26 @@ def _reread(caller: Caller, hearing: Hearing, command: Command, doubted: Doubt) 
     return command
 
 
+def _fuller(hearing: Hearing, command: Command) -> Command:
+    """A note that would lose what its sentence says before the request is the whole sentence.
+
+    "I'm on crutches, keep that in mind when you plan routes": what is to be kept stands first.
+    """
+    if command.action is not Action.REMEMBER or not is_note(command.key) or not command.value:
+        return command
+    typed = said_around(hearing, command.span)
+    before, found, _ = typed.partition(command.value)
+    if not found or len(before) < _LOST * len(command.value) or not _CLAUSE.search(before.strip()):
+        return command
+    return replace(command, value=typed, text=typed, key=note_key(typed))
+
+
 def listened(
     caller: Caller, hearing: Hearing, asked: Sequence[Command], examples: Sequence[Example]
 ) -> list[Command]:
     """The commands and statements in a message beside those that rules found, in order."""
     parts = understand(hearing, [one.span for one in asked], examples)
+    parts = [_whole(hearing, part) if part.sort in _WISHES else part for part in parts]
     today = day_of(caller)
     made: list[Command] = []
     for at, part in enumerate(parts):
@@ -99,6 +121,11 @@ def listened(
         made += found
     kept = {view_of(one.value or "").text for one in [*asked, *made] if one.action is Action.REMEMBER}
     return [one for one in made if one.action is not Action.NOTE or view_of(one.value or "").text not in kept]
+
+
+def _whole(hearing: Hearing, part: Understood) -> Understood:
+    """A wish is kept with its whole sentence: what it is about may stand in the clause before it."""
+    return replace(part, text=said_around(hearing, part.typed))
 
 
 def day_of(caller: Caller) -> date:

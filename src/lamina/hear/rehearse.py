@@ -25,7 +25,7 @@ def rehearse(caller: Caller, text: str) -> Heard:
     rules = caller.store.ruleset.rules
     plan = plan_of(caller, text, understood(caller.scope, text, None, (), rules))
     hearing = listen_to(text, rules)
-    parts = understand(hearing, examples=taught(caller)) if is_person(caller) else []
+    parts = understand(hearing, examples=taught(caller), explain=True) if is_person(caller) else []
     told = [*_planned(caller, hearing, plan, parts), *_left(plan, parts)]
     return Heard(receipts=(), understood=tuple(told))
 

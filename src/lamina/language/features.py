@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lamina.language.clauses import UNSAID
+from lamina.language.framing import is_own, signs
 from lamina.language.hearing import Hearing
 from lamina.language.phrases import LATIN
 
@@ -23,6 +25,7 @@ WINDOW = 400
 _EDGE = 3  #: how many words, or pairs of characters, of an opening and a closing count by themselves
 _WORD = re.compile(rf"[{LATIN}']+|[\u0e01-\u0e4e]+|[\u3400-\u9fff]|[?!:\x00]")
 _DIGITS = re.compile(r"[0-9]+")
+_SCRIPTS = (("th", re.compile("[\u0e01-\u0e4e]")), ("zh", re.compile("[\u3400-\u9fff]")))
 #: Cues of the rules that say something about a sentence as a whole.
 _CUES = (
     "supposes",
@@ -47,13 +50,21 @@ _CUES = (
 Hashes = NDArray[np.uint32]
 
 
-def features(hearing: Hearing, start: int, end: int) -> Hashes:
-    """The features of a stretch of a message, each once, sorted."""
+class Seen(NamedTuple):
+    """What a model sees of a stretch of a message."""
+
+    hashes: Hashes  #: each once, sorted
+    signs: frozenset[str]  #: what stands for many words: cues of the rules, signs, the language
+
+
+def features(hearing: Hearing, start: int, end: int) -> Seen:
+    """The features of a stretch of a message."""
     end = min(end, start + WINDOW)
     said = _DIGITS.sub("0", hearing.said[start:end].strip())
-    names = [*_words(said), *_cues(hearing, start, end)]
+    signs = [*_cues(hearing, start, end)]
+    names = [*_words(said), *signs]
     hashed = [np.fromiter(map(_hash, names), dtype=np.uint32, count=len(names)), *_stretches(said)]
-    return np.unique(_mixed(np.concatenate(hashed)))
+    return Seen(np.unique(_mixed(np.concatenate(hashed))), frozenset(signs))
 
 
 def _stretches(said: str) -> Iterator[Hashes]:
@@ -108,6 +119,11 @@ def _cues(hearing: Hearing, start: int, end: int) -> Iterator[str]:
         yield "marked"
     if UNSAID in said[start:end]:
         yield "unsaid"
+    for sign in signs(said[start:end].strip()):
+        yield f"sign {sign}"
+    if is_own(said[start:end]):
+        yield "own"
+    yield next((name for name, script in _SCRIPTS if script.search(said, start, end)), "en")
     if hearing.book.any_of("command").match(said, start, end):
         yield "commands"
     size = end - start

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from lamina.language.clauses import UNSAID, filler, languages_of, without_quotations
+from lamina.language.framing import without_pasted
 from lamina.language.rulebook import Rule, Rulebook, packaged
 from lamina.language.view import PAUSE, View, view_of
 
@@ -219,7 +220,7 @@ def _heard(text: str, book: Rulebook) -> Hearing:
     book = book.speaking(languages_of(view))
     said = without_quotations(_FENCE.sub(filler, view.text), book)
     said = _material().sub(_without_material, said)
-    said = _without_what_is_handed_over(said, view, book)
+    said = without_pasted(_without_what_is_handed_over(said, view, book))
     return Hearing(view, said, book, tuple(sentences_of(said)))
 
 

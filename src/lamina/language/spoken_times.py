@@ -100,6 +100,7 @@ def _counted(said: str) -> Iterator[Lifetime]:
             yield Lifetime(f"{_number(found)}{unit}", found.span())
     for found in _tables()["months"].finditer(said):
         yield Lifetime(f"{30 * _number(found)}d", found.span())
+    yield from _found(said, "next_unit_hour", "1h")
     for name, days in _DAYS.items():
         yield from _found(said, name, f"{days}d")
 

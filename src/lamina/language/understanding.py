@@ -12,10 +12,11 @@ from functools import cache
 
 from lamina.language.clauses import UNSAID
 from lamina.language.examples import Example, told_sort
-from lamina.language.features import Hashes, features, named
+from lamina.language.features import Seen, features, named
+from lamina.language.framing import asks_anywhere, is_played, opens_with
 from lamina.language.hearing import Hearing, Sentence
 from lamina.language.rulebook import packaged
-from lamina.language.sorts import LEFT, Sort, sorter
+from lamina.language.sorts import LEFT, Sort, Sorter, sorter
 from lamina.language.view import PAUSE
 
 #: A message of more sentences than this is a paste: only rules look for commands in it.
@@ -24,10 +25,19 @@ SENTENCES = 24
 LONGEST = 2400
 #: How many clauses of a long sentence are looked at one by one.
 _CLAUSES = 16
-#: How much less a sentence that begins with its speaker is taken for one about others.
-_NOT_OTHERS = 1500
-#: The threshold of statements that begin with their speaker.
-OWN = "lasting own"
+#: The thresholds of statements that begin with their speaker, and of those about somebody else, the past,
+#: what may be, or in fun.
+OWN, APART = "lasting own", "lasting apart"
+#: The threshold of one short statement that is the whole message: "I live in Oslo." is what it says.
+PLAIN = "lasting plain"
+_PLAIN_LONGEST, _PLAIN_LETTER = 60, 20  #: characters, and of a writing whose characters say more
+_APART = frozenset({"sign others early", "sign past early", "sign perhaps early", "sign joke"})
+#: The threshold of a wish that does not say that it is for always, nor to whom it matters.
+ONCE = "set once"
+#: What a sentence or a message may be as a whole, so that its clauses are no word of the speaker.
+_FRAMES = (Sort.TASK, Sort.QUESTION, Sort.HYPOTHETICAL, Sort.QUOTE)
+#: How far a frame may be ahead of everything that asks for something before no clause in it counts.
+_FRAMED = 1500
 #: A sentence longer than this may have one clause that counts.
 _LONG = 60
 #: How far into a correction somebody else may be named whose words it reports.
@@ -43,21 +53,12 @@ _END = "。．.!！?？"
 _QUOTED = re.compile(r"(?<![a-z0-9])'[^'\n]{8,}'(?![a-z])")
 _HAN = re.compile("[\u3400-\u9fff]")
 _LETTER = re.compile(r"[^\W_]")
+_DENSE = re.compile("[\u0e01-\u0e2e\u3400-\u9fff]")
 
 
 @cache
 def _never_forgets() -> re.Pattern[str]:
     return re.compile("|".join(tomllib.loads(packaged("manners"))["never_forgets"]["phrases"]))
-
-
-@cache
-def _own() -> re.Pattern[str]:
-    return re.compile("|".join(tomllib.loads(packaged("manners"))["own"]["phrases"]))
-
-
-def is_own(said: str) -> bool:
-    """Whether a folded sentence begins as one about its speaker, their family, animals or things does."""
-    return _own().match(said) is not None
 
 
 class Act(StrEnum):
@@ -90,7 +91,7 @@ class _Part:
     start: int
     end: int
     scores: dict[Sort, int]
-    seen: Hashes
+    seen: Seen
 
     @property
     def sort(self) -> Sort:
@@ -98,6 +99,12 @@ class _Part:
 
     def margin(self, sort: Sort) -> int:
         return self.scores[sort] - max(self.scores[one] for one in LEFT)
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether it is clearly a task, a question or a quotation, and not what it is made of."""
+        asks = max(score for sort, score in self.scores.items() if sort not in LEFT)
+        return max(self.scores[one] for one in _FRAMES) - asks >= _FRAMED
 
 
 def is_paste(hearing: Hearing) -> bool:
@@ -108,17 +115,18 @@ def is_paste(hearing: Hearing) -> bool:
 class Listener:
     """A message as a model hears it; `examples` are what the person said of earlier ones."""
 
-    def __init__(self, hearing: Hearing, examples: Sequence[Example] = ()) -> None:
+    def __init__(
+        self, hearing: Hearing, examples: Sequence[Example] = (), model: Sorter | None = None
+    ) -> None:
         self.hearing, self._examples = hearing, examples
-        self._model = sorter()
+        self._model = model or sorter()
+        self._played = is_played(hearing.said)
 
     def part(self, start: int, end: int) -> _Part:
         seen = features(self.hearing, start, end)
         scores = self._model.scores(seen)
         if told := told_sort(self.hearing.view.slice(start, end), self._examples):
             scores |= {told: max(scores.values()) + _TOLD}
-        elif is_own(self.hearing.said[start:end]):  # what begins with its speaker is hardly about others
-            scores |= {Sort.THIRD: scores[Sort.THIRD] - _NOT_OTHERS}
         return _Part(start, end, scores, seen)
 
     def parts(self) -> list[_Part]:
@@ -132,6 +140,8 @@ class Listener:
         whole = self.part(sentence.start, sentence.end)
         if self.act(whole) is Act.ACT or sentence.end - sentence.start <= _LONG:
             return whole
+        if whole.is_frame:
+            return whole
         windows = [self.part(*span) for span in _windows(self.hearing, sentence)]
         sure = [one for one in windows if one.sort not in LEFT and self.act(one) is Act.ACT]
         return max(sure, key=lambda one: (one.margin(one.sort), one.end - one.start), default=whole)
@@ -142,43 +152,67 @@ class Listener:
         if sort in LEFT or self._is_excluded(part):
             return Act.LEAVE
         limits = self._model.thresholds
-        if margin >= limits.get(self._limit(part), 0):
+        if margin >= limits.get(self.limit(part), 0):
             return Act.ACT
         return Act.ASK if margin >= limits.get(f"ask {sort}", 1 << 30) else Act.LEAVE
 
-    def _limit(self, part: _Part) -> str:
-        """The name of the threshold for a part; a statement that begins with its speaker needs less."""
-        own = part.sort is Sort.LASTING and is_own(self.hearing.said[part.start : part.end])
-        return OWN if own else part.sort
+    def limit(self, part: _Part) -> str:
+        """The name of the threshold for a part: who it is about, and whether it is for always, count."""
+        signs = part.seen.signs
+        if part.sort is Sort.LASTING:
+            sentence = self.hearing.sentence_at(part.start)
+            led = "own" not in signs and opens_with(
+                "others", self.hearing.said[sentence.start : sentence.end]
+            )
+            if signs & _APART or led:
+                return APART
+            return part.sort if "own" not in signs else PLAIN if self._is_plain(part) else OWN
+        if part.sort is Sort.SET:
+            others = signs & {"sign others early", "sign cite early"}
+            return part.sort if signs & {"sign tells", "cue lasts"} and not others else ONCE
+        return part.sort
+
+    def _is_plain(self, part: _Part) -> bool:
+        """Whether a part is all that the message says, and short."""
+        said = self.hearing.said.strip(_EDGES + _END)
+        longest = _PLAIN_LETTER if _DENSE.search(said) else _PLAIN_LONGEST
+        return (
+            len(self.hearing.sentences) == 1 and part.end - part.start >= len(said) and len(said) <= longest
+        )
 
     def _is_excluded(self, part: _Part) -> bool:
-        """Quoted, supposed, reported or asked: none of it is the speaker's own statement."""
+        """Quoted, supposed, reported, played or asked: none of it is the speaker's own statement."""
         hearing, sentence = self.hearing, self.hearing.sentence_at(part.start)
         said = hearing.said[part.start : part.end]
-        if part.sort is Sort.LASTING:
-            asked = sentence.marked and part.end >= sentence.end
-            quoted = UNSAID in said or _QUOTED.search(said) is not None
-            return (
-                asked
-                or quoted
-                or _never_forgets().search(said) is not None
-                or not hearing.is_spoken(sentence, part.end)
-            )
-        if part.sort is Sort.CORRECT:
-            asked = sentence.marked and part.end >= sentence.end
-            lead = _LEAD // 3 if _HAN.search(said) else _LEAD
-            return asked or not hearing.is_spoken(sentence, min(part.end, part.start + lead))
-        if part.sort is Sort.SET:  # "whenever you show me code" supposes nothing
-            asked = sentence.marked and part.end >= sentence.end
-            report = hearing.cue("reports").search(said)
-            reported = report is not None and not hearing.cue("reports_self").search(said[: report.start()])
-            brief = len(said.split()) <= _BRIEF and len(said) <= 8 * _BRIEF  # about one answer, as a rule
-            once = (asked or brief) and not hearing.cue("lasts").search(said)
-            return reported or (once and part.margin(part.sort) < _ASKED_TO_SET)
-        return part.sort is Sort.TEMPORARY and not hearing.is_spoken(sentence, part.start + 1)
+        marked = sentence.marked and part.end >= sentence.end
+        asked = marked or asks_anywhere(hearing.said[sentence.start : sentence.end])
+        doubtful = part.margin(part.sort) < _ASKED_TO_SET
+        match part.sort:
+            case Sort.LASTING:
+                quoted = UNSAID in said or _QUOTED.search(said) is not None
+                own = not quoted and not asked and not self._played and not _never_forgets().search(said)
+                return not own or not hearing.is_spoken(sentence, part.end)
+            case Sort.CORRECT:
+                lead = _LEAD // 3 if _HAN.search(said) else _LEAD
+                return marked or not hearing.is_spoken(sentence, min(part.end, part.start + lead))
+            case Sort.SET:  # "whenever you show me code" supposes nothing
+                report = hearing.cue("reports").search(said)
+                reported = report is not None and not hearing.cue("reports_self").search(
+                    said[: report.start()]
+                )
+                brief = len(said.split()) <= _BRIEF and len(said) <= 8 * _BRIEF  # about one answer, as a rule
+                once = (asked or brief) and not hearing.cue("lasts").search(said)
+                in_fun = self._played or "sign joke" in part.seen.signs
+                return reported or (doubtful and (once or in_fun))
+            case Sort.REMEMBER:
+                in_fun = self._played or "sign joke" in part.seen.signs
+                return doubtful and (asked or in_fun)
+            case Sort.TEMPORARY:
+                return (doubtful and asked) or not hearing.is_spoken(sentence, part.start + 1)
+        return False
 
-    def understood(self, part: _Part) -> Understood:
-        names = named(self.hearing, part.start, part.end)
+    def understood(self, part: _Part, *, explain: bool) -> Understood:
+        names = named(self.hearing, part.start, part.end) if explain else {}
         return Understood(
             sort=part.sort,
             act=self.act(part),
@@ -186,7 +220,7 @@ class Listener:
             margin=part.margin(part.sort),
             timed=part.scores[Sort.TEMPORARY] >= part.scores[part.sort] - _TIMED,
             lasts=part.margin(Sort.LASTING) >= self._model.thresholds.get(Sort.LASTING, 0),
-            because=tuple(self._model.strongest(part.seen, part.sort, names)),
+            because=tuple(self._model.strongest(part.seen.hashes, part.sort, names)) if explain else (),
             span=(part.start, part.end),
             typed=self.hearing.span(part.start, part.end),
         )
@@ -195,7 +229,9 @@ class Listener:
 #: What the person's own word about a sentence is worth, beside the model's.
 _TOLD = 10_000
 #: How far the model must be ahead before it is believed against a rule.
-_VETO, _SWAP = 2500, 600
+_VETO, _SWAP = 1500, 600
+#: What is kept, or obeyed, by itself.
+_KEPT = (Sort.REMEMBER, Sort.SET)
 #: How near it may be to something meant for a time, where a time is named.
 _TIMED = 2500
 #: And how far a question must sound like a request to remember.
@@ -207,6 +243,7 @@ class Doubt:
     """What the model says of a command that a rule found."""
 
     vetoed: bool  #: it is no command at all
+    in_jest: bool  #: it is played or said in fun, whatever it names
     instead: Sort | None  #: it is a command of another sort
     timed: bool  #: it may be meant for a time
 
@@ -219,7 +256,9 @@ def doubt(hearing: Hearing, span: tuple[int, int], sort: Sort, examples: Sequenc
     ahead = part.scores[best] - part.scores[sort]
     margin = own - max(part.scores[one] for one in LEFT)
     asked = sentence.marked and margin < _ASKED
+    in_jest = is_played(hearing.said) or "sign joke" in part.seen.signs
     return Doubt(
+        in_jest=sort in _KEPT and in_jest and margin < _ASKED_TO_SET,
         vetoed=sort is Sort.REMEMBER and (-margin >= _VETO or asked),
         instead=best if best not in LEFT and best is not sort and ahead >= _SWAP else None,
         timed=part.scores[Sort.TEMPORARY] >= part.scores[best] - _TIMED,
@@ -239,14 +278,19 @@ def _sentence_of(hearing: Hearing, span: tuple[int, int]) -> Sentence:
 
 
 def understand(
-    hearing: Hearing, taken: Sequence[tuple[int, int]] = (), examples: Sequence[Example] = ()
+    hearing: Hearing,
+    taken: Sequence[tuple[int, int]] = (),
+    examples: Sequence[Example] = (),
+    *,
+    explain: bool = False,
 ) -> list[Understood]:
     """What each part of a message is, in order; `taken` are stretches of the text that rules made commands
-    of, `examples` what the person said of sentences before. Never raises; linear in the text.
+    of, `examples` what the person said of sentences before; asked to `explain`, it says what speaks for each.
+    Never raises; linear in the text.
     """
     listener = Listener(hearing, examples)
     parts = [one for one in listener.parts() if not _overlaps(hearing.span(one.start, one.end), taken)]
-    return list(_joined(hearing, [listener.understood(one) for one in parts]))
+    return list(_joined(hearing, [listener.understood(one, explain=explain) for one in parts]))
 
 
 def _overlaps(span: tuple[int, int], taken: Sequence[tuple[int, int]]) -> bool:

@@ -1,0 +1,84 @@
+"""Whose words a message holds: pasted, asked and played parts are told from what a person says."""
+
+from __future__ import annotations
+
+import pytest
+
+from lamina.language.clauses import UNSAID
+from lamina.language.framing import is_asked, is_own, is_played, signs, without_pasted
+from lamina.language.hearing import hear
+from lamina.language.rulebook import rulebook
+from lamina.language.view import view_of
+
+
+def said(text: str) -> str:
+    return hear(text, rulebook()).said.replace(UNSAID, "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "const tone = 'formal'; // always formal\nwhy does this not compile",
+        "# app.yaml\ntone: formal\nlanguage: de\nis this valid",
+        "แชต\nเมย์: ต่อไปเรียกเราว่า formal นะ\nบี: ได้เลย formal\nสรุปให้หน่อย",
+        "帮我看看\n---\n以后都用 formal 的语气\n---",
+        "<p>I'm formal and I live in Rome.</p> centre this",
+        "Dear residents, please remember to be formal. Kind regards, the office. So what now",
+    ],
+)
+def test_what_is_pasted_is_nobodys_word(text: str) -> None:
+    assert "formal" not in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tone: formal",
+        "Name: Ana\nTone: formal",
+        "remember tone=formal units=metric",
+        "Dear assistant, please be formal.",
+        "1. be formal\n2. be brief",
+    ],
+)
+def test_what_a_person_writes_in_lines_and_labels_stays_theirs(text: str) -> None:
+    assert "formal" in said(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("is it odd to live on a boat", True),
+        ("how do vegans get iron", True),
+        ("I live on a boat", False),
+        ("can you keep it short from now on", False),
+        ("住在船上会很冷吗", True),
+        ("左撇子是不是比较聪明", True),
+        ("我住在船上", False),
+        ("อยู่บนเรือหนาวมั้ย", True),
+        ("คนกินเจกินอะไรบ้าง", True),
+        ("ผมอยู่บนเรือ", False),
+    ],
+)
+def test_a_question_is_known_without_its_mark(text: str, asked: bool) -> None:
+    assert is_asked(view_of(text).text) is asked
+
+
+def test_a_game_and_a_story_are_no_statements() -> None:
+    assert is_played("let's role play, i'm a knight")
+    assert is_played(view_of("ในเกมผมเป็นนักธนู").text)
+    assert is_played(view_of("你演客人我演店員").text)
+    assert not is_played("i'm a knight of malta")
+
+
+def test_signs_tell_who_is_spoken_of() -> None:
+    assert "others early" in set(signs("my plumber collects stamps"))
+    assert "others early" not in set(signs("i'm a plumber and collect stamps"))
+    assert is_own("i collect stamps")
+    assert not is_own("my neighbour collects stamps")
+
+
+def test_pasting_takes_time_linear_in_the_text() -> None:
+    """Lines, labels and brackets without end are looked at once each."""
+    for piece in ("a: b\n", "{<", "x=", "ก: ", "各位家长", "dear all, ", "=" * 3 + "\n"):
+        text = piece * (60_000 // len(piece))
+        assert len(without_pasted(text)) == len(text)
