@@ -36,7 +36,7 @@ FOLDS = 3
 #: So many things heard are worth one message that is taken for what it is not. Ours are near misses, written
 #: to be taken for something.
 PRICE = 3.2
-#: Whoever says one plain thing of themselves expects it to be known: what is kept in vain is seen and taken back.
+#: Whoever says one plain thing of themselves expects it to be known; what was kept in vain is taken back.
 PRICES = {PLAIN: 1.0}
 #: No threshold is lower than this, whatever the sentences say: a false wish changes every answer.
 FLOOR, FLOORS = 300, {Sort.SET: 900, ONCE: 1900, Sort.CORRECT: 500}
