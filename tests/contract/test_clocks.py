@@ -85,7 +85,7 @@ def test_two_clocks_take_turns(place: Place) -> None:
     assert times == sorted(times)
     many = minds[0].remember_many({"text": f"Line {n} of the list"} for n in range(3))
     assert {minds[0].get(one.ids[0]).created_at for one in many} == {times[-1]}
-    found = minds[0].recall("what is the latest turn of the two servers?", k=3)
+    found = minds[0].recall("what is the latest turn of the two servers?", k=6)
     assert ids[-1] in [hit.id for hit in found.hits]
 
 

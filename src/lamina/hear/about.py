@@ -23,6 +23,8 @@ _LIKE, _WORTH = 0.25, 3.0
 _CLEARLY = 0.75
 #: So much has to speak for a memory before it is meant at all.
 _LEAST = 0.5
+#: Likeness from which on a memory may be meant without a word of it; what is only somewhat like it is not.
+_ALONE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,8 @@ def meant(caller: Caller, words: str) -> list[Fit]:
         Fit(memory, sum(weight({word}) / often[word] for word in shared[one]), like)
         for one, (memory, like) in known.items()
     ]
-    fits = sorted((one for one in fits if one.total >= _LEAST), key=lambda one: (-one.total, one.memory.id))
+    likely = [one for one in fits if one.total >= _LEAST and (one.words > 0 or one.meaning >= _ALONE)]
+    fits = sorted(likely, key=lambda one: (-one.total, one.memory.id))
     return [one for one in fits if one.total >= _CLEARLY * fits[0].total]
 
 

@@ -25,6 +25,8 @@ _PARTS = re.compile(
 )
 #: How much of a part has to be said again before it is the one meant, and how much of the others may be.
 _NAMED, _OTHER = 0.6, 0.25
+#: Letters that may stand beside a word that points; where there are more, something else is named.
+_BESIDE, _NO_POINTER = 14, ("me", "us")
 
 
 def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
@@ -91,8 +93,13 @@ def _gone(caller: Caller, lasting: Sequence[Memory], found: Sequence[Memory], re
 
 def _pointed_at(caller: Caller, command: Command) -> list[Memory]:
     """What was kept last, where words only point at it: "forget it"."""
-    this = caller.store.ruleset.rules.any_of("cue", "this")
-    return latest(caller) if this.search(folded(command.text)) else []
+    said = folded(command.text)
+    pointers = caller.store.ruleset.rules.any_of("cue", "this").finditer(said)
+    longest = max((one[0] for one in pointers if one[0] not in _NO_POINTER), key=len, default="")
+    beside = len(said) - len(longest)
+    return (
+        latest(caller) if len(longest) > 1 and beside <= (_BESIDE if said.isascii() else _BESIDE // 2) else []
+    )
 
 
 def _saying(caller: Caller, words: str) -> list[Memory]:

@@ -176,9 +176,7 @@ class Listener:
         """Whether a part is all that the message says, and short."""
         said = self.hearing.said.strip(_EDGES + _END)
         longest = _PLAIN_LETTER if _DENSE.search(said) else _PLAIN_LONGEST
-        return (
-            len(self.hearing.sentences) == 1 and part.end - part.start >= len(said) and len(said) <= longest
-        )
+        return len(said) <= min(longest, part.end - part.start)
 
     def _is_excluded(self, part: _Part) -> bool:
         """Quoted, supposed, reported, played or asked: none of it is the speaker's own statement."""

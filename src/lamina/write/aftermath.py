@@ -12,7 +12,7 @@ from lamina.storage.database import Database
 from lamina.write.audit_files import Mirror
 from lamina.write.learning_files import Learnings
 from lamina.write.parts import Parts
-from lamina.write.settled_files import forgotten_turns, take_out
+from lamina.write.settled_files import take_out
 from lamina.write.tally import Answered, Reads, Tally
 from lamina.write.unit_of_work import UnitOfWork
 
@@ -45,7 +45,7 @@ class Aftermath:
             self.tally.follow(unit)
         if self.listeners:
             self.publish([event for unit in units for _, event in unit.told])
-        gone = forgotten_turns(units) if self._root is not None else []
+        gone = [one for unit in units for one in unit.forgotten_turns]
         return take_out(self._root, gone) if self._root is not None and gone else []
 
     def publish(self, events: Sequence[Event]) -> None:

@@ -12,29 +12,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from lamina.errors import Conflict, LaminaError
-from lamina.model import HistoryOp, Layer, Memory, State
+from lamina.model import Memory
 from lamina.similarity.repeats import Telling, statements, telling_of
 from lamina.text.decision_entries import Decision, DecisionFile
 from lamina.text.sealed_page import sealed, unsealed
 from lamina.workspace.files import files_in, read_file, replace_file
 from lamina.workspace.locks import locked
-from lamina.write.unit_of_work import UnitOfWork
 
 _log = logging.getLogger("lamina.engine")
 _FOLDERS = ("memory", "memory/recent", "memory/projects", "memory/archive", "second-brain/summaries")
 _MOSTLY = 0.6  #: of the terms of a line or of a statement; from there on one tells the other
 _ATTEMPTS, _WAIT_S = 20, 5.0
 _ITEM = re.compile(r"\s*- ")
-
-
-def forgotten_turns(units: Iterable[UnitOfWork]) -> list[Memory]:
-    """The turns that some changes put aside."""
-    steps = [step for unit in units for step in unit.done]
-    return [
-        one
-        for op, one in steps
-        if op is HistoryOp.DELETE and one.layer is Layer.WORKING and one.state is State.SOFT_DELETED
-    ]
 
 
 def take_out(root: Path, gone: Sequence[Memory]) -> list[str]:

@@ -125,6 +125,15 @@ class UnitOfWork:
         self.unlearnt, self.unlinked = before.unlearnt, before.unlinked
 
     @property
+    def forgotten_turns(self) -> list[Memory]:
+        """The turns that this change put aside."""
+        return [
+            one
+            for op, one in self.done
+            if op is HistoryOp.DELETE and one.layer is Layer.WORKING and one.state is State.SOFT_DELETED
+        ]
+
+    @property
     def memories(self) -> Memories:
         return Memories(self.transaction)
 
