@@ -23,7 +23,7 @@ OURS = str(Path(lamina.__file__).parent)
 VERBS: dict[str, tuple[int, int, Callable[[ScopedMemory, int], Any]]] = {
     "remember": (56, 22, lambda memory, number: memory.remember(f"Ana has {number} bees")),
     "recall": (47, 19, lambda memory, _: memory.recall("how many bees?")),
-    "hear": (96, 33, lambda memory, number: memory.hear(f"I prefer {number} cups of tea")),
+    "hear": (119, 36, lambda memory, number: memory.hear(f"I prefer {number} cups of tea")),
     "context": (49, 22, lambda memory, _: memory.context("plan tea")),
 }
 

@@ -6,6 +6,7 @@ import pytest
 
 from lamina import Denied, InvalidInput, Outcome
 from lamina.engine import Engine
+from lamina.model import State
 from lamina.scoped import ScopedMemory
 from tests.contract.conftest import Place
 
@@ -168,3 +169,43 @@ def test_only_the_part_that_is_meant_is_forgotten(engine: Engine) -> None:
     told = mine.hear("Forget that I live in Osaka").acknowledgement
     assert "my cat is Tom" in told
     assert known(engine, "what is my cat called, and where do I live?") == ["my cat is Tom"]
+
+
+PLAIN = [
+    "I'm left-handed.",
+    "My car is a Skoda Fabia.",
+    "ผมทำงานเป็นช่างไม้",
+    "ฉันมีแมวสามตัว",
+    "我住在昆明",
+    "我對雞蛋過敏",
+]
+
+
+@pytest.mark.parametrize("said", PLAIN)
+def test_one_plain_thing_that_somebody_says_of_themselves_is_kept(engine: Engine, said: str) -> None:
+    engine.scope(session="s").hear(said)
+    assert [hit for hit in engine.scope(session="t").recall(said) if said.rstrip(".") in hit.text]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "别再提我前女友了",
+        "Let's discuss pricing. I lean towards 9 euros.",
+        "前端的事我改主意了：前端不用 React 了，改用 Vue。",
+        "stop telling me about gin",
+    ],
+)
+def test_nothing_is_forgotten_or_changed_that_was_not_named(engine: Engine, said: str) -> None:
+    ana = engine.scope(session="s")
+    kept = ana.hear("Please remember that my locker is number 218.").receipts[0].ids[0]
+    ana.hear(said)
+    assert (ana.get(kept).state, "218" in ana.get(kept).text) == (State.ACTIVE, True)
+
+
+@pytest.mark.parametrize("said", ["please forget what I just said", "把刚才那个忘了吧", "ลืมเรื่องเมื่อกี้ไปเลย"])
+def test_what_was_said_a_moment_ago_can_be_pointed_at(engine: Engine, said: str) -> None:
+    ana = engine.scope(session="s")
+    kept = ana.hear("Please remember that my locker is number 218.").receipts[0].ids[0]
+    ana.hear(said)
+    assert ana.get(kept).state is State.SOFT_DELETED

@@ -124,6 +124,7 @@ def opened(folder: Path, store: str) -> Engine:
         clock=ManualClock(),
         environment=environment,
         embedder="static",  # goldens outlive a model that is trained further
+        understanding=False,
         **settings,
     )
 

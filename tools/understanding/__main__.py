@@ -39,7 +39,7 @@ PRICE = 3.2
 #: Whoever says one plain thing of themselves expects it to be known; what was kept in vain is taken back.
 PRICES = {PLAIN: 1.0}
 #: No threshold is lower than this, whatever the sentences say: a false wish changes every answer.
-FLOOR, FLOORS = 300, {Sort.SET: 900, ONCE: 1900, Sort.CORRECT: 1000, Sort.FORGET: 2400}
+FLOOR, FLOORS = 300, {Sort.SET: 900, ONCE: 1900, Sort.CORRECT: 1000, Sort.FORGET: 1000}
 _HEARD = {"self_fact": Sort.LASTING}
 #: Nothing comes of these by themselves: a yes answers a question, and what is not known cannot be changed.
 _WEIGHS = {Sort.CORRECT: 0.5, Sort.FORGET: 0.5}  #: only where it fits something that is known

@@ -23,8 +23,8 @@ _LIKE, _WORTH = 0.25, 3.0
 _CLEARLY = 0.75
 #: So much has to speak for a memory before it is meant at all.
 _LEAST = 0.5
-#: Likeness from which on a memory may be meant without a word of it; what is only somewhat like it is not.
-_ALONE = 0.6
+#: And so much before the person is asked about it, with so few others.
+_MAYBE, _FEW = 0.1, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,16 @@ def lasting(caller: Caller, words: str) -> dict[str, tuple[Memory, float]]:
 
 def meant(caller: Caller, words: str) -> list[Fit]:
     """The memories that words are about, best first: one where it fits clearly best, else those alike."""
+    fits = [one for one in _fits(caller, words) if one.total >= _LEAST]
+    return [one for one in fits if one.total >= _CLEARLY * fits[0].total]
+
+
+def nearest(caller: Caller, words: str) -> list[Fit]:
+    """The few that words may be about, where none is clearly meant: to be asked about."""
+    return [one for one in _fits(caller, words) if one.total >= _MAYBE][:_FEW]
+
+
+def _fits(caller: Caller, words: str) -> list[Fit]:
     known, book = lasting(caller, words), caller.store.ruleset.rules
     said = words_of(words, book)
     shared = {
@@ -73,9 +83,7 @@ def meant(caller: Caller, words: str) -> list[Fit]:
         Fit(memory, sum(weight({word}) / often[word] for word in shared[one]), like)
         for one, (memory, like) in known.items()
     ]
-    likely = [one for one in fits if one.total >= _LEAST and (one.words > 0 or one.meaning >= _ALONE)]
-    fits = sorted(likely, key=lambda one: (-one.total, one.memory.id))
-    return [one for one in fits if one.total >= _CLEARLY * fits[0].total]
+    return sorted(fits, key=lambda one: (-one.total, one.memory.id))
 
 
 def clear(fits: Sequence[Fit]) -> Fit | None:

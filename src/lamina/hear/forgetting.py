@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 
 from lamina.errors import NotFound
-from lamina.hear.about import LOOKED_AT, meant
+from lamina.hear.about import LOOKED_AT, meant, nearest
 from lamina.hear.asked_back import ANSWERED
 from lamina.language.amend import weight, words_of
 from lamina.language.command import Command, Target
 from lamina.language.commands import is_note
-from lamina.language.slots import without_what_stays
+from lamina.language.slots import just_said, without_what_stays
 from lamina.model import Layer, Memory, Outcome, Receipt, Space
 from lamina.read.recall import recall
 from lamina.read.shelves import keyed, latest, window
@@ -25,6 +25,8 @@ _PARTS = re.compile(
 )
 #: How much of a part has to be said again before it is the one meant, and how much of the others may be.
 _NAMED, _OTHER = 0.6, 0.25
+#: The rule of a wish that the model heard.
+HEARD = "heard_forget"
 #: Letters that may stand beside a word that points; where there are more, something else is named.
 _BESIDE, _NO_POINTER = 14, ("me", "us")
 
@@ -59,6 +61,9 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
             return [Receipt(decision=Outcome.DENIED, code="several_meant", ids=ids)]
         lasting = [one.memory for one in fits] or _pointed_at(caller, command)
     if not lasting and not found:
+        if near := nearest(caller, command.text) if command.rule == HEARD else []:
+            ids = tuple(one.memory.id for one in near)
+            return [Receipt(decision=Outcome.DENIED, code="several_meant", ids=ids)]
         raise NotFound("There is nothing like that.")
     if len(lasting) == 1 and command.target is Target.TEXT and (rest := _rest(caller, lasting[0], command)):
         return [revise(caller, lasting[0].id, rest, expect=lasting[0].revision, reason=reason)]
@@ -94,6 +99,9 @@ def _gone(caller: Caller, lasting: Sequence[Memory], found: Sequence[Memory], re
 def _pointed_at(caller: Caller, command: Command) -> list[Memory]:
     """What was kept last, where words only point at it: "forget it"."""
     said = folded(command.text)
+    session = caller.in_session.session
+    if just_said(said):
+        return [one for one in latest(caller) if one.provenance.session_id == session]
     pointers = caller.store.ruleset.rules.any_of("cue", "this").finditer(said)
     longest = max((one[0] for one in pointers if one[0] not in _NO_POINTER), key=len, default="")
     beside = len(said) - len(longest)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 from zoneinfo import ZoneInfo
 
-from lamina.hear.about import meant
+from lamina.hear.about import Fit, meant
 from lamina.language.command import Action, Command, Target
 from lamina.language.commands import is_note, note_key
 from lamina.language.examples import Example
@@ -44,6 +44,8 @@ _MIXED_UP = (Action.REMEMBER, Action.WITHHOLD)
 _TIMED = (Action.REMEMBER, Action.SET)
 #: How much longer what stands before a note is than the note, where the note is not what was meant.
 _LOST = 1.2
+#: From this margin on it is clear that something is to be forgotten or put right, whatever it is called.
+_CLEARLY = 3000
 _CLAUSE = re.compile(r"[,，、;；:：.!]|(?<=[ก-๎]) (?=[ก-๎])|(?<=[\u3400-\u9fff]) ")
 
 
@@ -152,11 +154,13 @@ def _commands(
             yield from _set(caller, part, found or _a_while(today))
         case Sort.FORGET:
             before = around[0].text if around[0] is not None else None
-            yield _command(Action.FORGET, part, text=part.text, old=before)
+            if part.margin >= _CLEARLY or _named(caller, part.text) or (before and _named(caller, before)):
+                yield _command(Action.FORGET, part, text=part.text, old=before)
         case Sort.CORRECT:
             if profile_fact(part.text, book=caller.store.ruleset.rules):
                 return  # a fact with a key: the turn itself puts its newest value in force
-            if any(one.is_sentence for one in meant(caller, part.text)):
+            named = meant(caller, part.text) if part.margin >= _CLEARLY else _named(caller, part.text)
+            if any(one.is_sentence for one in named):
                 yield _command(Action.CORRECT, part, text=part.text)
             elif part.lasts:  # nothing to put right, but something that now holds
                 yield _command(Action.NOTE, part, text=part.text, value=part.text)
@@ -166,6 +170,11 @@ def _commands(
                 yield replace(_command(action, part), target=Target.LATEST)
         case Sort.LASTING:
             yield _command(Action.NOTE, part, text=part.text, value=part.text)
+
+
+def _named(caller: Caller, words: str) -> list[Fit]:
+    """What is meant and has a word in common with what is said; likeness alone is too little to change it."""
+    return [one for one in meant(caller, words) if one.words > 0]
 
 
 def _command(action: Action, part: Understood, **fields: object) -> Command:

@@ -13,6 +13,7 @@ from lamina.hear.turn import Turn
 from lamina.language.command import Action, Command, Target
 from lamina.language.commands import commands_in
 from lamina.language.hearing import hear as listen_to
+from lamina.language.layering import correction_in
 from lamina.language.slots import is_misheard
 from lamina.language.understanding import is_paste
 from lamina.model import Kind, Role, Trust
@@ -58,7 +59,8 @@ def _heard(caller: Caller, text: str, turn: Turn, asked: list[Command]) -> Plan:
         asked = second_opinion(caller, hearing, asked, examples)
     if not asked and (corrected := noticed(caller, text)):
         return Plan(corrected)
-    if turn.hint is not None or not trained:  # a phrase says where all of it is to be kept
+    # A phrase says where all of it is to be kept, or it teaches a procedure, which waits for its person.
+    if turn.hint is not None or not trained or correction_in(text):
         return Plan(asked)
     heard = listened(caller, hearing, asked, examples)
     notes = [one for one in heard if one.action is Action.NOTE]

@@ -119,6 +119,16 @@ def _keeps() -> re.Pattern[str]:
     return re.compile("|".join(tomllib.loads(packaged("manners"))["keeps"]["phrases"]))
 
 
+def just_said(said: str) -> bool:
+    """Whether folded words point at what was said a moment ago."""
+    return _just_said().search(said) is not None
+
+
+@cache
+def _just_said() -> re.Pattern[str]:
+    return re.compile("|".join(tomllib.loads(packaged("manners"))["just_said"]["phrases"]))
+
+
 def is_misheard(text: str) -> bool:
     """Whether somebody says that what they said before was no command."""
     return len(text) <= 160 and _misheard().search(view_of(text).text) is not None

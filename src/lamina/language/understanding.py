@@ -205,6 +205,8 @@ class Listener:
             case Sort.REMEMBER:
                 in_fun = self._played or "sign joke" in part.seen.signs
                 return doubtful and (asked or in_fun)
+            case Sort.FORGET:  # whoever says what holds instead puts something right
+                return doubtful and hearing.cue("amends").search(said) is not None
             case Sort.TEMPORARY:
                 return (doubtful and asked) or not hearing.is_spoken(sentence, part.start + 1)
         return False
