@@ -81,7 +81,7 @@ def measured(url: str, link: str, memories: int, rounds: int) -> None:
                 answer = client.get(path)
                 times.append((time.perf_counter() - began) * 1000)
             told = f"{statistics.median(times):8.1f} / {sorted(times)[int(0.95 * len(times)) - 1]:8.1f}"
-            print(f"{path:52} {answer.status_code} {told}", flush=True)
+            print(f"{path:52} {answer.status_code} {told} {len(answer.content):8,} bytes", flush=True)
 
 
 if __name__ == "__main__":
