@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from lamina.errors import NotFound
-from lamina.hear.about import LOOKED_AT, meant, nearest
+from lamina.hear.about import LOOKED_AT, Fit, meant, nearest
 from lamina.hear.asked_back import ANSWERED
 from lamina.language.amend import weight, words_of
 from lamina.language.command import Command, Target
@@ -57,17 +57,21 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
         said = without_what_stays(command.text)
         fits = meant(caller, said) or (meant(caller, f"{command.old} {said}") if command.old else [])
         if len(fits) > 1:
-            ids = tuple(one.memory.id for one in fits)
-            return [Receipt(decision=Outcome.DENIED, code="several_meant", ids=ids)]
+            return [_which(fits)]
         lasting = [one.memory for one in fits] or _pointed_at(caller, command)
     if not lasting and not found:
         if near := nearest(caller, command.text) if command.rule == HEARD else []:
-            ids = tuple(one.memory.id for one in near)
-            return [Receipt(decision=Outcome.DENIED, code="several_meant", ids=ids)]
+            return [_which(near)]
         raise NotFound("There is nothing like that.")
     if len(lasting) == 1 and command.target is Target.TEXT and (rest := _rest(caller, lasting[0], command)):
         return [revise(caller, lasting[0].id, rest, expect=lasting[0].revision, reason=reason)]
     return _gone(caller, lasting, found, reason)
+
+
+def _which(fits: Sequence[Fit]) -> Receipt:
+    """The question which of some memories is meant."""
+    ids = tuple(one.memory.id for one in fits)
+    return Receipt(decision=Outcome.DENIED, code="several_meant", ids=ids)
 
 
 def _rest(caller: Caller, memory: Memory, command: Command) -> str:
@@ -99,8 +103,8 @@ def _gone(caller: Caller, lasting: Sequence[Memory], found: Sequence[Memory], re
 def _pointed_at(caller: Caller, command: Command) -> list[Memory]:
     """What was kept last, where words only point at it: "forget it"."""
     said = folded(command.text)
-    session = caller.in_session.session
     if just_said(said):
+        session = caller.in_session.session
         return [one for one in latest(caller) if one.provenance.session_id == session]
     pointers = caller.store.ruleset.rules.any_of("cue", "this").finditer(said)
     longest = max((one[0] for one in pointers if one[0] not in _NO_POINTER), key=len, default="")

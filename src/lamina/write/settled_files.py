@@ -39,10 +39,7 @@ def take_out(root: Path, gone: Sequence[Memory]) -> list[str]:
             for name, data in files.items()
             if _without(data, ids, told) != data and _edit(root, name, ids, told)
         ]
-    except (
-        LaminaError,
-        OSError,
-    ) as error:  # what was forgotten is forgotten; a file can be put right by hand
+    except (LaminaError, OSError) as error:  # what was forgotten is forgotten; a file can be mended by hand
         _log.warning("Files of jobs could not follow what was forgotten: %s", error)
         return []
 
@@ -63,8 +60,10 @@ def _edit(root: Path, name: str, ids: frozenset[str], told: Sequence[Telling]) -
     with locked(root, name, _WAIT_S):
         for _ in range(_ATTEMPTS):
             before = read_file(root, name) or b""
+            if (after := _without(before, ids, told)) == before:
+                return False
             try:
-                replace_file(root, name, _without(before, ids, told), expected=before)
+                replace_file(root, name, after, expected=before)
             except Conflict:
                 continue  # a person saved this very moment
             return True
@@ -74,6 +73,8 @@ def _edit(root: Path, name: str, ids: frozenset[str], told: Sequence[Telling]) -
 def _without(data: bytes, ids: frozenset[str], told: Sequence[Telling]) -> bytes:
     """A file without some decisions, and what it says of them."""
     body = unsealed(data)
+    if body is None and not any(one.encode() in data for one in ids):
+        return data
     page = DecisionFile.parse(data if body is None else body.encode())
     for one in ids:
         while page.get(one) is not None:
@@ -90,7 +91,7 @@ def _without(data: bytes, ids: frozenset[str], told: Sequence[Telling]) -> bytes
 
 def _tells(line: str, ids: frozenset[str], told: Sequence[Telling]) -> bool:
     """Whether a line names one of some decisions, or says what a turn said, among other things perhaps."""
-    said = telling_of(line)
-    return any(one in line for one in ids) or any(
-        max(said.share_in(one), one.share_in(said)) >= _MOSTLY for one in told
-    )
+    if any(one in line for one in ids):
+        return True
+    said = telling_of(line) if told else None
+    return said is not None and any(max(said.share_in(one), one.share_in(said)) >= _MOSTLY for one in told)
