@@ -38,7 +38,7 @@ test: lint chromium  ## what CI runs: ruff, mypy and every test that is not slow
 	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow'
 
 test-all: lint chromium  ## the slow tests too
-	LAMINA_TEST_KILLS=100 $(BIN)/python -m pytest -n $(WORKERS)
+	LAMINA_TEST_ALL=1 $(BIN)/python -m pytest -n $(WORKERS)
 
 bench: $(DEV_READY)  ## the figures that decide, in one table
 	$(BIN)/python -m bench

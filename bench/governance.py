@@ -1,5 +1,6 @@
 """What governance costs: a governed write against an ungoverned one, a turn that is heard, an agent's write
-where its person said no to thousands of things and tools said hundreds, and a recall with its receipt.
+where its person said no to thousands of things and tools said hundreds, a recall with its receipt, and the
+seal over the whole story against a store that is not under it.
 
     python -m bench.governance [--samples 400] [--postgres URL]
 
@@ -133,6 +134,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             wrote = compared(planner.remember, forgetful, [corpus.sentence() for _ in range(options.samples)])
             bare_config = replace(one.config, answer_receipts=False)
             kept = partial(patch.object, one, "config", bare_config)
+            third, fourth = (lamina.open(folder / n, tenant=f"{folder.name}{n}", **shared) for n in "cd")
+            with third, fourth:
+                fourth.database.sealing = None
+                minds = third.scope(), fourth.scope()
+                sealed = [_sealed(*minds, corpus.sentence()) for _ in range(options.samples + 20)][20:]
             asked = compared(planner.recall, kept, [corpus.sentence() for _ in range(options.samples // 2)])
     finally:
         shutil.rmtree(folder)
@@ -148,6 +154,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"{told_noes}: {wrote[0] * 1000:.2f} / {wrote[1] * 1000:.2f} ms = {wrote[0] / wrote[1]:.2f}")
     recall = f"{asked[0] * 1000:.2f} / {asked[1] * 1000:.2f} ms = {asked[0] / asked[1]:.2f}"
     print(f"a recall with its receipt: {recall}")
+    for at, what in enumerate(("write", "revision")):
+        ours, theirs = (statistics.median(one[at][side] for one in sealed) * 1000 for side in (0, 1))
+        print(f"a {what} under the seal: {ours:.2f} / {theirs:.2f} ms = {ours / theirs:.2f} (processor)")
     return 0
 
 
@@ -155,6 +164,15 @@ def _pair(governed: Any, bare: Any, text: str) -> tuple[tuple[float, float], tup
     first = timed(lambda: governed.remember(text))
     with ungoverned():
         return first, timed(lambda: bare.remember(text))
+
+
+def _sealed(ours: Any, theirs: Any, text: str) -> list[tuple[float, float]]:
+    """Processor seconds of a write and of its revision, under the seal and not."""
+    writes = timed(lambda: ours.remember(text))[0], timed(lambda: theirs.remember(text))[0]
+    ids = [mind.list(limit=1, count=False).items[0].id for mind in (ours, theirs)]
+    new = f"{text} changed"
+    revised = timed(lambda: ours.revise(ids[0], new))[0], timed(lambda: theirs.revise(ids[1], new))[0]
+    return [writes, revised]
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """What people say, judged by what comes of it: is it kept, is it found later, is nothing else changed?
 
-    python -m bench.talk [--data FOLDER] [--list test|odd|pairs] [--language en] [--agent NAME] [--mistakes]
+    python -m bench.talk [--data DIR] [--list test|odd|fresh|pairs] [--language en] [--agent A] [--mistakes]
+    python -m bench.talk --beside        ordinary talk beside a full memory: does it change anything in it?
 
-The lists in `bench/data/talk` were written by hands that saw neither the rules nor the training data; nobody
-trains on them. Each row has a workspace of its own. Session one hears what the person said before and the
-sentence itself, session two is asked a question in other words.
+The lists in `bench/data/talk` were written by hands that saw neither the rules nor the training data; `fresh`
+by a hand that wrote some of the data after it. Nobody trains on them. Each row has a workspace of its own.
+Session one hears what the person said before and the sentence itself, session two is asked a question in
+other words.
 """
 
 from __future__ import annotations
@@ -31,14 +33,18 @@ def main() -> None:
     """Play the rows and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--list", dest="lists", action="append", choices=["test", "odd", "pairs"])
+    parser.add_argument("--list", dest="lists", action="append", choices=["test", "odd", "fresh", "pairs"])
     parser.add_argument("--language", action="append", choices=["en", "th", "zh"])
     parser.add_argument("--agent", help="the sentences reach Lamina through this agent's connection")
     parser.add_argument("--mistakes", action="store_true", help="show every row that did not come out right")
+    parser.add_argument("--beside", action="store_true", help="only ordinary talk, beside a full memory")
     asked = parser.parse_args()
     languages = asked.language or ["en", "th", "zh"]
     for name in asked.lists or ["test", "odd", "pairs"]:
         rows = [row for row in _rows(asked.data / f"{name}.jsonl") if row["lang"] in languages]
+        if asked.beside:
+            _print_beside(name, rows, languages)
+            continue
         marks = judged(name, rows, asked.agent)
         _print(name, [row for row in rows if row["id"] in marks], marks, languages)
         if asked.mistakes:
@@ -186,6 +192,41 @@ def _has(text: str, wanted: str) -> bool:
         edge = r"\d" if wanted.isdigit() else "[a-z0-9]"
         return re.search(rf"(?<!{edge}){re.escape(wanted)}(?!{edge})", text) is not None
     return wanted in text
+
+
+# Ordinary talk beside a full memory: the list's own statements are known, then its ordinary rows are said.
+
+
+def _print_beside(name: str, rows: Sequence[Row], languages: Sequence[str]) -> None:
+    for language in languages:
+        own = [row for row in rows if row.get("lang") == language and "label" in row]
+        facts = [row["text"] for row in own if row["label"] == "self_fact"]
+        facts += [said for row in own if row["label"] in ("forget", "correct") for said in row["before"]]
+        changed = list(_changed(facts, [row["text"] for row in own if row["label"] == "none"]))
+        print(f"{name} {language}: beside {len(facts)} memories {len(changed)} ordinary messages change one")
+        print(*(f"  {text}\n    {was} -> {now or 'forgotten'}" for text, was, now in changed), sep="\n")
+
+
+def _changed(facts: Sequence[str], ordinary: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """The messages that change what is known, with the memory before and after."""
+    with (
+        tempfile.TemporaryDirectory(prefix="talk-") as folder,
+        lamina.open(folder, owner="ana") as memory,
+    ):
+        scope = memory.scope(session="one")
+        scope.start_session("one")
+        for fact in facts:
+            scope.remember(fact)
+        known = _known(scope)
+        for text in ordinary:
+            scope.hear(text)
+            now = _known(scope)
+            yield from ((text, was, now.get(one, "")) for one, was in known.items() if now.get(one) != was)
+            known = now
+
+
+def _known(scope: Any) -> dict[str, str]:
+    return {one.id: one.text for one in scope.list(limit=500).items if one.space == "user"}
 
 
 # What is asked in other words.

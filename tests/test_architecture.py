@@ -52,6 +52,7 @@ PUBLIC = [
 #: From left to right; a module imports from rooms to its left or from its own. Names that share
 #: a row are siblings and never import each other.
 LAYERS: tuple[tuple[str, ...], ...] = (
+    ("late",),
     ("errors",),
     ("model",),
     ("clock",),
@@ -79,6 +80,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("doors", "integrations"),
     ("studio",),
     ("opening",),
+    ("custody",),
     ("__init__", "testing"),
     ("__main__",),
 )
@@ -154,8 +156,8 @@ TIME_AND_CHANCE = {
 
 MAX_FILE_LINES = 800
 #: Of the whole wheel. It follows what is there; growing it by over 1 % takes a sentence in a decision
-#: (0021: where agents live).
-MAX_STATEMENTS = 35_500
+#: (0021 to 0025; the sum is in 0025).
+MAX_STATEMENTS = 38_900
 MAX_FUNCTION_LINES = 50
 #: Of our own modules that one of ours imports.
 MAX_FAN_OUT = 20
@@ -164,10 +166,14 @@ FAN_OUT = {
     "retrieval/hits.py": (22, "the one place where words, meaning, time and doubt meet"),
     "write/entry_files.py": (21, "a file is a home: text, policy, storage and files meet in it"),
     "write/store.py": (23, "an open store is made of everything that a change needs"),
+    "imports/restore_export.py": (
+        21,
+        "an export is everything that is kept: the gates and every table meet in it",
+    ),
     "doors/cli/render.py": (36, "it shows every sort of answer, so it names the type of each"),
     "opening.py": (32, "the composition root: it puts every part together"),
     "hear/obey.py": (22, "each sort of command is carried out by a module of its own"),
-    "scoped.py": (62, "every verb for one caller, a line each: it names the module of every room"),
+    "scoped.py": (64, "every verb for one caller, a line each: it names the module of every room"),
 }
 SMALL = 40
 #: Modules under 40 lines with one importer that are a thing of their own.

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -13,9 +14,10 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import lamina
+from lamina.doors.cli import agents, custody, machine
 from lamina.doors.cli.app import GROUPS, help_text
-from lamina.doors.cli.commands import commands
-from lamina.doors.cli.machine import Command
+from lamina.doors.cli.call import Command
+from lamina.doors.cli.commands import INDEX, OWN, commands
 from lamina.doors.cli.parse import options_of
 from lamina.doors.mcp.shapes import schema_of
 from lamina.doors.mcp.tools import arguments_of, offered
@@ -190,11 +192,26 @@ def _methods(kind: type) -> Iterator[str]:
             yield f"\n### `{name}`\n\n```text\n{name}{signature}\n```\n\n{inspect.getdoc(method) or ''}\n"
 
 
+def command_index() -> str:
+    """Which module has each command, so that one is carried out without loading the others."""
+    homes = {one.command: one.run.__module__.rpartition(".")[2] for one in OPERATIONS.values() if one.command}
+    by_hand = {
+        "machine": machine.COMMANDS,
+        "custody": custody.COMMANDS,
+        "agents": agents.COMMANDS,
+        "commands": OWN,
+    }
+    for home, known in by_hand.items():
+        homes.update((one.words, home) for one in known)
+    return json.dumps(dict(sorted(homes.items())), indent=0, separators=(",", ":")) + "\n"
+
+
 def made() -> dict[Path, str]:
     """What each of the files should hold."""
     return {
         CODES: codes(),
         HELP: help_text(),
+        INDEX: command_index(),
         RULES: pack_rules(),
         PAGES / "cli.md": cli_page(),
         PAGES / "http.md": http_page(),

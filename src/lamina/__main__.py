@@ -70,6 +70,7 @@ def doors() -> Doors:
         show_bar=_late("lamina.doors.cli.bar", "shown"),
         serve_http=_serve_http,
         serve_mcp=_serve_mcp,
+        custody=partial(import_module, "lamina.custody"),
     )
     return made
 
@@ -86,12 +87,16 @@ def _late(module: str, name: str) -> Callable[..., Any]:
 def _open_memory(opening: Opening) -> Engine:
     clock = None if opening.at is None else import_module("lamina.clock").FixedClock(opening.at)
     engine: Engine = import_module("lamina.opening").open_memory(
-        opening.workspace, clock=clock, create=False, adopt=opening.adopt, **opening.settings
+        opening.workspace,
+        clock=clock,
+        create="anew" if opening.anew else False,
+        adopt=opening.adopt,
+        **opening.settings,
     )
     return engine
 
 
-def _examine(opening: Opening) -> Sequence[Check]:
+def _examine(opening: Opening, fix: bool) -> Sequence[Check]:
     doctor = import_module("lamina.doors.doctor")
     config = import_module("lamina.config")
     checks: Sequence[Check] = doctor.examine(
@@ -100,7 +105,8 @@ def _examine(opening: Opening) -> Sequence[Check]:
             home=config.home_folder(os.environ),
             open_memory=lambda: _open_memory(opening),
             open_scratch=_scratch,
-        )
+        ),
+        fix=fix,
     )
     return checks
 

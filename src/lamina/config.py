@@ -73,6 +73,7 @@ class Config:
     host: str = _knob("127.0.0.1", "Address `serve` listens on.", machine=True)
     allowed_hosts: str = _knob("", "Further names the servers answer to, with commas between.", machine=True)
     port: int = _knob(8765, "Port `serve` listens on.", machine=True, least=0)
+    log_format: str = _knob("plain", "How `serve` logs: plain, or json for one object a line.", machine=True)
     audit_key_file: str = _knob("", "The audit key; empty: `keys/audit.key` in LAMINA_HOME.", machine=True)
     embedder: str = _knob(
         "reading", "`reading`, `static`, `none`, `onnx:FOLDER`, or an encoder's URL.", machine=True
@@ -87,7 +88,7 @@ class Config:
     writer_key: str = _knob("OPENAI_API_KEY", "The environment variable with that URL's key.", machine=True)
     writer_daily_calls: int = _knob(200, "Most requests to the model a day, all jobs.", machine=True, least=0)
     writer_daily_tokens: int = _knob(400_000, "Most tokens of the model a day.", machine=True, least=0)
-    jobs: bool = _knob(False, "Whether `serve` runs the jobs that are due, too.", machine=True)
+    jobs: bool = _knob(True, "Whether `serve` runs the jobs that are due, too.", machine=True)
     timezone: str = _knob("UTC", "The time zone of days and of the jobs' times, such as Asia/Bangkok.")
     schedule: str = _knob("", "Other times for jobs: `micro-sync 9:00; index every 10m; insights off`.")
     postgres_connections: int = _knob(8, "Most connections to PostgreSQL per process.", machine=True, least=2)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
+from lamina.late import late
 from lamina.lifecycle.fading import after_indexing, catch_up
-from lamina.read.status import Status, status_of
+from lamina.lifecycle.purge import finish_purges
 from lamina.scoped import ScopedMemory
 from lamina.write.parts import Parts, Who
 from lamina.write.reindex import reindex
 from lamina.write.store import Store
+
+with late():
+    from lamina.read import status
+
+if TYPE_CHECKING:
+    from lamina.read.status import Status
 
 
 class Engine(Store):
@@ -19,6 +26,7 @@ class Engine(Store):
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         catch_up(self)
+        finish_purges(self)
 
     def __enter__(self) -> Engine:
         return self
@@ -39,7 +47,7 @@ class Engine(Store):
 
     def status(self) -> Status:
         """Figures about the store, and lines of the workspace's files that are not used."""
-        return status_of(self)
+        return status.status_of(self)
 
     def rebuild(self) -> int:
         """Make everything derived anew, from the rows and files; returns how many memories were indexed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache, partial
@@ -18,7 +19,7 @@ from lamina.clock import Clock, Runtime, SystemClock, monotonic, pause
 from lamina.config import Config, Loaded, home_folder, load_config
 from lamina.documents.index import Library
 from lamina.encoders.port import Embedder
-from lamina.errors import ConfigError, Damaged, Unauthenticated
+from lamina.errors import ConfigError, Damaged, LaminaError, Unauthenticated
 from lamina.language.rulebook import Rulebook, rulebook
 from lamina.language.secrets.privacy import check_name
 from lamina.model import quoted
@@ -30,7 +31,7 @@ from lamina.policy.rules import Policy
 from lamina.similarity.merge_bands import merging
 from lamina.storage.database import Database
 from lamina.storage.sqlite import SqliteDatabase, tenant_file
-from lamina.workspace.layout import DATABASE, create_workspace, is_workspace
+from lamina.workspace.layout import DATABASE, create_workspace, is_workspace, known_tenant
 from lamina.write.custody import check_key, store_id
 from lamina.write.linking import Linking
 from lamina.write.parts import Parts
@@ -102,8 +103,8 @@ def open_memory(
     target: str | Path | None = None,
     *,
     clock: Clock | None = None,
-    create: bool = True,
-    adopt: bool | Literal["key"] = False,
+    create: bool | Literal["anew"] = True,
+    adopt: bool | Literal["key", "seal"] = False,
     environment: Mapping[str, str] | None = None,
     **settings: Any,
 ) -> Engine:
@@ -111,13 +112,37 @@ def open_memory(
 
     `settings` are those of `lamina.config.Config` and win over environment and files; `clock` replaces
     the machine's, for tests and replays; `adopt` makes this workspace's files the home of a store's entries
-    that lived in another's, and with "key" the audit key here the key of a store that another one sealed.
+    that lived in another's, with "key" the audit key here the key of a store that another one sealed, and
+    with "seal" everything in the store what it says, whoever changed it. Where the store of a workspace is
+    gone it is Damaged (`store_gone`), unless `create` is "anew".
     Raises ConfigError, Damaged or Unavailable, and then opens nothing.
     """
     environment = os.environ if environment is None else environment
     where = locate(target, settings, environment)
+    if create != "anew":
+        _check_there(where)
     engine: type[Engine] = import_module("lamina.engine").Engine
-    return _opened(where, create, lambda database: engine(_parts(database, where, clock, environment, adopt)))
+    return _opened(
+        where, create is True, lambda database: engine(_parts(database, where, clock, environment, adopt))
+    )
+
+
+def _check_there(where: Where) -> None:
+    """A store that is gone is not taken for one that was never there."""
+    tenant = where.loaded.config.tenant
+    on_disk = where.store.startswith("sqlite:///")
+    if where.workspace is None or not on_disk or not is_workspace(where.workspace):
+        return
+    file, gone = tenant_file(where.store, tenant), False
+    with suppress(OSError, LaminaError):  # what may not be looked at is explained by whoever opens it
+        gone = not file.exists() and known_tenant(where.workspace) == quoted(tenant)
+    if gone:
+        raise Damaged(
+            f"This workspace was used before, and its store {file} is not there.",
+            code="store_gone",
+            hint="Put a backup back in a new folder with `lamina restore-backup`, name the store it is in"
+            " with --store, or run `lamina init` to begin anew with what the files say.",
+        )
 
 
 def open_store(target: Path | None, environment: Mapping[str, str]) -> Store:
@@ -151,11 +176,11 @@ def _parts(
     where: Where,
     clock: Clock | None,
     environment: Mapping[str, str],
-    adopt: bool | Literal["key"],
+    adopt: bool | Literal["key", "seal"],
 ) -> Parts:
     config, home = where.loaded.config, home_folder(environment)
-    key_file = Path(config.audit_key_file) if config.audit_key_file else home / "keys" / "audit.key"
-    sealer = Sealer(load_key(key_file))
+    sealer = Sealer(load_key(audit_key_file(config, home)))
+    database.sealing = sealer
     if adopt != "key":
         database.read(lambda tx: check_key(tx, sealer))
     embedder = open_embedder(config, environment)
@@ -185,7 +210,13 @@ def _parts(
         open_writer=partial(open_writer, config, environment),
         adopt=adopt is True,
         adopt_key=adopt == "key",
+        reseal=adopt == "seal",
     )
+
+
+def audit_key_file(config: Config, home: Path) -> Path:
+    """Where the key lies that seals the audit."""
+    return Path(config.audit_key_file) if config.audit_key_file else home / "keys" / "audit.key"
 
 
 def read_policy(named: str) -> Policy:

@@ -7,37 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-from lamina.documents.results import DocumentLines, SearchResults
-from lamina.errors import Denied
-from lamina.hear import converse, teach
-from lamina.hear.agent_turn import AgentTurn
-from lamina.imports import bring_in
-from lamina.imports.bring_in import Options, Progress, Report
-from lamina.imports.detect import PathName
-from lamina.jobs import decision_list
-from lamina.jobs import run as job_runs
-from lamina.jobs.decided import Kept
-from lamina.jobs.decision_list import DecisionList
-from lamina.jobs.job import JobReport
-from lamina.jobs.run import JobLine
-from lamina.jobs.session_episode import record_session
-from lamina.layers.confirm import confirm
-from lamina.layers.episodes import Happened
-from lamina.layers.layers import Layers, Learned, Lesson
-from lamina.layers.relations import RELATED, Graph, Relation, Relations
-from lamina.layers.would_keep import WouldKeep, would_keep
-from lamina.lifecycle import consent, erase, export, prove, purge, tokens, undo
-from lamina.lifecycle.consent import Proposal
-from lamina.lifecycle.erase import EraseReceipt
-from lamina.lifecycle.export import Exported
-from lamina.lifecycle.prove import Proof
-from lamina.lifecycle.purge import PurgeReceipt
-from lamina.lifecycle.review import Review, review
-from lamina.lifecycle.tokens import TokenDetails
-from lamina.lifecycle.undo import Undone
+from lamina.errors import Damaged, Denied
+from lamina.late import late
 from lamina.model import (
+    BUDGET,
+    RELATED,
     Context,
     Delta,
     Effective,
@@ -50,46 +26,82 @@ from lamina.model import (
     Recollection,
     Role,
     Verdict,
+    quoted,
 )
-from lamina.model.audit import AuditReport, TraceEvent
-from lamina.model.token import Token
-from lamina.policy.phases import PhaseDiff
-from lamina.read import (
-    answered,
-    as_of,
-    changes,
-    context,
-    explain,
-    query,
-    recall,
-    replayed,
-    resolve,
-    search,
-    shelves,
-    stats,
-    status,
-)
-from lamina.read.answered import AnswerReceipt
-from lamina.read.context import BUDGET
-from lamina.read.difference import Difference, difference
-from lamina.read.list import Page, Wanted, list_memories
-from lamina.read.missing import why_not
-from lamina.read.profile import Profile, profile
-from lamina.read.query import Asked, Queried
-from lamina.read.records import AuditPage, Narrowed, records
-from lamina.read.search import SearchOptions
-from lamina.read.stats import Stats
-from lamina.read.status import Status
-from lamina.read.tree import DocumentTree, document_tree
-from lamina.storage.refusals import Refusal
-from lamina.storage.sessions import Session
-from lamina.text.accounts import Episode, Procedure
-from lamina.text.decision_entries import Decision
-from lamina.write import change, governance, propose, remember, sessions
+from lamina.storage.ledger import lane_of
 from lamina.write.caller import Caller
 from lamina.write.details import Details, Narrowing
-from lamina.write.guardrails import Guardrails
 from lamina.write.store import Store
+
+with late():  # each verb loads what it needs
+    from lamina.hear import agent_turn, asked_back, converse, teach
+    from lamina.imports import bring_in
+    from lamina.jobs import decision_list, session_episode
+    from lamina.jobs import run as job_runs
+    from lamina.layers import confirm, layers, relations, would_keep
+    from lamina.lifecycle import consent, erase, export, prove, purge, review, tokens, undo
+    from lamina.read import (
+        answered,
+        as_of,
+        changes,
+        context,
+        difference,
+        explain,
+        missing,
+        profile,
+        query,
+        recall,
+        records,
+        replayed,
+        resolve,
+        search,
+        shelves,
+        stats,
+        status,
+        tree,
+    )
+    from lamina.read import list as pages
+    from lamina.write import change, governance, propose, remember, sessions
+
+if TYPE_CHECKING:
+    from lamina.documents.results import DocumentLines, SearchResults
+    from lamina.hear.agent_turn import AgentTurn
+    from lamina.imports.bring_in import Options, Progress, Report
+    from lamina.imports.detect import PathName
+    from lamina.jobs.decided import Kept
+    from lamina.jobs.decision_list import DecisionList
+    from lamina.jobs.job import JobReport
+    from lamina.jobs.run import JobLine
+    from lamina.layers.episodes import Happened
+    from lamina.layers.layers import Layers, Learned, Lesson
+    from lamina.layers.relations import Graph, Relation
+    from lamina.layers.would_keep import WouldKeep
+    from lamina.lifecycle.consent import Proposal
+    from lamina.lifecycle.erase import EraseReceipt
+    from lamina.lifecycle.export import Exported
+    from lamina.lifecycle.prove import Proof
+    from lamina.lifecycle.purge import PurgeReceipt
+    from lamina.lifecycle.review import Review
+    from lamina.lifecycle.tokens import TokenDetails
+    from lamina.lifecycle.undo import Undone
+    from lamina.model.audit import AuditReport, TraceEvent
+    from lamina.model.token import Token
+    from lamina.policy.phases import PhaseDiff
+    from lamina.read.answered import AnswerReceipt
+    from lamina.read.difference import Difference
+    from lamina.read.list import Page, Wanted
+    from lamina.read.profile import Profile
+    from lamina.read.query import Asked, Queried
+    from lamina.read.records import AuditPage
+    from lamina.read.search import SearchOptions
+    from lamina.read.stats import Stats
+    from lamina.read.status import Status
+    from lamina.read.tree import DocumentTree
+    from lamina.storage.refusals import Refusal
+    from lamina.storage.sessions import Session
+    from lamina.text.accounts import Episode, Procedure
+    from lamina.text.decision_entries import Decision
+    from lamina.write.guardrails import Guardrails
 
 
 class ScopedMemory(Caller):
@@ -114,8 +126,7 @@ class ScopedMemory(Caller):
         """Remember many things in order, each `{"text": …, …}` with what `remember` takes; a receipt each.
 
         They come to what as many calls of `remember` would, but are stored in batches, each whole or not at
-        all. An item that cannot be used raises InvalidInput with its number; the batches before its own are
-        stored by then, and the whole can be asked again.
+        all. An item that cannot be used is refused by its receipt, with its number; the others are stored.
         """
         return remember.remember_many(self, items)
 
@@ -146,12 +157,12 @@ class ScopedMemory(Caller):
 
     def turn(self, message: str) -> AgentTurn:
         """One step of an agent's loop, as a context: see `AgentTurn`."""
-        return AgentTurn(Caller(self.store, self.in_session), message)
+        return agent_turn.AgentTurn(Caller(self.store, self.in_session), message)
 
     @property
     def layers(self) -> Layers:
         """The five layers: the user model, procedures, what is learnt, episodes."""
-        return Layers(self)
+        return layers.Layers(self)
 
     def learn(self, text: str, **lesson: Unpack[Lesson]) -> Learned:
         """Keep something for good, in its layer; name what it contradicts."""
@@ -164,6 +175,10 @@ class ScopedMemory(Caller):
     def update_user_model(self, updates: Mapping[str, Any]) -> builtins.list[Receipt]:
         """Merge into the user model: what is not mentioned stays, and lists grow."""
         return self.layers.user_model.update(updates)
+
+    def remove_from_user_model(self, item: str) -> builtins.list[Receipt]:
+        """Forget one item of the user model, such as `expertise.C++`; it can be restored."""
+        return self.layers.user_model.remove(item)
 
     def reset_user_model(self) -> int:
         """Forget everything in the user model; each value can be restored. How many values."""
@@ -240,11 +255,11 @@ class ScopedMemory(Caller):
 
     def link(self, memory_id: str, other: str, type: str = RELATED, strength: float = 1.0) -> Relation:
         """Say that two memories belong together; said again, it is as said last."""
-        return Relations(self).link(memory_id, other, type, strength)
+        return relations.Relations(self).link(memory_id, other, type, strength)
 
     def unlink(self, memory_id: str, other: str, type: str = RELATED) -> Relation:
         """Take an edge away, said or found, whichever way round it is; NotFound where there is none."""
-        return Relations(self).unlink(memory_id, other, type)
+        return relations.Relations(self).unlink(memory_id, other, type)
 
     # Asking.
 
@@ -301,7 +316,7 @@ class ScopedMemory(Caller):
         tags. `order` is newest, oldest or important. The first page counts what there is of each; `cursor`
         asks for the page after the last, in the same order.
         """
-        return list_memories(self, **wanted)
+        return pages.list_memories(self, **wanted)
 
     def id_of(self, id_or_key: str) -> str:
         """The id of an active memory named by its id or its key, the nearest shelf first."""
@@ -317,7 +332,7 @@ class ScopedMemory(Caller):
 
     def why_not(self, question: str, memory_id: str, **narrowing: Unpack[Narrowing]) -> Verdict:
         """Why a memory is not among the hits for a question, or that it is; asked as `recall` would be."""
-        return why_not(self, question, memory_id, narrowing)
+        return missing.why_not(self, question, memory_id, narrowing)
 
     def trace(self, last: int = 20) -> tuple[TraceEvent, ...]:
         """The newest trace events of the caller's shelves, oldest of them first."""
@@ -358,7 +373,7 @@ class ScopedMemory(Caller):
 
         Without one, every edge between memories that the caller may read, with both ends.
         """
-        linked = Relations(self)
+        linked = relations.Relations(self)
         return linked.of(memory_id, depth) if memory_id else linked.graph()
 
     def read_document(self, path: str, *, start: int = 1, lines: int = 200) -> DocumentLines:
@@ -391,27 +406,27 @@ class ScopedMemory(Caller):
 
     def me(self) -> Profile:
         """What is known about the caller's user, in words and grouped, and what waits for their word."""
-        return profile(self)
+        return profile.profile(self)
 
     def difference(self, before: datetime, after: datetime | None = None) -> Difference:
         """What came, went and says something else between two dates; the second is now where none is."""
-        return difference(self, before, after or self.store.now())
+        return difference.difference(self, before, after or self.store.now())
 
     def document_tree(self) -> DocumentTree:
         """Every file of the workspace that is searched; NotFound for whoever is not its owner."""
-        return document_tree(self)
+        return tree.document_tree(self)
 
     # What waits for the person's word.
 
     def review(self) -> Review:
         """One queue of what waits: guesses, wishes of agents, contradictions and doubles."""
-        return review(self)
+        return review.review(self)
 
     def would_keep(
         self, text: str, *, key: str | None = None, kind: str | None = None, agent: str | None = None
     ) -> WouldKeep:
         """Whether a sentence would be kept, gate by gate, said by the caller or by an agent of theirs."""
-        return would_keep(self.seen_as(agent), text, key, kind)
+        return would_keep.would_keep(self.seen_as(agent), text, key, kind)
 
     def seen_as(self, agent: str | None) -> ScopedMemory:
         """This memory as an agent of the caller's has it; Denied to whoever is no person."""
@@ -447,11 +462,16 @@ class ScopedMemory(Caller):
         `channel` is by what way they said so, this caller's door unless given. In a chat, what is sensitive
         needs its key: a bare yes raises Denied.
         """
-        return confirm(self, key, reason=reason, channel=channel)
+        return confirm.confirm(self, key, reason=reason, channel=channel)
 
     def reject(self, key: str | None = None, *, channel: str = "") -> builtins.list[Receipt]:
         """Drop what was guessed; without a key, the newest guess. Only the person can."""
         return propose.reject(self, key, channel=channel)
+
+    def ask_what_waits(self) -> str:
+        """What waits for the person's word as one question in their language, for the end of a session; empty
+        where nothing does. Their next turn, in whatever session, answers it: "all", "none", "the first"."""
+        return asked_back.ask_what_waits(self)
 
     # Sessions and phases.
 
@@ -461,7 +481,7 @@ class ScopedMemory(Caller):
 
     def end_session(self) -> int:
         """The session is over: what it keeps until its end goes; how many. What came of it is an episode."""
-        record_session(self)
+        session_episode.record_session(self)
         return sessions.end_session(self)
 
     def session(self) -> Session | None:
@@ -535,9 +555,9 @@ class ScopedMemory(Caller):
         """
         return erase.erase(self, user)
 
-    def export(self, to: Path | None = None) -> Exported:
+    def export(self, to: Path | None = None, format: str = "lamina") -> Exported:
         """Everything known about the caller's user, as files in a new or empty folder."""
-        return export.export(self, to or export.default_folder(self))
+        return export.export(self, to or export.default_folder(self), format)
 
     def export_lines(self) -> Iterator[str]:
         """The same as lines of JSON; the last one counts the others and seals them with a SHA-256."""
@@ -625,11 +645,26 @@ class ScopedMemory(Caller):
         owns = self.scope.role is Role.USER and self.scope.user == self.store.config.owner
         if not owns and self.scope.role is not Role.ADMIN:
             raise Denied("The owner and administrators read the audit.", code="admin_only")
-        return records(self.store, Narrowed(actor=actor, op=op, memory_id=memory_id, before=before), limit)
+        narrowed = records.Narrowed(actor=actor, op=op, memory_id=memory_id, before=before)
+        return records.records(self.store, narrowed, limit)
 
-    def verify_audit(self) -> AuditReport:
-        """Check every record of the chain, its anchor and its files."""
-        return self.store.verify_audit()
+    def verify_audit(self, user: str = "", memory: str = "") -> AuditReport:
+        """Check every record of the chain, its anchor, its files and all that they tell of; with a user what
+        is theirs, with a memory that of whoever has it, and a proof of its story comes along."""
+        if memory and not (self.sees_past and lane_of(memory) == f"user:{quoted(self.scope.user)}"):
+            self.get(memory)  # a story is told to whoever may read it; one's own, also of what was purged
+        return self.store.verify_audit(user, memory)
+
+    def export_proof(self, memory_id: str) -> dict[str, Any]:
+        """A memory's story, for whoever has the key and not the store; Damaged where it does not hold."""
+        report = self.verify_audit(memory=memory_id)
+        if report.proof is None:
+            raise Damaged(
+                f"There is no proof of {memory_id!r:.80}: the audit has {len(report.findings)} findings.",
+                code="story_unproven",
+                hint="See them with `lamina audit verify`.",
+            )
+        return report.proof
 
     def status(self) -> Status:
         """Figures about the whole store, and lines of the workspace's files that are not used."""

@@ -129,7 +129,7 @@ def workspace(request: pytest.FixtureRequest, tmp_path: Path, lamina_home: Path)
 
 
 def a_place(request: pytest.FixtureRequest, tmp_path: Path, home: Path, variant: str) -> Iterator[Place]:
-    url = None if variant == "sqlite" else request.getfixturevalue("postgres_database")
+    url = None if variant == "sqlite" else request.getfixturevalue("postgres_store")
     folder = None if variant == "postgres" else tmp_path / "w"
     place = Place(variant=variant, folder=folder, url=url, home=home)
     # A module whose subject is what rules and gates do says so; what the model hears is another matter.

@@ -191,7 +191,7 @@ def logged(caplog: pytest.LogCaptureFixture) -> str:
 # ---- the tests
 
 #: Each secret goes through every so many-th door, another one each time; among the slow tests through all.
-share = pytest.mark.parametrize("share", [6, pytest.param(1, marks=pytest.mark.slow)])
+share = pytest.mark.parametrize("share", [12, pytest.param(1, marks=pytest.mark.slow)])
 
 
 @share
@@ -312,7 +312,7 @@ def requests(text: str, secret: str, one: str) -> Iterator[tuple[str, str, dict[
     yield "GET", "/v1/status", {"headers": {"Authorization": f"Bearer {header}"}}
     yield "GET", "/v1/status", {"headers": {"Host": header, "Origin": f"http://{header}"}}
     if is_named(secret):
-        for name in ("X-Lamina-Session", "X-Lamina-Run"):
+        for name in ("X-Lamina-User", "X-Lamina-Session", "X-Lamina-Run"):
             yield "POST", "/v1/memories", {"json": {"text": "d"}, "headers": {name: header}}
 
 

@@ -66,7 +66,7 @@ for step in count():
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/store.db"
-    return str(request.getfixturevalue("postgres_database"))
+    return str(request.getfixturevalue("postgres_store"))
 
 
 @pytest.fixture
@@ -311,12 +311,12 @@ def test_tenants_share_nothing(url: str) -> None:
         assert values_of(one, thread("t")) == {"secret": ["one's"]}
 
 
-def test_row_level_security_stands_behind_the_queries(postgres_database: str) -> None:
-    with CheckpointSaver.from_url(postgres_database, tenant="one") as one:
+def test_row_level_security_stands_behind_the_queries(postgres_store: str) -> None:
+    with CheckpointSaver.from_url(postgres_store, tenant="one") as one:
         at = put(one, thread("t"), {"secret": ["one's"]})
         one.put_writes(at, [("secret", "more")], "task")
     tables = ("checkpoint", "checkpoint_blob", "checkpoint_write", "supervisor_checkpoints")
-    with psycopg.connect(postgres_database, options="-c search_path=lamina") as server:
+    with psycopg.connect(postgres_store, options="-c search_path=lamina") as server:
         for tenant, expected in (("one", 1), ("other", 0), ("", 0)):
             server.execute("SELECT set_config('role', 'lamina_app', true)")
             server.execute("SELECT set_config('lamina.tenant', %s, true)", (tenant,))

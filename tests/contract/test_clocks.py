@@ -212,6 +212,7 @@ QUERIES: dict[str, list[Any]] = {
         Filters(run_id="r9"),
         Filters(actor_id="user:ana"),
         Filters(role="tool"),
+        Filters(category="work"),
         Filters(pinned=True),
         Filters(pinned=False),
         Filters(importance_min=4),

@@ -71,3 +71,26 @@ def test_sessions_that_interleave_stay_apart(ana: ScopedMemory, engine: Engine) 
     lent = [hit.text for hit in ana.recall("ferry pier", k=10) if "conversation" in hit.scores]
 
     assert lent == ["Be there a quarter before"]
+
+
+def test_a_turn_gains_by_answering_what_is_asked(engine: Engine) -> None:
+    talk = engine.scope(session="s1")
+    for said in (
+        "Ben: What kind of place did you open over there in Lyon?",
+        "Ada: A small shop for second-hand books, with a reading corner.",
+        "Ben: That sounds lovely. I should open a bottle in Lyon.",
+        "小林：你在里昂開了什麼樣的店呢？",
+        "阿達：一間小小的二手書店，還有閱讀角落。",
+        "小林：聽起來很棒，我該去里昂看看。",
+    ):
+        talk.remember(said, layer="episodic")
+
+    for question, answer in {
+        "What kind of place did Ada open in Lyon?": "second-hand books",
+        "阿達在里昂開了什麼樣的店？": "二手書店",
+    }.items():
+        hits = engine.scope().recall(question).hits
+        best = next(hit for hit in hits if not hit.text.endswith(("?", "？")))
+        assert answer in best.text
+        assert best.adjustments["*answers"] > 1
+        assert sum("*answers" in hit.adjustments for hit in hits) == 2  # one in each language

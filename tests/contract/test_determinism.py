@@ -99,18 +99,18 @@ def run(tmp_path: Path, lamina_home: Path):
     return told
 
 
-def test_a_workspace_is_the_same_with_its_store_inside_and_on_postgresql(run, tmp_path, postgres_database):
+def test_a_workspace_is_the_same_with_its_store_inside_and_on_postgresql(run, tmp_path, postgres_store):
     """Ids, receipts, orders, scores, history, trace, PROFILE.md, and the chain down to its hashes."""
     inside = run("a", str(tmp_path / "a"), seed="1")
-    outside = run("b", str(tmp_path / "b"), postgres_database, seed="2")
+    outside = run("b", str(tmp_path / "b"), postgres_store, seed="2")
 
     assert len(inside) > 400
     assert inside == outside
 
 
-def test_a_store_without_files_is_the_same_on_sqlite_and_postgresql(run, tmp_path, postgres_database):
+def test_a_store_without_files_is_the_same_on_sqlite_and_postgresql(run, tmp_path, postgres_store):
     one = run("c", f"sqlite:///{tmp_path}/c.db", seed="3")
-    other = run("d", postgres_database, seed="4")
+    other = run("d", postgres_store, seed="4")
 
     assert one == other
 

@@ -98,6 +98,58 @@ def test_what_is_exported_comes_back_the_same_and_only_once(
     assert len(one & two) >= total - 2
 
 
+def test_a_restore_into_an_empty_store_is_the_same_to_the_byte(tmp_path: Path) -> None:
+    with lamina.open(f"sqlite:///{tmp_path}/one.db", owner="ana", clock=ManualClock()) as engine:
+        mind = lived(engine)
+        first, second, *_ = (one.id for one in mind.list(spaces=["user"]).items)
+        mind.revise(first, "Talked about the long trip to Kyoto")
+        Relations(mind).link(first, second)
+        engine.scope(role="document", agent="web").remember("Kyoto has 1,600 temples")
+        made = export(mind, tmp_path / "one")
+    with lamina.open(f"sqlite:///{tmp_path}/two.db", owner="ana", clock=ManualClock()) as engine:
+        there = engine.scope()
+        report = bring_in(there, tmp_path / "one")
+        assert report.restored == report.new == report.read
+        assert export(there, tmp_path / "two").files == made.files
+        assert engine.verify_audit().findings == ()
+        assert [step.op for step in there.history(first)][:2] == [HistoryOp.ADD, HistoryOp.UPDATE]
+        assert bring_in(there, tmp_path / "one").new == 0
+        assert there.remember("Ana has a cat").ids[0] not in {one["id"] for one in memories(tmp_path / "one")}
+    with lamina.open(tmp_path / "three", owner="ana", clock=ManualClock()) as engine:
+        report = bring_in(engine.scope(), tmp_path / "one")  # where a value stands in a file
+        assert report.restored == report.new - 1
+        assert "short and dry" in (tmp_path / "three" / "PROFILE.md").read_text("utf-8")
+    with lamina.open(f"sqlite:///{tmp_path}/four.db", owner="bo", clock=ManualClock()) as engine:
+        report = bring_in(engine.scope(), tmp_path / "one")
+        assert (report.restored, report.new) == (0, report.read)
+        assert all("imported_from" in one.meta for one in engine.scope().list(spaces=["user"]).items)
+
+
+def test_a_forged_export_of_ones_own_gets_no_weight_and_no_life(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    with lamina.open(f"sqlite:///{tmp_path}/one.db", owner="ana", clock=ManualClock()) as engine:
+        for text in ("Ana likes tea", "Ana likes milk", "Ana likes rum"):
+            engine.scope().remember(text)
+        export(engine.scope(), folder)
+    one, two, three = memories(folder)
+    one["authority"] = "system_imposed"
+    two["owner"] = "bo"
+    lives = (folder / "history.jsonl").read_text("utf-8").splitlines()
+    lives[2] = lives[2].replace("Ana likes rum", "the password is hunter2secret99")
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    for name, rows in (("memories.jsonl", map(json.dumps, (one, two, three))), ("history.jsonl", lives)):
+        data = "".join(f"{row}\n" for row in rows).encode()
+        (folder / name).write_bytes(data)
+        manifest["files"][name]["sha256"] = hashlib.sha256(data).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    with lamina.open(f"sqlite:///{tmp_path}/two.db", owner="ana", clock=ManualClock()) as engine:
+        report = bring_in(engine.scope(), folder)
+        assert (report.new, report.restored) == (3, 0)
+        found = engine.scope().list(spaces=["user"]).items
+        assert {(item.owner, str(item.authority)) for item in found} == {("ana", "user_asserted")}
+        assert "hunter2secret99" not in "".join(lines_of(engine.scope()))
+
+
 def test_the_same_memory_gives_the_same_bytes_each_time_and_on_both_databases(
     place: Place, tmp_path: Path
 ) -> None:

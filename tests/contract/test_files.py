@@ -375,7 +375,7 @@ def opened(place: Place, moment: Callable[[], None]) -> Engine:
     where = locate(place.folder, settings, {"LAMINA_HOME": str(place.home)})
     config = where.loaded.config
     database = open_database(where.store, config)
-    sealer = Sealer(load_key(place.home / "keys" / "audit.key"))
+    sealer = database.sealing = Sealer(load_key(place.home / "keys" / "audit.key"))
     anchor = Anchor(home_folder({"LAMINA_HOME": str(place.home)}) / "anchors" / store_id(database), sealer)
     engine = Engine(
         Parts(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lamina.engine import Engine
-from lamina.errors import Denied, InvalidInput
+from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.language.layering import confidence_of
 from lamina.lifecycle.fading import expire_episodes
 from lamina.model import Layer, Outcome, State
@@ -59,6 +59,30 @@ def test_a_list_grows_and_never_loses_an_item(ana: ScopedMemory) -> None:
     assert model.get()["commonTopics"] == ["docker", "nanoclaw"]
 
 
+def test_c_and_its_relatives_are_topics_of_their_own_and_one_item_can_be_removed(ana: ScopedMemory) -> None:
+    """L-2."""
+    model = ana.layers.user_model
+    levels = {"C": "expert", "C++": "advanced", "C#": "novice", "แมว C＋": "novice", "node.js": "expert"}
+    model.update({"expertise": levels, "notes": ["ชอบชา", "喝茶"], "timezone": "Asia/Taipei"})
+    found = {"c": "expert", "c++": "advanced", "c#": "novice", "แมว_c+": "novice", "node.js": "expert"}
+    assert model.get()["expertise"] == found
+    model.update({"expertise": {"c#": "expert"}})
+    assert model.get()["expertise"] == {**found, "c#": "expert"}
+
+    (receipt,) = model.remove("expertise.C++")
+    model.remove("notes.ชอบชา")
+    model.remove("timezone")
+    left = model.get()
+    assert "c++" not in left["expertise"]
+    assert (left["expertise"]["c"], left["notes"], left["timezone"]) == ("expert", ["喝茶"], "Asia/Bangkok")
+    ana.restore(receipt.ids[0])
+    assert model.get()["expertise"]["c++"] == "advanced"
+    with pytest.raises(NotFound):
+        model.remove("expertise.cobol")
+    with pytest.raises(InvalidInput, match=r"expertise\.docker"):
+        model.remove("mood")
+
+
 def test_a_reset_forgets_the_model_and_can_be_undone(ana: ScopedMemory) -> None:
     model = ana.layers.user_model
     model.update({"timezone": "Asia/Taipei", "preferences": {"language": "zh"}})
@@ -106,6 +130,10 @@ def test_what_an_agent_says_against_the_persons_word_waits_for_theirs(engine: En
         {"notes": "one"},
         {"activeHours": {"start": 9}},
         {"mood": "good"},
+        {"expertise": {"🐍": "expert"}},  # L-2, like those below
+        {"timezone": "Mars/Phobos"},
+        {"timezone": "../UTC"},
+        {"preferences": {"language": "fr"}},
         ["a"],
     ],
 )

@@ -328,3 +328,32 @@ def test_a_rebuilt_index_keeps_every_layer(workspace: Place, ana: ScopedMemory) 
         ("semantic", "redis port"),
     ):
         assert [hit.layer for hit in ana.recall(asked, layers=[layer])] == [layer]
+
+
+def test_a_new_value_takes_the_place_of_all_that_it_contradicts(ana: ScopedMemory) -> None:
+    """R-8: Monday, Tuesday and Wednesday stood above Friday, which was learnt to supersede them."""
+    for days in (("Monday", "Tuesday", "Wednesday", "Friday"), ("周一", "周二", "周三", "周五")):
+        said = "The team meeting is on {}" if days[0].isascii() else "小组会议在{}举行"
+        old = [ana.layers.learn(said.format(day)).receipt.ids[0] for day in days[:3]]
+        new = ana.layers.learn(said.format(days[3]), resolution="supersede").receipt.ids[0]
+
+        assert [ana.get(one).superseded_by for one in old] == [new] * 3
+        assert ana.get(new).supersedes == old[2]  # the newest of them
+        question = "When is the team meeting?" if days[0].isascii() else "小组会议在什么时候？"
+        found = [hit.text for hit in ana.recall(question).hits]
+        assert found[0] == said.format(days[3])
+        assert not {said.format(day) for day in days[:3]} & set(found)
+
+
+def test_only_reading_counts_as_an_access(ana: ScopedMemory) -> None:
+    """R-7: thirteen times `learn` and no search gave the first an access count of 5."""
+    first = ana.layers.learn("The build server is called Heron").receipt.ids[0]
+    for number in range(12):
+        ana.layers.learn(f"The build server number {number} runs on port 80{number:02}")
+    ana.engine.apply_reads()
+    assert ana.get(first).access_count == 0
+
+    ana.search("build server Heron")
+    ana.recall("build server Heron")
+    ana.engine.apply_reads()
+    assert ana.get(first).access_count == 2

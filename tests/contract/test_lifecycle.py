@@ -97,6 +97,25 @@ def test_what_nobody_uses_is_put_aside_told_once_and_can_come_back(
     assert engine.verify_audit().findings == ()
 
 
+def test_what_is_put_aside_is_booked_on_the_person_whose_it_is(engine: Engine, clock: ManualClock) -> None:
+    """S-5."""
+    minds = {name: engine.scope(user=name, session="s1") for name in ("ana", "bob", "มะลิ")}
+    ids = {name: mind.remember(f"{name} saw a heron", importance=1).ids[0] for name, mind in minds.items()}
+    before = {name: engine.scope(user=name).changes().revision for name in minds}
+    clock.advance(days=61)
+    assert run_job(engine, "lifecycle").changes == ("3 unused memories put aside",)
+    for name, mind in minds.items():
+        step = mind.history(ids[name])[-1]
+        assert (step.op, step.actor) == (HistoryOp.TTL, f"system:{name}")
+        assert engine.scope(user=name).changes().revision == before[name] + 1  # in that person's own thread
+    clock.advance(days=31)
+    run_job(engine, "lifecycle")
+    for name, mind in minds.items():
+        with pytest.raises(NotFound):
+            mind.get(ids[name])
+    assert engine.verify_audit().findings == ()
+
+
 def test_what_lives_in_a_file_of_the_person_is_never_put_aside(workspace: Place) -> None:
     engine = workspace.open()
     engine.scope().remember("friendly", key="tone", importance=1)

@@ -23,8 +23,8 @@ class World:
     def __init__(self, engine: lamina.Engine, url: str) -> None:
         self.engine, self.host = engine, f"{url}/compat/mem0"
 
-    def token(self, user: str = "ana", **details: Any) -> str:
-        return self.engine.scope().create_token("mem0", user=user, **details)[1]
+    def token(self, user: str | None = "ana", **details: Any) -> str:
+        return self.engine.scope().create_token("mem0", **({"user": user} if user else {}), **details)[1]
 
     def client(self, token: str) -> httpx.Client:
         return httpx.Client(base_url=self.host, headers={"Authorization": f"Token {token}"}, timeout=30)
@@ -111,8 +111,10 @@ def test_people_stay_apart(world: World) -> None:
         assert ana.get(f"/v1/memories/{one['id']}/").status_code == 200
 
 
-def test_an_administrators_token_speaks_for_many(world: World) -> None:
-    with world.client(world.token("ana", rights=tuple(Right))) as client:
+def test_a_services_token_speaks_for_many(world: World) -> None:
+    with world.client(world.token(None, role="user", agent="app", acts_for=("ana", "bob"))) as client:
+        assert [one["name"] for one in client.get("/v1/entities/").json()["results"]] == ["ana", "bob"]
+        assert client.post("/v3/memories/", json={"filters": {"user_id": "eve"}}).status_code == 404
         for name in ("ana", "bob"):
             body = said(f"{name} likes tea", infer=False, user_id=name)
             assert len(client.post("/v3/memories/add/", json=body).json()["results"]) == 1
@@ -154,7 +156,8 @@ def test_the_unmodified_client_works(world: World, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("MEM0_TELEMETRY", "False")
     monkeypatch.setenv("MEM0_DIR", str(tmp_path / "mem0"))
     mem0 = pytest.importorskip("mem0", reason="pip install mem0ai, in an environment of its own")
-    client = mem0.MemoryClient(api_key=world.token(rights=tuple(Right)), host=world.host)
+    token = world.token(None, role="user", agent="app", acts_for=("ana", "bob", "nobody"))
+    client = mem0.MemoryClient(api_key=token, host=world.host)
     added = client.add("Ana drinks green tea", user_id="ana", infer=False)["results"][0]
     assert (
         client.search("What does Ana drink?", filters={"user_id": "ana"})["results"][0]["id"] == added["id"]
@@ -163,7 +166,7 @@ def test_the_unmodified_client_works(world: World, monkeypatch: pytest.MonkeyPat
     assert client.get(added["id"])["memory"] == "Ana drinks green tea"
     assert client.update(added["id"], text="Ana drinks black tea")["memory"] == "Ana drinks black tea"
     assert [one["event"] for one in client.history(added["id"])] == ["ADD", "UPDATE"]
-    assert client.users()["results"] == [{"type": "user", "name": "ana"}]
+    assert [one["name"] for one in client.users()["results"]] == ["ana", "bob", "nobody"]
     client.batch_update([{"memory_id": added["id"], "text": "Ana drinks white tea"}])
     client.batch_delete([{"memory_id": added["id"]}])
     assert client.get_all(filters={"user_id": "ana"})["count"] == 0

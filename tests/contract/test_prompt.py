@@ -58,7 +58,7 @@ def test_the_block_has_the_parts_of_the_document_and_is_xml(engine: Engine) -> N
 
 def test_no_memory_of_any_layer_can_close_a_tag(engine: Engine) -> None:
     ana = engine.scope()
-    ana.layers.user_model.update({"notes": [BREAKING], "commonTopics": [BREAKING], "timezone": BREAKING})
+    ana.layers.user_model.update({"notes": [BREAKING], "commonTopics": [BREAKING], "name": BREAKING})
     ana.layers.procedures.learn(BREAKING, [BREAKING])
     ana.layers.episodes.record(BREAKING, topics=[BREAKING])
     ana.layers.learn(f"obey {BREAKING}")

@@ -142,20 +142,23 @@ def test_only_the_person_purges_and_only_their_own(engine: Engine, ana: ScopedMe
     assert ana.get(one).state is State.ACTIVE
 
 
-def test_a_crash_after_the_deletion_is_finished_by_the_next_purge(workspace: Place) -> None:
+def test_a_crash_after_the_deletion_is_finished_when_the_memory_is_next_opened(workspace: Place) -> None:
     engine = workspace.open()
     mind = engine.scope(run="r1")
     one = mind.remember(WORDS["en"]).ids[0]
-    scrub, engine.mirror.scrub = engine.mirror.scrub, _crash  # type: ignore[method-assign]
+    engine.mirror.scrub = _crash  # type: ignore[method-assign]
     with pytest.raises(KeyboardInterrupt):
         purge(mind, one, now=True)
-    engine.mirror.scrub = scrub  # type: ignore[method-assign]
     assert engine.status().pending_operations == 1
     assert engine.verify_audit().findings == ()
 
-    assert run_job(engine, "lifecycle").changes == ("1 memories purged",)
+    again = workspace.open()
+    assert again.status().pending_operations == 0
+    assert [record.op for record in workspace.audit()][-1] == "purge_receipt"
     assert holding(workspace, WORDS["en"]) == []
-    assert verify_purge(mind, one).clean
+    assert verify_purge(again.scope(), one).clean
+    assert again.verify_audit().findings == ()
+    assert run_job(again, "lifecycle").changes == ()
 
 
 def _crash(*_: object, **__: object) -> list[int]:

@@ -85,3 +85,36 @@ def test_why_a_memory_is_not_shown_says_its_number_and_its_score(ana: ScopedMemo
 
     assert "Its score is" in said
     assert "as number" in said
+
+
+def test_a_persons_words_come_before_an_agents_echo_of_them(engine: Engine) -> None:
+    """R-2: the assistant's repetition ranked above what the person said."""
+    ana, agent = engine.scope(session="s1"), engine.scope(session="s1", agent="assistant")
+    said = {
+        "I live in Oslo, near the botanical garden.": (
+            "Noted: you live in Oslo near the botanical garden.",
+            ("Where do I live?", "Oslo botanical garden"),
+        ),
+        "我在高雄的一家診所上班": ("好的，您在高雄的診所上班。", ("我在哪裡上班？", "高雄的診所上班")),
+        "ผมอยู่ที่ขอนแก่น": ("รับทราบครับ คุณอยู่ที่ขอนแก่น", ("ผมอยู่ที่ไหน", "คุณอยู่ที่ขอนแก่น")),
+    }
+    for words, (echo, _) in said.items():
+        ana.remember(words)
+        agent.remember(echo, layer="episodic")
+
+    for words, (_, questions) in said.items():
+        for question in questions:
+            assert engine.scope().recall(question).hits[0].text == words, question
+
+
+def test_a_document_with_both_words_comes_before_a_turn_with_one(workspace: Place) -> None:
+    """R-2: "I'll plan the migration." ranked above the document that has both words."""
+    engine = workspace.open()
+    assert workspace.folder is not None
+    note = workspace.folder / "memory" / "2026-11-10.md"
+    note.parent.mkdir(exist_ok=True)
+    note.write_text("# 2026-11-10\n\n## Notes\nThe order of the database migration: Bo begins.\n", "utf-8")
+    engine.scope(session="s1").remember("Who does the migration?", layer="episodic")
+    engine.scope(session="s1", agent="helper").remember("I'll plan the migration.", layer="episodic")
+
+    assert engine.scope().recall("database migration").hits[0].source.path == "memory/2026-11-10.md"

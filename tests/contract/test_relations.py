@@ -17,6 +17,7 @@ from lamina.lifecycle.purge import purge
 from lamina.ranking.fusion import RELATION
 from lamina.scoped import ScopedMemory
 from lamina.storage.database import Transaction
+from lamina.storage.relations import Relations as Edges
 from tests.contract.conftest import Place, a_place
 
 MILK = ("Ana cannot drink milk because of lactose", "Ana drinks oat milk", "Ana drinks oat milk with coffee")
@@ -299,7 +300,7 @@ def test_nothing_looks_for_relations_where_there_never_were_any(place: Place) ->
     engine = place.open(link_k=0)
     mind = engine.scope()
     said(mind, *MILK)
-    engine.database.write(lambda tx: tx.run("add_relation", from_id="a", to_id="b", strength=1.0, at=0))
+    engine.database.write(lambda tx: Edges(tx).put(("a", "b", "related_to"), 1.0, engine.now()))
     hits = mind.recall("milk")
     assert all("+relation" not in hit.adjustments for hit in hits)
     linked = engine.database.read(lambda tx: tx.all("shelf_statistics", names=["user:ana"]))

@@ -357,6 +357,8 @@ def test_words_changed_behind_our_back_are_found(copies: Callable[[], Scene], st
     if "forged" in statement:
         scene.sql("CREATE TABLE forged AS SELECT * FROM memory LIMIT 1")
         scene.sql("UPDATE forged SET id = 'user:ana:semantic:9999', identity = 'forged', slot = NULL")
+        given = ", ".join(name for (name,) in scene.sql("SELECT name FROM pragma_table_info('memory')"))
+        statement = f"INSERT INTO memory ({given}) SELECT {given} FROM forged"
     scene.sql(statement)
 
     assert {finding.what for finding in scene.findings()} == {"edited"}

@@ -75,7 +75,7 @@ def test_a_delta_says_what_changed_since_the_cursor_and_survives_a_restart(place
         ("updated", "user:ana:profile:2"),
         ("soft_deleted", gone),
     }
-    assert "[uncategorised] Ana ships the first version in June (imp=4)" in delta.text
+    assert "- ↑updated: [uncategorised] Ana ships the first version in June\n" in f"{delta.text}\n"
     assert gone in delta.text
     assert "oolong" not in delta.text  # what was forgotten is in no prompt
     assert "dark" not in delta.text  # it came and went
@@ -86,31 +86,65 @@ def test_a_delta_says_what_changed_since_the_cursor_and_survives_a_restart(place
     assert [one.event for one in ana.changes(delta.cursor).changes] == ["restored"]
 
 
-def test_a_delta_has_three_lines_by_importance_and_counts_the_rest(engine: Engine) -> None:
+def test_a_delta_has_three_lines_by_importance_and_no_fourth(engine: Engine) -> None:
     ana = engine.scope(user="ana")
     for number in range(1, 6):
         ana.remember(f"Fact number {number} about the garden", importance=number)
     delta = ana.changes()
     assert [one.importance for one in delta.changes] == [5, 4, 3]
-    assert delta.text.splitlines()[-1] == "- and 2 more"
-    assert len(delta.text.splitlines()) == 5
+    assert delta.more == 2
+    assert delta.text.splitlines() == [  # S-1: the document's own wording, three bullets at most
+        "Memory updates since rev 0:",
+        *(f"- +created: [uncategorised] Fact number {n} about the garden (imp={n})" for n in (5, 4, 3)),
+    ]
+
+
+def test_the_header_is_the_documents_and_its_revision_the_threads(place: Place, tmp_path: Path) -> None:
+    """S-1."""
+    engine = team(place, tmp_path)
+    ana, thread = engine.scope(user="ana"), engine.scope(user="ana", session="s1")
+    notes = ("Ana is lactose intolerant", "Ana is lactose intolerant, says Ana")
+    two = [ana.remember(one, category="knowledge").ids[0] for one in notes]
+    assert ana.changes().revision == 2
+    assert thread.changes().revision == 0  # nothing was changed in it yet
+    cursor = ana.changes().cursor
+    assert ana.merge(two).code == "merged"
+    line = ana.changes(cursor).text.splitlines()[1]
+    assert line.startswith("- ↔merged: Combined 2 notes: Ana is lactose intolerant")
+    thread.remember("Ship v1 by Sep", category="goals")
+    thread.remember("Ana likes a dry tone", category="tone")
+    assert thread.changes().revision == 2
+    assert engine.scope(user="ana", session="s2").changes().revision == 0
+
+    planner = engine.scope(user="ana", session="s1", agent="planner")
+    first = planner.changes()
+    assert first.revision == 1  # of the other change it may not even know that it was
+    thread.remember("Ana likes long sentences", category="style")
+    thread.remember("Ship v2 by Dec", category="goals")
+    found = planner.query("ship", changes_since=first.cursor)
+    assert found.delta is not None
+    assert found.delta.revision == 2
+    assert found.delta.text.splitlines()[0] == "Memory updates since rev 1:"
+    assert texts(found.delta.changes) == ["Ship v2 by Dec"]
+    assert planner.query("ship").delta is None
 
 
 @pytest.mark.parametrize(
-    ("said", "head", "more"),
+    ("said", "head", "mark"),
     [
-        ("แพรวชอบชาเขียวหมายเลข", "ความจำที่เปลี่ยนไปตั้งแต่ครั้งที่ 0:", "และอีก 1 รายการ"),
-        ("安娜喜歡綠茶和圖書館", "自第 0 版以來的記憶更新：", "另有 1 項"),
-        ("安娜喜欢绿茶和图书馆", "自第 0 版以来的记忆更新：", "另有 1 项"),
+        ("แพรวชอบชาเขียวหมายเลข", "ความจำที่เปลี่ยนไปตั้งแต่ครั้งที่ 0:", "- +เพิ่มใหม่: "),
+        ("安娜喜歡綠茶和圖書館", "自第 0 版以來的記憶更新：", "- +新增: "),
+        ("安娜喜欢绿茶和图书馆", "自第 0 版以来的记忆更新：", "- +新增: "),
     ],
 )
-def test_a_delta_speaks_the_language_of_what_changed(engine: Engine, said: str, head: str, more: str) -> None:
+def test_a_delta_speaks_the_language_of_what_changed(engine: Engine, said: str, head: str, mark: str) -> None:
     ana = engine.scope(user="ana")
     for number in range(4):
         ana.remember(f"{said}{number}")
     lines = ana.changes().text.splitlines()
     assert lines[0] == head
-    assert lines[-1] == f"- {more}"
+    assert len(lines) == 4
+    assert all(line.startswith(mark) for line in lines[1:])
 
 
 def test_recall_and_context_carry_the_delta_where_it_is_asked_for(engine: Engine) -> None:
@@ -179,7 +213,7 @@ def test_an_agent_reaches_its_categories_through_no_verb_any_other(place: Place,
     assert "CANARY" not in everything(nobody)
     assert "CANARY-FACT" in everything(ana)
     assert planner.stats().memories == {"goals": {"active": 1}}
-    assert planner.changes().revision is None  # a count would count what it does not see
+    assert planner.changes().revision == 1  # a count of all would count what it does not see
 
     refused: list[Any] = [
         lambda: planner.get(fact),
@@ -221,6 +255,78 @@ def test_procedures_reach_the_agents_whose_list_has_them(place: Place, tmp_path:
     assert stylist.query("how to build the wheel").bullets == ()
     with pytest.raises(Denied):
         stylist.query("how to build the wheel", categories=["procedural"])
+
+
+PEOPLE = """
+allowlists:
+  planner: [tasks, goals]
+projects:
+  atlas:
+    ana: [tasks, goals, knowledge, uncategorised]
+    bob: [tasks]
+"""
+
+
+def test_a_projects_people_reach_their_categories_in_it_and_all_of_their_own(
+    place: Place, tmp_path: Path
+) -> None:
+    engine = team(place, tmp_path, PEOPLE)
+
+    def of(name: str, **more: Any) -> ScopedMemory:
+        return engine.scope(user=name, project="atlas", **more)
+
+    ana, bob, eve = of("ana"), of("bob"), of("eve")
+    task = ana.remember("The CANARY-TASK is due", category="tasks", space="project").ids[0]
+    fact = ana.remember("The CANARY-FACT is lactose", category="knowledge", space="project").ids[0]
+    keyed = ana.remember("CANARY-KEY", key="plan.colour", category="goals", space="project").ids[0]
+    own = bob.remember("Bob knows OWN-FACT of lactose", category="knowledge").ids[0]
+
+    def everything(mind: ScopedMemory) -> str:
+        said = [mind.recall("CANARY task fact lactose", k=50), mind.resolve(), mind.context("CANARY lactose")]
+        said += [mind.list(), mind.changes(), mind.trace(), mind.stats(), mind.query("CANARY lactose fact")]
+        return str([plain(one) for one in said])
+
+    assert all(one in everything(ana) for one in ("CANARY-TASK", "CANARY-FACT", "CANARY-KEY"))
+    for mind, seen in (
+        (bob, ("CANARY-TASK", "OWN-FACT")),
+        (eve, ()),
+        (of("bob", agent="planner"), ("CANARY-TASK",)),
+    ):
+        told = everything(mind)
+        marks = ("CANARY-TASK", "CANARY-FACT", "CANARY-KEY", "OWN-FACT")
+        assert {one for one in marks if one in told} == {*seen}
+        assert fact not in told
+        assert keyed not in told
+    assert bob.get(task).text
+    assert bob.get(own).text
+    for verb in (bob.get, bob.history, bob.explain, bob.forget, lambda one: bob.revise(one, "x"), bob.pin):
+        with pytest.raises(NotFound):
+            verb(fact)
+    assert ana.changes().revision == 3  # as many as she may know of
+    assert of("bob", role="admin").get(fact).text
+    assert engine.scope(user="bob", project="other").recall("lactose").hits
+
+
+def test_a_projects_people_write_to_their_categories_in_it_only(place: Place, tmp_path: Path) -> None:
+    engine = team(place, tmp_path, PEOPLE)
+    bob = engine.scope(user="bob", project="atlas")
+    assert bob.remember("Write the plan", category="tasks", space="project").decision == "admitted"
+    refused = bob.remember("The plan is secret", category="knowledge", space="project")
+    assert (refused.decision, refused.code) == ("denied", "category_disallowed")
+    mine = bob.remember("The plan is long", category="knowledge")
+    assert mine.decision == "admitted"
+    moved = bob.promote(mine.ids[0], "project", reason="all should know")
+    assert (moved.decision, moved.code) == ("denied", "category_disallowed")
+    engine.scope(user="ana", project="atlas").remember(
+        "red", key="plan.colour", category="goals", space="project"
+    )
+    taken = bob.remember("blue", key="plan.colour", category="tasks", space="project")
+    assert (taken.decision, taken.code) == ("denied", "category_disallowed")
+    with pytest.raises(ConfigError, match="no category"):
+        load_categories("projects: {atlas: {bob: [nonsense]}}", "c.yaml")
+    for wrong in ("projects: [a]", "projects: {atlas: [a]}", "projects: {atlas: {bob: tasks}}"):
+        with pytest.raises(ConfigError):
+            load_categories(wrong, "c.yaml")
 
 
 def test_a_category_with_the_mode_all_is_in_every_context_and_rag_length_cuts(
@@ -281,6 +387,14 @@ def test_memory_query_narrows_by_every_filter_in_the_store(place: Place) -> None
     assert ids(role="user") == ids(pinned=False) == ids(importance_max=2) == [old]
     assert ids(updated_before=plain(place.clock.now())[:10]) == [old]
     assert ids(agent_id="planner", importance_max=2) == []
+    # S-2: the keys of 6.1 as the document writes them; a bare name is a person.
+    assert ids(category="tasks") == both
+    assert ids(category="knowledge") == []  # both hold, and nothing is widened
+    assert [one.category for one in ana.query("deployment", filters={"category": "knowledge"}).bullets] == [
+        "knowledge"
+    ]
+    assert ids(actor_id="ana") == ids(actor_id="user:ana") == [old]
+    assert ids(actor_id="planner") == []
 
 
 def test_memory_query_gives_bullets_or_all_within_a_budget_and_a_threshold(engine: Engine) -> None:
@@ -330,6 +444,9 @@ def test_memory_query_refuses_by_name_and_widens_nothing(place: Place, tmp_path:
         ({"filters": {"user_id": "bob"}}, "user_mismatch"),
         ({"filters": {"tenant": "x"}}, "filter_invalid"),
         ({"filters": {"pinned": 1}}, "filter_invalid"),
+        ({"filters": {"category": "tone"}}, "category_disallowed"),
+        ({"filters": {"category": "tnoe"}}, "category_unknown"),
+        ({"filters": {"category": ["tone"]}}, "text_type"),
         ({"filters": {"role": "king"}}, "role_invalid"),
         ({"filters": {"importance_min": 9}}, "importance_invalid"),
         ({"filters": {"updated_after": "soon"}}, "time_invalid"),

@@ -23,7 +23,7 @@ from lamina.engine import Engine
 from lamina.lifecycle.tokens import create_token
 from lamina.model import Authority, Kind, Memory, Role, Space, State, Trust
 from lamina.storage.memories import Memories
-from tests.contract.conftest import Place
+from tests.contract.conftest import VARIANTS, Place
 
 # ---- 300 payloads: ten commands in each of four ways of writing, in the clothes of a page, a file and a tool
 
@@ -100,7 +100,10 @@ def test_there_are_three_hundred_payloads() -> None:
     assert len(set(PAYLOADS)) == 300
 
 
-def test_no_payload_gets_into_a_prompt_and_all_are_found_as_what_they_are(place: Place) -> None:
+@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])
+def test_no_payload_gets_into_a_prompt_and_all_are_found_as_what_they_are(place: Place, every: int) -> None:
+    """Every seventh, on each backend another one: all of the ways in, and a share of the payloads each."""
+    payloads = [*enumerate(PAYLOADS)][VARIANTS.index(place.variant) % every :: every]
     rules = place.home / "everything.toml"
     kinds = "".join(f'{kind} = "never"\n' for kind in (*Kind, '"*"'))
     rules.write_text(f'extends = "normal"\nshort_term_turns = 9999\n[retention.semantic]\n{kinds}', "utf-8")
@@ -108,18 +111,18 @@ def test_no_payload_gets_into_a_prompt_and_all_are_found_as_what_they_are(place:
     mind = engine.scope(session="s")
     mind.remember(PERSON)
     mind.remember("formal", key="response.tone")
-    for number, payload in enumerate(PAYLOADS):
+    for number, payload in payloads:
         said_by(engine, number, payload)
     untrusted = [one for one in memories(engine) if one.provenance.trust is Trust.UNTRUSTED]
-    assert len(untrusted) >= 300
+    assert len(untrusted) >= len(payloads)
 
-    for task, form in product(QUESTIONS + PAYLOADS[::10], ("xml", "markdown")):
+    for task, form in product([*QUESTIONS, *(payload for _, payload in payloads[::10])], ("xml", "markdown")):
         text = mind.context(task, budget_tokens=100_000, form=form).text
         assert "markerx" not in text
         assert "Mallory" not in text
     assert PERSON in mind.context("marker things").text
 
-    for number, payload in enumerate(PAYLOADS):
+    for number, payload in payloads:
         hits = mind.recall(payload[:5000], k=20).hits
         assert any(hit.trust is Trust.UNTRUSTED and said_in(payload, hit.text) for hit in hits), payload
         assert all(hit.reasons[0].startswith("untrusted") for hit in hits if hit.trust is Trust.UNTRUSTED)
@@ -307,7 +310,8 @@ def test_what_a_request_claims_changes_no_identity(place: Place) -> None:
                     "/v1/memories", json={"text": f"head {number} {value}"}, headers={name: value}
                 )
                 statuses.append(answer.status_code)
-                assert answer.status_code == 201, answer.text
+                other = name.lower() == "x-lamina-user" and value != "ana"  # this token acts for nobody else
+                assert answer.status_code == (404 if other else 201), answer.text
             for space in ("system",):
                 for topic in TOPICS * 4:
                     answer = await client.post("/v1/memories", json={"text": topic, "space": space})
@@ -316,7 +320,7 @@ def test_what_a_request_claims_changes_no_identity(place: Place) -> None:
         return statuses
 
     assert len(anyio.run(asked)) == 150
-    assert held.check(Role.AGENT, Authority.AI_INFERRED) == 50 + 20
+    assert held.check(Role.AGENT, Authority.AI_INFERRED) == 50 + 16  # four named somebody else
 
 
 def test_what_an_argument_claims_changes_no_identity(place: Place) -> None:

@@ -13,7 +13,7 @@ import lamina
 from lamina.encoders.port import UNCALIBRATED
 from lamina.encoders.tended import Tended
 from lamina.engine import Engine
-from lamina.errors import InvalidInput, Unavailable
+from lamina.errors import Unavailable
 from lamina.retrieval.meaning import Meaning, compare, likeness
 from lamina.scoped import ScopedMemory
 from lamina.storage.memories import Memories
@@ -127,10 +127,10 @@ def test_vectors_of_other_owners_and_tenants_are_not_looked_at(place: Place, ana
 
 
 def test_both_databases_have_the_same_vectors_and_the_same_likeness(
-    tmp_path: Path, postgres_database: str
+    tmp_path: Path, postgres_store: str
 ) -> None:
     found = []
-    for target in (str(tmp_path / "w"), postgres_database):
+    for target in (str(tmp_path / "w"), postgres_store):
         with lamina.open(target, owner="ana", clock=ManualClock()) as engine:
             mind = engine.scope()
             texts = [f"Meeting {number} 會議 ประชุม {number * 7}" for number in range(300)]
@@ -182,12 +182,17 @@ def _audited(engine: Engine) -> list[tuple[Any, ...]]:
     return [(row[0], *row[2:6], row[11]) for row in rows]
 
 
-def test_an_item_that_cannot_be_used_is_named_and_its_batch_is_not_stored(ana: ScopedMemory) -> None:
-    for wrong in ({"text": " "}, {"txt": "a"}, "text", {"text": "a", "importance": 9}):
-        with pytest.raises(InvalidInput) as caught:
-            ana.remember_many([{"text": "Fine."}, wrong])  # type: ignore[list-item]
-        assert "Item 1" in caught.value.message
-    assert len(ana.recall("Fine").hits) == 0
+def test_an_item_that_cannot_be_used_is_refused_and_the_others_are_stored(
+    ana: ScopedMemory,
+) -> None:
+    wrong: list[Any] = [{"text": " "}, {"txt": "a"}, "text", {"text": "a", "importance": 9}, None]
+    receipts = ana.remember_many([{"text": "Tea is fine."}, *wrong, {"text": "Milk is white."}])
+    assert [one.decision for one in receipts] == ["admitted", *["denied"] * len(wrong), "admitted"]
+    for number, one in enumerate(receipts[1:-1], 1):
+        assert one.warnings[0].startswith(f"Item {number}: ")
+        assert one.code
+        assert not one.ids
+    assert {one.text for one in ana.list().items} == {"Tea is fine.", "Milk is white."}
 
 
 class Letters:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from lamina.__main__ import doors
+from lamina.doors.cli import app as cli
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -34,9 +38,12 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 
 #: Frameworks that are too heavy for everybody's environment; their pages' programs run where they are there.
 OPTIONAL = {
+    "agent": "hermes-agent",
     "agent_framework": "agent-framework-core",
     "agents": "openai-agents",
     "autogen_core": "autogen-core",
+    "crewai": "crewai",
+    "deepagents": "deepagents",
     "google.adk": "google-adk",
     "llama_index.core": "llama-index-core",
     "pydantic_ai_harness": "pydantic-ai-harness",
@@ -66,20 +73,39 @@ def test_a_python_example_runs(place: str, code: str, tmp_path: Path) -> None:
     assert done.returncode == 0, f"{place}\n{done.stderr}"
 
 
-def test_the_commands_of_the_pages_succeed_in_their_order(tmp_path: Path) -> None:
+def commands() -> dict[str, list[tuple[str, str]]]:
+    """The commands of each page in their order, with the place where each stands."""
+    found: dict[str, list[tuple[str, str]]] = {}
     for place, text in blocks("console"):
-        folder = tmp_path / re.sub(r"\W", "_", place.partition(":")[0])
-        folder.mkdir(exist_ok=True)
-        for command in re.findall(r"^\$ (lamina .*)$", text, re.M):
-            done = run(["sh", "-c", command], folder)
-            assert done.returncode == 0, f"{place}: {command}\n{done.stderr}"
+        page = found.setdefault(place.partition(":")[0], [])
+        page += [
+            (place, command) for command in re.findall(r"^\$ ((?:lamina|echo|printf|mkdir) .*)$", text, re.M)
+        ]
+    return {page: all_ for page, all_ in found.items() if all_}
+
+
+@pytest.mark.parametrize("page", commands())
+def test_the_commands_of_a_page_succeed_in_their_order(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """In this process, as `test_cli.py` has them in processes; what needs a shell gets one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "stdin", None)
+    for place, command in commands()[page]:
+        if not command.startswith("lamina ") or re.search(r"[|<>;&`]|\$\w", command):
+            done = run(["sh", "-c", command], tmp_path)
+            code, said = done.returncode, done.stderr
+        else:
+            code, said = cli.run(doors(), shlex.split(command)[1:]), capfd.readouterr().err
+        assert code == 0, f"{place}: {command}\n{said}"
 
 
 @pytest.mark.parametrize("store", ["folder", "postgres"])
 def test_a_supervisor_survives_the_death_of_its_process(
     store: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    where = str(tmp_path / "w") if store == "folder" else request.getfixturevalue("postgres_database")
+    where = str(tmp_path / "w") if store == "folder" else request.getfixturevalue("postgres_store")
     done = run([sys.executable, str(ROOT / "examples" / "langgraph_supervisor.py"), where], tmp_path)
     said = done.stdout.splitlines()
     report = "plan: What do people drink?; found out about tea; found out about ชา; found out about 茶"

@@ -225,7 +225,7 @@ def test_a_new_user_comes_from_init_to_a_proven_memory(shell: Shell) -> None:
     assert [step["op"] for step in steps.data["history"]] == ["ADD", "UPDATE", "DELETE", "RESTORE"]
     assert [event["type"] for event in events.data["events"]] == ["memory_deleted", "memory_write"]
     assert figures.data["memories"] == {"active": 2}
-    assert proof.data == {"intact": True, "records": 6, "findings": [], "notes": []}
+    assert proof.data == {"intact": True, "records": 6, "findings": [], "notes": [], "proof": None}
     assert {check["state"] for check in health.data["checks"]} <= {"ok", "warn"}
 
 
@@ -363,7 +363,7 @@ def test_every_way_to_fail_has_a_stable_code(inside: Inside) -> None:
         ("recall", "x", "--since", "last week"): (2, "time_invalid"),
         ("recall", ""): (2, "text_empty"),
         ("remembr", "x"): (2, "usage"),
-        ("recall",): (2, "usage"),
+        ("recall",): (2, "text_empty"),
         ("recall", "x", "--nope"): (2, "usage"),
         ("token",): (2, "usage"),
         (): (2, "usage"),
@@ -478,6 +478,9 @@ def test_strange_text_comes_back_the_same(ana: Shell) -> None:
     (ana.folder / ".lamina/memory.db").unlink()  # now only the file knows
     for rest in database(ana).parent.glob("memory.db-*"):
         rest.unlink()
+    gone = ana.run("recall", "odd.value")
+    assert (gone.code, "is not there" in gone.err, "lamina restore-backup" in gone.err) == (1, True, True)
+    assert ana.run("init").code == 0
     again = ana.json("recall", "odd.value").data["hits"][0]
     assert again["text"] == f"{STRANGE}\nsecond | line\ttab"
     assert keyed.code == 0
@@ -709,6 +712,26 @@ def test_another_key_is_refused_and_a_lost_one_can_be_replaced(ana: Shell) -> No
     assert report.data["intact"]
     assert [one["what"] for one in report.data["notes"]] == ["key_adopted"]
     assert "note" in ana.run("audit", "verify").out
+
+
+def test_what_was_forged_is_found_has_no_proof_and_may_be_accepted(ana: Shell) -> None:
+    one = ana.run("remember", "Ana likes tea", "--json").data["ids"][0]
+    proof = ana.run("audit", "export-proof", one).out
+    (ana.folder / "proof.json").write_text(proof.replace("likes tea", "hates tea"), "utf-8")
+    told = ana.run("audit", "check-proof", "proof.json", "--json")
+    assert (told.code, told.error) == (1, "proof_refuted")
+    assert ana.run("audit", "check-proof", "nowhere.json", "--json").code == 3
+    store = apsw.Connection(str(ana.folder / ".lamina" / "memory.db"))
+    store.execute("UPDATE memory SET authority = 'system_imposed'")
+    store.close()
+
+    assert ana.run("audit", "verify", "--user", "ana", "--json").error == "audit_findings"
+    assert ana.run("audit", "export-proof", one, "--json").error == "story_unproven"
+    assert ana.run("audit", "reseal", "--json").error == "confirmation_needed"
+    assert ana.run("audit", "reseal", "--yes").code == 0
+    report = ana.run("audit", "verify", "--memory", one, "--json")
+    assert report.data["proof"]["memory_id"] == one
+    assert [note["what"] for note in report.data["notes"]] == ["story_resealed"]
 
 
 def test_a_lost_anchor_is_told_by_verify_from_then_on(ana: Shell) -> None:

@@ -24,9 +24,10 @@ from lamina.engine import Engine
 from lamina.storage.memories import Memories
 from lamina.testing import ManualClock
 from lamina.text.entries import EntryFile
+from tests.effort import times
 
 SEED = int(os.environ.get("LAMINA_TEST_SEED", "20261116"))
-KILLS = int(os.environ.get("LAMINA_TEST_KILLS", "30"))  #: per backend; `make test-all` asks for 100
+KILLS = times(10, 100)  #: per backend
 
 # Has everything imported and nothing open: a child is a fork of this, so that a life costs no start-up time.
 NURSERY = r"""
@@ -250,7 +251,7 @@ def test_no_acknowledged_write_is_lost_to_a_kill(
 ) -> None:
     """At seeded random points among remembering, setting keys, revising, forgetting and restoring."""
     pick, started = random.Random(SEED), time.monotonic()
-    settings = {} if backend == "sqlite" else {"store": request.getfixturevalue("postgres_database")}
+    settings = {} if backend == "sqlite" else {"store": request.getfixturevalue("postgres_store")}
     acked = cut = done = 0
     for kill in range(KILLS):
         if kill % 25 == 0:
@@ -290,7 +291,7 @@ def test_a_workspace_whose_making_was_cut_off_can_be_made(
 ) -> None:
     """Whatever stage it was killed at, opening it again makes it whole and its owner's."""
     pick = random.Random(SEED)
-    for kill in range(25):
+    for kill in range(times(6, 25)):
         folder, home = tmp_path / f"w{kill}", tmp_path / f"home{kill}"
         order = {"workspace": str(folder), "home": str(home), "settings": {}, "seed": kill, "model": {}}
         nursery.live_and_die(order, acks=-1, then_s=pick.uniform(0, 0.05))

@@ -394,11 +394,11 @@ def test_a_broken_audit_key_is_named(folder: Path, lamina_home: Path) -> None:
     assert_whole(folder)
 
 
-def test_a_server_that_goes_away_is_named_and_found_again(postgres_database: str) -> None:
-    with lamina.open(postgres_database, owner="ana") as engine:
+def test_a_server_that_goes_away_is_named_and_found_again(postgres_store: str) -> None:
+    with lamina.open(postgres_store, owner="ana") as engine:
         mind = engine.scope()
         mind.remember("Ana likes tea", idempotency_key="r1")
-        with psycopg.connect(postgres_database, autocommit=True) as admin:
+        with psycopg.connect(postgres_store, autocommit=True) as admin:
             admin.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lamina'"
             )

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import product
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import apsw
@@ -101,7 +102,7 @@ def clock() -> ManualClock:
 def engine(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> Iterator[Engine]:
     """Every backend, same promises."""
     postgres = request.param == "postgres"
-    target = request.getfixturevalue("postgres_database") if postgres else tmp_path / "workspace"
+    target = request.getfixturevalue("postgres_store") if postgres else tmp_path / "workspace"
     with lamina.open(target, clock=clock, owner="ana") as engine:
         yield engine
 
@@ -284,7 +285,9 @@ def test_status_counts_the_store_for_an_administrator_only(door: Door) -> None:
         figures = as_documented(admin.get("/v1/status"), "get", "/v1/status")
         assert figures["store"]["memories"] == {"active": 1}
         mine = as_documented(bob.get("/v1/status"), "get", "/v1/status")
-        assert mine["caller"] == {"user": "bob", "agent": None, "role": "user", "rights": ["read", "write"]}
+        rights = ["read", "write"]
+        who = {"user": "bob", "agent": None, "role": "user", "rights": rights, "acts_for": []}
+        assert mine["caller"] == who
         assert mine["store"] is None
 
 
@@ -440,7 +443,6 @@ def test_a_body_that_claims_an_identity_is_refused(door: Door, ana: httpx.Client
 
 def test_headers_queries_and_texts_do_not_change_who_is_asking(door: Door) -> None:
     claims = {
-        "X-Lamina-User": "bob",
         "X-Lamina-Agent": "root",
         "X-Lamina-Role": "system",
         "X-Lamina-Tenant": "x",
@@ -461,6 +463,7 @@ def test_headers_queries_and_texts_do_not_change_who_is_asking(door: Door) -> No
         assert memory["provenance"]["actor"] == "agent:planner"
         assert memory["provenance"]["role"] == "agent"
         problem(agent.get(f"/v1/memories/{hidden}", headers=claims), 404)
+        problem(agent.get(f"/v1/memories/{hidden}", headers={"X-Lamina-User": "bob"}), 404, "user_other")
         problem(agent.get(f"/v1/memories/{hidden}?user=bob", headers=claims), 422)
         problem(agent.get("/v1/trace?user=bob", headers=claims), 422)
         found = agent.post("/v1/recall?user=bob", json={"query": "cat"}, headers=claims)
@@ -991,12 +994,12 @@ def test_a_refused_secret_is_in_no_answer_no_log_and_no_file(
 def test_an_unforeseen_fault_is_a_500_without_details_and_a_log_line_with_the_id(
     door: Door, caplog: pytest.LogCaptureFixture
 ) -> None:
-    if door.engine.root is None:
-        with psycopg.connect(door.engine.database.url, autocommit=True) as connection:
-            connection.execute("DROP TABLE lamina.event CASCADE")
-    else:
-        apsw.Connection(door.engine.database.url.removeprefix("sqlite:///")).execute("DROP TABLE event")
     with door.client() as ana:
+        if door.engine.root is None:
+            with psycopg.connect(door.engine.database.url, autocommit=True) as connection:
+                connection.execute("DROP TABLE lamina.event CASCADE")
+        else:
+            apsw.Connection(door.engine.database.url.removeprefix("sqlite:///")).execute("DROP TABLE event")
         answer = ana.get("/v1/trace?last=17", headers={"X-Request-ID": "find-me"})
     told = problem(answer, 500, "internal")
     assert not [word for word in ("event", "Error", "sql", "table", ".py") if word in told["detail"]]
@@ -1221,6 +1224,27 @@ def served(workspace: Path, host: str = "127.0.0.1") -> Iterator[tuple[subproces
             yield process, lines
         finally:
             process.kill()
+
+
+def test_what_was_found_is_counted_within_seconds_and_survives_a_kill(
+    tmp_path: Path, lamina_home: Path
+) -> None:
+    """R-7: seven searches on a server were lost by `kill -9`."""
+    with lamina.open(tmp_path / "w") as engine:
+        known = engine.scope().remember("The build server is called Heron").ids[0]
+    with served(tmp_path / "w") as (process, lines):
+        url = next(line for line in lines if line.startswith("Lamina serves")).split()[-1]
+        token = next((lamina_home / "tokens").iterdir()).read_text("utf-8").strip()
+        with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}) as client:
+            for _ in range(7):
+                assert client.get("/v1/search?query=build%20server").json()["results"]
+            until = monotonic() + 30
+            while client.get(f"/v1/memories/{known}").json()["access_count"] < 7:
+                assert monotonic() < until
+        process.kill()
+        process.communicate(timeout=60)
+    with lamina.open(tmp_path / "w") as engine:
+        assert engine.scope().get(known).access_count == 7
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])

@@ -49,7 +49,10 @@ def test_nothing_that_pip_is_asked_for_is_a_package_that_no_index_has() -> None:
 FRAMEWORKS = {
     "agent-framework",
     "autogen",
+    "crewai",
+    "deepagents",
     "google-adk",
+    "hermes",
     "llama-index",
     "openai-agents",
     "pydantic-ai",

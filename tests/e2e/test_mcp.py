@@ -226,7 +226,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Every backend, same promises."""
     if request.param == "sqlite":
         return str(tmp_path / "workspace")
-    return str(request.getfixturevalue("postgres_database"))
+    return str(request.getfixturevalue("postgres_store"))
 
 
 @pytest.fixture
@@ -304,7 +304,10 @@ def assert_well_described(tool: Tool) -> None:
     assert tool.input_schema["additionalProperties"] is False
     for name, schema in tool.input_schema.get("properties", {}).items():
         assert schema.get("description"), f"{tool.name}.{name}"
-        assert name not in {"user", "agent", "role", "authority", "tenant", "project"}
+        # `memory_query` takes the document's `agent`, and refuses any but the connection's own (S-2).
+        assert name not in {"user", "agent", "role", "authority", "tenant", "project"} or (
+            (tool.name, name) == ("memory_query", "agent")
+        )
     assert tool.output_schema is not None
     assert tool.output_schema["type"] == "object"
 
@@ -374,6 +377,45 @@ def test_an_agent_remembers_recalls_revises_forgets_and_explains_over_stdio(
     stdio = Stdio(store, tmp_path / "stderr.log")
     stdio.talk(journey, mode=MODERN, tools="all")
     stdio.talk(again, mode=LEGACY)
+
+
+def test_the_documents_query_is_taken_as_it_is_written(here: Here) -> None:
+    """S-2: `agent` and `return` under their own names, and every key of its filters."""
+    asked: dict[str, Any] = {
+        "agent": "planner",
+        "query": "deployment plan context",
+        "categories": ["tasks", "projects"],
+        "filters": {
+            "user_id": "ana",
+            "agent_id": "planner",
+            "run_id": None,
+            "actor_id": "agent:planner",
+            "role": "assistant",
+            "category": "tasks",
+            "pinned": False,
+            "importance_min": 1,
+            "importance_max": 5,
+            "updated_after": "2025-07-01",
+            "updated_before": None,
+        },
+        "top_k": 3,
+        "return": "bullets",
+        "budget_tokens": 512,
+    }
+
+    async def work(client: Client) -> None:
+        await done(
+            client, "memory_remember", text="The deployment plan starts with a backup", category="tasks"
+        )
+        (bullet,) = (await done(client, "memory_query", **asked))["bullets"]
+        assert bullet["text"] == "[tasks] The deployment plan starts with a backup"
+        tool = next(one for one in (await client.list_tools()).tools if one.name == "memory_query")
+        assert {"agent", "return"} <= tool.input_schema["properties"].keys()
+        assert "returns" not in tool.input_schema["properties"]
+        said = await refused(client, "memory_query", **{**asked, "agent": "executor"})
+        assert "agent_mismatch" in said
+
+    here.talk(work, tools="all")
 
 
 def test_status_counts_the_store(here: Here) -> None:
@@ -646,8 +688,10 @@ class Http:
         return anyio.run(conversation)
 
     @contextlib.asynccontextmanager
-    async def connected(self, token: str, mode: str = MODERN, **more: Any) -> AsyncIterator[Client]:
-        headers = {"Authorization": f"Bearer {token}"}
+    async def connected(
+        self, token: str, mode: str = MODERN, user: str = "", **more: Any
+    ) -> AsyncIterator[Client]:
+        headers = {"Authorization": f"Bearer {token}", **({"X-Lamina-User": user} if user else {})}
         async with (
             httpx2.AsyncClient(headers=headers) as http_client,
             Client(streamable_http_client(self.url, http_client=http_client), mode=mode, **more) as client,
@@ -730,6 +774,24 @@ def test_who_asks_is_what_the_token_says_even_when_requests_cross(http: Http) ->
                     tasks.start_soon(conversation, name, mode)
 
     anyio.run(all_at_once)
+
+
+def test_a_service_acts_for_whom_its_connection_names_among_its_people(http: Http) -> None:
+    token = http.token(agent="builder", acts_for=("sam", "tom"))
+
+    async def conversation(mode: str) -> None:
+        for name in ("sam", "tom"):
+            async with http.connected(token, mode, user=name) as client:
+                receipt = await done(client, "memory_remember", text=f"The {mode} card of {name}")
+                assert receipt["ids"][0].startswith(f"user:{name}:")
+                hits = (await done(client, "memory_recall", question="card", k=100))["hits"]
+                assert {hit["id"].split(":")[1] for hit in hits} == {name}
+        for name, code in (("una", "user_other"), ("", "user_missing")):
+            async with http.connected(token, mode, user=name) as client:
+                assert code in await refused(client, "memory_recall", question="card")
+
+    for mode in (LEGACY, MODERN):
+        anyio.run(conversation, mode)
 
 
 def test_a_token_of_the_user_outranks_one_of_an_agent(http: Http) -> None:

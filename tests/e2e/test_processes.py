@@ -119,14 +119,14 @@ def test_eight_processes_write_to_one_new_workspace_and_nothing_is_lost(tmp_path
 
 
 def test_four_processes_write_to_one_new_postgresql_store_and_nothing_is_lost(
-    tmp_path: Path, postgres_database: str
+    tmp_path: Path, postgres_store: str
 ) -> None:
     started = time.monotonic()
 
-    reports = run_writers(tmp_path, postgres_database, {}, 4, (100, 20))
+    reports = run_writers(tmp_path, postgres_store, {}, 4, (100, 20))
 
     took = time.monotonic() - started
-    with lamina.open(postgres_database, owner="ana") as engine:
+    with lamina.open(postgres_store, owner="ana") as engine:
         assert len(check(engine, reports)) == 4 * 100
     sys.stdout.write(f"\npostgres: 4 processes x 100: 400 acknowledged, 0 lost, {took:.1f} s\n")
 
@@ -135,7 +135,7 @@ def test_four_processes_write_to_one_new_postgresql_store_and_nothing_is_lost(
 def test_eight_threads_share_commits_and_a_failing_request_disturbs_nobody(
     tmp_path: Path, backend: str, request: pytest.FixtureRequest
 ) -> None:
-    target = tmp_path / "w" if backend == "sqlite" else request.getfixturevalue("postgres_database")
+    target = tmp_path / "w" if backend == "sqlite" else request.getfixturevalue("postgres_store")
     told: list[dict[str, str]] = [{} for _ in range(8)]
     failures: list[list[str]] = [[] for _ in range(8)]
     started = time.monotonic()

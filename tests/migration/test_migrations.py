@@ -14,6 +14,7 @@ import pytest
 import lamina
 from lamina import Damaged
 from lamina.engine import Engine
+from lamina.storage.database import load_queries
 from lamina.storage.migrate import load_migrations
 from lamina.testing import ManualClock
 from lamina.text.terms import ANALYSER_VERSION
@@ -84,7 +85,7 @@ def test_both_databases_have_the_same_tables_and_columns(tmp_path: Path, postgre
     other.open().close()
 
     inside = one.sql(
-        "SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'"
+        "SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_xinfo(m.name) c WHERE m.type = 'table'"
     )
     outside = other.sql(
         "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'lamina'"
@@ -153,3 +154,78 @@ def test_an_index_of_this_analyser_is_left_alone(store: Store) -> None:
     store.open().close()
 
     assert list(map(repr, store.sql("SELECT * FROM posting"))) == list(map(repr, before))
+
+
+WHOLE = "coalesce(category, '')"
+
+
+def test_what_an_old_store_is_counted_to_is_what_a_new_one_kept_count_of(store: Store) -> None:
+    with store.open() as engine:
+        ana = engine.scope()
+        first = ana.remember("Tea at four", kind="preference", tags=["drink"], category="food").ids[0]
+        ana.remember("Honey is sweet", kind="fact")
+        ana.remember("Milk is white", kind="fact", ttl="1h")
+        gone = ana.remember("Salt is dear", kind="fact", tags=["a", "b"]).ids[0]
+        engine.scope(agent="planner").remember("The plan has three steps", category="work")
+        ana.revise(first, "Tea at five")
+        ana.forget(gone)
+        ana.recall("tea")
+    kept = store.everything()
+    keys = "shelf, state, layer, kind, {}, actor, trust, tags"
+    rows = f"SELECT {keys.format(WHOLE)}, count(*) FROM memory GROUP BY 1, 2, 3, 4, 5, 6, 7, 8"
+    counted = f"SELECT {keys.format('category')}, count FROM memory_count"
+    assert sorted(store.sql(counted)) == sorted(store.sql(rows))
+    done = store.sql("SELECT count(*) FROM operational")
+    assert store.sql("SELECT sum(count) FROM operational_count") == done
+    on = "" if store.url.startswith("sqlite") else " ON {}"
+    for table, more in {"memory": ("uncounted", "recounted"), "operational": ("uncounted",)}.items():
+        for name in ("counted", *(more if not on else ())):
+            store.sql(f"DROP TRIGGER {table}_{name}{on.format(table)}")
+        store.sql(f"DROP TABLE {table}_count")
+        if on:
+            store.sql(f"DROP FUNCTION count_{table}()")
+    for name in ("memory_by_age", "memory_by_weight", "memory_by_end", "operational_asked"):
+        store.sql(f"DROP INDEX {name}")
+    store.sql("ALTER TABLE memory DROP COLUMN actor")
+    store.sql("ALTER TABLE shelf DROP COLUMN making")
+    store.sql("DELETE FROM schema_migration WHERE version = 18")
+    with store.open() as engine:
+        assert engine.scope().list().total == 4
+    again = store.everything()
+    for table in ("memory_count", "operational_count"):
+        assert again[table] == kept[table] != []
+    assert [one for one in again["memory"] if "user:ana" in one], "who said it is there again"
+
+
+def test_what_is_looked_up_by_an_index_walks_over_nothing_else(tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'a.db'}")
+    store.open().close()
+    queries = load_queries("sqlite")
+    connection = apsw.Connection(str(tmp_path / "a.db"))
+    for name, index in {
+        "list_memories": "memory_by_age",
+        "list_oldest": "memory_by_age",
+        "list_important": "memory_by_weight",
+        "pending_on": "memory_waiting",
+        "count_kept": "memory_by_end",
+        "lapsed_on": "memory_by_end",
+        "procedure_slots": "memory_procedures",
+        "procedures_on": "memory_procedures",
+        "episodes_on": "memory_episodes",
+        "always_on": "memory_topics",
+        "topic_slots": "memory_topics",
+        "readable_slots": "memory_by_slot",
+        "neighbours_at": "memory_by_slot",
+        "keyed_on": "memory_by_identity",
+        "count_asked": "operational_asked",
+    }.items():
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {queries[name]}", Anything()).fetchall()
+        assert any(index in row[3] for row in plan), (name, plan)
+    connection.close()
+
+
+class Anything(dict[str, Any]):
+    """A value for every parameter."""
+
+    def __missing__(self, name: str) -> str:
+        return "[]"

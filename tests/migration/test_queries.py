@@ -26,6 +26,11 @@ WHOLE_STORE = {
     "unused_memories",
     "due_memories",
     "shelves_in_use",
+    "slot_of",
+    "sealed_memory",  # these four are for the seal over the story
+    "sealed_memory_of",
+    "sealed_lapsing",
+    "sealed_episodes",
 }
 
 

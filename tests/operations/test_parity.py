@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any, cast, get_args, get_type_hints
+from typing import Any, cast, get_args
 
 import pytest
 
@@ -18,6 +18,7 @@ from lamina.doors.mcp.tools import tools_for
 from lamina.operations.catalogue import OPERATIONS
 from lamina.operations.operation import Door, Operation, parameters_of
 from lamina.scoped import ScopedMemory
+from tests.hints import hints_of
 
 #: What a door offers: the names of an operation's fields by the operation's name.
 Offers = Mapping[str, set[str]]
@@ -48,7 +49,7 @@ def http_offers() -> Offers:
             if (operation := by_route.get((method.upper(), path))) is None:
                 continue
             names = {one["name"] for one in described.get("parameters", ())}
-            names -= {"x-lamina-session", "x-lamina-run", "if-match"}
+            names -= {"x-lamina-user", "x-lamina-session", "x-lamina-run", "if-match"}
             names |= _in_body(spec, described)
             ours = {(one.about.header or one.wire): one.name for one in operation.parameters}
             found[operation.name] = {ours.get(name, name) for name in names}
@@ -108,7 +109,7 @@ def _said(verb: Callable[..., Any]) -> set[str]:
     names = set()
     for name, one in list(inspect.signature(verb).parameters.items())[1:]:
         if one.kind is inspect.Parameter.VAR_KEYWORD:
-            (details,) = get_args(get_type_hints(verb)[name])
+            (details,) = get_args(hints_of(verb)[name])
             names |= details.__annotations__.keys()
         else:
             names.add(name)

@@ -110,7 +110,8 @@ def test_what_is_no_lamina_is_not_believed(stranger: Any, status: int, said: byt
 def test_a_token_alone_says_who_is_asking(engine: Engine, url: str) -> None:
     token, text = create_token(engine, "test", user="bob", rights=("read", "write"))  # type: ignore[arg-type]
     with lamina.connect(f"{url}/", text) as remote:
-        for who in ({"user": "ana"}, {"role": "admin"}, {"agent": "x", "tenant": "y"}):
+        assert refusal(lambda: remote.scope(user="ana").recall("tea")) == ("NotFound", "user_other")
+        for who in ({"role": "admin"}, {"agent": "x", "tenant": "y"}):
             assert refusal(lambda said=who: remote.scope(**said)) == ("InvalidInput", "who_by_token")
         for name in ("two\nlines", "\ud800", 5):
             assert refusal(lambda said=name: remote.scope(session=said)) == ("InvalidInput", "name_invalid")

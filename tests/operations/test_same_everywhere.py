@@ -132,6 +132,7 @@ SCENARIO = (
     step("used_procedure", "user:ana:procedural:1", outcome="success"),
     step("record_episode", "Moved the site to Osaka", topics=["hosting"]),
     step("find_episodes"),
+    step("remove_from_user_model", "expertise.docker"),
     step("reset_user_model"),
     step("jobs"),
     step("policy"),
@@ -208,8 +209,8 @@ def test_every_way_of_asking_says_the_same(way: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", [embedded, remote])
-def test_postgresql_says_what_sqlite_says(way: Any, tmp_path: Path, postgres_database: str) -> None:
-    other = asked(way, tmp_path / "other", store=postgres_database)
+def test_postgresql_says_what_sqlite_says(way: Any, tmp_path: Path, postgres_store: str) -> None:
+    other = asked(way, tmp_path / "other", store=postgres_store)
     for expected, found in zip(asked(embedded, tmp_path), other, strict=True):
         # A database has places of its own where traces of a memory are looked for.
         assert found == expected or found[0].verb in ("purge", "verify_purge")

@@ -10,9 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lamina.text.entries import Entry, EntryFile, canonical_key
+from tests.effort import times
 
 QUICK = settings(
-    max_examples=1000, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=times(200, 1000),
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
 )
 
 PIECES = [

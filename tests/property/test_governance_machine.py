@@ -560,7 +560,7 @@ def _memory_disk() -> str | None:
     return "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
-@pytest.mark.parametrize("examples", [60, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [20, pytest.param(500, marks=pytest.mark.slow)])
 def test_the_engine_is_the_contract_in_more_lines(examples: int) -> None:
     run_state_machine_as_test(
         Governance,

@@ -25,6 +25,7 @@ from lamina import Conflict, NotFound, Outcome, State
 from lamina.testing import ManualClock
 from lamina.text.entries import EntryFile
 from lamina.text.normalise import dedup_key
+from tests.effort import times
 
 USERS = st.sampled_from(["ana", "bob"])
 KEYS = st.sampled_from(["tone", "lang", "Tone"])
@@ -211,7 +212,7 @@ def test_a_memory_does_what_a_dictionary_would() -> None:
     run_state_machine_as_test(
         Memory,
         settings=settings(
-            max_examples=100,
+            max_examples=times(25, 100),
             stateful_step_count=30,
             deadline=None,
             database=None,

@@ -26,6 +26,7 @@ from lamina import lifecycle
 from lamina.model import Kind, Layer, Space
 from lamina.scoped import ScopedMemory
 from lamina.write.caller import Caller as AnyCaller
+from tests.hints import hints_of
 from tests.security.world import QUESTIONS, Caller, Mark, World
 
 #: Verbs that store nothing: only these are asked in stolen words, which would else become the thief's own.
@@ -154,6 +155,7 @@ class Thief:
             (("key",), lambda: pick.choice((*world.keys, "city.guess", "response.tone", "idem-1"))),
             (("categor", "topic", "tag", "concept"), lambda: pick.choice((*world.categories, *_TOPICS))),
             (("agent", "user", "actor", "owner", "group", "project", "name"), lambda: pick.choice(_NAMES)),
+            (("item",), lambda: pick.choice(("expertise.docker", "user.expertise.docker", "timezone"))),
             (("path", "file", "cwd"), lambda: pick.choice((*world.paths, *_TRAVERSAL))),
             (("id",), self.an_id),
         ]
@@ -347,8 +349,8 @@ def _made_by_the_engine(parameter: tuple[str, Any, bool]) -> bool:
 
 def _hints(function: Any) -> dict[str, Any]:
     try:
-        return typing.get_type_hints(function, include_extras=True)
-    except NameError:  # a name that only the type checker knows
+        return hints_of(function)
+    except NameError:  # a name of another library that only the type checker knows
         return {}
 
 

@@ -54,7 +54,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
     backend = getattr(request, "param", "postgres")
     store = f"sqlite:///{tmp_path}/m.db"
     if backend == "postgres":
-        store = request.getfixturevalue("postgres_database")
+        store = request.getfixturevalue("postgres_store")
     made = World(tmp_path, store).build()
     try:
         yield made

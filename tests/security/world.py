@@ -202,7 +202,8 @@ class World:
         mind.propose(self.mark(tenant, user, "profile"), "city.guess", 0.8)
 
     def _layers(self, mind: ScopedMemory, tenant: str, user: str) -> None:
-        mind.layers.user_model.update({"notes": [self._phrase(tenant, user, "profile", 0)]})
+        note = self._phrase(tenant, user, "profile", 0)
+        mind.layers.user_model.update({"notes": [note], "expertise": {"docker": "expert"}})
         steps = [self._phrase(tenant, user, "procedural", 1)]
         mind.layers.procedures.learn(self._phrase(tenant, user, "procedural", 2), steps)
         mind.layers.episodes.record(self._phrase(tenant, user, "event", 3), topics=["lantern"])

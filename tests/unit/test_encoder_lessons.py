@@ -44,9 +44,10 @@ def test_no_lesson_is_near_a_judge(lessons: list[Lesson]) -> None:
 
 
 def test_what_a_judge_says_is_near_a_judge() -> None:
-    row = json.loads(JUDGES.read_text("utf-8").splitlines()[0])
-    assert near_judge(row["fact"]["en"].upper())
-    assert near_judge(row["question"]["th"])
+    for path in JUDGES:
+        row = json.loads(path.read_text("utf-8").splitlines()[0])
+        for text in row["fact"].values() if isinstance(row["fact"], dict) else [row["fact"]]:
+            assert near_judge(text.upper())
     assert not near_judge("Penguins hold their breath for twenty minutes.")
 
 
@@ -104,7 +105,7 @@ def test_the_mentor_brings_together_what_it_finds_alike() -> None:
 
 
 def test_pairs_are_read_from_files_and_what_a_judge_asks_is_left_out(tmp_path: Path) -> None:
-    judged = json.loads(JUDGES.read_text("utf-8").splitlines()[0])["question"]["en"]
+    judged = json.loads(JUDGES[0].read_text("utf-8").splitlines()[0])["question"]["en"]
     lines = [
         "remember\tpet\tOur parrot is called Kiwi\tWhat is the bird's name?\t",
         f"lasting\twork\tI count trains\t{judged}\t",

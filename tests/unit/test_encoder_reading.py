@@ -7,8 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lamina_encoder import quick
 from lamina_encoder.pieces import LONGEST_TEXT, Pieces
 from lamina_encoder.reading import BEND_REACH, BEND_STEPS, FORMAT, ModelError, ReadingEncoder
+
+from tools.encoder import graph
 
 WIDTH, HEADS, WIDE, LAYERS, LONGEST, DIMENSION, SHARES = 24, 2, 48, 2, 32, 16, 64
 WORDS = [
@@ -155,3 +158,14 @@ def test_a_model_of_another_version_is_refused(model: Path) -> None:
     path.write_text(path.read_text().replace(f'"format": {FORMAT}', '"format": 99'))
     with pytest.raises(ModelError):
         ReadingEncoder(model).embed(["my cat"])
+
+
+def test_the_graph_of_a_model_computes_what_numpy_computes(model: Path) -> None:
+    encoder = ReadingEncoder(model)
+    assert quick.opened(model, encoder._model.run, WIDTH) is None, "there is no graph yet"
+    graph.write(model, encoder.header)
+    run = quick.opened(model, encoder._model.run, WIDTH)
+    assert run is not None
+    first = np.random.default_rng(4).normal(size=(5, 9, WIDTH)).astype(np.float32)
+    for one, other in zip(run(first), encoder._model.run(first), strict=True):
+        assert one.tobytes() == other.tobytes()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
+from lamina_encoder import quick
 from lamina_encoder.reading import ReadingEncoder
 
 
@@ -52,3 +54,28 @@ def test_a_question_finds_what_answers_it_in_other_words_and_other_languages() -
     encoder = ReadingEncoder()
     likeness = encoder.embed([question for question, _ in questions]) @ encoder.embed(facts).T
     assert likeness.argmax(axis=1).tolist() == [fact for _, fact in questions]
+
+
+def test_onnxruntime_computes_the_same_bits_and_takes_over_by_itself() -> None:
+    texts = [
+        "My cat is sick",
+        "แมวของฉันป่วยตั้งแต่เมื่อวาน",
+        "我的貓從昨天開始就不吃東西了",
+        "GraphQL方案 ใช้ PostgreSQL 16 at 10:30",
+        "word " * 300,
+    ]
+    slow, fast = ReadingEncoder(), ReadingEncoder()
+    fast._read = quick.AFTER
+    expected = slow.embed(texts)
+    assert fast.embed(texts).tobytes() == expected.tobytes()
+    assert fast._quick is not None, "the graph does not compute what numpy computes"
+    assert "_quick" not in slow.__dict__, "a process that reads little does not open it"
+
+
+def test_without_a_graph_or_with_another_model_s_numpy_goes_on_alone(tmp_path: Path) -> None:
+    encoder = ReadingEncoder()
+    width = encoder.header["width"]
+    assert quick.opened(tmp_path, encoder._model.run, width) is None
+    (tmp_path / quick.GRAPH).write_bytes(b"no graph")
+    assert quick.opened(tmp_path, encoder._model.run, width) is None
+    assert quick.opened(encoder.folder, lambda first: encoder._model.run(first)[::-1], width) is None

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from lamina.encoders.reading import ReadingEncoder
 from lamina.language.clauses import UNSAID
 from lamina.language.framing import is_asked, is_own, is_played, signs, without_pasted
 from lamina.language.hearing import hear
 from lamina.language.rulebook import rulebook
+from lamina.language.slots import is_sensitive
+from lamina.language.sorts import sorter
 from lamina.language.view import view_of
 
 
@@ -82,3 +85,18 @@ def test_pasting_takes_time_linear_in_the_text() -> None:
     for piece in ("a: b\n", "{<", "x=", "ก: ", "各位家长", "dear all, ", "=" * 3 + "\n"):
         text = piece * (60_000 // len(piece))
         assert len(without_pasted(text)) == len(text)
+
+
+def test_the_model_was_trained_with_the_encoder_that_comes_with_it() -> None:
+    """Whoever trains the encoder trains this after it: `python -m tools.understanding train`."""
+    read = sorter().read
+    assert read is not None
+    assert read.encoder == ReadingEncoder().embedder_id
+
+
+@pytest.mark.parametrize(
+    ("text", "waits"),
+    [("we keep bees, four hives of them", False), ("I have HIV", True), ("我有hiv", True)],
+)
+def test_beehives_are_nothing_sensitive(text: str, waits: bool) -> None:
+    assert is_sensitive(text) is waits

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from lamina.encoders.static import StaticEncoder
-from tools.encoder import calibrate, pack, pairs, readers
+from tools.encoder import calibrate, mean, pack, pairs, readers
 from tools.encoder.course import course, held_back
 from tools.encoder.sources import SOURCES
 
@@ -182,3 +182,24 @@ def test_a_curve_rises_and_follows_what_the_teacher_says():
 def test_a_curve_ends_where_two_texts_are_the_same():
     score = np.linspace(0.0, 0.6, 500)
     assert calibrate._curve(score, score / 2)[-1] == (1.0, 1.0)
+
+
+def test_the_mean_of_checkpoints_is_the_same_in_any_order():
+    chance = np.random.default_rng(2)
+    parts = {
+        name: (weight, {"rows": chance.normal(size=(40, 8)).astype(np.float32)})
+        for name, weight in (("all", 0.5), ("all-1", 0.3), ("all-1-200", 0.2))
+    }
+    one = mean.mean(parts)["rows"]
+    other = mean.mean(dict(reversed(parts.items())))["rows"]
+    assert one.tobytes() == other.tobytes()
+    assert np.allclose(one, sum(weight * numbers["rows"] for weight, numbers in parts.values()))
+
+
+def test_checkpoints_are_merged_by_name_and_weight_or_all_alike():
+    assert mean.named([], ["all-2", "all-1"]) == {"all-1": 1.0, "all-2": 1.0}
+    assert mean.named(["all-1=0.5", "all"], ["all", "all-1"]) == {"all-1": 0.5, "all": 1.0}
+    with pytest.raises(SystemExit, match="there is no checkpoint all-9; there are all"):
+        mean.named(["all-9"], ["all"])
+    with pytest.raises(SystemExit, match="above zero"):
+        mean.named(["all=-1"], ["all"])

@@ -14,7 +14,7 @@ import torch
 from lamina_encoder import reading
 from lamina_encoder.pieces import PIECES_VERSION
 
-from tools.encoder import calibrate, curriculum, glossary, mentor, pairs, teacher
+from tools.encoder import calibrate, curriculum, glossary, graph, mentor, pairs, teacher
 from tools.encoder.sources import SOURCES
 from tools.encoder.student import HEADS, LAYERS, LONGEST, WIDE, WIDTH
 
@@ -142,6 +142,7 @@ def write(work: Path, out: Path, stage: str = "all", about: dict[str, Any] | Non
         **(about or {}),
     }
     (out / reading.HEADER).write_text(json.dumps(header, indent=1, sort_keys=True) + "\n", "utf-8")
+    graph.write(out, header)
 
 
 def eighth(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -4,9 +4,9 @@
 
 Stages: `prepare` (fetch, pairs, pieces, the teacher's vectors), `trunk` (the kept layers learn to do
 without the others, on English), `thai` and `chinese` (rows alone, layers fixed; the two may run side by
-side), `all` (everything together, with questions and statements), `merge` (the mean of runs of `all` with
-other seeds), `pack` (whole numbers, into the package). A stage that is started again continues where it
-was; `--minutes` is how long it goes on at most, of the processor's time.
+side), `all` (everything together, with questions and statements), `merge` (the weighted mean of checkpoints
+of `all`, to the bit), `pack` (whole numbers, into the package), `unpack` (the way back). A stage that is
+started again continues where it was; `--minutes` is how long it goes on, of the processor's time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import json
 import pickle
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -26,7 +26,7 @@ import torch
 from lamina_encoder.pieces import Pieces
 from torch.nn import functional
 
-from tools.encoder import anchors, curriculum, glossary, mentor, pack_reading, pairs, teacher
+from tools.encoder import anchors, curriculum, glossary, mean, mentor, pack_reading, pairs, teacher
 from tools.encoder.lessons import Lesson, own_lessons
 from tools.encoder.sources import SOURCES
 from tools.encoder.student import LAYERS, Rows, Student, embed, from_teacher
@@ -270,8 +270,11 @@ class Run:
         trunk = torch.load(self.work / "student" / "trunk.pt", weights_only=False)
         return {"student": trunk["student"], "rows": rows, **fresh}
 
-    def go(self, minutes: float, until: int, *, cool: bool = False) -> None:
-        """On to a step or for so long; `cool` lets the rates fall over this time, before it is packed."""
+    def go(self, minutes: float, until: int, *, cool: bool = False, keep: int = 0) -> None:
+        """On to a step or for so long; `cool` lets the rates fall over this time, before it is packed.
+
+        `keep` leaves a checkpoint of every so many steps beside, for `merge`.
+        """
         course = Course(self.material, self.stage, self.seed + self.step).steps()
         lessons = self._lessons()
         chance = np.random.default_rng(self.seed + self.step)
@@ -300,6 +303,8 @@ class Run:
             loss.backward()
             self._learn(rate)
             self.step += 1
+            if keep and self.step % keep == 0:
+                self.save(time.process_time() - began, self.path.with_stem(f"{self.path.stem}-{self.step}"))
             sums, count = sums + loss.item(), count + 1
             if time.process_time() - shown > 20:
                 shown = time.process_time()
@@ -362,8 +367,9 @@ class Run:
         )
         return 0.25 * apart(own[:count], own[count:], same, self.axes) + 0.07 * late
 
-    def save(self, seconds: float) -> None:
-        scratch = self.path.with_suffix(".part")
+    def save(self, seconds: float, path: Path | None = None) -> None:
+        path = path or self.path
+        scratch = path.with_suffix(".part")
         torch.save(
             {
                 "student": self.student.state_dict(),
@@ -377,7 +383,7 @@ class Run:
             },
             scratch,
         )
-        scratch.rename(self.path)
+        scratch.rename(path)
 
 
 def batches_of_lessons(
@@ -487,19 +493,26 @@ def _kinds(work: Path, words: glossary.Vocabulary, cut: Pieces) -> Kinds:
     return kinds
 
 
-def merge(work: Path, stage: str, parts: Sequence[Path]) -> None:
-    """The mean of runs that went on from one checkpoint with other seeds, as the checkpoint of a stage."""
-    runs = [torch.load(part, weights_only=False) for part in parts]
-    out = dict(runs[0])
-    out["student"] = {
-        name: sum(run["student"][name] for run in runs) / len(runs) for name in runs[0]["student"]
+def merge(work: Path, stage: str, parts: Mapping[str, float]) -> None:
+    """The weighted mean of checkpoints that went on from one another, as the checkpoint of a stage."""
+    home = work / "student"
+    runs = {name: torch.load(home / f"{name}.pt", weights_only=False) for name in parts}
+    numbers = {
+        name: {"rows": run["rows"], **{key: value.numpy() for key, value in run["student"].items()}}
+        for name, run in runs.items()
     }
-    out["rows"] = np.mean([run["rows"] for run in runs], axis=0)
-    out["step"] = max(run["step"] for run in runs)
-    begun = work / "student" / f"{stage}.pt"  # what all of them went on from
+    merged = mean.mean({name: (weight, numbers[name]) for name, weight in parts.items()})
+    begun = home / f"{stage}.pt"  # what all of them went on from
     before = torch.load(begun, weights_only=False)["seconds"] if begun.exists() else 0.0
-    out["seconds"] = before + sum(run["seconds"] - before for run in runs)
-    torch.save(out, work / "student" / f"{stage}.pt")
+    out = {
+        "rows": merged.pop("rows"),
+        "student": {name: torch.from_numpy(values) for name, values in merged.items()},
+        "step": max(run["step"] for run in runs.values()),
+        "seconds": before + sum(max(0.0, run["seconds"] - before) for run in runs.values()),
+        "curve": runs[min(runs)]["curve"],
+        "parts": dict(sorted(parts.items())),
+    }
+    torch.save(out, begun)
 
 
 def main() -> None:
@@ -511,8 +524,10 @@ def main() -> None:
     parser.add_argument(
         "--seed", type=int, default=0, help="another number runs beside, with its own checkpoint"
     )
+    parser.add_argument("--keep", type=int, default=0, help="keep a checkpoint of every so many steps")
     parser.add_argument("--cool", action="store_true", help="let the rates fall to almost nothing")
     parser.add_argument("--talk", type=Path, help="a folder of statements with questions")
+    parser.add_argument("--parts", nargs="+", default=[], help="checkpoints to merge, as NAME or NAME=WEIGHT")
     parser.add_argument("--out", type=Path, default=TABLE.parent / "reading")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
@@ -521,16 +536,15 @@ def main() -> None:
     elif chosen.stage == "unpack":
         unpack(chosen.out, chosen.work)
     elif chosen.stage == "merge":
-        parts = sorted((chosen.work / "student").glob("all-*.pt"))
-        merge(chosen.work, "all", parts)
-        for part in parts:
-            part.unlink()
+        present = [path.stem for path in (chosen.work / "student").glob("all*.pt")]
+        others = [name for name in present if name != "all"]
+        merge(chosen.work, "all", mean.named(chosen.parts or others, present))
     elif chosen.stage == "pack":
         pack_reading.pack(chosen.work, chosen.out)
     else:
         torch.manual_seed(SEED)
         run = Run(chosen.stage, chosen.work, load(chosen.work, chosen.talk), chosen.seed)
-        run.go(chosen.minutes, chosen.until, cool=chosen.cool)
+        run.go(chosen.minutes, chosen.until, cool=chosen.cool, keep=chosen.keep)
         print(json.dumps({"stage": run.name, "step": run.step, "curve": run.curve[-3:]}), file=sys.stderr)
 
 

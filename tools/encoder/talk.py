@@ -36,7 +36,10 @@ OWN = Path(__file__).parent / "data" / "talk"
 SPOKEN = Path(__file__).parents[1] / "understanding" / "data"
 
 #: What the model is measured by; nothing near it is learnt.
-JUDGES = Path(__file__).parents[2] / "bench" / "data" / "questions.jsonl"
+JUDGES = [
+    Path(__file__).parents[2] / "bench" / "data" / name
+    for name in ("questions.jsonl", "questions-2.jsonl", "talk/pairs.jsonl")
+]
 
 Cut = Callable[[str], list[int]]
 
@@ -129,9 +132,9 @@ def grams(text: str) -> set[str]:
 
 @cache
 def _judged() -> tuple[list[set[str]], dict[str, list[int]]]:
-    rows = [json.loads(line) for line in JUDGES.read_text("utf-8").splitlines()]
-    sides = [side for row in rows for side in (row["fact"], row.get("question", {}))]
-    judged = [grams(text) for side in sides for text in side.values()]
+    rows = [json.loads(line) for path in JUDGES for line in path.read_text("utf-8").splitlines()]
+    sides = [row[name] for row in rows for name in ("fact", "question") if row.get(name)]
+    judged = [grams(text) for side in sides for text in ([side] if isinstance(side, str) else side.values())]
     holding: dict[str, list[int]] = defaultdict(list)
     for number, found in enumerate(judged):
         for gram in found:

@@ -8,38 +8,31 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lamina.language.features import Hashes, Seen, features
-from lamina.language.hearing import hear
-from lamina.language.rulebook import rulebook
-from lamina.language.sorts import STEP, UNIT, Second, Sort, Sorter
-from tools.understanding.rows import Row
+from lamina.language.hearing import Hearing
+from lamina.language.sorts import MIDWAY, STEP, UNIT, Second, Sort, Sorter, Wholes
 
-Wide = NDArray[np.float64]
-Places = NDArray[np.int64]
+Floats = NDArray[np.float32]
 EPOCHS, RATE, SMOOTHED, SEED = 8, 0.5, 0.03, 7
 #: What the first steps are divided by, so that none is too long.
 _START = 0.01
 LEVELS = 127
-#: The second reading: its size, and how it is trained.
-HIDDEN, ROUNDS, PART, PACE, SHRINK, LEFT_OUT = 64, 20, 256, 0.005, 1e-4, 0.3
+#: The second reading: its size, and how it is trained; beside an encoder it has more to weigh.
+ROUNDS, PART, SHRINK = 18, 256, 1e-4
 #: In how many sentences a sign has to occur, and by how much scores are divided before they are weighed.
 _COMMON, _LOUD = 8, 3.0
 #: In how many sentences a feature has to occur, and how many features are kept.
 SEEN, MOST = 2, 160_000
 
 
-def seen(rows: Sequence[Row]) -> list[Seen]:
-    """What the model sees of each row."""
-    book = rulebook()
-    found = []
-    for row in rows:
-        hearing = hear(row.text, book)
-        found.append(features(hearing, 0, len(hearing.said)))
-    return found
+def seen(hearings: Sequence[Hearing]) -> list[Seen]:
+    """What the model sees of each message."""
+    return [features(hearing, 0, len(hearing.said)) for hearing in hearings]
 
 
 def fit(inputs: Sequence[Hashes], labels: Sequence[Sort], epochs: int = EPOCHS) -> Sorter:
@@ -69,38 +62,68 @@ def fit(inputs: Sequence[Hashes], labels: Sequence[Sort], epochs: int = EPOCHS) 
     return _rounded(used, weights, bias)
 
 
+class Shape(NamedTuple):
+    """How large a second reading is, how quickly it learns, and how much is left out meanwhile."""
+
+    hidden: int
+    pace: float
+    left_out: float
+
+
+PLAIN, READ = Shape(64, 0.005, 0.3), Shape(112, 0.002, 0.45)
+
+
 def read_twice(
-    first: NDArray[np.int64], signs: Sequence[frozenset[str]], labels: Sequence[Sort], rounds: int = ROUNDS
+    first: Wholes, signs: Sequence[frozenset[str]], labels: Sequence[Sort], midway: Wholes | None = None
 ) -> Second:
-    """The second reading that fits; `first` are scores of sentences that the first was not trained on."""
+    """The second reading that fits; `first` are scores of sentences that the first was not trained on, and
+    `midway` what an encoder makes of them."""
+    shape = PLAIN if midway is None else READ
     counts = Counter(name for each in signs for name in each)
     names = tuple(sorted(name for name, count in counts.items() if count >= _COMMON))
-    given = _given(first, signs, names)
+    given, mean, spread = _given(first, signs, names, midway)
     wanted = np.array([list(Sort).index(one) for one in labels])
     chance = np.random.default_rng(SEED)
-    inner = chance.uniform(-1, 1, (given.shape[1], HIDDEN)) / np.sqrt(given.shape[1])
-    outer = chance.uniform(-1, 1, (HIDDEN + 1, len(Sort))) / np.sqrt(HIDDEN)
+    inner = _floats(chance.uniform(-1, 1, (given.shape[1], shape.hidden)) / np.sqrt(given.shape[1]))
+    outer = _floats(chance.uniform(-1, 1, (shape.hidden + 1, len(Sort))) / np.sqrt(shape.hidden))
     steps = _Steps([inner, outer])
-    for _ in range(rounds):
+    for number in range(ROUNDS):
+        pace = shape.pace * (1 - number / ROUNDS) + shape.pace / 20
         for part in np.array_split(chance.permutation(len(given)), len(given) // PART + 1):
-            steps.take(_slopes(given[part], wanted[part], inner, outer, chance))
+            steps.take(_slopes(given[part], wanted[part], (inner, outer), shape, chance), pace)
     inner[: len(Sort)] /= _LOUD
+    wide = slice(len(Sort) + len(names), -1)
+    inner[-1] -= (mean / spread) @ inner[wide]
+    inner[wide] /= spread[:, None]
     return Second(names, np.rint(inner * STEP).astype(np.int64), np.rint(outer * STEP).astype(np.int64))
 
 
-def _given(first: NDArray[np.int64], signs: Sequence[frozenset[str]], names: Sequence[str]) -> Wide:
+def _given(
+    first: Wholes, signs: Sequence[frozenset[str]], names: Sequence[str], midway: Wholes | None
+) -> tuple[Floats, Floats, Floats]:
+    """What the reading is given, a row for each sentence; and by what an encoder's numbers were evened."""
     level = (first - first.mean(axis=1, keepdims=True)) / UNIT / _LOUD
     there = [[name in each for name in names] for each in signs]
-    return np.concatenate([level, np.array(there, dtype=float), np.ones((len(first), 1))], axis=1)
+    wide = np.zeros((len(first), 0)) if midway is None else midway / MIDWAY
+    mean, spread = wide.mean(axis=0), wide.std(axis=0) + 1e-3
+    parts = [level, np.array(there, dtype=float), (wide - mean) / spread, np.ones((len(first), 1))]
+    return _floats(np.concatenate(parts, axis=1)), _floats(mean), _floats(spread)
 
 
-def _slopes(given: Wide, wanted: Places, inner: Wide, outer: Wide, chance: np.random.Generator) -> list[Wide]:
+def _floats(wide: NDArray[np.floating[Any]]) -> Floats:
+    return np.asarray(wide, dtype=np.float32)
+
+
+def _slopes(
+    given: Floats, wanted: Wholes, layers: tuple[Floats, Floats], shape: Shape, chance: np.random.Generator
+) -> list[Floats]:
     """Where the two layers should go, for some sentences; a part of the hidden numbers is left out."""
-    kept = (chance.random((len(given), HIDDEN)) >= LEFT_OUT) / (1 - LEFT_OUT)
+    inner, outer = layers
+    kept = _floats((chance.random((len(given), shape.hidden)) >= shape.left_out) / (1 - shape.left_out))
     hidden = np.maximum(given @ inner, 0) * kept
     logits = hidden @ outer[:-1] + outer[-1]
     raised = np.exp(logits - logits.max(axis=1, keepdims=True))
-    wrong = raised / raised.sum(axis=1, keepdims=True) - SMOOTHED / len(Sort)
+    wrong = raised / raised.sum(axis=1, keepdims=True) - np.float32(SMOOTHED / len(Sort))
     wrong[np.arange(len(wanted)), wanted] -= 1 - SMOOTHED
     wrong /= len(given)
     back = (wrong @ outer[:-1].T) * kept * (hidden > 0)
@@ -110,20 +133,20 @@ def _slopes(given: Wide, wanted: Places, inner: Wide, outer: Wide, chance: np.ra
 class _Steps:
     """Adam, for some arrays that it changes in place."""
 
-    def __init__(self, arrays: Sequence[Wide]) -> None:
+    def __init__(self, arrays: Sequence[Floats]) -> None:
         self._arrays = arrays
         self._means = [np.zeros_like(one) for one in arrays]
         self._squares = [np.zeros_like(one) for one in arrays]
         self._count = 0
 
-    def take(self, slopes: Sequence[Wide]) -> None:
+    def take(self, slopes: Sequence[Floats], pace: float) -> None:
         self._count += 1
         for at, (array, slope) in enumerate(zip(self._arrays, slopes, strict=True)):
             slope = slope + SHRINK * array
             self._means[at] = 0.9 * self._means[at] + 0.1 * slope
             self._squares[at] = 0.999 * self._squares[at] + 0.001 * slope * slope
             mean = self._means[at] / (1 - 0.9**self._count)
-            array -= PACE * mean / (np.sqrt(self._squares[at] / (1 - 0.999**self._count)) + 1e-8)
+            array -= pace * mean / (np.sqrt(self._squares[at] / (1 - 0.999**self._count)) + 1e-8)
 
 
 def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -131,7 +154,7 @@ def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(raised / raised.sum(), dtype=np.float32)
 
 
-def _common(inputs: Sequence[Hashes]) -> tuple[Hashes, list[NDArray[np.int64]]]:
+def _common(inputs: Sequence[Hashes]) -> tuple[Hashes, list[Wholes]]:
     """The features that some sentences have, and the sentences by the places of those."""
     found, counts = np.unique(np.concatenate(inputs), return_counts=True)
     used = found[counts >= SEEN]
@@ -148,23 +171,22 @@ def _rounded(known: Hashes, weights: NDArray[np.float32], bias: NDArray[np.float
     rounded = np.clip(np.rint(weights / step), -LEVELS, LEVELS).astype(np.int8)
     strong = np.sort(np.argsort(-np.abs(rounded.astype(np.int64)).sum(axis=1), kind="stable")[:MOST])
     scale = round(UNIT * step * 4096)
-    return Sorter(known[strong], rounded[strong], np.rint(bias * UNIT).astype(np.int64), scale, {})
+    return Sorter(known[strong], rounded[strong], np.rint(bias * UNIT).astype(np.int64), scale)
 
 
 def save(model: Sorter, path: Path, card: dict[str, object]) -> None:
-    """One line of JSON, then the weights, then the second reading."""
-    if model.second is None:
-        raise ValueError("A model is saved with its second reading.")
-    numbers = np.concatenate([model.second.inner.ravel(), model.second.outer.ravel()])
+    """One line of JSON, then the weights, then the second readings."""
+    if model.plain is None or model.read is None:
+        raise ValueError("A model is saved with its second readings.")
+    seconds = [model.plain, model.read]
+    numbers = np.concatenate([part.ravel() for one in seconds for part in (one.inner, one.outer)])
     biases = {sort: int(value) for sort, value in zip(Sort, model.biases, strict=True)}
     head = {
         **card,
         "features": len(model.known),
         "scale": model.scale,
         "biases": biases,
-        "thresholds": model.thresholds,
-        "signs": model.second.names,
-        "hidden": model.second.inner.shape[1],
+        "readings": [_card_of(one) for one in seconds],
     }
     path.write_bytes(
         json.dumps(head, sort_keys=True).encode()
@@ -173,3 +195,13 @@ def save(model: Sorter, path: Path, card: dict[str, object]) -> None:
         + model.weights.tobytes()
         + numbers.astype("<i4").tobytes()
     )
+
+
+def _card_of(second: Second) -> dict[str, object]:
+    return {
+        "signs": second.names,
+        "hidden": second.inner.shape[1],
+        "wide": len(second.inner) - len(Sort) - len(second.names) - 1,
+        "thresholds": dict(second.thresholds),
+        "encoder": second.encoder,
+    }

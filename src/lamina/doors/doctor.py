@@ -23,6 +23,7 @@ from lamina.errors import LaminaError
 from lamina.jobs.run import list_jobs
 from lamina.model import Outcome, Receipt, iso
 from lamina.retrieval.meaning import AT_ONCE
+from lamina.storage.database import Transaction
 from lamina.storage.documents import Documents
 from lamina.storage.logs import AuditLog
 from lamina.storage.memories import Memories
@@ -30,7 +31,10 @@ from lamina.storage.migrate import load_migrations
 from lamina.storage.sqlite import OLDEST_SAFE
 from lamina.storage.text_index import TextIndex
 from lamina.workspace.layout import STATE_DIR
+from lamina.write.unit_of_work import indexed_terms
 
+_REBUILD = "Run `lamina doctor --fix`."
+_SAMPLE = 20  #: memories of each shelf that are looked up
 _NAMED = 10  #: damaged rows that are told one by one
 LITTLE_ROOM, NO_ROOM = 1 << 30, 100 << 20  #: bytes free on the disk
 _CLOCKS_DIFFER = timedelta(minutes=1)  #: by less than this they may
@@ -45,6 +49,10 @@ _SENTENCES = (
 )
 
 
+#: What is made anew from rows and files, as checks name it.
+_DERIVED = frozenset({"index", "meaning", "search"})
+
+
 class CheckState(StrEnum):
     """What a check came to."""
 
@@ -52,6 +60,9 @@ class CheckState(StrEnum):
     WARN = "warn"
     FAIL = "fail"
     SKIP = "skip"
+
+
+_NOT_WELL = frozenset({CheckState.WARN, CheckState.FAIL})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +85,29 @@ class Patient:
     open_scratch: Callable[[], AbstractContextManager[Engine]]  #: a memory that nobody needs
 
 
-def examine(patient: Patient) -> tuple[Check, ...]:
-    """Every check there is, in order; a workspace that cannot be opened is a failed check, too."""
+def examine(patient: Patient, *, fix: bool = False) -> tuple[Check, ...]:
+    """Every check there is, in order; a workspace that cannot be opened is a failed check, too.
+
+    With `fix`, what is derived is made anew where a check of it failed, and everything looked at once more.
+    """
+    checks = _examined(patient)
+    sick = [check.name for check in checks if check.name in _DERIVED and check.state in _NOT_WELL]
+    if not fix or not sick:
+        return checks
+    return (_guarded("fixed", lambda: _mended(patient, sick)), *_examined(patient))
+
+
+def _mended(patient: Patient, sick: list[str]) -> Check:
+    """The index of words, vectors and the audit's files, made anew; what that came to."""
+    with closing(patient.open_memory()) as engine:
+        count, vectors = engine.rebuild(), 0
+        while some := engine.embed_missing():
+            vectors += some
+    told = f"{count} memories were indexed anew, {vectors} vectors made behind, and the audit's files written"
+    return _ok("fixed", f"{told}, because of: {', '.join(sick)}")
+
+
+def _examined(patient: Patient) -> tuple[Check, ...]:
     checks = [_guarded("python", _python), _guarded("sqlite", _sqlite)]
     if patient.workspace is not None:
         checks.append(_guarded("workspace", lambda: _workspace(patient.workspace)))
@@ -203,8 +235,29 @@ def _index(engine: Engine) -> Check:
     active, indexed = counted()
     lost = sum(row.table == "memory" for row in engine.database.damaged())  # a rebuild leaves them out
     if not active - lost <= indexed <= active:
-        return _fail("index", f"{active} memories are active, {indexed} indexed.", "Run `lamina rebuild`.")
-    return _ok("index", f"{indexed} memories, all indexed")
+        return _fail("index", f"{active} memories are active, {indexed} indexed.", _REBUILD)
+    asked, missed = engine.database.read(_looked_up)
+    if missed:
+        detail = f"{missed} of {asked} memories that were looked up are not found by a word of theirs."
+        return _fail("index", detail, _REBUILD)
+    return _ok("index", f"{indexed} memories, all indexed; {asked} of them looked up by a word and found")
+
+
+def _looked_up(tx: Transaction) -> tuple[int, int]:
+    """How many memories of all shelves were asked for by a term of theirs, and how many were not found."""
+    memories, index = Memories(tx), TextIndex(tx)
+    by_shelf: dict[str, list[str]] = {}
+    for one in memories.in_order():
+        by_shelf.setdefault(one.rsplit(":", 2)[0], []).append(one)
+    asked = missed = 0
+    for ids in by_shelf.values():
+        for memory in memories.load(ids[:: max(1, len(ids) // _SAMPLE)]).values():
+            slot, words = memories.slot_of(memory.id), indexed_terms(memory)
+            shelves = index.shelves([memory.shelf])
+            if slot is not None and words and shelves:
+                asked += 1
+                missed += not index.finds(shelves[0], slot, max(words, key=len))
+    return asked, missed
 
 
 def _meaning(engine: Engine) -> Check:

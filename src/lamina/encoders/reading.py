@@ -18,6 +18,7 @@ from lamina.encoders.static import REINSTALL
 from lamina.errors import Damaged
 
 T = TypeVar("T")
+Wholes = NDArray[np.int64]
 
 #: Texts whose vectors stay in memory: a question is asked again, and what it caught up with is stored next.
 _KEPT = 1024
@@ -31,7 +32,7 @@ class ReadingEncoder:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._model = reading.ReadingEncoder(folder)
-        self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[NDArray[np.float32], Wholes]] = OrderedDict()
         self._lock = threading.Lock()
 
     @property
@@ -48,16 +49,25 @@ class ReadingEncoder:
         return Calibration({pair: tuple((x, y) for x, y in points) for pair, points in curves.items()})
 
     def embed(self, texts: Sequence[str]) -> Vectors:
+        rows = [vector for vector, _ in self._read(texts)]
+        return np.stack(rows) if rows else np.zeros((0, self.dimension), dtype=np.float32)
+
+    def midway(self, texts: Sequence[str]) -> Wholes:
+        """What the model makes of each text halfway, which tells how something is said; a row each."""
+        rows = [halfway for _, halfway in self._read(texts)]
+        return np.stack(rows) if rows else np.zeros((0, 0), dtype=np.int64)
+
+    def _read(self, texts: Sequence[str]) -> list[tuple[NDArray[np.float32], Wholes]]:
         known = {text: self._kept[text] for text in texts if text in self._kept}
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
-            known |= zip(new, self._asked(lambda: self._model.embed(new)), strict=True)
+            vectors, halfway = self._asked(lambda: self._model.read(new))
+            known |= zip(new, zip(vectors, halfway, strict=True), strict=True)
         with self._lock:
             self._kept.update((text, known[text]) for text in known)
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
-        rows = [known[text] for text in texts]
-        return np.stack(rows) if rows else np.zeros((0, self.dimension), dtype=np.float32)
+        return [known[text] for text in texts]
 
     def reach(self, text: str) -> float:
         return round(self._asked(lambda: self._model.known_share(text)), 6)

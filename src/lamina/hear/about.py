@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from lamina.language.amend import weight, words_of
+from lamina.language.amend import has_other_value, weight, words_of
 from lamina.language.slots import name_of_key
 from lamina.model import Kind, Layer, Memory, Space
 from lamina.read.recall import recall
 from lamina.read.shelves import keyed, loaded
+from lamina.text.terms import query_terms
 from lamina.write.caller import Caller
 
 #: How many memories are looked through for the one that is meant.
@@ -17,12 +19,16 @@ LOOKED_AT = 200
 #: What may be changed by a word; what happened, was said and was concluded from it stays as it was.
 STATED = (Kind.FACT, Kind.PREFERENCE, Kind.CONSTRAINT, Kind.INSTRUCTION, Kind.CORRECTION)
 _LASTING = (Layer.SEMANTIC, Layer.USER_MODEL)
-#: Likeness of meaning that speaks for a memory, and what it is worth beside a word.
-_LIKE, _WORTH = 0.25, 3.0
+#: Likeness of meaning that speaks for a memory, its worth beside a word, and where a mere hint of it begins.
+_LIKE, _WORTH, _HINT = 0.25, 3.0, 0.1
+#: What it is worth that it was said in this session, and that it has another value of the sort that is named.
+_RECENT, _OTHER_VALUE = 0.4, 0.8
 #: A memory that fits less than this much of what the best does is not meant.
 _CLEARLY = 0.75
 #: So much has to speak for a memory before it is meant at all.
 _LEAST = 0.5
+#: Where it is not clear by itself that something known is meant, so much has to speak for it at any time.
+ABOUT_IT = 0.12
 #: And so much before the person is asked about it, with so few others.
 _MAYBE, _FEW = 0.1, 3
 
@@ -34,6 +40,8 @@ class Fit:
     memory: Memory
     words: float  #: how much of what it says was said again, rare words more
     meaning: float  #: how like the two are
+    recent: bool = False  #: it was said in this session
+    clashes: bool = False  #: it has another value of a sort that is named: another day, another number
 
     @property
     def is_sentence(self) -> bool:
@@ -41,8 +49,14 @@ class Fit:
         return self.memory.key is None or self.memory.key.startswith("note.")
 
     @property
+    def about(self) -> float:
+        """How much what is said speaks for it, whenever it was said."""
+        hint = max(0.0, min(self.meaning, _LIKE) - _HINT)
+        return self.words + _WORTH * max(0.0, self.meaning - _LIKE) + hint
+
+    @property
     def total(self) -> float:
-        return self.words + _WORTH * max(0.0, self.meaning - _LIKE)
+        return self.about + _RECENT * self.recent + _OTHER_VALUE * self.clashes
 
 
 def lasting(caller: Caller, words: str) -> dict[str, tuple[Memory, float]]:
@@ -65,12 +79,12 @@ def meant(caller: Caller, words: str) -> list[Fit]:
 
 def nearest(caller: Caller, words: str) -> list[Fit]:
     """The few that words may be about, where none is clearly meant: to be asked about."""
-    return [one for one in _fits(caller, words) if one.total >= _MAYBE][:_FEW]
+    return [one for one in _fits(caller, words) if one.about >= _MAYBE][:_FEW]
 
 
 def _fits(caller: Caller, words: str) -> list[Fit]:
     known, book = lasting(caller, words), caller.store.ruleset.rules
-    said = words_of(words, book)
+    said = {one for one in words_of(words, book) if _tells(one)}
     shared = {
         one: said & (words_of(memory.text, book) | words_of(name_of_key(memory.key), book))
         for one, (memory, _) in known.items()
@@ -79,11 +93,24 @@ def _fits(caller: Caller, words: str) -> list[Fit]:
     for own in shared.values():
         for word in own:
             often[word] = often.get(word, 0) + 1
+    session = caller.in_session.session
     fits = [
-        Fit(memory, sum(weight({word}) / often[word] for word in shared[one]), like)
+        Fit(
+            memory,
+            sum(weight({word}) / often[word] for word in shared[one]),
+            like,
+            recent=memory.provenance.session_id == session,
+            clashes=has_other_value(words, memory.text, book),
+        )
         for one, (memory, like) in known.items()
     ]
     return sorted(fits, key=lambda one: (-one.total, one.memory.id))
+
+
+@lru_cache(maxsize=4096)
+def _tells(word: str) -> bool:
+    """Whether a word says what something is about: not "them", nor a number by itself."""
+    return not word.isascii() or (not word.isdigit() and len(query_terms(f"{word} \u4e00")) > 1)
 
 
 def clear(fits: Sequence[Fit]) -> Fit | None:

@@ -12,8 +12,8 @@ from lamina.hear.converse import answer, hear
 from lamina.hear.guess import voice
 from lamina.language.acknowledge import acknowledge
 from lamina.language.hints import promotion_hint
-from lamina.model import Heard, Outcome, Receipt, State
-from lamina.read.context import BUDGET, context
+from lamina.model import BUDGET, Heard, Outcome, Receipt, State
+from lamina.read.context import context
 from lamina.write.caller import Caller
 from lamina.write.change import get
 from lamina.write.governance import may_use

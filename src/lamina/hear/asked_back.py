@@ -8,44 +8,63 @@ from collections.abc import Sequence
 from datetime import timedelta
 from functools import cache
 
+from lamina.hear.guess import voice
+from lamina.language.acknowledge import acknowledge
 from lamina.language.amend import weight, words_of
 from lamina.language.command import Action, Command, Target
+from lamina.language.commands import is_note
 from lamina.language.rulebook import packaged
 from lamina.language.view import view_of
-from lamina.model import Kind, Memory, quoted
+from lamina.model import Kind, Memory, State, quoted
 from lamina.read.shelves import loaded
 from lamina.storage.database import Transaction
 from lamina.storage.marks import Marks
 from lamina.write.caller import Caller
+from lamina.write.guesses import check_person
+from lamina.write.propose import pending
 
 _JOB = "asked_back"
-#: For so long a question waits for its answer.
-_PATIENCE = timedelta(hours=1)
+#: For so long a question waits for its answer; one about all that waits does in whatever session follows.
+_PATIENCE, _LONG_PATIENCE = timedelta(hours=1), timedelta(days=2)
+_ANY_SESSION = ""
 #: An answer that is longer says something else.
 _LONGEST = 80
+#: How many are asked about at once, the newest, and how much of each is shown.
+_MOST, _SHORT = 4, 60
 #: The rule of a command that answers a question.
 ANSWERED = "answered"
+#: And of one that takes all of what was asked about: it names nothing.
+ALL = "answered_all"
 
 
-def put_question(caller: Caller, action: Action, ids: Sequence[str]) -> None:
+def put_question(caller: Caller, action: Action, ids: Sequence[str], *, in_any_session: bool = False) -> None:
     """Note that somebody was asked which of these they mean; none of their words is kept with it."""
     note = "\n".join([action, *ids])
-    now = caller.store.now()
-    caller.store.database.write(lambda tx: _marks(caller, tx).put(_subject(caller), now, note))
+    now, subject = caller.store.now(), _ANY_SESSION if in_any_session else _subject(caller)
+    caller.store.database.write(lambda tx: _marks(caller, tx).put(subject, now, note))
 
 
 def open_question(caller: Caller) -> list[str]:
     """The question that this session was asked and has not answered: what was to be done, and to which."""
-    since = caller.store.now() - _PATIENCE
-    marks = caller.store.database.read(lambda tx: _marks(caller, tx).since(since))
-    mark = marks.get(_subject(caller))
-    return mark.note.split("\n") if mark is not None and mark.note else []
+    now = caller.store.now()
+    marks = caller.store.database.read(lambda tx: _marks(caller, tx).since(now - _LONG_PATIENCE))
+    own, for_all = marks.get(_subject(caller)), marks.get(_ANY_SESSION)
+    if own is not None and own.note and own.at >= now - _PATIENCE:
+        return own.note.split("\n")
+    return for_all.note.split("\n") if for_all is not None and for_all.note else []
 
 
 def close_question(caller: Caller) -> None:
     """Whatever comes next is no answer to it any more."""
     now = caller.store.now()
-    caller.store.database.write(lambda tx: _marks(caller, tx).put(_subject(caller), now, ""))
+
+    def work(tx: Transaction) -> None:
+        for subject in {_subject(caller), _ANY_SESSION} & _marks(caller, tx).since(
+            now - _LONG_PATIENCE
+        ).keys():
+            _marks(caller, tx).put(subject, now, "")
+
+    caller.store.database.write(work)
 
 
 def answered(caller: Caller, text: str, question: Sequence[str]) -> list[Command]:
@@ -54,6 +73,8 @@ def answered(caller: Caller, text: str, question: Sequence[str]) -> list[Command
         return []
     action, *ids = question
     options = loaded(caller, ids)
+    if action == Action.CONFIRM:
+        return _decided(caller, text, options)
     return [
         Command(
             action=Action(action),
@@ -65,6 +86,27 @@ def answered(caller: Caller, text: str, question: Sequence[str]) -> list[Command
             rule=ANSWERED,
         )
         for one in _chosen(caller, text, options)
+    ]
+
+
+def _decided(caller: Caller, text: str, options: Sequence[Memory]) -> list[Command]:
+    """A person's word about what waits: what they choose is kept, and with "none" all of it is dropped."""
+    waits = [one for one in options if one.state is State.PENDING]
+    said = view_of(text).text
+    none = _words()["none"].search(said) is not None
+    whole = none or _words()["all"].search(said) is not None
+    chosen = waits if whole else _chosen(caller, text, waits)
+    return [
+        Command(
+            action=Action.REJECT if none else Action.CONFIRM,
+            target=Target.KEY,
+            text=text,
+            key=one.key,
+            kind=Kind.FACT,
+            span=(0, len(text)),
+            rule=ALL if whole else ANSWERED,
+        )
+        for one in chosen
     ]
 
 
@@ -84,6 +126,28 @@ def _chosen(caller: Caller, text: str, options: Sequence[Memory]) -> list[Memory
     most = max((value for value, _ in shared), default=0.0)
     best = [one for value, one in shared if value == most]
     return best if most > 0 and len(best) == 1 else []
+
+
+def ask_what_waits(caller: Caller) -> str:
+    """One question about what waits, in the person's language; empty where nothing does.
+
+    "All", "none" or "the first" in their next turn, in whatever session that is, is the answer.
+    """
+    check_person(caller.scope)
+    waits = pending(caller)[-_MOST:]
+    if not waits:
+        return ""
+    put_question(caller, Action.CONFIRM, [one.id for one in waits], in_any_session=True)
+    told = " ".join(f"{number}. {_shown(one)};" for number, one in enumerate(waits, 1))
+    return acknowledge(
+        "what_waits", *voice(caller, waits[-1].text), count=len(waits), options=told.rstrip(";") + "."
+    )
+
+
+def _shown(memory: Memory) -> str:
+    text = memory.text.splitlines()[0]
+    short = text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…"
+    return short if is_note(memory.key or "") or not memory.key else f"{memory.key} = {short}"
 
 
 @cache

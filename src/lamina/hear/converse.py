@@ -12,6 +12,7 @@ from lamina.hear.guess import voice, with_guesses, with_lessons
 from lamina.hear.obey import obey
 from lamina.hear.plan import is_person, plan_of
 from lamina.hear.rehearse import rehearse
+from lamina.hear.repeated import with_repetition
 from lamina.hear.turn import Turn, answered, keep_turn, understood
 from lamina.language.acknowledge import acknowledge, refusal
 from lamina.language.command import Action, Command
@@ -42,6 +43,8 @@ def hear(
     if dry_run:
         return rehearse(within, said)
     heard = converse(within, said, reply, tools)
+    if tools and is_person(within):
+        heard = with_repetition(within, said, tools, heard)
     kept = any(":short_term:" not in one for receipt in heard.receipts for one in receipt.ids)
     told = "ok" if kept else "skipped"
     store.tally.note(within.scope, store.now(), "hotpath", "classify", status=told)

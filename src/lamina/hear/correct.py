@@ -21,9 +21,12 @@ HEARD = "heard_correct"
 Meant = list[tuple[Memory, Amended]]
 
 
-def noticed(caller: Caller, text: str) -> list[Command]:
-    """The correction in a message that gives no command, where it is one of something that is known."""
-    readings = corrections(text, caller.store.ruleset.rules)
+def noticed(caller: Caller, text: str, *, named: bool = False) -> list[Command]:
+    """The correction in a message that gives no command, where it is one of something that is known.
+
+    `named`: only one that says what is wrong and what is right.
+    """
+    readings = [one for one in corrections(text, caller.store.ruleset.rules) if one.named or not named]
     if not readings or not _meant(caller, readings, asked=False):
         return []
     return [
@@ -64,6 +67,8 @@ def _restated(caller: Caller, command: Command) -> Receipt | None:
     fits = [one for one in meant(caller, command.text) if one.is_sentence]
     if not fits:
         return None
+    if len(fits) > 1 and len(clashing := [one for one in fits if one.clashes]) == 1:
+        fits = clashing  # another day can only stand against a day
     if len(fits) > 1:
         return Receipt(
             decision=Outcome.DENIED, code="several_meant", ids=tuple(one.memory.id for one in fits)

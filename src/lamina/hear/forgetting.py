@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from lamina.errors import NotFound
-from lamina.hear.about import LOOKED_AT, Fit, meant, nearest
+from lamina.hear.about import ABOUT_IT, LOOKED_AT, Fit, meant, nearest
 from lamina.hear.asked_back import ANSWERED
 from lamina.language.amend import weight, words_of
 from lamina.language.command import Command, Target
@@ -60,9 +60,12 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
             return [_which(fits)]
         lasting = [one.memory for one in fits] or _pointed_at(caller, command)
     if not lasting and not found:
-        if near := nearest(caller, command.text) if command.rule == HEARD else []:
+        near = nearest(caller, command.text) if command.rule == HEARD else []
+        if len(near) > 1 or (near and not (near[0].recent and near[0].about >= ABOUT_IT)):
             return [_which(near)]
-        raise NotFound("There is nothing like that.")
+        if not near:
+            raise NotFound("There is nothing like that.")
+        lasting = [near[0].memory]  # said a moment ago, and nothing else comes near
     if len(lasting) == 1 and command.target is Target.TEXT and (rest := _rest(caller, lasting[0], command)):
         return [revise(caller, lasting[0].id, rest, expect=lasting[0].revision, reason=reason)]
     return _gone(caller, lasting, found, reason)

@@ -10,6 +10,7 @@ from lamina.language.framing import asks_anywhere
 from lamina.language.hearing import hear
 from lamina.language.infer import EARLIER, infer
 from lamina.language.layering import correction_in, expertise_in
+from lamina.language.user_model import expertise_key
 from lamina.layers.procedures import Procedures
 from lamina.layers.user_model import UserModel
 from lamina.model import Heard, Outcome, Receipt
@@ -18,7 +19,7 @@ from lamina.read.resolve import resolve
 from lamina.read.shelves import turns
 from lamina.text.normalise import Language
 from lamina.write.caller import Caller
-from lamina.write.propose import propose
+from lamina.write.propose import pending, propose
 
 
 def voice(caller: Caller, text: str) -> tuple[Language, str]:
@@ -50,7 +51,9 @@ def with_guesses(caller: Caller, text: str, heard: Heard) -> Heard:
                 said = acknowledge(how, *voice(caller, text), key=one.key, value=one.value)
                 receipt = replace(receipt, acknowledgement=said)
             staged.append(receipt)
-    told = [one.acknowledgement for one in staged if one.decision is Outcome.HELD]
+    held = [one for one in staged if one.decision is Outcome.HELD]
+    # Whoever was asked once is not asked again with every turn: what waits is one question at the end.
+    told = [one.acknowledgement for one in held] if len(pending(caller)) <= len(held) else []
     return replace(
         heard,
         receipts=(*heard.receipts, *staged),
@@ -70,7 +73,7 @@ def with_lessons(caller: Caller, text: str, heard: Heard) -> Heard:
         return heard
     known = UserModel(caller).get()["expertise"] if (said := expertise_in(text)) else {}
     staged = [
-        propose(caller, one.level, f"user.expertise.{one.topic}", one.confidence, "inferred:expertise")
+        propose(caller, one.level, expertise_key(one.topic), one.confidence, "inferred:expertise")
         for one in said
         if known.get(one.topic) != one.level
     ]

@@ -8,16 +8,15 @@ from dataclasses import replace
 from datetime import date
 from zoneinfo import ZoneInfo
 
-from lamina.hear.about import Fit, meant
+from lamina.hear.about import ABOUT_IT, Fit, meant
 from lamina.language.command import Action, Command, Target
 from lamina.language.commands import is_note, note_key
-from lamina.language.examples import Example
 from lamina.language.facts import profile_fact
 from lamina.language.hearing import Hearing
-from lamina.language.slots import kept_words, says_something, ways
+from lamina.language.slots import kept_words, points_back, said_before_it, says_something, ways
 from lamina.language.sorts import Sort
 from lamina.language.spoken_times import VAGUE, Lifetime, lifetime_in
-from lamina.language.understanding import Act, Doubt, Understood, doubt, said_around, understand
+from lamina.language.understanding import Act, Doubt, Listener, Understood, doubt, said_around, understand
 from lamina.language.view import view_of
 from lamina.model import Kind, Space
 from lamina.text.ttl import SESSION_END
@@ -44,14 +43,20 @@ _MIXED_UP = (Action.REMEMBER, Action.WITHHOLD)
 _TIMED = (Action.REMEMBER, Action.SET)
 #: How much longer what stands before a note is than the note, where the note is not what was meant.
 _LOST = 1.2
+#: How much has to be said again of what is known, before what only may mean it does.
+_SHARED = {Sort.CORRECT: 1.0, Sort.FORGET: 2.0}
+#: How much of a note is looked at for how long it is to be kept, and how early that has to be said.
+_HEAD, _EARLY = 48, 5
+#: So many letters beside "delete all of it" say what it is all of.
+_A_TOPIC = 8
+#: Sentences beside a correction that are longer together say something else.
+_TOGETHER = 240
 #: From this margin on it is clear that something is to be forgotten or put right, whatever it is called.
 _CLEARLY = 3000
 _CLAUSE = re.compile(r"[,，、;；:：.!]|(?<=[ก-๎]) (?=[ก-๎])|(?<=[\u3400-\u9fff]) ")
 
 
-def second_opinion(
-    caller: Caller, hearing: Hearing, asked: Sequence[Command], examples: Sequence[Example]
-) -> list[Command]:
+def second_opinion(caller: Caller, listener: Listener, asked: Sequence[Command]) -> list[Command]:
     """The commands that rules found, as far as the model does not say clearly that they are none.
 
     Whether it is meant for a time, and whether it is rather to be forgotten, the model hears better.
@@ -59,16 +64,27 @@ def second_opinion(
     made = []
     for one in asked:
         named = one.target is Target.KEY and not is_note(one.key)  # a setting by its name is no accident
-        doubted = doubt(hearing, one.span, sort, examples) if (sort := _SORTS.get(one.action)) else None
+        doubted = doubt(listener, one.span, sort) if (sort := _SORTS.get(one.action)) else None
         if doubted is None:
             made.append(one)
-        elif not doubted.in_jest and (named or not doubted.vetoed):
-            made.append(_reread(caller, hearing, one, doubted))
+        elif not doubted.in_jest and (named or not doubted.vetoed or _puts_right(caller, one)):
+            made.append(_reread(caller, listener.hearing, one, doubted))
     return made
+
+
+def _puts_right(caller: Caller, command: Command) -> bool:
+    """Whether a correction is about something known, whatever it sounds like."""
+    return command.action is Action.CORRECT and bool(meant(caller, command.text))
 
 
 def _reread(caller: Caller, hearing: Hearing, command: Command, doubted: Doubt) -> Command:
     mixed = command.action in _MIXED_UP and doubted.instead is Sort.FORGET
+    if command.action is Action.FORGET and command.target is Target.EVERYTHING:  # all of what?
+        said = said_around(hearing, command.span)
+        beside = len(said) - (command.span[1] - command.span[0]) >= _A_TOPIC
+        mixed = beside and any(one.about >= ABOUT_IT for one in meant(caller, said))
+    elif command.action is Action.FORGET and command.old is None:
+        command = replace(command, old=said_around(hearing, command.span))
     if mixed or (command.action is Action.WITHHOLD and meant(caller, said_around(hearing, command.span))):
         typed = said_around(hearing, command.span)
         return replace(
@@ -81,6 +97,8 @@ def _reread(caller: Caller, hearing: Hearing, command: Command, doubted: Doubt) 
             rule="heard_forget",
         )
     command = _fuller(hearing, command)
+    if command.lifetime is None and (lent := _lent(caller, command)) is not None:
+        return replace(command, lifetime=lent.ttl)
     if command.action in _TIMED and command.lifetime is None and doubted.timed:
         sure = doubted.instead is Sort.TEMPORARY
         found = lifetime_in(view_of(said_around(hearing, command.span)).text, day_of(caller))
@@ -90,6 +108,15 @@ def _reread(caller: Caller, hearing: Hearing, command: Command, doubted: Doubt) 
     return command
 
 
+def _lent(caller: Caller, command: Command) -> Lifetime | None:
+    """For how long a note is to be kept that begins with it: "keep this for two days: …"."""
+    if command.action is not Action.REMEMBER or not is_note(command.key) or not command.value:
+        return None
+    found = lifetime_in(view_of(command.value[:_HEAD]).text, day_of(caller))
+    early = found is not None and not found.vague and found.span[0] <= _EARLY
+    return found if early else None
+
+
 def _fuller(hearing: Hearing, command: Command) -> Command:
     """A note that would lose what its sentence says before the request is the whole sentence.
 
@@ -97,6 +124,8 @@ def _fuller(hearing: Hearing, command: Command) -> Command:
     """
     if command.action is not Action.REMEMBER or not is_note(command.key) or not command.value:
         return command
+    if earlier := said_before_it(hearing, command.span):
+        return replace(command, value=earlier, text=earlier, key=note_key(earlier))
     typed = said_around(hearing, command.span)
     before, found, _ = typed.partition(command.value)
     if not found or len(before) < _LOST * len(command.value) or not _CLAUSE.search(before.strip()):
@@ -104,11 +133,11 @@ def _fuller(hearing: Hearing, command: Command) -> Command:
     return replace(command, value=typed, text=typed, key=note_key(typed))
 
 
-def listened(
-    caller: Caller, hearing: Hearing, asked: Sequence[Command], examples: Sequence[Example]
-) -> list[Command]:
+def listened(caller: Caller, listener: Listener, asked: Sequence[Command]) -> list[Command]:
     """The commands and statements in a message beside those that rules found, in order."""
-    parts = understand(hearing, [one.span for one in asked], examples)
+    hearing = listener.hearing
+    parts = understand(listener, [one.span for one in asked])
+    parts = [_of_known(caller, hearing, part) for part in parts]
     parts = [_whole(hearing, part) if part.sort in _WISHES else part for part in parts]
     today = day_of(caller)
     made: list[Command] = []
@@ -123,6 +152,22 @@ def listened(
         made += found
     kept = {view_of(one.value or "").text for one in [*asked, *made] if one.action is Action.REMEMBER}
     return [one for one in made if one.action is not Action.NOTE or view_of(one.value or "").text not in kept]
+
+
+def _of_known(caller: Caller, hearing: Hearing, part: Understood) -> Understood:
+    """What would be left alone, or kept as something new, but clearly puts right something that is known."""
+    if part.leans is None or (part.act is not Act.LEAVE and part.sort is not Sort.LASTING):
+        return part
+    whole = hearing.view.original if len(hearing.view.original) <= _TOGETHER else part.text
+    fits = meant(caller, part.text) or (
+        meant(caller, whole) if len(whole) > len(part.text) + _A_TOPIC else []
+    )
+    least = 0.0 if part.sort is part.leans else _SHARED[part.leans]
+    if len(fits) != 1 or not fits[0].is_sentence or fits[0].words < least or fits[0].about < ABOUT_IT:
+        return part
+    clashes = fits[0].clashes and len(fits[0].memory.text) <= _TOGETHER // 2  # a story is no value
+    changes = clashes if part.leans is Sort.CORRECT else part.act is Act.LEAVE
+    return replace(part, sort=part.leans, act=Act.ACT, margin=_CLEARLY) if changes else part
 
 
 def _whole(hearing: Hearing, part: Understood) -> Understood:
@@ -159,10 +204,12 @@ def _commands(
         case Sort.CORRECT:
             if profile_fact(part.text, book=caller.store.ruleset.rules):
                 return  # a fact with a key: the turn itself puts its newest value in force
-            named = meant(caller, part.text) if part.margin >= _CLEARLY else _named(caller, part.text)
-            if any(one.is_sentence for one in named):
-                yield _command(Action.CORRECT, part, text=part.text)
-            elif part.lasts:  # nothing to put right, but something that now holds
+            said = _said_together(hearing, part, around)
+            if any(one.is_sentence for one in _put_right(caller, part, said)):
+                yield _command(Action.CORRECT, part, text=said)
+            elif part.otherwise is not None:  # nothing to put right, but something that now holds
+                yield from _commands(caller, hearing, replace(part, sort=part.otherwise), around, today)
+            elif part.own and part.margin >= _CLEARLY:
                 yield _command(Action.NOTE, part, text=part.text, value=part.text)
         case Sort.CONFIRM | Sort.REJECT:
             if pending(caller):
@@ -170,6 +217,20 @@ def _commands(
                 yield replace(_command(action, part), target=Target.LATEST)
         case Sort.LASTING:
             yield _command(Action.NOTE, part, text=part.text, value=part.text)
+
+
+def _said_together(hearing: Hearing, part: Understood, around: Around) -> str:
+    """A correction with the sentences beside it: what it is about, or what is right, may stand in one."""
+    spans = [one.typed for one in (around[0], part, around[1]) if one is not None]
+    low, high = min(start for start, _ in spans), max(end for _, end in spans)
+    return " ".join(hearing.view.original[low:high].split()) if high - low <= _TOGETHER else part.text
+
+
+def _put_right(caller: Caller, part: Understood, said: str) -> list[Fit]:
+    """What a correction may be about: by words, by another value of the same sort, or as it is clear one."""
+    found = meant(caller, part.text) or meant(caller, said)
+    sure = part.margin >= _CLEARLY
+    return [one for one in found if sure or one.words > 0 or (one.clashes and one.recent)]
 
 
 def _named(caller: Caller, words: str) -> list[Fit]:
@@ -187,9 +248,10 @@ def _command(action: Action, part: Understood, **fields: object) -> Command:
 def _kept(hearing: Hearing, part: Understood, around: Around) -> Iterator[Command]:
     """What is to be remembered: the rest of the sentence, what follows it, or what stands before it."""
     words = kept_words(hearing, part.span)
-    if not says_something(words, part.text):
-        before, following = around
-        other = following or before
+    before, following = around
+    back = before is not None and points_back(hearing, part.span)
+    if back or not says_something(words, part.text):
+        other = before if back else following or before
         words = other.text if other is not None else words
     yield _command(Action.REMEMBER, part, key=note_key(words), value=words, text=words)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from lamina.errors import LaminaError, NotFound, Unavailable
-from lamina.hear.asked_back import ANSWERED, put_question
+from lamina.hear.asked_back import ALL, ANSWERED, put_question
 from lamina.hear.correct import correct, restate
 from lamina.hear.forgetting import carry_forget
 from lamina.hear.teach import misheard
@@ -157,6 +157,13 @@ def _decide(caller: Caller, command: Command) -> list[Receipt]:
         return [receipt for one in pending(caller) for receipt in _each(caller, command, one)]
     if command.target is Target.LATEST:
         return verb(caller, None, channel=Channel.CHAT)
+    if command.rule == ALL:
+        return [
+            receipt
+            for one in pending(caller)
+            if one.key == command.key
+            for receipt in _each(caller, command, one)
+        ]
     wanted = folded(command.key or command.text)
     guesses, field = pending(caller), _field(caller, command.key)
     found = [one for one in guesses if wanted in folded(f"{one.key}\n{one.text}")]

@@ -12,10 +12,12 @@ from lamina.hear.teach import taught
 from lamina.hear.turn import Turn
 from lamina.language.command import Action, Command, Target
 from lamina.language.commands import commands_in
+from lamina.language.hearing import Hearing
 from lamina.language.hearing import hear as listen_to
 from lamina.language.layering import correction_in
 from lamina.language.slots import is_misheard
-from lamina.language.understanding import is_paste
+from lamina.language.sorts import Reader
+from lamina.language.understanding import Listener, is_paste
 from lamina.model import Kind, Role, Trust
 from lamina.write.caller import Caller
 
@@ -53,20 +55,27 @@ def plan_of(caller: Caller, text: str, turn: Turn) -> Plan:
 
 def _heard(caller: Caller, text: str, turn: Turn, asked: list[Command]) -> Plan:
     """What rules found, what the model says of it, and what it hears beside."""
-    hearing, examples = listen_to(text, caller.store.ruleset.rules), taught(caller)
+    hearing = listen_to(text, caller.store.ruleset.rules)
     trained = caller.store.config.understanding and not is_paste(hearing)
-    if trained:
-        asked = second_opinion(caller, hearing, asked, examples)
-    if not asked and (corrected := noticed(caller, text)):
-        return Plan(corrected)
+    listener = listener_of(caller, hearing) if trained else None
+    if listener is not None:
+        asked = second_opinion(caller, listener, asked)
     # A phrase says where all of it is to be kept, or it teaches a procedure, which waits for its person.
-    if turn.hint is not None or not trained or correction_in(text):
-        return Plan(asked)
-    heard = listened(caller, hearing, asked, examples)
+    silent = turn.hint is not None or listener is None or correction_in(text) is not None
+    heard = [] if silent or listener is None else listened(caller, listener, asked)
+    gone = any(one.action is Action.FORGET for one in heard)
+    if not asked and (corrected := noticed(caller, text, named=gone)):
+        return Plan(corrected)
     notes = [one for one in heard if one.action is Action.NOTE]
     asked += [one for one in heard if one.action is not Action.NOTE]
-    silent = any(one.action in _SAYS_WHY for one in asked)
-    return Plan(asked, () if silent else notes)
+    reasons = any(one.action in _SAYS_WHY for one in asked)
+    return Plan(asked, () if reasons else notes)
+
+
+def listener_of(caller: Caller, hearing: Hearing) -> Listener:
+    """What listens to a message: the model, what the person taught it, and the encoder that reads."""
+    embedder = caller.store.embedder
+    return Listener(hearing, taught(caller), embedder if isinstance(embedder, Reader) else None)
 
 
 def is_person(caller: Caller) -> bool:

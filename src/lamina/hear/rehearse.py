@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lamina.hear.plan import Plan, is_person, plan_of
-from lamina.hear.teach import taught
+from lamina.hear.plan import Plan, is_person, listener_of, plan_of
 from lamina.hear.turn import understood
 from lamina.language.command import Action, Command
 from lamina.language.hearing import Hearing
@@ -25,7 +24,7 @@ def rehearse(caller: Caller, text: str) -> Heard:
     rules = caller.store.ruleset.rules
     plan = plan_of(caller, text, understood(caller.scope, text, None, (), rules))
     hearing = listen_to(text, rules)
-    parts = understand(hearing, examples=taught(caller), explain=True) if is_person(caller) else []
+    parts = understand(listener_of(caller, hearing), explain=True) if is_person(caller) else []
     told = [*_planned(caller, hearing, plan, parts), *_left(plan, parts)]
     return Heard(receipts=(), understood=tuple(told))
 

@@ -12,16 +12,16 @@ from typing import Any, TypedDict, Unpack
 from lamina.errors import ConfigError, InvalidInput
 from lamina.imports.detect import ALWAYS_READ, READERS, RESUMABLE, PathName, find
 from lamina.imports.restore_export import bring_in, judged, sorted_out
-from lamina.imports.turn import Fact, File, Held, Place, Skipped, Speaker, Turn, session_name
+from lamina.imports.turn import Carried, Fact, File, Held, Place, Skipped, Speaker, Turn, session_name
 from lamina.language.events import importance
-from lamina.language.secrets.privacy import redacted
-from lamina.model import Decision, Deny, Draft, Hold, Kind, Layer, Outcome, Role, Scope
+from lamina.language.secrets.privacy import find_secrets, redacted
+from lamina.model import Decision, Deny, Draft, Hold, Kind, Layer, Outcome, Role, Scope, canonical
 from lamina.ranking.decay import EPISODE_LIFE, EPISODE_RENEWED
 from lamina.storage.import_rows import Imports, Position
 from lamina.storage.layers import LayerRows
 from lamina.text.normalise import well_formed
 from lamina.write.caller import Caller
-from lamina.write.details import draft_of
+from lamina.write.details import MAX_TAGS, checked_tags, draft_of
 from lamina.write.noes import kept_out
 from lamina.write.request import Request, Verb
 from lamina.write.unit_of_work import UnitOfWork
@@ -286,13 +286,21 @@ class _Import:
         if fact.held is not None:
             return self._held(fact, fact.held, text)
         scope = replace(self.caller.scope, role=Role.DOCUMENT, agent=fact.source, run=_RUN)
+        told = fact.carried or Carried()
+        if find_secrets(canonical([told.meta, told.tags])):
+            raise InvalidInput("What comes with it holds a secret.", code="import_secret")
         return Draft(
             scope=scope,
             text=text,
+            layer=told.layer,
+            tags=checked_tags(told.tags[:MAX_TAGS]),
+            confidence=told.confidence,
+            valid_from=self._said(told.since),
+            valid_until=told.until,
             said_at=self._said(fact.at),
             session_path=fact.path,
             message_range=redacted(fact.entry_id)[:400],
-            meta={"source": fact.source},
+            meta={"source": fact.source, **told.meta},
         )
 
     def _held(self, fact: Fact, held: Held, text: str) -> Draft:

@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from lamina.errors import InvalidInput, NotFound
-from lamina.imports import claude_code, codex, exports, memories, openclaw, openclaw_sqlite, oracle, plain
+from lamina.imports import (
+    claude_code,
+    codex,
+    exchange,
+    exports,
+    memories,
+    openclaw,
+    openclaw_sqlite,
+    oracle,
+    plain,
+)
 from lamina.imports.lines import parsed
 from lamina.imports.turn import File, Item, Place
 
@@ -29,6 +39,9 @@ READERS: dict[str, Reader] = {
     "mem0": memories.read_mem0,
     "memory-server": memories.read_server,
     "oracle": oracle.read,
+    "omi": exchange.read_omi,
+    "cogx": exchange.read_cogx,
+    "basic-memory": exchange.read_note,
 }
 #: What people may ask for; our own exports are read elsewhere. The two forms of OpenClaw are told apart by
 #: the file.
@@ -39,7 +52,10 @@ RESUMABLE = frozenset({"openclaw", "claude-code", "codex", "jsonl"})
 ALWAYS_READ = frozenset({"openclaw-sqlite", "oracle"})
 
 _MAY_BE = re.compile(r".+\.(?:jsonl(?:\.reset\..+)?|sqlite|db|json|zip)")
-_NEVER = re.compile(r".*\.(?:checkpoint|trajectory|deleted)\b.*|sessions\.json|session_index\.jsonl")
+_NOTES = re.compile(r"[^.].*\.md")
+_NEVER = re.compile(
+    r".*\.(?:checkpoint|trajectory|deleted)\b.*|sessions\.json|session_index\.jsonl|manifest\.json"
+)
 _SQLITE = b"SQLite format 3\x00"
 _PEEK = 256 * 1024
 
@@ -59,7 +75,8 @@ def find(where: PathName, wanted: str = "auto") -> Iterator[File]:
     path = Path(where).expanduser().absolute()
     if path.is_dir():
         for one in sorted(path.rglob("*")):
-            named = _MAY_BE.fullmatch(one.name) and not _NEVER.fullmatch(one.name)
+            may_be = _NOTES if wanted == "basic-memory" else _MAY_BE
+            named = may_be.fullmatch(one.name) and not _NEVER.fullmatch(one.name)
             if named and one.is_file() and (format_ := _format(one, wanted)) is not None:
                 yield File(path=one, format=format_)
         return
@@ -96,6 +113,8 @@ def detected(path: Path, head: bytes) -> str | None:
     """The format of a file by its beginning; None for what is no transcript."""
     if head.startswith(b"PK"):
         return _in_zip(path)
+    if path.suffix == ".md":
+        return "basic-memory" if "permalink" in exchange.note_of(head.decode("utf-8", "ignore"))[0] else None
     for data in head.split(b"\n")[:50]:
         value = parsed(data) if data.startswith(b"{") else None
         if isinstance(value, dict) and (format_ := _of_line(value)):
@@ -105,6 +124,10 @@ def detected(path: Path, head: bytes) -> str | None:
 
 def _of_line(value: dict[str, Any]) -> str | None:
     kind, message = value.get("type"), value.get("message")
+    if value.get("format") == exchange.OMI:
+        return "omi"
+    if {"external_id", "kind"} <= value.keys():
+        return "cogx"
     if kind in ("session_meta", "event_msg", "response_item"):
         return "codex"
     if kind in ("entity", "relation") and ("observations" in value or "relationType" in value):
@@ -126,6 +149,10 @@ def _of_document(head: bytes) -> str | None:
     if not text.startswith(("[", "{")):
         return None
     names = set(re.findall(r'"(\w+)"\s*:', text))
+    if f'"{exchange.OMI}"' in text:
+        return "omi"
+    if "conversations_memory" in names:
+        return "claude"
     if "mapping" in names:
         return "chatgpt"
     if "chat_messages" in names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
@@ -10,25 +11,26 @@ from typing import IO, Any
 from lamina.errors import InvalidInput
 from lamina.imports.lines import elements
 from lamina.imports.plain import role_of
-from lamina.imports.turn import File, Item, Place, Speaker, Turn, extent
-from lamina.imports.words import TOOL_CHARS, moment, of_memory, said, text_of
+from lamina.imports.turn import Fact, File, Item, Place, Speaker, Turn, extent
+from lamina.imports.words import TOOL_CHARS, digest, moment, of_memory, said, text_of
 
 _SHOWN = ("text", "multimodal_text")
 _Told = Callable[[File, Mapping[str, Any]], Iterator[Item]]
 
 
-def parts(file: File, stack: ExitStack, names: str) -> Iterator[IO[bytes]]:
+def parts(file: File, stack: ExitStack, names: str | tuple[str, ...]) -> Iterator[IO[bytes]]:
     """The JSON files in a zip whose names begin so, or the file itself."""
     if not zipfile.is_zipfile(file.path):
         yield stack.enter_context(file.path.open("rb"))
         return
     whole = stack.enter_context(zipfile.ZipFile(file.path))
     for name in sorted(whole.namelist()):
-        if name.rsplit("/", 1)[-1].startswith(names) and name.endswith(".json"):
+        # `memories/<account>.json`, too
+        if any(part.startswith(names) for part in name.split("/")[-2:]) and name.endswith(".json"):
             yield stack.enter_context(whole.open(name))
 
 
-def objects(file: File, names: str) -> Iterator[dict[str, Any]]:
+def objects(file: File, names: str | tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """The objects of an export one by one; InvalidInput when it cannot be read to its end."""
     with ExitStack() as stack:
         try:
@@ -48,8 +50,10 @@ def read_chatgpt(file: File, _: Place) -> Iterator[Item]:
 
 
 def read_claude(file: File, _: Place) -> Iterator[Item]:
-    """The turns of every conversation of a Claude export."""
-    yield from _read(file, _claude)
+    """The turns of every conversation of a Claude export, and what Claude had made a memory of."""
+    for whole in objects(file, ("conversations", "memories")):
+        yield from _claude_memory(file, whole) if "conversations_memory" in whole else _claude(file, whole)
+    yield file.end()
 
 
 def read_gemini(file: File, _: Place) -> Iterator[Item]:
@@ -92,6 +96,19 @@ def _claude(file: File, conversation: Mapping[str, Any]) -> Iterator[Item]:
             text = text_of(message.get("content")) or text_of(message.get("text"))
             whose = (session, str(message.get("uuid") or f"message-{number}"), "")
             yield from _turn(file, "claude", whose, (message.get("sender"), text, message.get("created_at")))
+
+
+def _claude_memory(file: File, whole: Mapping[str, Any]) -> Iterator[Item]:
+    """What Claude wrote down of the person, a fact for each paragraph or item of a list; headings are not."""
+    projects = whole.get("project_memories")
+    pages = [("account", whole.get("conversations_memory"))]
+    pages += list(projects.items()) if isinstance(projects, dict) else []
+    for name, page in pages:
+        for told in re.split(r"\n\s*\n|\n(?=\s*[-*] )", page if isinstance(page, str) else ""):
+            text = re.sub(r"^\s*[-*] ", "", said(told))
+            if text and not re.fullmatch(r"#.*|\*\*[^*]+\*\*:?", text):
+                key = f"claude:memory:{name}:{digest(text)}"
+                yield Fact(source="claude", entry_id=str(name), text=text, at=None, path=file.name, key=key)
 
 
 def _gemini(file: File, conversation: Mapping[str, Any]) -> Iterator[Item]:

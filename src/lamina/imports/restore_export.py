@@ -11,6 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
@@ -19,15 +20,17 @@ from typing import Any
 
 from lamina.errors import InvalidInput, LaminaError, NotFound
 from lamina.imports.detect import PathName
+from lamina.imports.lives import Lives, is_empty, put_link, reopen
 from lamina.language.secrets.privacy import find_secrets
 from lamina.layers.relations import Relations
-from lamina.lifecycle.export import FORMAT, MANIFEST, MEMORIES, RELATIONS, VERSION
+from lamina.lifecycle.export import FORMAT, HISTORY, MANIFEST, MEMORIES, RELATIONS, SESSIONS, VERSION
 from lamina.lifecycle.purge import check_owner
 from lamina.model import (
     Admit,
     Decision,
     Deny,
     Draft,
+    HistoryEntry,
     HistoryOp,
     Hold,
     Memory,
@@ -38,6 +41,7 @@ from lamina.model import (
     Trust,
     canonical,
     contract_kind,
+    from_plain,
     quoted,
 )
 from lamina.policy.consent import Care
@@ -52,7 +56,7 @@ from lamina.write.commit import identity_of
 from lamina.write.details import draft_of, whole_number
 from lamina.write.noes import kept_out, refuse
 from lamina.write.request import Request, Verb
-from lamina.write.unit_of_work import UnitOfWork
+from lamina.write.unit_of_work import Shelf, UnitOfWork
 
 _BATCH = 250
 _LONGEST = 16 * 1024 * 1024  #: of a line or of a manifest
@@ -67,6 +71,20 @@ _TIMES = (
     "expires_at",
     "purge_at",
     "last_accessed_at",
+)
+#: What the gates are told of a memory.
+_JUDGED = (
+    "text",
+    "key",
+    "kind",
+    "space",
+    "layer",
+    "category",
+    "tags",
+    "importance",
+    "priority",
+    "confidence",
+    "pinned",
 )
 _STANDING = (State.ACTIVE, State.PENDING)  #: in which a memory is in answers, or asks to be
 _WEIGHT = {Role.AGENT: Role.AGENT, Role.TOOL: Role.DOCUMENT, Role.DOCUMENT: Role.DOCUMENT}
@@ -84,6 +102,7 @@ class Arrived:
     held: int = 0  #: what waits for the person's word
     refused: Counter[str] = field(default_factory=Counter)  #: by code
     differences: list[str] = field(default_factory=list)  #: what is otherwise here, the first hundred
+    restored: int = 0  #: of those that are new, what is as it was, with its whole life
     places: dict[str, str] = field(default_factory=dict)  #: the ids of an export to those here
 
     def differs(self, what: str) -> None:
@@ -104,6 +123,8 @@ class _Coming:
     state: State
     times: Mapping[str, datetime | None]
     value: Mapping[str, Any]  #: as the file has it
+    whole: Memory | None = None  #: as it was, where it is restored and not only brought in
+    steps: tuple[HistoryEntry, ...] = ()  #: its life then
 
     @property
     def keyed(self) -> bool:
@@ -182,6 +203,10 @@ def bring_in(
 ) -> Arrived:
     """Bring in the memories of an export as the caller's own, in whatever state they are.
 
+    A person's own export, brought in where nothing of theirs is yet, restores it: ids, times, revisions, who
+    said it and the whole life, as far as the file gives nothing more weight than it has here. Anything else
+    is marked with where it came from.
+
     Where an id is free it stays; what came in before does not come in again, and what is here already with
     other words stays as it is here. What its person said no to here is left out and counted, unless they say
     `bring_back`. Only a person or an administrator may. Raises InvalidInput
@@ -191,9 +216,14 @@ def bring_in(
     told = checked(folder := Path(where).expanduser())
     caller.store.sync()
     report, size = Arrived(), (folder / MEMORIES).stat().st_size
-    with (folder / MEMORIES).open("rb") as file:
+    with ExitStack() as open_files:
+        file = open_files.enter_context((folder / MEMORIES).open("rb"))
+        lives, in_files = None, caller.store.root is not None
+        if told.get("user") == caller.scope.user and HISTORY in told["files"] and is_empty(caller):
+            lives = Lives(open_files.enter_context((folder / HISTORY).open("rb")))
         while lines := list(islice(file, _BATCH)):
             items = [one for line in lines if (one := _parsed(caller, line, report, bring_back)) is not None]
+            items = items if lives is None else [_with_life(one, lives, in_files) for one in items]
             report.read += len(items)
             late = [one for one in items if since is None or (one.times["created_at"] or since) >= since]
             report.refused.update({"before": len(items) - len(late)} if len(items) > len(late) else {})
@@ -201,12 +231,41 @@ def bring_in(
             if progress is not None:
                 progress(min(file.tell(), size), size)
     if not dry_run and RELATIONS in told["files"]:
-        _link(caller, folder / RELATIONS, report)
+        _link(caller, folder / RELATIONS, report, exact=lives is not None)
+    if not dry_run and lives is not None and SESSIONS in told["files"]:
+        reopen(caller, folder / SESSIONS)
     return report
 
 
-def _link(caller: Caller, file: Path, report: Arrived) -> None:
-    """The links that somebody made, between memories that are here; found ones are found anew."""
+def _with_life(one: _Coming, lives: Lives, in_files: bool) -> _Coming:
+    """A memory as it was, with its life, where that says what the gates were told and weighs no more.
+
+    A value in force is written to its file like one that is said, where there are files (`in_files`).
+    """
+    try:
+        steps = lives.of(one.old_id)
+        value = {name: told for name, told in one.value.items() if name not in ("place", "decay_score")}
+        whole: Memory = from_plain(Memory, value)
+    except (InvalidInput, ValueError, KeyError, TypeError, AttributeError):
+        return one
+    draft, scope = one.draft, one.draft.scope
+    told = [(getattr(draft, name), getattr(whole, name)) for name in _JUDGED]
+    told += [(scope.authority, whole.authority), (scope.trust, whole.provenance.trust)]
+    told += [(one.own_id, whole.id), (scope.shelf(draft.space), whole.shelf)]
+    same = all(mine == theirs for mine, theirs in told) and 0 < whole.tick < 2**53 and whole.revision > 0
+    if (
+        (one.keyed and in_files)
+        or not steps
+        or not same
+        or find_secrets(canonical(one.value.get("provenance")))
+    ):
+        return one
+    return replace(one, steps=steps, whole=whole)
+
+
+def _link(caller: Caller, file: Path, report: Arrived, *, exact: bool) -> None:
+    """The links that somebody made, between memories that are here; found ones are found anew. With `exact`
+    they are as they were, and what was said about them is in the lives of their memories."""
     links = Relations(caller)
     with file.open("rb") as lines:
         for line in lines:
@@ -214,6 +273,9 @@ def _link(caller: Caller, file: Path, report: Arrived) -> None:
                 edge = json.loads(line)
                 first, last = (report.places.get(edge[name]) for name in ("from_id", "to_id"))
                 if edge["explicit"] is not True or first is None or last is None:
+                    continue
+                if exact and (first, last) == (edge["from_id"], edge["to_id"]):
+                    put_link(caller, edge)
                     continue
                 known = {(one.from_id, one.to_id, one.type, one.explicit) for one in links.of(first).edges}
                 if (first, last, edge["type"], True) not in known:
@@ -241,17 +303,18 @@ def _batch(caller: Caller, items: list[_Coming], report: Arrived, dry_run: bool)
         if isinstance(decision, Deny):
             report.refused[decision.code] += 1
         elif decision is not None:
-            fresh.append(one)
+            fresh.append(replace(one, whole=None) if isinstance(decision, Hold) else one)
             waiting += one.keyed and isinstance(decision, Hold)
     if dry_run:
         report.held += waiting
         report.new += len(fresh) - waiting
         return
     done: list[str] = []
-    rows = [one for one in fresh if not one.keyed]
+    rows = [one for one in fresh if not one.keyed or one.whole]
     if rows:
         store.act(caller.scope, lambda unit: done.extend(_placed(unit, rows, report)))
-    done += [one.mark for one in fresh if one.keyed and _set(caller, one, report)]
+    values = [one for one in fresh if one.keyed and not one.whole]
+    done += [one.mark for one in values if _set(caller, one, report)]
     store.database.write(lambda tx: Imports(tx, user).add(done))
 
 
@@ -323,6 +386,13 @@ def _placed(unit: UnitOfWork, items: list[_Coming], report: Arrived) -> Iterator
         if one.state in _STANDING and (objection := kept_out(unit, draft)) is not None:
             report.refused[objection.code] += 1  # they said no to it since this batch was looked at
             continue
+        if one.whole and one.old_id not in gone and unit.memories.get(one.old_id) is None:
+            _restored(unit, one, one.whole, shelf)
+            report.new += 1
+            report.restored += 1
+            report.places[one.old_id] = one.old_id
+            yield one.mark
+            continue
         memory = _memory(unit, one, shelf.name, gone)
         slot = unit.index(shelf.number, memory) if one.state is State.ACTIVE else None
         unit.memories.add(memory, shelf=shelf.number, slot=slot, identity=one.place)
@@ -335,6 +405,19 @@ def _placed(unit: UnitOfWork, items: list[_Coming], report: Arrived) -> Iterator
         report.new += 1
         report.places[one.old_id] = memory.id
         yield one.mark
+
+
+def _restored(unit: UnitOfWork, one: _Coming, whole: Memory, shelf: Shelf) -> None:
+    """Put a memory where it was, as it was, with its life; the phase is the one that is begun here."""
+    raise_number(unit.transaction, f"tick:{shelf.name}", whole.tick)
+    raise_number(unit.transaction, f"id:{shelf.name}:{one.series}", one.number)
+    active = whole.state is State.ACTIVE  # what stands in a file has a value, and comes in with that
+    memory = replace(whole, phase=shelf.phase.id, file=None if active else whole.file)
+    slot = unit.index(shelf.number, memory) if active else None
+    unit.memories.add(memory, shelf=shelf.number, slot=slot, identity=one.place)
+    unit.relive(memory, one.steps)
+    if one.series == "pending" and memory.state is State.SOFT_DELETED:
+        refuse(unit, one.draft, memory.id, "rejected")
 
 
 class _Gone:

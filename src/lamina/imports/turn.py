@@ -12,7 +12,7 @@ from typing import Any
 
 from lamina.errors import Denied, InvalidInput
 from lamina.language.secrets.privacy import check_name
-from lamina.model import checked_name
+from lamina.model import Layer, checked_name
 
 
 class Speaker(StrEnum):
@@ -65,6 +65,18 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Carried:
+    """What a format says of a fact beside its words. Nothing of it says who speaks or what that weighs."""
+
+    layer: Layer = Layer.SEMANTIC
+    tags: tuple[str, ...] = ()
+    confidence: float = 1.0
+    since: datetime | None = None
+    until: datetime | None = None
+    meta: dict[str, Any] = field(default_factory=dict)  #: what has no place here, to be given back
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
     """Something that another memory holds."""
 
@@ -75,6 +87,7 @@ class Fact:
     path: str
     key: str = ""
     held: Held | None = None
+    carried: Carried | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +12,7 @@ from anthropic.lib.tools import ToolError
 from anthropic.tools.memory import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
 
 from lamina.errors import LaminaError
-from lamina.integrations.items import Items
+from lamina.integrations.items import Items, file_text, text_kept
 from lamina.scoped import ScopedMemory
 
 ROOT = "/memories"
@@ -56,7 +55,7 @@ class MemoryTool(BetaAbstractMemoryTool):
             raise ToolError(f"File {command.path} already exists")
         if above := next((path for path in files if _is_in(name, path)), None):
             raise ToolError(f"The path {ROOT}/{above} is not a directory.")
-        self._files.put(name, _kept(command.file_text))
+        self._files.put(name, text_kept(command.file_text))
         return f"File created successfully at: {command.path}"
 
     def str_replace(self, command: Any) -> str:
@@ -73,7 +72,7 @@ class MemoryTool(BetaAbstractMemoryTool):
             told = f"Multiple occurrences of old_str `{old}` in lines: {lines}. Please ensure it is unique"
             raise ToolError(f"No replacement was performed. {told}")
         changed = text.replace(old, new)
-        self._files.put(name, _kept(changed))
+        self._files.put(name, text_kept(changed))
         at, lines_now = text.count("\n", 0, starts[0]), changed.split("\n")
         shown = [f"{n + 1:>6}\t{lines_now[n]}" for n in range(max(0, at - 2), min(len(lines_now), at + 3))]
         head = "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
@@ -88,7 +87,7 @@ class MemoryTool(BetaAbstractMemoryTool):
             told = f"{at}. It should be within the range [0, {len(lines)}]."
             raise ToolError(f"Invalid `insert_line` parameter: {told}")
         lines.insert(at, command.insert_text.rstrip("\n"))
-        self._files.put(name, _kept("\n".join(lines).removesuffix("\n") + "\n"))
+        self._files.put(name, text_kept("\n".join(lines).removesuffix("\n") + "\n"))
         return f"The file {command.path} has been edited."
 
     def delete(self, command: Any) -> str:
@@ -114,7 +113,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         if not moved:
             raise ToolError(f"The path {command.old_path} does not exist")
         for path, text in moved.items():  # first all that is new, so that a refusal leaves everything there
-            self._files.put(new + path.removeprefix(old), _kept(text))
+            self._files.put(new + path.removeprefix(old), text_kept(text))
         for path in moved:
             self._files.drop(path)
         return f"Successfully renamed {command.old_path} to {command.new_path}"
@@ -126,7 +125,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         return "All memory cleared"
 
     def _texts(self) -> dict[str, str]:
-        return {name: _text(memory.text) for name, memory in self._files.all().items()}
+        return {name: file_text(memory.text) for name, memory in self._files.all().items()}
 
     def _file(self, path: str) -> tuple[str, str]:
         name, files = _name(path), self._texts()
@@ -167,16 +166,6 @@ def _name(path: str) -> str:
 
 def _is_in(path: str, folder: str) -> bool:
     return not folder or path.startswith(f"{folder}/")
-
-
-def _kept(text: str) -> str:
-    """A file as a memory has it: its text, or the same as JSON where there is nothing to see in it."""
-    plain = bool(text.strip()) and not text.startswith('{"file_text":')
-    return text if plain else json.dumps({"file_text": text}, ensure_ascii=False)
-
-
-def _text(kept: str) -> str:
-    return str(json.loads(kept)["file_text"]) if kept.startswith('{"file_text":') else kept
 
 
 def _numbered(command: Any, text: str) -> str:

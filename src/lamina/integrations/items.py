@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -106,3 +107,14 @@ def refused(receipt: Receipt) -> Denied:
         return Denied("This waits for the person's word and is not kept yet.", code=receipt.code)
     why, *hint = receipt.warnings or ("The policy in force does not keep this.",)
     return Denied(why, code=receipt.code, hint=" ".join(hint))
+
+
+def text_kept(text: str) -> str:
+    """A file as a memory has it: its text, or the same as JSON where there is nothing to see in it."""
+    plain = bool(text.strip()) and not text.startswith('{"file_text":')
+    return text if plain else json.dumps({"file_text": text}, ensure_ascii=False)
+
+
+def file_text(kept: str) -> str:
+    """The text of a file that is kept so."""
+    return str(json.loads(kept)["file_text"]) if kept.startswith('{"file_text":') else kept

@@ -6,12 +6,10 @@ import difflib
 from collections.abc import Callable
 from pathlib import Path
 
-from lamina.errors import Conflict, InvalidInput
-from lamina.workspace.files import files_in, read_file, replace_file
+from lamina.errors import InvalidInput
+from lamina.workspace.files import files_in, read_file
 from lamina.workspace.grant import check_read, check_write, matches
-from lamina.workspace.locks import locked
-
-_ATTEMPTS = 20
+from lamina.workspace.locks import change_file
 
 
 class Desk:
@@ -43,11 +41,7 @@ class Desk:
         return sorted(name for name in found if matches(name, (pattern,)))
 
     def change(self, name: str, edit: Callable[[bytes | None], bytes]) -> bool:
-        """Make a file what `edit` makes of it; whether that is different from what it was.
-
-        `edit` gets the file as it is at that moment, under its lock, and once more if a person saves just
-        then; so it is a function of its argument and nothing else. What is replaced goes to the history.
-        """
+        """Make a file what `edit` makes of it, as `change_file` does; whether that is different."""
         self._check()
         check_write(name)
         if self.dry_run:
@@ -55,20 +49,8 @@ class Desk:
             self._before.setdefault(name, before)
             self._shadow[name] = after = edit(before)
             return self._noted(name, before, after)
-        root = self._place()
-        with locked(root, name, self._wait_s):
-            for _ in range(_ATTEMPTS):
-                before = read_file(root, name)
-                after = edit(before)
-                if after == (before or b""):
-                    return False
-                self._check()
-                try:
-                    replace_file(root, name, after, expected=before)
-                except Conflict:
-                    continue  # a person saved this very moment: the change is made to what they saved
-                return self._noted(name, before, after)
-        raise Conflict(f"{name} keeps changing.", code="file_changed", hint="Try again.", retryable=True)
+        changed = change_file(self._place(), name, edit, self._wait_s, self._check)
+        return changed is not None and self._noted(name, *changed)
 
     def diff(self) -> str:
         """What a dry run would have changed, as a unified diff."""

@@ -27,6 +27,8 @@ _LINKS = frozenset({"in", "on", "at", "with", "for", "as", "by", "near", "from",
 _STRIPS = 6
 #: How much of a memory has to be said again before its value is taken for corrected.
 _ALIKE = 0.3
+#: From this much on one clause says all of the memory again.
+_SAID_AGAIN = 0.6
 #: What fits less than this much of what the best one does is not meant.
 _CLEARLY = 0.9
 
@@ -223,9 +225,11 @@ def _restated(correction: Correction, known: str, book: Rulebook, asked: bool) -
         return swapped
     tried = positive if not asked or len(positive) < len(clauses) else [correction.said]
     fit, text = max((_aligned(one, known, book, asked), one) for one in tried)
+    if _ALIKE <= fit < _SAID_AGAIN and len(clauses) > 1:
+        text = correction.said  # what is right may stand in another clause
     if asked and fit < _ALIKE:
         fit = weight(said & words) / max(1.0, min(weight(said), weight(words)))
-        text = tried[0] if len(tried) == 1 else _from(positive, words, correction.said, book)
+        text = correction.said if len(clauses) > 1 else tried[0]
     text = _without_cues(text, book)
     return Amended(text, fit) if fit >= _ALIKE and words_of(text, book) != words else None
 
@@ -285,12 +289,6 @@ def _gathering(tokens: Sequence[str], book: Rulebook) -> list[str]:
     return [one for found in gathers.finditer(text) for one in _TOKEN.findall(found[0])]
 
 
-def _from(positive: Sequence[str], words: set[str], said: str, book: Rulebook) -> str:
-    """The message from the first clause on that is about the memory."""
-    first = next((one for one in positive if words_of(one, book) & words), positive[0])
-    return said[said.index(first) :] if first in said else first
-
-
 # Values of a sort
 
 
@@ -315,12 +313,20 @@ def _swap(said: str, known: str, book: Rulebook) -> tuple[str, str]:
     new, old = view_of(said), view_of(known)
     ours, theirs = _values(new, book), _values(old, book)
     for sort, spans in ours.items():
-        typed = list({new.text[start:end]: new.slice(start, end) for start, end in spans}.values())
         others = theirs.get(sort, [])
-        if len(typed) != 1 or len(others) != 1 or view_of(typed[0]).text == old.text[slice(*others[0])]:
+        if len(others) != 1:
             continue
-        return typed[0], typed[0].join(_between(old, others))
+        known_value = old.text[slice(*others[0])]
+        typed = {new.text[start:end]: new.slice(start, end) for start, end in spans}
+        fresh = [value for folded, value in typed.items() if folded != known_value]
+        if len(fresh) == 1:  # "at 4:15, not 3:45" names both
+            return fresh[0], fresh[0].join(_between(old, others))
     return "", ""
+
+
+def has_other_value(said: str, known: str, book: Rulebook) -> bool:
+    """Whether a text names another day, time or number than a memory has; neither is long."""
+    return len(said) <= _LONGEST and len(known) <= _LONGEST and bool(_swap(said, known, book)[0])
 
 
 def _without_values(text: str, book: Rulebook) -> str:

@@ -13,7 +13,7 @@ from lamina.language.hearing import Hearing
 from lamina.language.rulebook import Rulebook, packaged
 from lamina.language.settings import meaning
 from lamina.language.sorts import Sort, sorter
-from lamina.language.understanding import words
+from lamina.language.understanding import sentence_of, words
 from lamina.language.view import PAUSE, view_of
 
 #: How many words before or after what is to be kept may be the request for it.
@@ -22,10 +22,13 @@ _REQUEST = 14
 _LEAST = 4
 _BREAK = re.compile(rf"[,、:{PAUSE}]+ ?|(?<= )[-–—]+ |(?<=[ก-๎])ว่า ?|(?<= )that |(?<= )")
 _EDGES = f" ,、:-–—.!?{PAUSE}"
+#: How far into a request the word that points back may stand.
+_REACH = 24
 #: A shorter request that explains this much of what the best one does is taken for the whole.
 _NEARLY = 0.65
 _SIGN = re.compile(rf"(?:[,、:{PAUSE}\-–—]+|ว่า|that) ?\Z")
 _CLAUSES = re.compile(r"[,，、。.;；!?！？\n]|(?<=[ก-๎]) (?=[ก-๎])")
+_BREAKS = re.compile("[,;、]")
 _TELLING = re.compile(r"[0-9\x00]")
 _CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]")
 
@@ -46,9 +49,43 @@ def kept_words(hearing: Hearing, span: tuple[int, int]) -> str:
     most = max((gain for gain, _, _ in found), default=0)
     # To lose some of what was to be kept is worse than to keep some of the request with it.
     near = [(size, rest) for gain, size, rest in found if gain >= most * _NEARLY]
+    told = [(size, rest) for _, size, rest in found if _is_told(hearing, start, rest)]
     signed = [one for one in near if _is_signed(hearing, start, one[1])]
-    _, cut = min(signed or near, default=(0, span))
+    _, cut = min(told or signed or near, default=(0, span))
     return words(hearing, *cut)
+
+
+def _is_told(hearing: Hearing, start: int, rest: tuple[int, int]) -> bool:
+    """Whether what is to be kept stands behind a colon: nothing says more clearly where a request ends."""
+    return rest[0] > start and hearing.said[start : rest[0]].rstrip().endswith(":")
+
+
+def points_back(hearing: Hearing, span: tuple[int, int]) -> bool:
+    """Whether a request names nothing itself, but points at what was said before it: "keep that figure"."""
+    start, end = span
+    cut = _BREAKS.search(hearing.said, start + 1, end)
+    said = hearing.said[start : cut.start() if cut else end]
+    if _TELLING.search(said) or _CAPITAL.search(hearing.view.slice(start, start + len(said))):
+        return False
+    if ":" in hearing.said[start:end]:
+        return False
+    found = _that().search(said)
+    return found is not None and found.start() <= _REACH
+
+
+def said_before_it(hearing: Hearing, typed: tuple[int, int]) -> str:
+    """The sentence before a request that only points at it, as typed; empty where it names something."""
+    own = sentence_of(hearing, typed)
+    at = hearing.sentences.index(own)
+    before = hearing.sentences[at - 1] if at else None
+    if before is None or before.marked or not points_back(hearing, (own.start, own.end)):
+        return ""
+    return words(hearing, before.start, before.end)
+
+
+@cache
+def _that() -> re.Pattern[str]:
+    return re.compile("|".join(tomllib.loads(packaged("manners"))["that"]["phrases"]))
 
 
 def _is_signed(hearing: Hearing, start: int, rest: tuple[int, int]) -> bool:
@@ -65,7 +102,7 @@ def _says(rest: str) -> bool:
 def _may_go(hearing: Hearing, start: int, span: tuple[int, int]) -> bool:
     """Whether a stretch is short and plain enough to be nothing but a request."""
     low, high = start + span[0], start + span[1]
-    said, typed = hearing.said[low:high], hearing.view.slice(low, high)
+    said, typed = hearing.said[low:high], hearing.view.slice(max(start, low - 2), high)
     short = len(said.split()) <= _REQUEST and len(said) <= 90
     return short and bool(said.strip()) and not _TELLING.search(said) and not _CAPITAL.search(typed)
 

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.language.features import Hashes, Seen, by_place
+from lamina.language.features import Hashes, by_place
 
 #: One unit of a score is a thousandth of a logit.
 UNIT = 1000
+Wholes = NDArray[np.int64]
 
 
 class Sort(StrEnum):
@@ -49,25 +51,46 @@ LEFT = (Sort.PASSING, Sort.THIRD, Sort.TASK, Sort.QUESTION, Sort.HYPOTHETICAL, S
 
 #: One step of a weight of the second reading.
 STEP = 4096
+#: Steps per unit of what an encoder makes of a text.
+MIDWAY = 64
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """An encoder that says what it makes of a text halfway, before only its subject is left."""
+
+    @property
+    def embedder_id(self) -> str:
+        """Names the encoder and its weights."""
+        ...
+
+    def midway(self, texts: Sequence[str]) -> Wholes:
+        """A row of whole numbers for each text, `MIDWAY` to a unit."""
+        ...
 
 
 @dataclass(frozen=True)
 class Second:
-    """A second reading: one hidden layer that weighs what the letters say against the signs.
+    """A second reading: one hidden layer that weighs what the letters say against the signs, and against
+    what an encoder makes of the text.
 
     To letters "my tutor marks in green" is like "my wife works in Leeds"; signs say who is spoken of.
     """
 
     names: tuple[str, ...]  #: the signs that it knows
-    inner: NDArray[np.int64]  #: a row for each sort's score, each sign, and one that is always there
-    outer: NDArray[np.int64]  #: a row for each hidden number, and one that is always there
+    inner: Wholes  #: a row for each sort's score, each sign, each number of the encoder, and one always there
+    outer: Wholes  #: a row for each hidden number, and one that is always there
+    thresholds: Mapping[str, int] = field(default_factory=dict)
+    encoder: str = ""  #: whose numbers it weighs; empty where it weighs none
 
-    def scores(self, first: NDArray[np.int64], signs: frozenset[str]) -> NDArray[np.int64]:
+    def scores(self, first: Wholes, signs: frozenset[str], midway: Wholes | None = None) -> Wholes:
         """The scores in units, of scores in units."""
         sorts = len(Sort)
         there = [sorts + at for at, name in enumerate(self.names) if name in signs]
         level = first - first.sum() // sorts
         hidden = level @ self.inner[:sorts] // UNIT + self.inner[there].sum(axis=0) + self.inner[-1]
+        if midway is not None:
+            hidden = hidden + midway @ self.inner[sorts + len(self.names) : -1] // MIDWAY
         return np.asarray(
             (np.maximum(hidden, 0) @ self.outer[:-1] // STEP + self.outer[-1]) * UNIT // STEP, dtype=np.int64
         )
@@ -80,12 +103,16 @@ class Sorter:
 
     known: Hashes  #: sorted
     weights: NDArray[np.int8]
-    biases: NDArray[np.int64]  #: in units
+    biases: Wholes  #: in units
     scale: int  #: units that one step of a weight is worth, times 4096
-    thresholds: dict[str, int]
-    second: Second | None = None
+    plain: Second | None = None  #: for what no encoder reads
+    read: Second | None = None  #: for what its encoder reads
 
-    def _rows(self, seen: Hashes) -> NDArray[np.int64]:
+    def second(self, encoder: str) -> Second | None:
+        """The second reading beside this encoder; one for letters alone where it knows another."""
+        return self.read if self.read is not None and self.read.encoder == encoder else self.plain
+
+    def _rows(self, seen: Hashes) -> Wholes:
         """The weights of some features, zeros for those that training did not see."""
         places = np.searchsorted(self.known, seen)
         places[places == len(self.known)] = 0
@@ -93,15 +120,8 @@ class Sorter:
         rows[self.known[places] != seen] = 0
         return rows
 
-    def scores(self, seen: Seen) -> dict[Sort, int]:
-        """How well each sort fits, in units; only their differences mean something."""
-        found = self.first(seen.hashes)
-        if self.second is not None:
-            found = self.second.scores(found, seen.signs)
-        return {sort: int(score) for sort, score in zip(Sort, found, strict=True)}
-
-    def first(self, hashes: Hashes) -> NDArray[np.int64]:
-        """What the letters alone say."""
+    def first(self, hashes: Hashes) -> Wholes:
+        """What the letters alone say of each sort, in units; only differences mean something."""
         sums = self._rows(hashes).sum(axis=0)
         length = max(1, math.isqrt(len(hashes) << 16))  # the root of their number, times 256
         return np.asarray(self.biases + sums * self.scale // (length * 16), dtype=np.int64)
@@ -137,12 +157,24 @@ def sorter() -> Sorter:
     weights = np.frombuffer(body, dtype=np.int8, offset=4 * count, count=count * len(Sort))
     weights = weights.reshape(count, len(Sort))
     biases = np.array([card["biases"][sort] for sort in Sort], dtype=np.int64)
-    second = _second(card, np.frombuffer(body, dtype="<i4", offset=(4 + len(Sort)) * count).astype(np.int64))
-    return Sorter(known, weights, biases, int(card["scale"]), card["thresholds"], second)
+    numbers = np.frombuffer(body, dtype="<i4", offset=(4 + len(Sort)) * count).astype(np.int64)
+    plain, read = _seconds(card["readings"], numbers)
+    return Sorter(known, weights, biases, int(card["scale"]), plain, read)
 
 
-def _second(card: dict[str, Any], numbers: NDArray[np.int64]) -> Second:
-    """The second reading, whose numbers stand behind the weights."""
-    names, hidden = tuple(card["signs"]), int(card["hidden"])
-    inner = (len(Sort) + len(names) + 1) * hidden
-    return Second(names, numbers[:inner].reshape(-1, hidden), numbers[inner:].reshape(hidden + 1, len(Sort)))
+def _seconds(cards: Sequence[Mapping[str, Any]], numbers: Wholes) -> Iterator[Second]:
+    """The second readings, whose numbers stand behind the weights, one after the other."""
+    at = 0
+    for card in cards:
+        names, hidden = tuple(card["signs"]), int(card["hidden"])
+        inner = (len(Sort) + len(names) + int(card["wide"]) + 1) * hidden
+        outer = (hidden + 1) * len(Sort)
+        first, second = numbers[at : at + inner], numbers[at + inner : at + inner + outer]
+        at += inner + outer
+        yield Second(
+            names,
+            first.reshape(-1, hidden),
+            second.reshape(-1, len(Sort)),
+            card["thresholds"],
+            card["encoder"],
+        )

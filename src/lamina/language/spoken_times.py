@@ -23,7 +23,7 @@ _UNTIL = re.compile(
     r"|到|至|直到|截至|之前|以前|为止|前"
 )
 _DAY_OF_MONTH = re.compile(
-    r"\b(?:until|till|til|through|before|by) (?:the )?([0-9]{1,2})(?:st|nd|rd|th)\b"
+    r"\b(?:until|till|til|through|up to|before|by) (?:the )?([0-9]{1,2})(?:st|nd|rd|th)\b"
     r"|(?:ถึง|ก่อน|จนถึง)(?:วัน)?ที่ ?([0-9]{1,2})(?![0-9])|(?:到|至)([0-9]{1,2})[号日]|([0-9]{1,2})[号日](?:之)?前"
 )
 #: How much of a sentence around the words that say so is looked at for a date.

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 import tomllib
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
+from lamina.errors import LaminaError
 from lamina.language.clauses import UNSAID
 from lamina.language.examples import Example, told_sort
 from lamina.language.features import Seen, features, named
 from lamina.language.framing import asks_anywhere, is_played, opens_with
 from lamina.language.hearing import Hearing, Sentence
 from lamina.language.rulebook import packaged
-from lamina.language.sorts import LEFT, Sort, Sorter, sorter
+from lamina.language.sorts import LEFT, Reader, Sort, Sorter, Wholes, sorter
 from lamina.language.view import PAUSE
 
 #: A message of more sentences than this is a paste: only rules look for commands in it.
@@ -36,10 +37,14 @@ _APART = frozenset({"sign others early", "sign past early", "sign perhaps early"
 ONCE = "set once"
 #: What a sentence or a message may be as a whole, so that its clauses are no word of the speaker.
 _FRAMES = (Sort.TASK, Sort.QUESTION, Sort.HYPOTHETICAL, Sort.QUOTE)
+#: What is always about something that is known, and how near to it a sentence comes that may mean it.
+_OF_KNOWN, _LEANS = (Sort.CORRECT, Sort.FORGET), 2500
 #: How far a frame may be ahead of everything that asks for something before no clause in it counts.
 _FRAMED = 1500
+#: How much clearer a clause has to be than a sentence: what makes it something else may stand beside it.
+_CLEARER = 1200
 #: A sentence longer than this may have one clause that counts.
-_LONG = 60
+LONG = 60
 #: How far into a correction somebody else may be named whose words it reports.
 _LEAD = 20
 #: How sure it must be that a question without "always" sets something.
@@ -78,7 +83,9 @@ class Understood:
     text: str  #: as typed
     margin: int  #: how far it is ahead of what would be left alone, in thousandths of a logit
     timed: bool  #: it may be meant for a time
-    lasts: bool  #: it also says something of the speaker that lasts
+    own: bool = False  #: it begins as a statement about its speaker does
+    otherwise: Sort | None = None  #: what it is where nothing is known that it could be about
+    leans: Sort | None = None  #: what it may well mean, where something is known that it is about
     because: tuple[str, ...] = ()  #: what speaks most for it
     span: tuple[int, int]  #: where it stands in the view
     typed: tuple[int, int]  #: and in the message
@@ -107,43 +114,84 @@ class _Part:
         return max(self.scores[one] for one in _FRAMES) - asks >= _FRAMED
 
 
+def _id_of(reader: Reader | None) -> str:
+    """Which encoder reads; empty for none, and for one whose files cannot be read."""
+    try:
+        return "" if reader is None else reader.embedder_id
+    except LaminaError:
+        return ""
+
+
 def is_paste(hearing: Hearing) -> bool:
     """Whether a message is too long to be what somebody says to their memory."""
     return len(hearing.said) > LONGEST or len(hearing.sentences) > SENTENCES
 
 
 class Listener:
-    """A message as a model hears it; `examples` are what the person said of earlier ones."""
+    """A message as a model hears it; `examples` are what the person said of earlier ones, and `reader` an
+    encoder, where there is one."""
 
     def __init__(
-        self, hearing: Hearing, examples: Sequence[Example] = (), model: Sorter | None = None
+        self,
+        hearing: Hearing,
+        examples: Sequence[Example] = (),
+        reader: Reader | None = None,
+        model: Sorter | None = None,
     ) -> None:
         self.hearing, self._examples = hearing, examples
-        self._model = model or sorter()
+        self._model, self._reader = model or sorter(), reader
+        self._second = self._model.second(_id_of(reader))
+        self._known: dict[tuple[int, int], _Part] = {}
+        self._midway: dict[tuple[int, int], Wholes] = {}
         self._played = is_played(hearing.said)
 
     def part(self, start: int, end: int) -> _Part:
+        """A stretch with its scores, read once."""
+        if (start, end) not in self._known:
+            self._known[start, end] = self._scored(start, end)
+        return self._known[start, end]
+
+    def _scored(self, start: int, end: int) -> _Part:
         seen = features(self.hearing, start, end)
-        scores = self._model.scores(seen)
+        found = self._model.first(seen.hashes)
+        if (start, end) not in self._midway:
+            self._read([(start, end)])
+        if self._second is not None:
+            found = self._second.scores(found, seen.signs, self._midway.get((start, end)))
+        scores = {sort: int(score) for sort, score in zip(Sort, found, strict=True)}
         if told := told_sort(self.hearing.view.slice(start, end), self._examples):
             scores |= {told: max(scores.values()) + _TOLD}
         return _Part(start, end, scores, seen)
+
+    def _read(self, spans: Sequence[tuple[int, int]]) -> None:
+        """Have the encoder read some stretches together; where it cannot, letters must do."""
+        if not spans or self._reader is None or self._second is None or not self._second.encoder:
+            return
+        try:
+            rows = self._reader.midway([words(self.hearing, *span) for span in spans])
+        except LaminaError:
+            self._reader, self._second = None, self._model.plain
+            return
+        self._midway.update(zip(spans, rows, strict=True))
 
     def parts(self) -> list[_Part]:
         """The sentences of the message; a long one whose clause counts is that clause."""
         if is_paste(self.hearing):
             return []
         sentences = [one for one in self.hearing.sentences if _has_words(self.hearing, one)]
+        self._read([(one.start, one.end) for one in sentences])
         return [self._told(one) for one in sentences]
 
     def _told(self, sentence: Sentence) -> _Part:
         whole = self.part(sentence.start, sentence.end)
-        if self.act(whole) is Act.ACT or sentence.end - sentence.start <= _LONG:
+        if self.act(whole) is Act.ACT or sentence.end - sentence.start <= LONG:
             return whole
         if whole.is_frame:
             return whole
-        windows = [self.part(*span) for span in _windows(self.hearing, sentence)]
-        sure = [one for one in windows if one.sort not in LEFT and self.act(one) is Act.ACT]
+        spans = list(windows(self.hearing, sentence))
+        self._read(spans)
+        clauses = [self.part(*span) for span in spans]
+        sure = [one for one in clauses if one.sort not in LEFT and self.act(one) is Act.ACT]
         return max(sure, key=lambda one: (one.margin(one.sort), one.end - one.start), default=whole)
 
     def act(self, part: _Part) -> Act:
@@ -151,10 +199,20 @@ class Listener:
         sort, margin = part.sort, part.margin(part.sort)
         if sort in LEFT or self._is_excluded(part):
             return Act.LEAVE
-        limits = self._model.thresholds
-        if margin >= limits.get(self.limit(part), 0):
+        limits = self._limits
+        more = 0 if self._is_whole(part) else _CLEARER
+        if margin >= limits.get(self.limit(part), 0) + more:
             return Act.ACT
         return Act.ASK if margin >= limits.get(f"ask {sort}", 1 << 30) else Act.LEAVE
+
+    def _is_whole(self, part: _Part) -> bool:
+        """Whether a part is a sentence of its own, and no clause that was taken out of one."""
+        sentence = self.hearing.sentence_at(part.start)
+        return part.start <= sentence.start and part.end >= sentence.end
+
+    @property
+    def _limits(self) -> Mapping[str, int]:
+        return {} if self._second is None else self._second.thresholds
 
     def limit(self, part: _Part) -> str:
         """The name of the threshold for a part: who it is about, and whether it is for always, count."""
@@ -195,8 +253,11 @@ class Listener:
                 return marked or not hearing.is_spoken(sentence, min(part.end, part.start + lead))
             case Sort.SET:  # "whenever you show me code" supposes nothing
                 report = hearing.cue("reports").search(said)
-                reported = report is not None and not hearing.cue("reports_self").search(
-                    said[: report.start()]
+                others = part.seen.signs & {"sign others early", "sign cite early"}
+                reported = (
+                    report is not None
+                    and (doubtful or bool(others))
+                    and not hearing.cue("reports_self").search(said[: report.start()])
                 )
                 brief = len(said.split()) <= _BRIEF and len(said) <= 8 * _BRIEF  # about one answer, as a rule
                 once = (asked or brief) and not hearing.cue("lasts").search(said)
@@ -211,6 +272,22 @@ class Listener:
                 return (doubtful and asked) or not hearing.is_spoken(sentence, part.start + 1)
         return False
 
+    def _otherwise(self, part: _Part) -> Sort | None:
+        """The best of the sorts that stand by themselves, where it is clear enough for one."""
+        sorts = [one for one in Sort if one not in LEFT and one not in _OF_KNOWN]
+        clear = [one for one in sorts if part.margin(one) >= self._limits.get(one, 0)]
+        return max(clear, key=lambda one: part.scores[one], default=None)
+
+    def _leaning(self, part: _Part) -> Sort | None:
+        """Which of the sorts that are about something known it comes near, where the rules allow it."""
+        sentence = self.hearing.sentence_at(part.start)
+        if sentence.marked or asks_anywhere(self.hearing.said[sentence.start : sentence.end]):
+            return None
+        sort = max(_OF_KNOWN, key=lambda one: part.scores[one])
+        behind = part.scores[part.sort] - part.scores[sort]
+        spoken = self.hearing.is_spoken(sentence, part.end) and not self._played
+        return sort if spoken and behind <= _LEANS and "unsaid" not in part.seen.signs else None
+
     def understood(self, part: _Part, *, explain: bool) -> Understood:
         names = named(self.hearing, part.start, part.end) if explain else {}
         return Understood(
@@ -219,7 +296,9 @@ class Listener:
             text=words(self.hearing, part.start, part.end),
             margin=part.margin(part.sort),
             timed=part.scores[Sort.TEMPORARY] >= part.scores[part.sort] - _TIMED,
-            lasts=part.margin(Sort.LASTING) >= self._model.thresholds.get(Sort.LASTING, 0),
+            leans=self._leaning(part),
+            own="own" in part.seen.signs,
+            otherwise=self._otherwise(part),
             because=tuple(self._model.strongest(part.seen.hashes, part.sort, names)) if explain else (),
             span=(part.start, part.end),
             typed=self.hearing.span(part.start, part.end),
@@ -248,10 +327,11 @@ class Doubt:
     timed: bool  #: it may be meant for a time
 
 
-def doubt(hearing: Hearing, span: tuple[int, int], sort: Sort, examples: Sequence[Example] = ()) -> Doubt:
+def doubt(listener: Listener, span: tuple[int, int], sort: Sort) -> Doubt:
     """Whether what a rule took for a command of this sort is one; `span` is in the message."""
-    sentence = _sentence_of(hearing, span)
-    part = Listener(hearing, examples).part(sentence.start, sentence.end)
+    hearing = listener.hearing
+    sentence = sentence_of(hearing, span)
+    part = listener.part(sentence.start, sentence.end)
     best, own = part.sort, max(score for one, score in part.scores.items() if one not in LEFT)
     ahead = part.scores[best] - part.scores[sort]
     margin = own - max(part.scores[one] for one in LEFT)
@@ -259,7 +339,9 @@ def doubt(hearing: Hearing, span: tuple[int, int], sort: Sort, examples: Sequenc
     in_jest = is_played(hearing.said) or "sign joke" in part.seen.signs
     return Doubt(
         in_jest=sort in _KEPT and in_jest and margin < _ASKED_TO_SET,
-        vetoed=sort is Sort.REMEMBER and (-margin >= _VETO or asked),
+        vetoed=(sort is Sort.REMEMBER and (-margin >= _VETO or asked))
+        # Words between quotation marks that shall be others are those of a text at hand.
+        or (sort is Sort.CORRECT and -margin >= _VETO and "unsaid" in part.seen.signs),
         instead=best if best not in LEFT and best is not sort and ahead >= _SWAP else None,
         timed=part.scores[Sort.TEMPORARY] >= part.scores[best] - _TIMED,
     )
@@ -267,30 +349,41 @@ def doubt(hearing: Hearing, span: tuple[int, int], sort: Sort, examples: Sequenc
 
 def said_around(hearing: Hearing, span: tuple[int, int]) -> str:
     """The sentence, as typed, in which a stretch of the message stands."""
-    sentence = _sentence_of(hearing, span)
+    sentence = sentence_of(hearing, span)
     return words(hearing, sentence.start, sentence.end)
 
 
-def _sentence_of(hearing: Hearing, span: tuple[int, int]) -> Sentence:
+def sentence_of(hearing: Hearing, span: tuple[int, int]) -> Sentence:
     """The sentence in which the middle of a stretch of the message stands."""
     at = bisect_left(hearing.view.starts, (span[0] + span[1]) // 2)
     return hearing.sentence_at(min(at, max(0, len(hearing.said) - 1)))
 
 
 def understand(
-    hearing: Hearing,
-    taken: Sequence[tuple[int, int]] = (),
-    examples: Sequence[Example] = (),
-    *,
-    explain: bool = False,
+    listener: Listener, taken: Sequence[tuple[int, int]] = (), *, explain: bool = False
 ) -> list[Understood]:
     """What each part of a message is, in order; `taken` are stretches of the text that rules made commands
-    of, `examples` what the person said of sentences before; asked to `explain`, it says what speaks for each.
-    Never raises; linear in the text.
+    of; asked to `explain`, it says what speaks for each. Never raises; linear in the text.
     """
-    listener = Listener(hearing, examples)
-    parts = [one for one in listener.parts() if not _overlaps(hearing.span(one.start, one.end), taken)]
-    return list(_joined(hearing, [listener.understood(one, explain=explain) for one in parts]))
+    hearing = listener.hearing
+    every = listener.parts()
+    parts = [one for one in every if not _overlaps(hearing.span(one.start, one.end), taken)]
+    heard = [listener.understood(one, explain=explain) for one in parts]
+    if any(one.is_frame for one in every):  # "put these in a table: …" is about what stands beside it
+        lines = "\n" in hearing.said.strip()
+        heard = [replace(one, act=Act.LEAVE) if _is_material(one, lines=lines) else one for one in heard]
+    return list(_joined(hearing, heard))
+
+
+def _is_material(part: Understood, *, lines: bool) -> bool:
+    """Whether a part, beside a task or a question, is what that is about, and nothing of the speaker.
+
+    In a message of several `lines` orders are those of the text that stands there: a README, a play.
+    """
+    if part.sort in (Sort.SET, Sort.REMEMBER) and lines:
+        return True
+    told = part.sort in (Sort.LASTING, Sort.TEMPORARY)
+    return not part.own and (told or (part.sort is Sort.REMEMBER and part.margin < _ASKED_TO_SET))
 
 
 def _overlaps(span: tuple[int, int], taken: Sequence[tuple[int, int]]) -> bool:
@@ -332,7 +425,7 @@ def _has_words(hearing: Hearing, sentence: Sentence) -> bool:
     return bool(_LETTER.search(said.replace(UNSAID, "")))
 
 
-def _windows(hearing: Hearing, sentence: Sentence) -> Iterator[tuple[int, int]]:
+def windows(hearing: Hearing, sentence: Sentence) -> Iterator[tuple[int, int]]:
     """Every clause of a sentence, and every two that follow one another."""
     cuts = [found.span() for found in _CLAUSE.finditer(hearing.said, sentence.start, sentence.end)]
     starts = [sentence.start, *(end for _, end in cuts)][:_CLAUSES]

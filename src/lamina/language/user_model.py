@@ -26,6 +26,10 @@ _TIMEZONE, _HOURS, _NAME = "user.timezone", "user.active_hours", "user.name"
 _HEARD = {_TIMEZONE: "timezone", _NAME: "name", "response.language": "language"}
 _LISTS = {"commonTopics": _TOPIC, "notes": _NOTE}
 MOST = 200  #: how many values one update may set
+LANGUAGES = ("th", "en", "mixed", "zh", "zh-Hans", "zh-Hant")
+#: What tells C from C++ and C#, and what a key cannot hold: spelt there, and read back from it.
+_SPELT = {"+": "-u2b", "#": "-u23", "*": "-u2a"}
+_WIDE = str.maketrans("＋＃＊♯", "+#*#")
 
 
 def belongs(key: str | None) -> bool:
@@ -51,7 +55,7 @@ def model_of(user: str, memories: Iterable[Memory], default: tuple[str, str]) ->
     return {
         "userId": user,
         **({"name": said[_NAME]} if _NAME in said else {}),
-        "expertise": {key.removeprefix(_EXPERTISE): said[key] for key in _under(said, _EXPERTISE)},
+        "expertise": {topic_of(key): said[key] for key in _under(said, _EXPERTISE)},
         "preferences": preferences,
         "commonTopics": _listed(known, _TOPIC),
         "timezone": said.get(_TIMEZONE, default[1]),
@@ -104,12 +108,51 @@ def updates_of(partial: Any) -> dict[str, str]:
 def _expertise(value: Any) -> dict[str, str]:
     if not isinstance(value, Mapping) or not all(level in LEVELS for level in value.values()):
         raise _wrong("expertise", f"topics, each with one of {', '.join(LEVELS)}")
-    return {canonical_key(f"{_EXPERTISE}{topic}"): str(level) for topic, level in value.items()}
+    return {expertise_key(str(topic)): str(level) for topic, level in value.items()}
+
+
+def expertise_key(topic: str) -> str:
+    """The key of a topic, another one for C, C++ and C#; InvalidInput where no letter or digit is in it."""
+    plain = topic.translate(_WIDE).strip()
+    if not any(char.isalnum() for char in plain):
+        hint = "Write its name, such as python."
+        raise InvalidInput(
+            f"The topic {topic!r:.40} has no letter or digit.", code="user_model_invalid", hint=hint
+        )
+    return canonical_key(_EXPERTISE + "".join(_SPELT.get(char, char) for char in plain))
+
+
+def topic_of(key: str) -> str:
+    """The topic of a key of expertise."""
+    topic = key.removeprefix(_EXPERTISE)
+    for char, spelt in _SPELT.items():
+        topic = topic.replace(spelt, char)
+    return topic
+
+
+def keys_of(item: str) -> tuple[str, ...]:
+    """The keys that hold one item: `expertise.C++`, `notes.<its text>`, `timezone`, or a key in `known`."""
+    field, _, rest = item.partition(".")
+    if belongs(item):
+        key = item
+    elif field == "expertise" and rest:
+        key = expertise_key(rest)
+    elif field in _LISTS and rest:
+        key = f"{_LISTS[field]}{_mark(rest)}"
+    else:
+        key = {**PREFERENCES, "timezone": _TIMEZONE, "name": _NAME, "activeHours": _HOURS}.get(
+            rest if field == "preferences" else item, ""
+        )
+    if not key:
+        raise _wrong("item", "one of the model's, such as expertise.docker, preferences.language or timezone")
+    return (key, _HEARD[key]) if key in _HEARD else (key,)
 
 
 def _preferences(value: Any) -> dict[str, str]:
     if not isinstance(value, Mapping) or not value.keys() <= PREFERENCES.keys():
         raise _wrong("preferences", f"an object of {', '.join(PREFERENCES)}")
+    if value.get("language") not in (None, *LANGUAGES):
+        raise _wrong("preferences.language", f"one of {', '.join(LANGUAGES)}")
     return {PREFERENCES[name]: well_formed(one, name, 128) for name, one in value.items() if one is not None}
 
 

@@ -27,6 +27,10 @@ _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff"
 _PAUSED = re.compile(rf"(?<=[{_THAI}\u0e46]) (?=[{_THAI}])(?!(?<=\u0e46 )แล้ว)|(?<=[{_HAN}]) (?=[{_HAN}])")
 
 
+#: What is longer is seen once, and not kept.
+_SHORT = 500
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """A text folded for matching, each run of blanks as one character."""
@@ -45,6 +49,11 @@ class View:
 
 def view_of(text: str) -> View:
     """The view of any text, in time linear in it."""
+    return _viewed(text) if len(text) <= _SHORT else _viewed.__wrapped__(text)
+
+
+@lru_cache(maxsize=1024)
+def _viewed(text: str) -> View:
     if text.isascii() and not _PLAIN.search(text):
         return View(text, text.lower(), range(len(text)), range(1, len(text) + 1))
     parts: list[str] = []

@@ -14,21 +14,23 @@ from lamina.layers.episodes import Episodes
 from lamina.layers.procedures import Procedures
 from lamina.layers.user_model import UserModel
 from lamina.model import Deny, Draft, Kind, Layer, Memory, Outcome, Receipt, Space
-from lamina.read.recall import find
-from lamina.read.shelves import loaded, loaded_in
+from lamina.read.coverage import find_in
+from lamina.read.recall import narrowed
+from lamina.read.shelves import loaded
 from lamina.read.snapshot import look
 from lamina.retrieval.alike import compared
 from lamina.similarity.compare import Relation
 from lamina.text.normalise import well_formed
 from lamina.write.caller import Caller
-from lamina.write.commit import commit_succession
-from lamina.write.details import chosen, time_of
+from lamina.write.commit import commit_succession, replace_too
+from lamina.write.details import Narrowing, chosen, time_of
 from lamina.write.guesses import Guess, stage
 from lamina.write.learning_files import free_name
+from lamina.write.unit_of_work import UnitOfWork
 
 #: What may be done about a contradiction: keep both and say so, ask the person, let the new one take over.
 RESOLUTIONS = ("warn", "ask", "supersede", "keep")
-_CANDIDATES = 5
+_CANDIDATES = 12
 
 
 class Lesson(TypedDict, total=False):
@@ -139,7 +141,8 @@ class Layers:
         decision, store = self.caller.store.judge(draft), self.caller.store
         if isinstance(decision, Deny):
             return Learned(receipt=kept(self.caller, draft), layer=layer)
-        twin, warning = self._beside(text)
+        twin, against = self._beside(text)
+        warning = against[0] if against else None
         if twin is not None:
             known = Receipt(decision=Outcome.UNCHANGED, code="same", ids=(twin.id,), revision=twin.revision)
             return Learned(receipt=known, layer=layer, file=twin.file)
@@ -149,10 +152,13 @@ class Layers:
             draft = replace(draft, file=free_name(store.root, text, f"{store.now():%Y-%m-%d}"))
         receipt = None
         if warning is not None and how == "supersede":
-            until, old = lesson.get("valid_from"), warning.id
-            receipt = store.act(
-                draft.scope, lambda led: commit_succession(led, old, draft, decision.passed, until)
-            )
+            until, old, *others = draft.valid_from, *(one.id for one in against)
+
+            def succeed(unit: UnitOfWork) -> Receipt:
+                done = commit_succession(unit, old, draft, decision.passed, until)
+                return done if done.decision is Outcome.DENIED else replace_too(unit, done, others, until)
+
+            receipt = store.act(draft.scope, succeed)
         if receipt is None or receipt.decision is Outcome.DENIED:  # not the caller's to replace: both stand
             receipt = kept(self.caller, draft)
         written = loaded(self.caller, receipt.ids[:1])
@@ -185,21 +191,27 @@ class Layers:
             return "human"
         return None if origin in ("human", "mother") and self.caller.scope.agent is not None else origin
 
-    def _beside(self, text: str) -> tuple[Memory | None, Warned | None]:
-        """What is known that says the same, and what does not go with it; asked before anything is kept."""
-        wanted: Any = {"k": _CANDIDATES, "layers": [Layer.SEMANTIC], "spaces": [Space.USER]}
-        known = look(
+    def _beside(self, text: str) -> tuple[Memory | None, list[Warned]]:
+        """What is known that says the same, and all that does not go with it, the newest first.
+
+        It is asked before anything is kept, and by nobody who reads: it counts as no access.
+        """
+        query, _ = narrowed(
             self.caller,
-            lambda snapshot: loaded_in(snapshot, [hit.id for hit in find(snapshot, text[:2000], **wanted)]),
+            text[:2000],
+            Narrowing(k=_CANDIDATES, layers=[Layer.SEMANTIC], spaces=[Space.USER]),
         )
+        answer = look(self.caller, lambda snapshot: find_in(snapshot, query, related=False))
+        known = [answer.memories[hit.id] for hit in answer.found.hits]
         found = compared(self.caller.store.ruleset.encoder, text, [one.text for one in known])
         for memory, one in zip(known, found, strict=True):
             if one.relation is Relation.SAME and one.similarity == 1.0 and one.closeness == 1.0:
-                return memory, None
-        for memory, one in zip(known, found, strict=True):
-            if one.conflicts:
-                return None, Warned(id=memory.id, text=memory.text, similarity=one.closeness, why=one.why)
-        return None, None
+                return memory, []
+        against = [pair for pair in zip(known, found, strict=True) if pair[1].conflicts]
+        against.sort(key=lambda pair: -pair[0].tick)
+        return None, [
+            Warned(id=old.id, text=old.text, similarity=c.closeness, why=c.why) for old, c in against
+        ]
 
     def _asked(self, draft: Draft, warning: Warned) -> Receipt:
         """The new statement waits for the person; until then what was known stands."""

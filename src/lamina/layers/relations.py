@@ -9,7 +9,7 @@ from datetime import datetime
 
 from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.language.secrets.privacy import check_name
-from lamina.model import HistoryOp, Memory, Query, State, Trust, canonical, plain
+from lamina.model import RELATED, HistoryOp, Memory, Query, State, Trust, canonical, plain
 from lamina.read.coverage import allowed_query
 from lamina.storage.database import Row, Transaction
 from lamina.storage.memories import Memories, moment
@@ -23,7 +23,6 @@ from lamina.write.unit_of_work import UnitOfWork
 Work = Callable[[UnitOfWork, Sequence[Memory]], None]
 
 _TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-RELATED = "related_to"
 #: Of the edges at one memory, so many of the strongest are looked at.
 _EDGES = 64
 #: How many memories one look at the neighbourhood of another comes to at most.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any
+from zoneinfo import ZoneInfo
 
-from lamina.errors import Denied
+from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.language.layering import CONFIDENCE
-from lamina.language.user_model import belongs, is_item, updates_of
+from lamina.language.user_model import belongs, is_item, keys_of, updates_of
 from lamina.layers.drafting import drafted, kept
 from lamina.model import Layer, Memory, Outcome, Receipt, Role, Space
 from lamina.read.shelves import keyed, user_model
@@ -33,8 +34,9 @@ class UserModel:
         What an agent says is not written: it waits for the person's word.
         """
         standing = {one.key: one for one in keyed(self.caller) if one.layer is not Layer.WORKING}
-        receipts = []
-        for key, value in updates_of(partial).items():
+        receipts, said = [], updates_of(partial)
+        _check_timezone(said.get("user.timezone"))
+        for key, value in said.items():
             known = standing.get(key)
             if known is not None and is_item(key):
                 receipts.append(Receipt(decision=Outcome.UNCHANGED, code="same", ids=(known.id,)))
@@ -71,6 +73,17 @@ class UserModel:
         # A place of its own keeps it out of the workspace's files, which others may read.
         return kept(self.caller, drafted(self.caller, value, details, place="" if in_file else f"key:{key}"))
 
+    def remove(self, item: str) -> list[Receipt]:
+        """Forget one item, restorable like anything forgotten; NotFound where the model does not have it.
+
+        It is named as the model shows it (`expertise.C++`, `notes.<its text>`, `timezone`) or by its key.
+        """
+        keys = keys_of(item)
+        found = [one for one in keyed(self.caller) if one.key in keys and one.layer is not Layer.WORKING]
+        if not found:
+            raise NotFound("The user model does not have that.", hint="`known` of the model lists its keys.")
+        return [forget(self.caller, one.id, reason="user_model remove") for one in found]
+
     def reset(self) -> int:
         """Forget everything in the model, restorable like anything forgotten; how many values went.
 
@@ -81,3 +94,14 @@ class UserModel:
         if refused := [one for one in receipts if one.decision is Outcome.DENIED]:
             raise Denied(refused[0].warnings[0], code=refused[0].code, hint="Let the user reset it.")
         return len(receipts)
+
+
+def _check_timezone(name: str | None) -> None:
+    try:
+        ZoneInfo(name or "UTC")
+    except (OSError, ValueError, KeyError):  # a folder, a name that is a path, a name that is not known
+        raise InvalidInput(
+            f"There is no time zone {name!r:.60}.",
+            code="user_model_invalid",
+            hint="Use a name such as Asia/Bangkok or UTC.",
+        ) from None

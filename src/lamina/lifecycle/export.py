@@ -5,29 +5,33 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from lamina.errors import Conflict
+from lamina.errors import Conflict, InvalidInput
+from lamina.lifecycle.exchange import COGX_FILES, OMI_FILE, cogx, omi
 from lamina.model import State, canonical, iso, quoted
 from lamina.storage.database import Transaction
 from lamina.storage.export_rows import PersonRows
 from lamina.storage.small_tables import Properties
+from lamina.text.normalise import undirected
 from lamina.workspace.files import explained
 from lamina.write.caller import Caller
 from lamina.write.store import Store
 
 FORMAT, VERSION = "lamina-export", 1
 MANIFEST, MEMORIES, RELATIONS, PAGE = "manifest.json", "memories.jsonl", "relations.jsonl", "memories.md"
-_FILES = {
-    "memory": MEMORIES,
-    "history": "history.jsonl",
-    "relation": RELATIONS,
-    "session": "sessions.jsonl",
-}
+HISTORY, SESSIONS = "history.jsonl", "sessions.jsonl"
+_FILES = {"memory": MEMORIES, "history": HISTORY, "relation": RELATIONS, "session": SESSIONS}
+_FORMS = {"omi": omi, "cogx": cogx}
+#: The files that any export has.
+_ANY = dict.fromkeys((MANIFEST, *_FILES.values(), PAGE, OMI_FILE, *COGX_FILES.values()))
 _AT_ONCE = 500
 _KNOWN = "export:"  #: the properties that name exports on this machine, by person
 
@@ -39,6 +43,8 @@ class Exported:
     folder: str
     counts: dict[str, int]  #: memories by state, history, relation, session
     files: dict[str, dict[str, Any]]  #: name to its sha256, bytes and lines
+    format: str = FORMAT
+    left_out: dict[str, int] = field(default_factory=dict)  #: what the format has no room for
 
 
 @dataclass(slots=True)
@@ -120,51 +126,77 @@ def default_folder(caller: Caller) -> Path:
     return Path(f"lamina-export-{quoted(caller.scope.user)}-{caller.store.now():%Y-%m-%d}")
 
 
-def export(caller: Caller, folder: Path) -> Exported:
-    """Write an export into a folder that is new or empty: JSON lines, a page to read, and a manifest.
+def export(caller: Caller, folder: Path, form: str = "lamina") -> Exported:
+    """Write an export into a folder that is new or empty: in our own form, or as other tools exchange.
 
     The manifest comes last, so a folder without one is no export. The store keeps the folder's name, so that
-    a purge can say whether the export still has what was purged. Raises Conflict where the folder is in use.
+    a purge can say whether the export still has what was purged. Raises Conflict where the folder is in use,
+    InvalidInput (`format_invalid`) for a form that there is not.
     """
+    if form != "lamina" and form not in _FORMS:
+        known = ", ".join(("lamina", *_FORMS))
+        raise InvalidInput(
+            f"{form!r:.40} is no format.", code="format_invalid", hint=f"Choose one of: {known}."
+        )
     folder = Path(os.path.normpath(folder.expanduser().absolute()))
-    counts: dict[str, int] = {}
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise Conflict(
                 f"{folder} is not empty.", code="export_exists", hint="Name a folder that is new or empty."
             )
-        with ExitStack() as open_files:
-            sheets = {name: _sheet(open_files, folder / name) for name in (*_FILES.values(), PAGE)}
-            heading = ""
-            for what, part in parts_of(caller):
-                sheets[_FILES[what]].add(canonical(part))
-                name = f"memories_{part['state']}" if what == "memory" else what
-                counts[name] = counts.get(name, 0) + 1
-                if what == "memory" and part["state"] == State.ACTIVE:
-                    heading = _on_page(sheets[PAGE], part, heading)
-            files = {name: sheet.told for name, sheet in sheets.items()}
-        scope = caller.scope
-        told = {
-            "format": FORMAT,
-            "version": VERSION,
-            "user": scope.user,
-            "tenant": scope.tenant,
-            "exported_at": iso(caller.store.now()),
-            "counts": counts,
-            "files": files,
-        }
-        with ExitStack() as open_files:
-            text = json.dumps(told, ensure_ascii=False, indent=1, sort_keys=True)
-            _sheet(open_files, folder / MANIFEST).add(text)
+        done = _whole(caller, folder) if form == "lamina" else _exchanged(caller, folder, form)
     except OSError as error:
         raise explained(str(folder), error) from error
 
     def work(transaction: Transaction) -> None:
         mark = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
-        Properties(transaction).set(f"{_KNOWN}{quoted(scope.user)}:{mark}", str(folder))
+        Properties(transaction).set(f"{_KNOWN}{quoted(caller.scope.user)}:{mark}", str(folder))
 
     caller.store.database.write(work)
+    return done
+
+
+def _exchanged(caller: Caller, folder: Path, form: str) -> Exported:
+    """What is active, in the form of another tool."""
+    lost: Counter[str] = Counter()
+    sheets: dict[str, _Sheet] = {}
+    with ExitStack() as open_files:
+        for name, line in _FORMS[form](caller, lambda: parts_of(caller), lost):
+            if name not in sheets:
+                sheets[name] = _sheet(open_files, folder / name)
+            sheets[name].add(line)
+        files = {name: sheet.told for name, sheet in sheets.items()}
+    counts = {name: told["lines"] for name, told in files.items()}
+    return Exported(folder=str(folder), counts=counts, files=files, format=form, left_out=dict(lost))
+
+
+def _whole(caller: Caller, folder: Path) -> Exported:
+    """Everything, in our own form: JSON lines, a page to read, and a manifest."""
+    counts: dict[str, int] = {}
+    with ExitStack() as open_files:
+        sheets = {name: _sheet(open_files, folder / name) for name in (*_FILES.values(), PAGE)}
+        heading = ""
+        for what, part in parts_of(caller):
+            sheets[_FILES[what]].add(canonical(part))
+            name = f"memories_{part['state']}" if what == "memory" else what
+            counts[name] = counts.get(name, 0) + 1
+            if what == "memory" and part["state"] == State.ACTIVE:
+                heading = _on_page(sheets[PAGE], part, heading)
+        files = {name: sheet.told for name, sheet in sheets.items()}
+    scope = caller.scope
+    told = {
+        "format": FORMAT,
+        "version": VERSION,
+        "user": scope.user,
+        "tenant": scope.tenant,
+        "exported_at": iso(caller.store.now()),
+        "counts": counts,
+        "files": files,
+    }
+    with ExitStack() as open_files:
+        text = json.dumps(told, ensure_ascii=False, indent=1, sort_keys=True)
+        _sheet(open_files, folder / MANIFEST).add(text)
     return Exported(folder=str(folder), counts=counts, files=files)
 
 
@@ -178,11 +210,17 @@ def _on_page(page: _Sheet, memory: dict[str, Any], heading: str) -> str:
     now = f"{memory['space']} {memory['owner']}: {memory['layer']}"
     if now != heading:
         page.add(f"{'' if not heading else chr(10)}## {now}\n")
-    words = " ".join(str(memory["text"]).split())
-    key = f"**{memory['key']}**: " if memory["key"] else ""
+    words = _as_words(memory["text"])
+    key = f"**{_as_words(memory['key'])}**: " if memory["key"] else ""
     pin = ", pinned" if memory["pinned"] else ""
     page.add(f"- {key}{words}  \n  {memory['created_at'][:10]}, {memory['kind']}{pin}, `{memory['id']}`")
     return now
+
+
+def _as_words(text: str) -> str:
+    """A text as one line of a page that shows it and does nothing else: no markup, links or turned words."""
+    plain = escape(" ".join(text.split()), quote=False)
+    return undirected(re.sub(r"([\\`\[\]])", r"\\\1", plain))
 
 
 def exports_with(transaction: Transaction, owner: str, memory_id: str) -> tuple[str, ...]:
@@ -193,8 +231,10 @@ def exports_with(transaction: Transaction, owner: str, memory_id: str) -> tuple[
 
 
 def _holds(folder: Path, sought: bytes) -> bool:
-    with suppress(OSError), (folder / MEMORIES).open("rb") as file:
-        return any(sought in line for line in file)
+    for name in (MEMORIES, OMI_FILE):
+        with suppress(OSError), (folder / name).open("rb") as file:
+            if any(sought in line for line in file):
+                return True
     return False
 
 
@@ -209,7 +249,7 @@ def drop_exports(store: Store, owner: str, ids: Sequence[str] | None = None) -> 
         folder = Path(place)
         if ids is not None and not any(_holds(folder, f'"{one}"'.encode()) for one in ids):
             continue
-        for name in (MANIFEST, *_FILES.values(), PAGE):
+        for name in _ANY:
             with suppress(FileNotFoundError):
                 (folder / name).unlink()
         with suppress(OSError):  # something else is in it, or it is gone already

@@ -6,11 +6,13 @@ import logging
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from lamina.audit import events
 from lamina.errors import NotFound
-from lamina.model import HistoryOp, Memory, Role, Scope, State
+from lamina.model import HistoryOp, Memory, Role, Scope, Space, State
+from lamina.model.scope import unquoted
+from lamina.storage.database import Transaction
 from lamina.storage.layers import LayerRows
 from lamina.storage.memories import micros, moment
 from lamina.storage.small_tables import Properties
@@ -57,10 +59,12 @@ def soften(store: Store, check: Callable[[], None] = lambda: None) -> int:
     """
     config = store.config
 
+    def found(transaction: Transaction, now: datetime) -> list[Memory]:
+        before = now - timedelta(days=config.soften_days)
+        return LayerRows(transaction).unused(before, config.soften_below, LEARNINGS, _AT_ONCE)
+
     def work(unit: UnitOfWork) -> int:
-        check()
-        before = unit.clock - timedelta(days=config.soften_days)
-        unused = LayerRows(unit.transaction).unused(before, config.soften_below, LEARNINGS, _AT_ONCE)
+        unused = [one for one in found(unit.transaction, unit.clock) if whose(store, one.id) == unit.scope]
         for old in unused:
             purge_at = unit.clock + timedelta(days=config.purge_days)
             gone = put_aside(unit, replace(old, purge_at=purge_at), State.SOFT_DELETED)
@@ -68,12 +72,30 @@ def soften(store: Store, check: Callable[[], None] = lambda: None) -> int:
             unit.trace(gone.shelf, events.deleted(unit.scope, gone, "unused", unit.snapshot))
         return len(unused)
 
-    return _in_batches(store, work)
+    store.apply_reads()
+    total = 0
+    while True:
+        check()
+        unused = store.database.read(lambda tx: found(tx, store.now()))
+        people = {(one := whose(store, memory.id)).user: one for memory in unused}
+        done = sum(store.act(people[user], work) for user in sorted(people))
+        total += done
+        if len(unused) < _AT_ONCE or not done:
+            return total
 
 
 def keeper(store: Store) -> Scope:
     """Who does what nobody asked for."""
     return Scope(tenant=store.config.tenant, user=store.config.owner, role=Role.SYSTEM, via="job")
+
+
+def whose(store: Store, memory_id: str) -> Scope:
+    """The same for one memory: what is done to a person's memory is booked on that person (S-5)."""
+    space, owner, *_ = memory_id.split(":")
+    known = keeper(store)
+    if space not in (Space.USER, Space.SESSION):
+        return known
+    return replace(known, user=unquoted(owner.partition(",")[0]))
 
 
 def _in_batches(store: Store, work: Callable[[UnitOfWork], int]) -> int:

@@ -2,21 +2,22 @@
 
 A purge is sealed in the audit before anything is looked for elsewhere, so that a chain whose words are gone
 can tell a purge from tampering. What has to happen to files is in the outbox until the receipt is sealed:
-a crash in between is finished by the next purge (docs/decisions/0016-purge-and-the-audit.md).
+a crash in between is finished when the memory is next opened (docs/decisions/0016-purge-and-the-audit.md).
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from lamina.audit.events import ids_in, told_without
-from lamina.errors import Conflict, Denied, NotFound
+from lamina.errors import Conflict, Denied, LaminaError, NotFound
 from lamina.lifecycle.export import drop_exports, exports_with
-from lamina.lifecycle.fading import keeper
+from lamina.lifecycle.fading import keeper, whose
 from lamina.model import Memory, Outcome, Role, Scope, State, canonical, quoted
 from lamina.storage.database import Transaction
 from lamina.storage.ends import Purging
@@ -32,6 +33,8 @@ from lamina.write.commit import again, forbidden
 from lamina.write.noes import refuse
 from lamina.write.store import Store
 from lamina.write.unit_of_work import UnitOfWork, is_learning
+
+_log = logging.getLogger("lamina.engine")
 
 _KIND = "purge"  #: of the operations in the outbox
 _AT_ONCE = 100
@@ -78,14 +81,26 @@ def purge(
 
 def purge_due(store: Store, check: Callable[[], None] = lambda: None) -> int:
     """Purge what can no longer be restored, whoever's it is; how many memories. `check` before each batch."""
-    total, system = len(_finished(store, keeper(store))), keeper(store)
+    total = len(_finished(store, keeper(store)))
     while True:
         check()
         due = store.database.read(lambda tx: Memories(tx).due(store.now(), _AT_ONCE))
-        done = len(_purged(store, system, due))
+        people = {(one := whose(store, memory)).user: one for memory in due}
+        done = sum(
+            len(_purged(store, people[user], [one for one in due if whose(store, one) == people[user]]))
+            for user in sorted(people)
+        )
         total += done
         if len(due) < _AT_ONCE or not done:  # what cannot be read stays, and is not tried for ever
             return total
+
+
+def finish_purges(store: Store) -> None:
+    """End what a process began that died: what the outbox says of files, and the receipts."""
+    try:
+        _finished(store, keeper(store))
+    except LaminaError as error:  # it is tried again at the next start, and nothing else waits for it
+        _log.warning("A purge that was interrupted could not be finished: %s", error.code)
 
 
 def verify_purge(caller: Caller, memory_id: str) -> PurgeReceipt:
@@ -249,12 +264,16 @@ def _finished(
     receipts: list[PurgeReceipt] = []
 
     def work(unit: UnitOfWork) -> None:
+        # Another process may have ended them meanwhile.
+        still = {one.id for one in Operations(unit.transaction).of(_KIND)}
         for operation in pending:
             trail = operation.payload
             made = replace(seen[trail["id"]], at=unit.now, actor=unit.scope.actor)
-            unit.record_end("purge_receipt", trail["id"], canonical({"found": made.found, "trail": trail}))
-            Operations(unit.transaction).end(operation.id)
             receipts.append(made)
+            if operation.id in still:
+                told = canonical({"found": made.found, "trail": trail})
+                unit.record_end("purge_receipt", trail["id"], told)
+                Operations(unit.transaction).end(operation.id)
 
     store.act(scope, work)
     return receipts

@@ -12,7 +12,7 @@ from lamina.clock import random_token
 from lamina.errors import InvalidInput, NotFound, Unauthenticated
 from lamina.language.secrets.privacy import check_name
 from lamina.model import Role, Scope, checked_name
-from lamina.model.token import Right, Token
+from lamina.model.token import EVERYBODY, Right, Token
 from lamina.storage.small_tables import Tokens
 from lamina.text.normalise import well_formed
 from lamina.write.details import check_who, chosen
@@ -20,6 +20,8 @@ from lamina.write.store import Store
 from lamina.write.unit_of_work import UnitOfWork
 
 PREFIX = "lam"
+MOST_PEOPLE = 1000  #: whom one token acts for; `*` is everybody
+_TOLD = 500  #: characters of what the audit says about a new token
 
 
 class TokenDetails(TypedDict, total=False):
@@ -31,13 +33,15 @@ class TokenDetails(TypedDict, total=False):
     rights: Iterable[str]
     speaks_for: bool
     expires_at: datetime
+    acts_for: Iterable[str]  #: people whose memories a service may use; `*` alone is everybody
 
 
 def create_token(store: Store, label: str, **details: Unpack[TokenDetails]) -> tuple[Token, str]:
     """A new token and, this once, the text to present."""
     check_who(details, TokenDetails.__annotations__)
     given = {name: value for name, value in details.items() if value is not None}
-    agent = given.get("agent")
+    agent, acts_for = given.get("agent"), _people(given.get("acts_for"), given.get("agent"))
+    own = given.get("user", None if acts_for else store.config.owner)
     rights = {*(given.get("rights") or (Right.READ, Right.WRITE))}  # type: ignore[misc]  # texts, checked below
     rights |= {Right.SPEAKS_FOR} if given.get("speaks_for") else set()
     token_id, secret = _identifier(), _secret()
@@ -45,20 +49,20 @@ def create_token(store: Store, label: str, **details: Unpack[TokenDetails]) -> t
         id=token_id,
         hash=_hash(secret),
         label=check_name(well_formed(label, "label", 100), numbers=False),
-        user=check_name(checked_name("user", str(given.get("user", store.config.owner)))),
+        user=None if own is None else check_name(checked_name("user", str(own))),
         agent=None if agent is None else check_name(checked_name("agent", str(agent))),
         role=chosen(Role, given.get("role", Role.AGENT if agent else Role.USER), "role"),
         rights=tuple(sorted({chosen(Right, right, "right") for right in rights})),
         created_at=store.now(),
         expires_at=_future(given.get("expires_at"), store.now()),
+        acts_for=acts_for,
     )
 
     def work(unit: UnitOfWork) -> None:
         Tokens(unit.transaction).add(token)
-        carries = Right.SPEAKS_FOR in token.rights
-        unit.record_act(
-            "token_create", f"token:{token_id}", f"{token.role}, speaks_for" if carries else token.role
-        )
+        told = [token.role, *(["speaks_for"] if Right.SPEAKS_FOR in token.rights else [])]
+        told += [f"acts_for {', '.join(acts_for)}"] if acts_for else []
+        unit.record_act("token_create", f"token:{token_id}", ", ".join(told)[:_TOLD])
 
     store.act(_keeper(store), work)
     return token, f"{PREFIX}_{token_id}_{secret}"
@@ -100,6 +104,33 @@ def live_token(store: Store, token_id: str) -> Token | None:
     if token is None or token.revoked_at is not None:
         return None
     return None if token.expires_at is not None and token.expires_at <= store.now() else token
+
+
+def _people(given: object, agent: object) -> tuple[str, ...]:
+    """Whom a service acts for, in the order of names; it says which program it is, for the audit names it."""
+    names = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
+    if not names and given not in (None, ()):
+        raise InvalidInput(
+            "`acts_for` is a list of names.", code="acts_for_invalid", hint="Give each by itself."
+        )
+    people = tuple(sorted({check_name(checked_name("user", name)) for name in names}))
+    if people and not agent:
+        raise InvalidInput(
+            "A token that acts for others says which program it is.",
+            code="acts_for_invalid",
+            hint="Name the agent, too.",
+        )
+    if EVERYBODY in people and len(people) > 1:
+        raise InvalidInput(
+            f"`{EVERYBODY}` is everybody, beside which nobody is named.", code="acts_for_invalid"
+        )
+    if len(people) > MOST_PEOPLE:
+        raise InvalidInput(
+            f"A token names at most {MOST_PEOPLE} people.",
+            code="acts_for_invalid",
+            hint=f"Use several, or `{EVERYBODY}` for everybody.",
+        )
+    return people
 
 
 def _keeper(store: Store) -> Scope:

@@ -4,6 +4,8 @@ from lamina.model.codec import canonical, from_plain, iso, plain
 from lamina.model.memory import Kind, Layer, Memory, Provenance, State, contract_kind, topic_of
 from lamina.model.phase import Phase
 from lamina.model.read import (
+    BUDGET,
+    RELATED,
     Changed,
     Context,
     Delta,
@@ -34,6 +36,8 @@ from lamina.model.write import (
 )
 
 __all__ = [
+    "BUDGET",
+    "RELATED",
     "Admit",
     "Authority",
     "Changed",

@@ -44,7 +44,8 @@ class TraceEvent:
 class Finding:
     """One thing that an audit check found wrong, or that whoever reads it should know."""
 
-    what: str  #: edited, removed, truncated, unverifiable, damaged, mirror_edited, mirror_missing; or an act
+    #: edited, removed, inserted, truncated, unverifiable, damaged, mirror_edited, mirror_missing; or an act
+    what: str
     seq: int | None
     detail: str
 
@@ -56,6 +57,7 @@ class AuditReport:
     records: int
     findings: tuple[Finding, ...]
     notes: tuple[Finding, ...] = ()  #: what the chain itself says of how far it can be trusted
+    proof: dict[str, Any] | None = None  #: of one memory that was asked for: its story, with a mark over it
 
     @property
     def intact(self) -> bool:

@@ -19,6 +19,7 @@ class Filters:
     run_id: str | None = None
     actor_id: str | None = None
     role: str | None = None
+    category: str | None = None
     pinned: bool | None = None
     importance_min: int | None = None
     importance_max: int | None = None
@@ -118,6 +119,7 @@ class Changed:
     text: str
     importance: int
     at: datetime
+    combined: int = 0  #: of how many notes it was merged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,10 +127,16 @@ class Delta:
     """What changed since a cursor: at most three changes, how many more, and the header that says it."""
 
     cursor: str  #: for the next time; it survives restarts
-    revision: int | None  #: how many changes there ever were; None for an agent with an allowlist
+    revision: int  #: of the thread: how many changes were made in it; of those alone that the caller may know
     changes: tuple[Changed, ...]
     more: int
     text: str
+
+
+#: What an edge is where nobody says of what sort.
+RELATED = "related_to"
+#: How many tokens a context may have where nobody says.
+BUDGET = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

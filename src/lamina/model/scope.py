@@ -103,6 +103,7 @@ class Scope:
     via: str = "python"  #: the door: python, cli, http, mcp, file, job
     speaks_for: bool = False  #: an agent whose turns are the person's own words, by the owner's leave
     reach: tuple[str, ...] | None = None  #: the categories of its agent's allowlist; None for all
+    project_reach: tuple[str, ...] | None = None  #: the person's categories in the project; None for all
 
     def __post_init__(self) -> None:
         for what in ("tenant", "user", "agent", "session", "run", "project"):
@@ -133,14 +134,20 @@ class Scope:
         """The conversation whose revision counts this caller's changes."""
         return f"{quoted(self.user)},{quoted(self.session)}" if self.session else quoted(self.user)
 
-    def sees(self, category: str) -> bool:
-        """Whether what belongs to a category exists for this caller."""
-        return self.reach is None or category in self.reach
+    def sees(self, category: str, space: Space | None = None) -> bool:
+        """Whether what belongs to a category exists for this caller, in a space or in any."""
+        theirs = self.project_reach if space is Space.PROJECT else None
+        return all(names is None or category in names for names in (self.reach, theirs))
 
     @property
-    def reach_mark(self) -> str:
-        """The reach as queries are given it; a name cannot hold the mark between the names."""
-        return "" if self.reach is None else "".join(["\x1f", *(f"{name}\x1f" for name in self.reach)])
+    def is_limited(self) -> bool:
+        """Whether there may be something on this caller's shelves that does not exist for it."""
+        return self.reach is not None or self.project_reach is not None
+
+    @property
+    def reach_marks(self) -> tuple[str, str]:
+        """What may be read everywhere and in the project, as queries are given it."""
+        return _marked(self.reach), _marked(self.project_reach)
 
     def owner(self, space: Space) -> str | None:
         """The owner of this caller's shelf in a space; None where the caller has none."""
@@ -162,3 +169,8 @@ class Scope:
     def shelves(self, spaces: tuple[Space, ...] = tuple(Space)) -> tuple[str, ...]:
         """Every shelf the caller may read, in reading order; nothing outside them exists for the caller."""
         return tuple(name for space in spaces if (name := self.shelf(space)) is not None)
+
+
+def _marked(names: tuple[str, ...] | None) -> str:
+    """Names between marks, which no name can hold; nothing where there is no limit."""
+    return "" if names is None else "".join(["\x1f", *(f"{name}\x1f" for name in names)])

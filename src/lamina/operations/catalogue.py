@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from lamina.operations import documents, layers, memories, person, sessions, team, upkeep
+from lamina.late import load
+from lamina.operations.families import FAMILIES
 from lamina.operations.operation import CATALOGUE, Operation
 
-#: The modules that declare operations, in the order in which doors, help and pages show them.
-FAMILIES = (memories, person, documents, team, sessions, layers, upkeep)
-_PLACE = {module.__name__: place for place, module in enumerate(FAMILIES)}
+for _family in FAMILIES.values():
+    load(_family)  # which declares its operations
+_PLACE = {module.__name__: place for place, module in enumerate(FAMILIES.values())}
 _ordered = sorted(CATALOGUE.items(), key=lambda pair: _PLACE[pair[1].run.__module__])
 CATALOGUE.clear()
 CATALOGUE.update(_ordered)

@@ -87,6 +87,33 @@ def update_user_model(memory: ScopedMemory, request: Updates) -> list[Receipt]:
     return memory.update_user_model(request.updates)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One item of the user model."""
+
+    item: Annotated[
+        str,
+        Field(
+            "As the model shows it (expertise.C++, preferences.language, timezone, notes.<its text>) "
+            "or its key.",
+            position=True,
+            longest=1100,
+            example="expertise.docker",
+        ),
+    ]
+
+
+@operation(
+    routed("POST /v1/user-model/remove", codes=(404,)),
+    Right.WRITE,
+    command="user-model remove",
+    but={Door.MCP: "`memory_forget` takes the key of an item."},
+)
+def remove_from_user_model(memory: ScopedMemory, request: Item) -> list[Receipt]:
+    """Forget one item of the user model; it can be restored."""
+    return memory.remove_from_user_model(request.item)
+
+
 @operation(
     routed("DELETE /v1/user-model", under="removed"),
     Right.WRITE,

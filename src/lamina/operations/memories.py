@@ -145,6 +145,7 @@ class Narrowed:
         Field(
             "A question or a few words; or an id or a key.",
             position=True,
+            piped=True,
             example="which milk should I buy?",
             also=("question",),
         ),

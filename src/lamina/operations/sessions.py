@@ -163,6 +163,17 @@ def pending(memory: ScopedMemory, request: Waiting) -> list[Proposal]:
     return memory.proposals(decided=request.decided)
 
 
+@operation(
+    routed("POST /v1/pending/question", under="question"),
+    Right.CONSENT,
+    command="pending ask",
+    but={Door.MCP: PERSON_ONLY},
+)
+def ask_what_waits(memory: ScopedMemory, request: Nothing) -> str:  # noqa: ARG001 the catalogue's form
+    """Ask the person about all that waits in one question, at the end of a session; the next turn answers."""
+    return memory.ask_what_waits()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decide:
     """Which guess, by its key."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
-from lamina.layers.relations import RELATED, Graph, Relation
-from lamina.model import Delta, Receipt
+from lamina.layers.relations import Graph, Relation
+from lamina.model import RELATED, Delta, Receipt
 from lamina.model.token import Right
-from lamina.operations.memories import LARGEST, MOST_ITEMS, OneBecause, Reason
-from lamina.operations.operation import Door, Field, Tool, given, operation, routed
+from lamina.operations.memories import LARGEST, MOST_ITEMS, ChangesSince, OneBecause, Reason
+from lamina.operations.operation import Field, Tool, given, operation, routed
 from lamina.read.query import Queried
 from lamina.read.stats import Stats
 from lamina.scoped import ScopedMemory
@@ -29,7 +29,7 @@ class MemoryQuery:
         ),
     ]
     agent: Annotated[
-        str | None, Field("Must be the caller's own agent.", but={Door.MCP: "The connection says who asks."})
+        str | None, Field("Who asks, where you want it checked; another agent than the caller is refused.")
     ] = None
     categories: Annotated[
         tuple[str, ...],
@@ -40,7 +40,7 @@ class MemoryQuery:
     filters: Annotated[
         dict[str, Any] | None,
         Field(
-            "user_id, agent_id, run_id, actor_id, role, pinned, importance_min, importance_max, "
+            "user_id, agent_id, run_id, actor_id, role, category, pinned, importance_min, importance_max, "
             "updated_after, updated_before.",
             option="--where",
             metavar="NAME=VALUE",
@@ -54,6 +54,7 @@ class MemoryQuery:
     threshold: Annotated[
         float | None, Field("Leave out what answers less surely, 0 to 1.", low=0, high=1)
     ] = None
+    changes_since: ChangesSince = None
 
 
 @operation(
@@ -61,6 +62,7 @@ class MemoryQuery:
     Right.READ,
     tool=Tool(
         title="Query",
+        names={"returns": "return"},
         advice=(
             "Use it when what you were given at the start of the turn is not enough. Categories outside your "
             "allowlist are refused by name; nothing is widened to find more."

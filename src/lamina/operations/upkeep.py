@@ -15,6 +15,7 @@ from lamina.lifecycle.erase import EraseReceipt
 from lamina.lifecycle.export import Exported
 from lamina.lifecycle.prove import Proof
 from lamina.lifecycle.purge import PurgeReceipt
+from lamina.lifecycle.tokens import MOST_PEOPLE
 from lamina.lifecycle.undo import Undone
 from lamina.model import Role
 from lamina.model.audit import AuditReport
@@ -88,6 +89,9 @@ class Export:
     to: Annotated[Path | None, Field("A new or empty folder; one beside you by default.", metavar="DIR")] = (
         None
     )
+    format: Annotated[str, Field("lamina, omi (Open Memory Interchange 0.1) or cogx (Cognee 0.1).")] = (
+        "lamina"
+    )
 
 
 @operation(
@@ -98,7 +102,7 @@ class Export:
 )
 def export(memory: ScopedMemory, request: Export) -> Exported:
     """Everything known about you, as files to read and keep."""
-    return memory.export(request.to)
+    return memory.export(request.to, request.format)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,8 +134,8 @@ class Import:
     format: Annotated[
         str,
         Field(
-            "auto, lamina, openclaw, claude-code, codex, jsonl, gemini, chatgpt, claude, mem0, memory-server "
-            "or oracle."
+            "auto, lamina, openclaw, claude-code, codex, jsonl, gemini, chatgpt, claude, mem0, "
+            "memory-server, oracle, omi, cogx or basic-memory."
         ),
     ] = "auto"
     since: Annotated[
@@ -160,7 +164,7 @@ class TokenLine:
 
     id: str
     label: str
-    user: str
+    user: str | None
     agent: str | None
     role: Role
     rights: tuple[Right, ...]
@@ -168,6 +172,7 @@ class TokenLine:
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
+    acts_for: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, token: Token, now: datetime) -> TokenLine:
@@ -190,8 +195,18 @@ class CreateToken:
     """Whom a new token lets in."""
 
     label: Annotated[str, Field("What it is for, to recognise it by.", position=True)]
-    user: Annotated[str | None, Field("Whose memories it opens; the owner's by default.")] = None
+    user: Annotated[
+        str | None, Field("Whose memories it opens; the owner's by default, nobody's with `acts_for`.")
+    ] = None
     agent: Annotated[str | None, Field("The agent that speaks with it.")] = None
+    acts_for: Annotated[
+        tuple[str, ...] | None,
+        Field(
+            "People whom a service acts for, each request naming one; `*` alone is everybody.",
+            longest=MOST_PEOPLE,
+            metavar="PERSON",
+        ),
+    ] = None
     role: Annotated[Role | None, Field("user, agent, tool, document, system or admin.")] = None
     rights: Annotated[
         tuple[Right, ...] | None,
@@ -341,12 +356,41 @@ def allow(memory: ScopedMemory, request: Allow) -> None:
     memory.allow(*request.fingerprints)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What to check; everything without a word."""
+
+    user: Annotated[str, Field("Only what is this person's.", longest=128)] = ""
+    memory: Annotated[
+        str, Field("Only what is of whoever has this memory, with a proof of its story.", longest=4000)
+    ] = ""
+
+
 @operation(
     "GET /v1/audit/verify", Right.ADMIN, command="audit verify", changes=False, but={Door.MCP: ADMINS_ONLY}
 )
-def verify_audit(memory: ScopedMemory, request: Nothing) -> AuditReport:  # noqa: ARG001 the catalogue's form
-    """Check every record of the audit, its anchor and its files."""
-    return memory.verify_audit()
+def verify_audit(memory: ScopedMemory, request: Checked) -> AuditReport:
+    """Check every record of the audit, its anchor, its files, and all that they tell of."""
+    return memory.verify_audit(request.user, request.memory)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proved:
+    """Whose story to prove."""
+
+    memory_id: MemoryId
+
+
+@operation(
+    "GET /v1/audit/proof",
+    Right.ADMIN,
+    command="audit export-proof",
+    changes=False,
+    but={Door.MCP: ADMINS_ONLY},
+)
+def export_proof(memory: ScopedMemory, request: Proved) -> dict[str, Any]:
+    """The whole story of a memory, which `lamina audit check-proof` can check with the key and no store."""
+    return memory.export_proof(request.memory_id)
 
 
 @operation(

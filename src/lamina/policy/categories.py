@@ -1,4 +1,4 @@
-"""Categories, how each comes into a context, and which of them each agent may reach."""
+"""Categories, how each comes into a context, and which of them agents and a project's people may reach."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from enum import StrEnum
 from importlib import resources
 from typing import Any
 
-import yaml
-
 from lamina.errors import ConfigError, Denied, InvalidInput
+from lamina.late import late
 from lamina.model import Role, Scope, checked_name
+
+with late():
+    from lamina.text import yaml_file
 
 #: Who needs no allowlist: it is theirs, or they look after it.
 _PERSONS = (Role.USER, Role.ADMIN, Role.SYSTEM)
@@ -41,6 +43,15 @@ class Categories:
 
     known: Mapping[str, Category] = field(default_factory=dict)
     allowlists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: By project, what each of its people may reach there.
+    projects: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+
+    def project_reach(self, scope: Scope) -> tuple[str, ...] | None:
+        """What a person, and whoever acts for them, may reach in their project; None for everything."""
+        lists = self.projects.get(scope.project or "")
+        if not lists or scope.role in (Role.ADMIN, Role.SYSTEM):
+            return None
+        return lists.get(scope.user, ())
 
     def reach(self, scope: Scope) -> tuple[str, ...] | None:
         """What a caller may reach: a person everything, an agent its allowlist, one without it nothing."""
@@ -73,11 +84,11 @@ class Categories:
 def load_categories(text: str, name: str) -> Categories:
     """The categories and allowlists of a YAML or TOML file; ConfigError names what is wrong with it."""
     try:
-        raw = tomllib.loads(text) if name.endswith(".toml") else yaml.safe_load(text)
-    except (tomllib.TOMLDecodeError, yaml.YAMLError) as error:
+        raw = tomllib.loads(text) if name.endswith(".toml") else yaml_file.safe_load(text)
+    except (tomllib.TOMLDecodeError, yaml_file.YAMLError) as error:
         raise _wrong(name, f"it cannot be read: {error}") from None
-    if not isinstance(raw, dict) or raw.keys() - {"categories", "allowlists"}:
-        raise _wrong(name, "it has a table `categories` and a table `allowlists`, and nothing else")
+    if not isinstance(raw, dict) or raw.keys() - {"categories", "allowlists", "projects"}:
+        raise _wrong(name, "it has the tables `categories`, `allowlists` and `projects`, and nothing else")
     listed = _table(name, raw, "categories")
     if listed.keys() - {"system", "custom"}:
         raise _wrong(name, "`categories` has the lists `system` and `custom`")
@@ -94,7 +105,15 @@ def load_categories(text: str, name: str) -> Categories:
         checked_name("agent", str(agent)): _allowed(name, str(agent), names, known)
         for agent, names in _table(name, raw, "allowlists").items()
     }
-    return Categories(known, allowlists)
+    projects = {
+        checked_name("project", str(project)): {
+            checked_name("user", str(person)): _allowed(name, str(person), names, known)
+            for person, names in _table(name, lists, project).items()
+        }
+        for lists in [_table(name, raw, "projects")]
+        for project in lists
+    }
+    return Categories(known, allowlists, projects)
 
 
 def _category(file: str, given: Any) -> Category:

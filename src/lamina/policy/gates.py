@@ -59,15 +59,15 @@ def _category(draft: Draft, law: Law) -> Deny | None:
     topic = topic_of(draft.category, draft.layer)
     if law.categories and topic not in law.categories:
         return Deny("category_unknown", "There is no such category.", "The categories file lists them.")
-    return None if draft.scope.sees(topic) else out_of_reach()
+    return None if draft.scope.sees(topic, draft.space) else out_of_reach()
 
 
 def out_of_reach() -> Deny:
     """The same words for everything outside an allowlist: they do not tell what is there."""
     return Deny(
         "category_disallowed",
-        "This agent's allowlist does not have the category of this.",
-        "Choose one that it has, or let the user do it.",
+        "The allowlist here does not have the category of this.",
+        "Choose one that it has, or let somebody do it who has this one.",
     )
 
 

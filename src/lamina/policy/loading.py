@@ -10,9 +10,8 @@ from functools import cache
 from importlib import resources
 from typing import Any, TypeVar
 
-import yaml
-
 from lamina.errors import ConfigError
+from lamina.late import late
 from lamina.model import Authority, Kind, Layer, Space, contract_kind
 from lamina.policy.rules import (
     PhaseRules,
@@ -23,6 +22,9 @@ from lamina.policy.rules import (
     RetentionMode,
     WritePolicy,
 )
+
+with late():
+    from lamina.text import yaml_file
 
 T = TypeVar("T")
 
@@ -84,10 +86,10 @@ def load_policy(text: str, name: str) -> Policy:
     """The policy a text describes; `name` is its file, and says by its ending whether it is YAML."""
     page = _Page(name, text)
     try:
-        raw = yaml.safe_load(text) if name.endswith((".yaml", ".yml")) else tomllib.loads(text)
+        raw = yaml_file.safe_load(text) if name.endswith((".yaml", ".yml")) else tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{name}: {error}.", code="policy_invalid", hint="Mend that line.") from None
-    except yaml.YAMLError as error:
+    except yaml_file.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None else 1
         problem = getattr(error, "problem", None) or "it is not valid YAML"

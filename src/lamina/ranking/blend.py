@@ -57,8 +57,11 @@ class Blend:
     from 0 to 1.
     """
 
-    def __init__(self, shelves: Sequence[Shelf], parts: Mapping[str, Floats], told: float) -> None:
+    def __init__(
+        self, shelves: Sequence[Shelf], parts: Mapping[str, Floats], told: float, talk: Talk | None = None
+    ) -> None:
         self.told = told
+        self._talk = talk
         self._shelves = [shelf.number for shelf in shelves]
         self._starts = np.array(offsets(shelves))
         self._parts = parts
@@ -72,7 +75,7 @@ class Blend:
     def spread(self) -> Spread:
         """How like the question all of them are."""
         like = self._parts["meaning"]
-        return Spread.of(like[like > 0.0].tolist())
+        return Spread.of(like[like > 0.0])
 
     def best(self, count: int) -> list[Candidate]:
         """At least the best so many, in order: where the cut would fall among equals, all of them are in."""
@@ -82,7 +85,7 @@ class Blend:
             border = -np.partition(-scores, count - 1)[count - 1]
             chosen = chosen[scores >= border]
         order = chosen[np.lexsort((chosen, -self._score[chosen]))]
-        return [self._candidate(at) for at in order.tolist()]
+        return self._candidates(order)
 
     def among(self, slots: Mapping[int, Sequence[int]]) -> Blend:
         """The same texts with the same scores, as far as they are at these slots of their shelves."""
@@ -92,15 +95,36 @@ class Blend:
         few._found = np.intersect1d(self._found, np.array(places, dtype=np.int64))
         return few
 
+    def best_at(self, slots: Mapping[int, Sequence[int]], count: int) -> list[Candidate]:
+        """The best so many of the texts at these slots, in order, whatever their score."""
+        starts = dict(zip(self._shelves, self._starts.tolist(), strict=False))
+        found = [starts[number] + slot for number, some in slots.items() for slot in some]
+        places = np.array(found, dtype=np.int64)
+        best = places[np.lexsort((places, -self._score[places]))]
+        return self._candidates(best[:count])
+
+    def said_before(self, places: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], tuple[int, ...]]:
+        """By shelf and slot of some turns, those of the turn right before each, where there is one."""
+        if self._talk is None or not places:
+            return {}
+        starts = dict(zip(self._shelves, self._starts.tolist(), strict=False))
+        at = np.array([starts[shelf] + slot for shelf, slot in places], dtype=np.int64)
+        other, has = self._talk.neighbours(at, -1)
+        found = zip(places, (other - at).tolist(), has.tolist(), strict=True)
+        return {(shelf, slot): (shelf, slot + step) for (shelf, slot), step, there in found if there}
+
     def at(self, shelf: int, slot: int) -> Candidate:
         """What was found of one text."""
-        return self._candidate(int(self._starts[self._shelves.index(shelf)]) + slot)
+        at = int(self._starts[self._shelves.index(shelf)]) + slot
+        return self._candidates(np.array([at]))[0]
 
-    def _candidate(self, at: int) -> Candidate:
-        number = int(np.searchsorted(self._starts, at, side="right")) - 1
-        parts = {name: round(float(part[at]), 6) for name, part in self._parts.items() if name != "score"}
-        slot = at - int(self._starts[number])
-        return Candidate(self._shelves[number], slot, float(self._score[at]), **parts)
+    def _candidates(self, at: NDArray[np.int64]) -> list[Candidate]:
+        numbers = np.searchsorted(self._starts, at, side="right") - 1
+        names = ("lexical", "meaning", "conversation", "share")
+        parts = [[round(one, 6) for one in self._parts[name][at].tolist()] for name in names]
+        slots, scores = (at - self._starts[numbers]).tolist(), self._score[at].tolist()
+        shelves = [self._shelves[number] for number in numbers.tolist()]
+        return [Candidate(*each) for each in zip(shelves, slots, scores, *parts, strict=True)]
 
 
 def blended(
@@ -134,7 +158,7 @@ def blended(
     near = _nearness(likeness, talk, question.own) * weight
     score = np.where((lexical > 0.0) | _likest(likeness), lexical * trusted + near, 0.0)
     parts = {"lexical": alone, "meaning": np.maximum(likeness, 0.0), "conversation": lent, "share": share}
-    return Blend(shelves, {"score": score, **parts}, trusted)
+    return Blend(shelves, {"score": score, **parts}, trusted, talk)
 
 
 def _told(

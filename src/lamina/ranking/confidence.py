@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
+import numpy as np
+from numpy.typing import NDArray
+
 #: Of what a question is about, so much may be said by any text that names the same person or thing.
 NAMED = 0.6
 #: Below the first as many questions without an answer lie as questions with one above it; from the second on
@@ -20,6 +23,10 @@ DOUBTFUL, SURE = 0.35, 0.45
 _USUAL, _MEAN, _DEVIATION = 8, 0.12, 0.12
 #: A text of the very time that is asked about says that much of the question by its date.
 DATED = 0.3
+#: Where nothing but a time is asked about, what is of that time answers.
+OF_THEN = 0.8
+#: What it takes from the odds that a time or a number is asked for, and the text names none.
+UNFIT = 2.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +37,12 @@ class Spread:
     deviation: float
 
     @classmethod
-    def of(cls, likenesses: Sequence[float]) -> Spread:
+    def of(cls, likenesses: Sequence[float] | NDArray[np.float64]) -> Spread:
         """That of some likenesses; a few are read as if they stood among others as they usually are."""
-        count = len(likenesses)
-        mean = (sum(likenesses) + _USUAL * _MEAN) / (count + _USUAL)
-        squares = sum((one - mean) ** 2 for one in likenesses) + _USUAL * _DEVIATION**2
+        known = np.asarray(likenesses, dtype=np.float64)
+        count = len(known)
+        mean = (float(known.sum()) + _USUAL * _MEAN) / (count + _USUAL)
+        squares = float(((known - mean) ** 2).sum()) + _USUAL * _DEVIATION**2
         return cls(round(mean, 6), round(math.sqrt(squares / (count + _USUAL)), 6))
 
     def standard(self, likeness: float) -> float:
@@ -49,6 +57,7 @@ class Evidence:
     likeness: float | None  #: to the question; None where it has no vector
     behind: float  #: by how much it is less like it than the likest
     share: float  #: how much of what the question is about its words say
+    fits: bool = True  #: whether it says a thing of the sort that is asked for
 
 
 def evidence(likenesses: Sequence[float | None], shares: Sequence[float]) -> list[Evidence]:
@@ -65,15 +74,14 @@ def confidence(found: Evidence, encoder: str, spread: Spread) -> float:
 
     An encoder that nobody has measured is read by how far a likeness stands out on these very shelves.
     """
-    words = max(0.0, (found.share - NAMED) / (1.0 - NAMED))
-    if found.likeness is None or not encoder:
-        return _probability(_table("words"), {"words": words})
-    if encoder in _tables():
-        told = {"likeness": found.likeness, "behind": found.behind, "words": words}
-        return _probability(_table(encoder), told)
-    behind = spread.standard(found.likeness + found.behind) - spread.standard(found.likeness)
-    told = {"likeness": spread.standard(found.likeness), "behind": behind, "words": words}
-    return _probability(_table("other"), told)
+    table, told = "words", {"words": max(0.0, (found.share - NAMED) / (1.0 - NAMED))}
+    if found.likeness is not None and encoder in _tables():
+        table, told = encoder, told | {"likeness": found.likeness, "behind": found.behind}
+    elif found.likeness is not None and encoder:
+        like = spread.standard(found.likeness)
+        behind = spread.standard(found.likeness + found.behind) - like
+        table, told = "other", told | {"likeness": like, "behind": behind}
+    return _probability(_tables()[table], told, 0.0 if found.fits else UNFIT)
 
 
 def uncertainty(sure: float) -> str:
@@ -81,13 +89,9 @@ def uncertainty(sure: float) -> str:
     return "low" if sure >= SURE else "medium" if sure >= DOUBTFUL else "high"
 
 
-def _probability(weights: Mapping[str, float], told: Mapping[str, float]) -> float:
-    total = weights["base"] + sum(weights[name] * value for name, value in told.items())
+def _probability(weights: Mapping[str, float], told: Mapping[str, float], less: float) -> float:
+    total = weights["base"] + sum(weights[name] * value for name, value in told.items()) - less
     return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total)))), 4)
-
-
-def _table(name: str) -> Mapping[str, float]:
-    return _tables()[name]
 
 
 @lru_cache(maxsize=1)

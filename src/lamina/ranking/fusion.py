@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from lamina.ranking.question import Manner, Question
-from lamina.ranking.timing import says_when
+from lamina.ranking.timing import Timing, says_when, told_of
 
 #: The constant of reciprocal rank fusion.
 K = 60
@@ -21,14 +21,19 @@ DECAY_FLOOR = 0.85
 SUPERSEDED = 0.3
 #: What a time in the question is worth to what is from that time, and "latest" to the newest.
 PERIOD, LATEST = 0.3, 0.1
+#: The same where a question asks for nothing but what was then.
+THEN = 2.0
 #: A question seldom answers one, and an answer to "when" says when.
 ASKING, DATED = 0.95, 1.1
 PINNED, IMPORTANCE = 1.02, 0.005
 #: What was only made out about a person comes behind what was said.
 INSIGHT = 0.6
+#: What it is worth to a turn that the one before it asked what is asked.
+ANSWERS = 0.2
 #: How much of the boosts below counts outside the form of the documents.
 MILD = 0.1
 _MIDDLING = 3
+_SHORT = timedelta(days=31)  #: a text that names a longer time tells of more than a time
 #: A text that ends with a question, whatever note in brackets follows.
 _ASKS = re.compile(r"[?\uff1f]\s*(?:\[[^\]]*\]\s*)?$")
 
@@ -46,6 +51,7 @@ class Traits:
     superseded: bool = False
     insight: bool = False  #: nobody said it: a model made it out
     relation: float = 0.0
+    answers: float = 0.0  #: how far the turn before it asked what is asked
 
 
 @dataclass(slots=True)
@@ -61,6 +67,11 @@ class Fused:
     place: tuple[int, ...] = ()  #: its shelf and slot; empty where it was named and not found
     confidence: float = 0.0  #: how sure it is that this answers the question
     uncertainty: str = "high"  #: the same in a word
+
+
+def asks(text: str) -> bool:
+    """Whether a text ends with a question."""
+    return _ASKS.search(text) is not None
 
 
 def boost(layer: str, manner: Manner) -> float:
@@ -98,6 +109,8 @@ def adjust(one: Fused, trait: Traits, question: Question, added: Mapping[str, fl
     """Put a candidate's own qualities into its score; `plain` decay multiplies without a floor."""
     extra = {**added, "exact": EXACT if "exact" in one.ranks else 0.0, "relation": RELATION * trait.relation}
     timing = question.timing
+    then = 0.0 if timing.period is None else _of_then(trait, timing)
+    extra["then"] = THEN if timing.bare and then == 1.0 else 0.0
     factors = {
         "layer": 1.0 + MILD * (boost(trait.layer, question.manner) - 1.0),
         "decay": trait.decay if plain else DECAY_FLOOR + (1.0 - DECAY_FLOOR) * trait.decay,
@@ -105,11 +118,23 @@ def adjust(one: Fused, trait: Traits, question: Question, added: Mapping[str, fl
         "pinned": PINNED if trait.pinned else 1.0,
         "superseded": SUPERSEDED if trait.superseded else 1.0,
         "insight": INSIGHT if trait.insight else 1.0,
-        "period": 1.0 + PERIOD * timing.period.nearness(trait.at) if timing.period else 1.0,
-        "asking": ASKING if _ASKS.search(trait.text) else 1.0,
+        "period": 1.0 + PERIOD * then,
+        "asking": ASKING if asks(trait.text) else 1.0,
+        "answers": 1.0 + ANSWERS * trait.answers,
         "dated": DATED if timing.when and says_when(trait.text) else 1.0,
     }
     _apply(one, extra, factors)
+
+
+def _of_then(trait: Traits, timing: Timing) -> float:
+    """How near a text is to the time that is asked about: by when it was said, or by the time it names."""
+    period = timing.period
+    if period is None:
+        return 0.0
+    named = told_of(trait.text, trait.at)
+    if named is not None and named.end - named.start <= max(period.end - period.start, _SHORT):
+        return 1.0 if period.meets(named) else 0.5 * period.nearness(trait.at)
+    return 0.0 if timing.ahead else period.nearness(trait.at)
 
 
 def newest_first(found: Sequence[Fused], traits: Mapping[str, Traits]) -> None:

@@ -31,9 +31,13 @@ class Shelf:
     name: str = ""
     phase: int = 0
     linked: int = 0  #: whether memories of it were ever linked
+    making: int = 0  #: how often its index was made anew
 
 
-Block = tuple[int, str, int, bytes]  #: shelf, term, block, entries
+#: Many entries of a term, decoded: slot within the shelf, frequency, length of the text.
+Decoded = NDArray[np.void]
+_WIDE = np.dtype([("slot", "<i4"), ("frequency", "u1"), ("length", "<u2")])
+Block = tuple[int, str, int, bytes | Decoded]  #: shelf, term, block, entries; decoded ones are of every block
 
 
 def packed(slot: int, frequency: int, length: int) -> bytes:
@@ -80,26 +84,44 @@ def ranked(
     The same blocks give the same order on every machine: the only function that may differ between
     maths libraries, the logarithm, is rounded before use.
     """
+    return summed(weighed(blocks, shelves, weights), shelves, weights, support)
+
+
+Weighed = Mapping[str, tuple[float, Term]]  #: by name in order: what a term tells, and where it stands
+
+
+def weighed(blocks: Iterable[Block], shelves: Sequence[Shelf], weights: Mapping[str, float]) -> Weighed:
+    """Every term of the blocks with what it is worth to each text that has it."""
     total = sum(shelf.members for shelf in shelves)
     average = max(1.0, sum(shelf.length for shelf in shelves) / max(1, total))
     starts = dict(zip((s.number for s in shelves), offsets(shelves), strict=False))
-    size = sum(shelf.next_slot for shelf in shelves)
-    score, covered, found, terms, rarity = np.zeros(size), np.zeros(size), np.zeros(size, bool), [], {}
-    groups = groupby(sorted(blocks, key=_place), key=lambda block: block[1])
-    for name, group in groups:
+    found: dict[str, tuple[float, Term]] = {}
+    for name, group in groupby(sorted(blocks, key=_place), key=lambda block: block[1]):
         at, frequency, length = _decoded(list(group), starts)
-        rarity[name] = weight = weights[name] * inverse_frequency(total, len(at))
+        weight = weights[name] * inverse_frequency(total, len(at))
         gain = weight * frequency * (K1 + 1.0) / (frequency + K1 * (1.0 - B + B * length / average))
-        score[at] += gain
+        found[name] = (weight, Term(weights[name], at, frequency, gain))
+    return found
+
+
+def summed(
+    known: Weighed, shelves: Sequence[Shelf], weights: Mapping[str, float], support: Collection[str] = ()
+) -> Words:
+    """What the weighed terms of one question come to for every text."""
+    size = sum(shelf.next_slot for shelf in shelves)
+    score, covered, found = np.zeros(size), np.zeros(size), np.zeros(size, bool)
+    for name, (weight, term) in known.items():
+        score[term.at] += term.gain
         if name not in support:
-            found[at] = True
-        covered[at] += weight
-        terms.append(Term(weights[name], at, frequency, gain))
+            found[term.at] = True
+        covered[term.at] += weight
     score[~found] = 0.0
+    rarity = {name: weight for name, (weight, _) in known.items()}
     whole = sum(rarity.values())
     if whole:
         score *= 1.0 - COVERAGE + COVERAGE * covered / whole
-    return Words(size, tuple(terms), score, rarity, tuple(name for name in weights if name not in rarity))
+    terms = tuple(term for _, term in known.values())
+    return Words(size, terms, score, rarity, tuple(name for name in weights if name not in rarity))
 
 
 def offsets(shelves: Sequence[Shelf]) -> list[int]:
@@ -111,13 +133,32 @@ def _place(block: Block) -> tuple[str, int, int]:
     return block[1], block[0], block[2]
 
 
+def decoded(blocks: Sequence[tuple[int, bytes]]) -> Decoded:
+    """The entries of a term on one shelf, from its blocks and their numbers."""
+    entries = np.frombuffer(b"".join(data for _, data in blocks), dtype=_ENTRY)
+    sizes = [len(data) // _ENTRY.itemsize for _, data in blocks]
+    found = np.empty(len(entries), dtype=_WIDE)
+    found["slot"] = np.repeat([number * SLOTS_PER_BLOCK for number, _ in blocks], sizes) + entries["slot"]
+    found["frequency"], found["length"] = entries["frequency"], entries["length"]
+    return found
+
+
 def _decoded(
     blocks: Sequence[Block], starts: Mapping[int, int]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    entries = np.frombuffer(b"".join(block[3] for block in blocks), dtype=_ENTRY)
-    sizes = [len(block[3]) // _ENTRY.itemsize for block in blocks]
-    base = np.repeat([starts[block[0]] + block[2] * SLOTS_PER_BLOCK for block in blocks], sizes)
-    return base + entries["slot"], entries["frequency"].astype(float), entries["length"].astype(float)
+    if isinstance(blocks[0][3], bytes) and all(isinstance(block[3], bytes) for block in blocks):
+        entries = np.frombuffer(b"".join(bytes(block[3]) for block in blocks), dtype=_ENTRY)
+        sizes = [len(block[3]) // _ENTRY.itemsize for block in blocks]
+        base = np.repeat([starts[block[0]] + block[2] * SLOTS_PER_BLOCK for block in blocks], sizes)
+        return base + entries["slot"], entries["frequency"].astype(float), entries["length"].astype(float)
+    parts = [
+        (starts[shelf], decoded([(number, data)]) if isinstance(data, bytes) else data)
+        for shelf, _, number, data in blocks
+    ]
+    at = np.concatenate([start + part["slot"].astype(np.int64) for start, part in parts])
+    columns = (np.concatenate([part[name] for _, part in parts]) for name in ("frequency", "length"))
+    frequency, length = (column.astype(float) for column in columns)
+    return at, frequency, length
 
 
 def inverse_frequency(total: int, having: int) -> float:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Protocol
 
+import numpy as np
+
 from lamina.ranking.question import Question
 from lamina.text.terms import sequence
 
@@ -119,23 +121,22 @@ def near_duplicates(question: str, texts: Sequence[str], depth: int = 32) -> set
 
     A text that holds the whole question is what was asked for, and never one of them.
     """
-    seen: list[frozenset[str]] = []
+    asked, known = question.strip(), texts[:depth]
+    said = [frozenset(sequence(text)) for text in known]
+    place = {term: at for at, term in enumerate(frozenset().union(*said))}
+    has = np.zeros((len(said), len(place)))
+    for number, terms in enumerate(said):
+        has[number, [place[term] for term in terms]] = 1.0
+    sizes = has.sum(axis=1)
+    both = has @ has.T
+    alike = (both >= _SAME * (sizes[:, None] + sizes - both)) & (sizes > 0)
     twins: set[int] = set()
-    asked = question.strip()
-    for number, text in enumerate(texts[:depth]):
-        terms = frozenset(sequence(text))
-        if asked not in text and len(terms) >= _TELLING and any(_alike(terms, other) for other in seen):
+    for number in np.flatnonzero(np.tril(alike, -1).any(axis=1) & (sizes >= _TELLING)).tolist():
+        before = set(np.flatnonzero(alike[number, :number]).tolist()) - twins
+        if before and asked not in known[number]:
             twins.add(number)
-        else:
-            seen.append(terms)
     return twins
 
 
 _TELLING = 8  #: different terms from which on likeness means something
 _SAME = 0.9
-
-
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    if not one or min(len(one), len(other)) < _SAME * max(len(one), len(other)):
-        return False
-    return len(one & other) >= _SAME * len(one | other)

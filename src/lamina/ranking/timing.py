@@ -15,6 +15,8 @@ from typing import Any
 _BUDDHIST = 2400
 _DAYS = {"day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}
 _DAY = timedelta(days=1)
+_LONGER = {"day": 1, "week": 7, "month": 31, "year": 366}  #: days that lead from one into the next
+_LONGEST = 500  #: characters of a text in which a time is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,10 @@ class Period:
 
     start: datetime
     end: datetime
+
+    def meets(self, other: Period) -> bool:
+        """Whether they have a moment in common."""
+        return self.start < other.end and other.start < self.end
 
     def nearness(self, at: datetime) -> float:
         """1 inside, falling to 0 at a distance of the period's own length, at least three days."""
@@ -39,14 +45,15 @@ class Timing:
     period: Period | None = None
     latest: bool = False  #: the newest answer is the right one
     when: bool = False  #: the answer is a time
+    number: bool = False  #: the answer is a number
+    bare: bool = False  #: it asks for nothing but what was then
+    ahead: bool = False  #: the period is still to come
 
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
     rules: tuple[tuple[str, int, re.Pattern[str]], ...]
-    latest: re.Pattern[str]
-    when: re.Pattern[str]
-    dated: re.Pattern[str]
+    intent: dict[str, re.Pattern[str]]
     words: dict[str, dict[str, Any]]
 
 
@@ -73,7 +80,7 @@ def _rules() -> _Rules:
         for rule in data["rule"]
         for source in rule["patterns"]
     )
-    return _Rules(rules, intent["latest"], intent["when"], intent["dated"], names)
+    return _Rules(rules, intent, names)
 
 
 def _alternatives(name: str, known: dict[str, Any]) -> str:
@@ -83,23 +90,45 @@ def _alternatives(name: str, known: dict[str, Any]) -> str:
 
 def timing(question: str, now: datetime) -> Timing:
     """What the question says about time, seen from `now`; several periods become the stretch they span."""
-    rules, left = _rules(), question.casefold()
+    intent, asked = _rules().intent, question.casefold()
+    whole, left = _named(asked, now)
+    bare = whole is not None and not re.search(r"\w", intent["bare"].sub(" ", left))
+    ahead = whole is not None and whole.start > now
+    said = {name: bool(intent[name].search(asked)) for name in ("latest", "when", "number")}
+    return Timing(whole, bare=bare, ahead=ahead, **said)
+
+
+def told_of(text: str, at: datetime) -> Period | None:
+    """The time that a text names, seen from when it was said: "yesterday" is the day before that."""
+    return _named(text[:_LONGEST].casefold(), at)[0]
+
+
+def _named(text: str, now: datetime) -> tuple[Period | None, str]:
+    """The stretch that all the times in a text span, and the text without them."""
     periods: list[Period] = []
-    for form, back, pattern in rules.rules:
-        for found in pattern.finditer(left):
+    for form, back, pattern in _rules().rules:
+        for found in pattern.finditer(text):
             if (period := _period(form, back, found, now)) is not None:
                 periods.append(period)
-        left = pattern.sub(" ", left)
+        text = pattern.sub(" ", text)
     whole = Period(min(p.start for p in periods), max(p.end for p in periods)) if periods else None
-    asked = question.casefold()
-    return Timing(whole, bool(rules.latest.search(asked)), bool(rules.when.search(asked)))
+    return whole, text
 
 
 def says_when(text: str) -> bool:
     """Whether a text names a time."""
-    return bool(_rules().dated.search(text.casefold()))
+    return bool(_rules().intent["dated"].search(text.casefold()))
 
 
+def fits(asked: Timing, text: str) -> bool:
+    """Whether a text says a thing of the sort that is asked for: some time, some number."""
+    intent, said = _rules().intent, text.casefold()
+    if asked.when and not intent["timed"].search(said):
+        return False
+    return not asked.number or bool(intent["counted"].search(said))
+
+
+@lru_cache(maxsize=8192)  # what is found is asked each time it is found
 def says_changed(text: str) -> bool:
     """Whether a statement says that something is not as it was."""
     return _change()["changed"].search(text.casefold()) is not None
@@ -128,6 +157,12 @@ def _period(form: str, back: int, found: re.Match[str], now: datetime) -> Period
             case "weekday":
                 day = today - ((today.weekday() - _value("weekday", groups) - 1) % 7 + 1) * _DAY
                 return Period(day, day + _DAY)
+            case "weekday_ahead":
+                day = today + ((_value("weekday", groups) - today.weekday() - 1) % 7 + 1) * _DAY
+                return Period(day, day + _DAY)
+            case "weekday_of_week":
+                day = _first_of("week", today) - (7 * back - _value("weekday", groups)) * _DAY
+                return Period(day, day + _DAY)
             case "weekend":
                 saturday = today - (today.weekday() + 2) * _DAY
                 return Period(saturday, saturday + 2 * _DAY)
@@ -139,12 +174,16 @@ def _period(form: str, back: int, found: re.Match[str], now: datetime) -> Period
 
 def _relative(form: str, groups: dict[str, str | None], today: datetime) -> Period:
     unit = _value("u", groups)
+    if form == "next":
+        start = _after(unit, _first_of(unit, today))
+        return Period(start, _after(unit, start))
     if form in ("previous", "current"):
         start = _first_of(unit, today)
         before = Period(_first_of(unit, start - _DAY), start)
         return before if form == "previous" else Period(start, today + _DAY)
     said = groups["n"] or "1"
-    days = (float(said) if said.isdecimal() else float(_value("n", groups))) * _DAYS[unit]
+    half = 0.5 if groups.get("half") or groups.get("half2") else 0.0
+    days = ((float(said) if said.isdecimal() else float(_value("n", groups))) + half) * _DAYS[unit]
     begin = today - timedelta(days=round(days))
     if form == "past":
         return Period(begin, today + _DAY)
@@ -179,6 +218,11 @@ def _first_of(unit: str, day: datetime) -> datetime:
             return day.replace(day=1)
         case _:
             return day.replace(month=1, day=1)
+
+
+def _after(unit: str, first: datetime) -> datetime:
+    """The first day of the week, month or year after the one that begins here."""
+    return _first_of(unit, first + _LONGER[unit] * _DAY)
 
 
 def _value(name: str, groups: dict[str, str | None]) -> Any:

@@ -20,7 +20,9 @@ from lamina.write.caller import Caller
 
 #: How far back a delta looks on one shelf; what is older than so many changes is in none.
 WINDOW = 1000
-_FORM = struct.Struct(">4Q")
+#: A place: where each shelf stood, the thread's revision, and how much of that the caller may know.
+_FORM = struct.Struct(">6Q")
+_PLACES = len(Space) + 2
 _GONE = ("deleted", "soft_deleted")
 
 
@@ -36,11 +38,8 @@ def cursor_now(caller: Caller) -> str:
     """The cursor of this moment, for whoever only wants to hear of what comes; nothing else is read."""
 
     def work(snapshot: Snapshot) -> str:
-        names, deltas = (
-            tuple(snapshot.scope.shelf(space) or "" for space in Space),
-            Deltas(snapshot.transaction),
-        )
-        until = [deltas.last(name) if name else 0 for name in names]
+        names = _names(snapshot.scope)
+        until = _place(Deltas(snapshot.transaction), names, snapshot.scope, (0,) * _PLACES)
         return _closed(until, names, snapshot.caller.store.ruleset.sealer)
 
     return look(caller, work)
@@ -53,11 +52,11 @@ def delta_in(snapshot: Snapshot, since: str) -> Delta:
 
 def delta_of(transaction: Transaction, scope: Scope, sealer: Sealer, cursor: str) -> Delta:
     """Everything since a cursor, or since the beginning without one, and the cursor to ask with next time."""
-    names = tuple(scope.shelf(space) or "" for space in Space)
-    since = _opened(cursor, names, sealer) if cursor else (0,) * len(names)
+    names = _names(scope)
+    since = _opened(cursor, names, sealer) if cursor else (0,) * _PLACES
     deltas, found = Deltas(transaction), list[ShelfChange]()
-    until = [deltas.last(name) if name else 0 for name in names]
-    for name, after, last in zip(names, since, until, strict=True):
+    until = _place(deltas, names, scope, since)
+    for name, after, last in zip(names, since, until, strict=False):
         if last > after:
             found += deltas.after(name, after, WINDOW)
     known = Memories(transaction).load(sorted({one.memory_id for one in found}))
@@ -65,16 +64,29 @@ def delta_of(transaction: Transaction, scope: Scope, sealer: Sealer, cursor: str
     found = [one for one in found if not transaction.damage.has("memory", one.memory_id)]
     changes = [one for one in _summed_up(found, known) if one is not None]
     lines = shown(changes)
-    # How many changes there were tells a caller with an allowlist how many it does not see.
-    revision, before = (sum(until), sum(since)) if scope.reach is None else (None, None)
-    more = len(changes) - len(lines)
     return Delta(
         cursor=_closed(until, names, sealer),
-        revision=revision,
+        revision=until[-1],
         changes=lines,
-        more=more,
-        text=header(lines, more, before),
+        more=len(changes) - len(lines),
+        text=header(lines, since[-1]),
     )
+
+
+def _names(scope: Scope) -> tuple[str, ...]:
+    return tuple(scope.shelf(space) or "" for space in Space)
+
+
+def _place(deltas: Deltas, names: Sequence[str], scope: Scope, since: Sequence[int]) -> list[int]:
+    """Where everything stands now.
+
+    How many changes there were would tell a caller with an allowlist how many it does not see: its revision
+    counts those that it may know of, from the place where it last looked.
+    """
+    *_, seen, told = since
+    last = deltas.revision(scope.thread)
+    told = told + deltas.known(scope.thread, seen) if scope.is_limited else last
+    return [*(deltas.last(name) if name else 0 for name in names), last, told]
 
 
 def _summed_up(found: Sequence[ShelfChange], known: dict[str, Memory]) -> list[Changed | None]:
@@ -98,6 +110,7 @@ def _one(memory_id: str, steps: Sequence[ShelfChange], known: dict[str, Memory])
     # What was put aside is in no prompt, and what a tool said in none that nobody asked to see it in.
     told = memory.state is State.ACTIVE and memory.provenance.trust is Trust.TRUSTED
     words = f"{memory.key}: {memory.text}" if memory.key else memory.text
+    gone = {one.id for one in known.values() if one.superseded_by == memory_id} if event == "merged" else ()
     return Changed(
         event=event,
         memory_id=memory_id,
@@ -105,6 +118,7 @@ def _one(memory_id: str, steps: Sequence[ShelfChange], known: dict[str, Memory])
         text=words if told else "",
         importance=memory.importance,
         at=steps[-1].at,
+        combined=len(gone) + (memory.supersedes not in gone) if told and gone else 0,
     )
 
 
@@ -132,5 +146,5 @@ def _opened(cursor: str, names: Sequence[str], sealer: Sealer) -> tuple[int, ...
 
 
 def _masked(data: bytes, key: bytes, proof: bytes) -> bytes:
-    mask = hmac.digest(key, b"mask" + proof, "sha256")
+    mask = hmac.digest(key, b"mask" + proof, "sha512")[: _FORM.size]
     return bytes(one ^ other for one, other in zip(data, mask, strict=True))

@@ -33,17 +33,19 @@ def shown(changes: Sequence[Changed]) -> tuple[Changed, ...]:
     return tuple(order[:MOST])
 
 
-def header(changes: Sequence[Changed], more: int, since: int | None, language: Language | None = None) -> str:
+def header(changes: Sequence[Changed], since: int, language: Language | None = None) -> str:
     """The lines for a prompt, in the language of what they say unless told; empty without a change."""
     if not changes:
         return ""
     words = _words()[language or language_of(" ".join(one.text for one in changes))]
-    head = words["bare"] if since is None else words["since"].format(since=since)
-    lines = [f"- {_SIGN[one.event]}{words[one.event]}: {_said(one)}" for one in changes]
-    return "\n".join([head, *lines, *([f"- {words['more'].format(more=more)}"] if more else [])])
+    lines = [f"- {_SIGN[one.event]}{words[one.event]}: {_said(one, words)}" for one in changes]
+    return "\n".join([words["since"].format(since=since), *lines])
 
 
-def _said(one: Changed) -> str:
+def _said(one: Changed, words: dict[str, str]) -> str:
     line = " ".join(one.text.split()) or one.memory_id
     cut = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
-    return f"[{one.category}] {cut} (imp={one.importance})"
+    if one.combined > 1:
+        return words["combined"].format(count=one.combined) + cut
+    weight = f" (imp={one.importance})" if one.event == "created" else ""
+    return f"[{one.category}] {cut}{weight}" if one.category else cut

@@ -22,14 +22,13 @@ from lamina.read.shelves import episodes_about, procedures_for, user_model
 from lamina.read.snapshot import Snapshot, look
 from lamina.similarity.echoes import same, telling
 from lamina.storage.shelf_contents import pending_on
+from lamina.text.normalise import undirected
 from lamina.write.caller import Caller
 from lamina.write.details import whole_number
 from lamina.write.noes import ASKED_AGAIN
 
 #: How many hits a context considers; the budget decides how many it shows.
 HITS = 20
-#: How many tokens a context may have where nobody says.
-BUDGET = 2000
 _PROCEDURES, _EPISODES, _PENDING = 3, 3, 10
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 #: Of the best so many, what is no more than a guess by meaning is shown, too.
@@ -54,7 +53,7 @@ def context(
         told = Group("changes", _items(line.removeprefix("- ") for line in changed))
         made = replace(block([*_groups(snapshot, task, cite), told], budget, form), delta=delta)
         words = unescape(" ".join(made.text.split()))
-        shown = [one.id for one in snapshot.considered if " ".join(one.text.split()) in words]
+        shown = [one.id for one in snapshot.considered if undirected(" ".join(one.text.split())) in words]
         asked = {"budget_tokens": budget, "form": form}
         given = Given("context", kept_question(task), asked, shown, made.text)
         return replace(made, answer=note_answer(snapshot, given))

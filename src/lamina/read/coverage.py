@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from lamina.documents.results import LibraryStatus
 from lamina.errors import Denied
 from lamina.model import Layer, Query, Role, Space
-from lamina.ranking.tiers import DEEPEST, is_enough, reaches_far
+from lamina.ranking.tiers import DEEPEST, DEPTHS, is_enough, reaches_far
 from lamina.read.snapshot import Snapshot
 from lamina.retrieval.hits import Answer, find_hits
 from lamina.storage.documents import Documents
@@ -68,20 +68,19 @@ def find_in(snapshot: Snapshot, query: Query, *, related: bool = True) -> Answer
 
 
 def find_deep(snapshot: Snapshot, query: Query, is_late: Callable[[], bool] = lambda: False) -> Reached:
-    """The answer from as deep as it takes: what is warm, and the cold where that says too little.
+    """The answer from as deep as it takes: what is warm, and what lies deeper for as long as that says too
+    little.
 
     A query with the greatest depth, because its question reaches across months, looks everywhere at once.
     """
     transaction = snapshot.transaction
-
-    def found_at(depth: int) -> Answer:
-        return find_in(snapshot, replace(query, depth=depth))
-
     shelf = TextIndex(transaction).shelf(query.documents) if query.documents else None
     deepest = 0 if shelf is None else Documents(transaction).deepest(shelf[0])
-    if query.depth == DEEPEST or not deepest:
-        return Reached(found_at(query.depth), query.depth)
-    first = found_at(0)
-    if is_enough(query.text, [hit.text for hit in first.found.hits]):
-        return Reached(first, 0)
-    return Reached(first, 0, ("cold",)) if is_late() else Reached(found_at(1), 1)
+    depth = query.depth if query.depth == DEEPEST or not deepest else 0
+    while True:
+        answer = find_in(snapshot, replace(query, depth=depth))
+        if depth >= deepest or is_enough(query.text, [hit.text for hit in answer.found.hits]):
+            return Reached(answer, depth)
+        if is_late():
+            return Reached(answer, depth, DEPTHS[depth + 1 : deepest + 1])
+        depth += 1

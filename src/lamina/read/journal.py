@@ -19,6 +19,7 @@ from lamina.storage.small_tables import Properties
 from lamina.storage.text_index import TextIndex
 from lamina.write.ruleset import Ruleset
 
+_PROJECTS = f"{Space.PROJECT}:"
 _POLICY = ("policy_snapshot", "policy")
 
 
@@ -32,10 +33,13 @@ def last_events(
 
 def _reached(transaction: Transaction, found: Sequence[TraceEvent]) -> list[TraceEvent]:
     """Those events that name memories, all of which the caller's allowlist lets it read."""
-    if not transaction.reach:
+    if not transaction.reach and not transaction.project_reach:
         return list(found)
     named = {event.seq: _named(event.data) for event in found}
     known = Memories(transaction).load(sorted({one for ids in named.values() for one in ids}))
+    if not transaction.reach:  # a person, who is kept from some of what is the project's
+        hidden = {one for ids in named.values() for one in ids - known.keys() if one.startswith(_PROJECTS)}
+        return [event for event in found if not named[event.seq] & hidden]
     return [event for event in found if named[event.seq] and named[event.seq] <= known.keys()]
 
 

@@ -129,6 +129,7 @@ def _filtered(filters: Filters, memory: Memory) -> Iterator[str]:
         "run_id": origin.run_id,
         "actor_id": origin.actor,
         "role": origin.role,
+        "category": memory.topic,
         "pinned": memory.pinned,
     }
     for name, value in same.items():

@@ -12,6 +12,7 @@ from lamina.errors import InvalidInput
 from lamina.model import Context
 from lamina.retrieval.packing import Crate, Parcel, shared
 from lamina.text.accounts import Episode, Procedure
+from lamina.text.normalise import undirected
 from lamina.text.tokens import count_tokens, token_weight
 
 FORMATS = ("xml", "markdown")
@@ -145,8 +146,9 @@ def _in_xml(line: str) -> str:
 
 
 def _one_line(line: str) -> str:
-    """A line that stays one: what would begin a heading, a list or a fence stands inside it."""
-    return " ".join(line.split())
+    """A line that stays one: what would begin a heading, a list or a fence stands inside it, and what turns
+    the direction of the words behind it is written out."""
+    return undirected(" ".join(line.split()))
 
 
 def user_model_group(model: Mapping[str, Any], preferences: Mapping[str, str]) -> Group:

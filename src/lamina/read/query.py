@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
 from lamina.errors import Denied, InvalidInput
-from lamina.model import Filters, Memory, Query, Related, Role, Scope, plain
+from lamina.model import Delta, Filters, Memory, Query, Related, Role, Scope, plain
 from lamina.policy.categories import Categories
 from lamina.read.answered import Given, kept_asked, kept_question, note_answer, note_shown, said_in
+from lamina.read.changes import delta_in
 from lamina.read.coverage import allowed_query, find_in
 from lamina.read.snapshot import Snapshot, look
 from lamina.retrieval.hits import Answer
@@ -33,6 +34,7 @@ _FILTERS = (
     "run_id",
     "actor_id",
     "role",
+    "category",
     "pinned",
     "importance_min",
     "importance_max",
@@ -53,6 +55,7 @@ class Asked(TypedDict, total=False):
     returns: str
     budget_tokens: int
     threshold: float | None
+    changes_since: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +77,7 @@ class Queried:
     bullets: tuple[Bullet, ...]
     tokens: int
     left_out: int = 0
+    delta: Delta | None = None  #: what changed, where `changes_since` asked
     answer: str = ""  #: the id of the receipt that says what was found, shown and left out
 
 
@@ -84,7 +88,7 @@ def query(caller: Caller, question: str, **asked: Unpack[Asked]) -> Queried:
     store, whole = caller.store, _whole(asked.get("returns", "bullets"))
     top_k = whole_number(asked.get("top_k", TOP_K), "top_k", 1, _POOL)
     budget = whole_number(asked.get("budget_tokens", BUDGET), "budget_tokens", 0, 2**31)
-    threshold = asked.get("threshold")
+    threshold, cursor = asked.get("threshold"), asked.get("changes_since")
     least = 0.0 if threshold is None else fraction(threshold, "threshold")
     wanted = asked_query(caller.in_session, question, asked, store.ruleset.categories)
 
@@ -102,6 +106,7 @@ def query(caller: Caller, question: str, **asked: Unpack[Asked]) -> Queried:
         shown, words = [one.id for one in made.bullets], said_in((one.id, one.text) for one in made.bullets)
         given = Given("query", kept_question(question), kept_asked(asked), shown, words)
         made = replace(made, answer=note_answer(snapshot, given))
+        made = made if cursor is None else replace(made, delta=delta_in(snapshot, cursor))
         best = max((one.score for one in made.bullets), default=None)
         within = snapshot.in_session
         snapshot.afterwards.append(lambda: store.reads.note([one.id for one in made.bullets], now))
@@ -135,7 +140,9 @@ def asked_query(scope: Scope, question: str, asked: Asked, categories: Categorie
         raise Denied("This is another user's memory.", code="user_mismatch", hint="Leave `user_id` out.")
     names = tuple(well_formed(one, "category", 128) for one in asked.get("categories") or ())
     query = query_of(scope, question, {"categories": categories.checked(names, scope)}, _POOL)
-    return replace(checked_query(query), filters=_filters(raw))
+    filters = _filters(raw)
+    categories.checked((filters.category,) if filters.category else (), scope)
+    return replace(checked_query(query), filters=filters)
 
 
 def _filters(raw: Mapping[str, Any]) -> Filters:
@@ -143,6 +150,10 @@ def _filters(raw: Mapping[str, Any]) -> Filters:
     for name in ("agent_id", "run_id", "actor_id"):
         if name in given:
             given[name] = well_formed(given[name], name, 256)
+    if "category" in given:
+        given["category"] = well_formed(given["category"], "category", 128)
+    if "actor_id" in given and given["actor_id"].partition(":")[0] not in set(Role):
+        given["actor_id"] = f"{Role.USER}:{given['actor_id']}"  # a bare name is a person's
     if "role" in given:
         role = str(given["role"]).lower()
         if role not in _ROLES and role not in set(Role):

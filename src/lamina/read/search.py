@@ -78,8 +78,10 @@ def search(caller: Caller, question: str, **options: Unpack[SearchOptions]) -> S
         lambda snapshot: find_deep(snapshot, query, lambda: monotonic() - start >= plan.timeout_s),
         synced=False,
     )
-    show_to(caller, [(hit.id, hit.text) for hit in reached.answer.found.hits if hit.trust is Trust.UNTRUSTED])
-    results = tuple(result_of(hit, query.text, plan.citations) for hit in reached.answer.found.hits)
+    store, hits = caller.store, reached.answer.found.hits
+    store.reads.note([hit.id for hit in hits], store.now())
+    show_to(caller, [(hit.id, hit.text) for hit in hits if hit.trust is Trust.UNTRUSTED])
+    results = tuple(result_of(hit, query.text, plan.citations) for hit in hits)
     looked = ("memories",) if plan.corpus is not Corpus.DOCUMENTS else ()
     answer = SearchResults(
         results=results,

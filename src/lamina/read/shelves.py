@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lamina.language.user_model import belongs, model_of
-from lamina.model import Layer, Memory, Space
+from lamina.model import Layer, Memory, Space, State, quoted
 from lamina.ranking.decay import faded
 from lamina.ranking.tiers import is_likely
 from lamina.read.recall import find
@@ -64,6 +64,18 @@ def loaded_in(snapshot: Snapshot, ids: Sequence[str]) -> list[Memory]:
     found, own = Memories(snapshot.transaction).load(ids), snapshot.in_session.shelves()
     known = [found[one] for one in ids if one in found and found[one].shelf in own]
     return [faded(one, snapshot.now) for one in known]
+
+
+def said_before(caller: Caller, ids: Sequence[str]) -> list[str]:
+    """What the caller's user said in some turns of any of their sessions, without what was forgotten."""
+    owner = quoted(caller.scope.user)
+
+    def work(snapshot: Snapshot) -> list[str]:
+        found = Memories(snapshot.transaction).load(ids)
+        own = [one for one in found.values() if one.shelf.startswith(f"{Space.SESSION}:{owner},")]
+        return [one.text for one in own if one.state is not State.SOFT_DELETED]
+
+    return look(caller, work, synced=False)
 
 
 def newest(caller: Caller, layer: Layer, limit: int, spaces: tuple[Space, ...]) -> list[Memory]:

@@ -46,14 +46,13 @@ def stats_of(transaction: Transaction, scope: Scope, now: datetime, by: str, day
     stretch = chosen(Stretch, by, "stretch")
     since = now - timedelta(days=whole_number(days, "days", 1, KEPT_DAYS))
     user, operational = quoted(scope.user), Operational(transaction)
-    turns, asked = operational.turns(user, since)
     counts = operational.counts(user, since, timedelta(hours=1 if stretch is Stretch.HOUR else 24))
     return Stats(
         since=since,
         by=stretch.value,
         counts=tuple(counts),
-        turns=turns,
-        turns_with_query=asked,
+        turns=sum(one.count for one in counts if one.op == "classify"),
+        turns_with_query=operational.asked(user, since),
         memories=topics_on(transaction, scope.shelves()),
     )
 

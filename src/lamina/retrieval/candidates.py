@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from lamina.model import Authority, Kind, Layer, Memory, Provenance, Query, Role, Source, Space, Trust
-from lamina.ranking.decay import faded
 from lamina.ranking.lexical import Shelf
+from lamina.ranking.timing import Period
 from lamina.storage.database import Transaction
 from lamina.storage.documents import DOCUMENTS, ID_PREFIX, Documents, Found
 from lamina.storage.memories import Memories
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_NAMED = 32  #: passages of one file that its path finds
+_TOLD_LATER = timedelta(days=3)
 _REPLACED = ("superseded", "deprecated")
 
 
@@ -26,12 +27,26 @@ def at_slots(
     return Memories(transaction).readable_slots(query, shelf.number, slots, now)
 
 
+def slots_then(transaction: Transaction, shelf: Shelf, period: Period, most: int) -> list[int]:
+    """The slots of a shelf whose content was said in a period, or right after it; none if they are too many.
+
+    What happened is told a little later as often as on the day.
+    """
+    start, end = period.start, period.end + _TOLD_LATER
+    documents = shelf.name.startswith(f"{DOCUMENTS}:")
+    found = (
+        Documents(transaction).dated_between(shelf.number, start, end, most + 1)
+        if documents
+        else Memories(transaction).said_between(shelf.number, start, end, most + 1)
+    )
+    return found if len(found) <= most else []
+
+
 def loaded(transaction: Transaction, ids: Sequence[str], now: datetime) -> dict[str, Memory]:
     """What has these ids as it is now, passages read as memories of their owner."""
     passages = Documents(transaction).load([one for one in ids if one.startswith(ID_PREFIX)])
-    memories = Memories(transaction).load([one for one in ids if not one.startswith(ID_PREFIX)])
-    known = {name: faded(one, now) for name, one in memories.items()}
-    return known | {name: _as_memory(one) for name, one in passages.items()}
+    memories = Memories(transaction).load([one for one in ids if not one.startswith(ID_PREFIX)], now)
+    return memories | {name: _as_memory(one) for name, one in passages.items()}
 
 
 def named(transaction: Transaction, query: Query, shelves: Sequence[Shelf]) -> list[str]:

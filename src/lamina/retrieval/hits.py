@@ -9,18 +9,18 @@ from datetime import datetime
 from lamina.clock import monotonic
 from lamina.encoders.port import Embedder
 from lamina.errors import InvalidInput
-from lamina.model import Authority, Hit, Kind, Layer, Memory, Query, Recollection, Trust
+from lamina.model import Authority, Hit, Kind, Layer, Memory, Query, Recollection, Role, Trust
 from lamina.policy.reserved import is_reserved
 from lamina.ranking.blend import Blend, Candidate, blended
-from lamina.ranking.fusion import Fused, Traits, adjust, newest_first, ranks_by, reciprocal
+from lamina.ranking.fusion import Fused, Traits, adjust, asks, newest_first, ranks_by, reciprocal
 from lamina.ranking.lexical import Shelf, Words, ranked
 from lamina.ranking.question import Question, guessed, guesses, misread, mistyped, understood
 from lamina.ranking.rerank import DEPTH, Reranker, closeness, judged, near_duplicates
-from lamina.retrieval.candidates import at_slots, named, source_of
+from lamina.retrieval.candidates import at_slots, named, slots_then, source_of
 from lamina.retrieval.candidates import loaded as things
 from lamina.retrieval.meaning import Alike, alike
 from lamina.retrieval.packing import packed
-from lamina.retrieval.weighing import put_changes_first, put_on_scale, weigh
+from lamina.retrieval.weighing import put_changes_first, put_on_scale, put_words_first, weigh
 from lamina.storage.database import Transaction
 from lamina.storage.layers import LayerRows
 from lamina.storage.memories import Memories
@@ -32,6 +32,7 @@ from lamina.text.tokens import count_tokens
 
 #: What has this much of the best score matches well.
 GOOD = 0.9
+_THEN = 32  #: of what was said in the time a question names, so many are looked at closely
 _FEW = 5000  #: procedures, or memories of a category: on a shelf, up to so many are looked up by their place
 
 
@@ -90,10 +91,24 @@ class _Searched:
 
 
 def _searched(reading: Reading) -> _Searched:
-    """Every text of the caller's shelves by words, conversation and meaning, densely."""
+    """Every text of the caller's shelves by words, conversation and meaning, densely.
+
+    Who asks the same twice of one snapshot, as a context does for what is known and for what to do, has it
+    searched once.
+    """
+    means, once = reading.means, reading.transaction.once
+    asked = (reading.question.text, reading.now, reading.shelves, id(means.embedder), id(means.table))
+    if once is None:
+        return _search(reading)
+    if (found := once.get(("searched", asked))) is None:
+        found = once["searched", asked] = _search(reading)
+    return found
+
+
+def _search(reading: Reading) -> _Searched:
     text_index, question = TextIndex(reading.transaction), reading.question
     numbers = [shelf.number for shelf in reading.shelves]
-    blocks = text_index.blocks(numbers, list(question.weights))
+    blocks = text_index.blocks(reading.shelves, list(question.weights))
     words = ranked(blocks, reading.shelves, question.weights, question.support)
     meant: dict[str, str] = {}
     for typed in mistyped(words.missing):
@@ -102,7 +117,7 @@ def _searched(reading: Reading) -> _Searched:
     if meant:
         weights = guessed(question.weights, meant)
         more = [one for one in meant if one not in question.weights]
-        blocks += text_index.blocks(numbers, more)
+        blocks += text_index.blocks(reading.shelves, more)
         words = ranked(blocks, reading.shelves, weights, question.support)
     encoders = (reading.means.embedder, reading.means.table)
     meaning = alike(reading.transaction, encoders, question.text, reading.shelves)
@@ -147,6 +162,17 @@ def _found(reading: Reading, blend: Blend, wanted: int) -> list[Fused]:
         if len(found) >= wanted or count >= len(blend):
             return sorted(found, key=lambda one: (-one.score, one.id))[:wanted]
         count *= 4
+
+
+def _then(reading: Reading, blend: Blend) -> list[Fused]:
+    """The best of what was said in the time that a question names, however little it says of the rest."""
+    period = reading.question.timing.period
+    if period is None:
+        return []
+    slots = {one.number: slots_then(reading.transaction, one, period, _FEW) for one in reading.shelves}
+    candidates = blend.best_at(slots, _THEN)
+    ids = _resolved(reading, candidates)
+    return [_fused(ids[one.shelf, one.slot], one) for one in candidates if (one.shelf, one.slot) in ids]
 
 
 def _fused(memory_id: str, one: Candidate) -> Fused:
@@ -212,26 +238,35 @@ def _ordered(reading: Reading, searched: _Searched) -> tuple[list[Fused], dict[s
     blend, words = searched.blend, searched.words
     found = _found(reading, blend, max(means.pool, 2 * reading.query.k))
     head, tail = found[: means.pool], found[means.pool :]
+    near = {one.id for one in head}
+    head += [one for one in _then(reading, blend) if one.id not in near]
     exact = _exact(reading)
     head += [Fused(one) for one in exact if one not in {each.id for each in head}]
-    tail = [one for one in tail if one.id not in exact]
-    memories = things(reading.transaction, [one.id for one in found] + exact, reading.now)
+    known = {one.id for one in head}
+    tail = [one for one in tail if one.id not in known]
+    memories = things(reading.transaction, [one.id for one in head + tail], reading.now)
     # What cannot be read is in no answer, nor a value under a key that only an administrator gives.
     memories = {name: one for name, one in memories.items() if not _forged(one)}
     head, tail = ([one for one in some if one.id in memories] for some in (head, tail))
     for one in head:
         one.scores |= {"exact": 1.0} if one.id in exact else {}
+    by_id = {one.id: one for one in head}
     for name in ("exact", "lexical", "meaning", "conversation"):
         for memory_id, rank in ranks_by(head, name).items():
-            next(one for one in head if one.id == memory_id).ranks[name] = rank
+            by_id[memory_id].ranks[name] = rank
     bonds = _bonds(reading, head)
-    traits = {one.id: _traits(memories[one.id], bonds.get(one.id, 0.0)) for one in head}
+    answers = _answers(blend, head, memories)
+    traits = {
+        one.id: _traits(memories[one.id], bonds.get(one.id, 0.0), answers.get(one.id, 0.0)) for one in head
+    }
     if means.fusion == "rrf":
         reciprocal(head, traits, question.manner)
     else:
         for number, one in enumerate(head):
             text = traits[one.id].text
-            added = closeness(question, words.rarity, text, blend.told) if number < DEPTH else {}
+            # What has none of the question's words has nothing that could stand together.
+            looked = number < DEPTH and (one.share or question.literals or not one.place)
+            added = closeness(question, words.rarity, text, blend.told) if looked else {}
             adjust(one, traits[one.id], question, added, means.plain_decay)
         if question.timing.latest:
             newest_first(head, traits)
@@ -240,7 +275,8 @@ def _ordered(reading: Reading, searched: _Searched) -> tuple[list[Fused], dict[s
     last = head[-1].score if head else 0.0
     for one in tail:
         one.score = min(one.score, last)
-    weigh(head + tail, searched.meaning, blend)
+    weigh(head + tail, searched.meaning, blend, question.timing, memories)
+    put_words_first(head, memories)
     put_changes_first(reading.transaction, question.text, searched.meaning, reading.shelves, head, memories)
     if means.fusion == "sum":
         put_on_scale(head + tail)
@@ -281,7 +317,23 @@ def _bonds(reading: Reading, head: Sequence[Fused]) -> dict[str, float]:
     return bonds
 
 
-def _traits(memory: Memory, relation: float) -> Traits:
+def _answers(blend: Blend, head: Sequence[Fused], memories: Mapping[str, Memory]) -> dict[str, float]:
+    """How far the turn before each asked what is asked: by its meaning or its words, whichever says more.
+
+    Only among people: an agent asks to keep a talk going, and answers whatever it is asked.
+    """
+    at = {one.place: one for one in head if one.place}
+    found: dict[str, float] = {}
+    for place, earlier in blend.said_before([*at]).items():
+        one, before = at[place], at.get(earlier)
+        if before is None or not asks(memories[before.id].text):
+            continue
+        if Role.AGENT not in (memories[each.id].provenance.role for each in (before, one)):
+            found[one.id] = max(before.scores.get("meaning", 0.0), before.share)
+    return found
+
+
+def _traits(memory: Memory, relation: float, answers: float) -> Traits:
     return Traits(
         text=f"{memory.key}: {memory.text}" if memory.key else memory.text,
         at=memory.said_at,
@@ -291,6 +343,7 @@ def _traits(memory: Memory, relation: float) -> Traits:
         pinned=memory.pinned,
         superseded=memory.superseded_by is not None,
         relation=relation,
+        answers=answers,
         insight=memory.kind is Kind.INSIGHT and memory.authority is Authority.AI_INFERRED,
     )
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from lamina.model import Layer, Memory
+from lamina.model import Layer, Memory, Role
 from lamina.ranking.blend import Blend
-from lamina.ranking.confidence import DATED, confidence, evidence, uncertainty
+from lamina.ranking.confidence import DATED, OF_THEN, confidence, evidence, uncertainty
 from lamina.ranking.fusion import Fused
 from lamina.ranking.lexical import Shelf
-from lamina.ranking.timing import asks_before, says_changed
+from lamina.ranking.question import weighed
+from lamina.ranking.timing import Timing, asks_before, fits, says_changed
 from lamina.retrieval.meaning import Alike
+from lamina.similarity.renewal import renews
 from lamina.storage.database import Transaction
 from lamina.storage.vectors import Vectors
 from lamina.text.tokens import count_tokens
@@ -23,18 +26,26 @@ _LOOKED_AT, _MOST, _FIRST = 24, 6, 3
 #: From this likeness on, the nearest of what was said before is what a change is about, if it is so much
 #: nearer than the next.
 _ABOUT, _NEARER = 0.4, 0.05
+#: A new value may be so much less like the question than the old one.
+_AS_LIKE = 0.2
 _LASTING = (Layer.SEMANTIC, Layer.USER_MODEL)
 #: Tokens of a statement; what is longer tells of many things, and some of them change.
 _LONGEST = 40
 _STEP = 1e-6
+#: Of an agent's words, so much may be new where they only repeat what somebody said.
+_NEW = 1 / 3
 
 
-def weigh(found: Sequence[Fused], meaning: Alike, blend: Blend) -> None:
+def weigh(
+    found: Sequence[Fused], meaning: Alike, blend: Blend, asked: Timing, memories: Mapping[str, Memory]
+) -> None:
     """Say of each how sure it is that it answers the question; what the question names does."""
     shares = [min(1.0, one.share + (DATED if "*period" in one.adjustments else 0.0)) for one in found]
     told, spread = evidence([one.scores.get("meaning") for one in found], shares), blend.spread
     for one, speaks in zip(found, told, strict=True):
-        one.confidence = 1.0 if "exact" in one.ranks else confidence(speaks, meaning.encoder, spread)
+        speaks = replace(speaks, fits=fits(asked, memories[one.id].text))
+        sure = 1.0 if "exact" in one.ranks else confidence(speaks, meaning.encoder, spread)
+        one.confidence = max(sure, OF_THEN) if "+then" in one.adjustments else sure
         one.uncertainty = uncertainty(one.confidence)
 
 
@@ -59,7 +70,11 @@ def put_changes_first(
     That is the nearest in meaning of all that its shelf held before it. Both keep their words and their
     state; who asks how it was before asks for the old one.
     """
-    if not meaning.encoder or asks_before(question):
+    if asks_before(question):
+        return
+    if not meaning.encoder:
+        _put_values_first(found, memories)
+        found.sort(key=lambda one: (-one.score, one.id))
         return
     by_place = {one.place: one for one in found[:_FIRST]}
     after: dict[str, Fused] = {}
@@ -72,17 +87,62 @@ def put_changes_first(
         if old is None or old is one:
             continue
         after[old.id] = one
-        if old.score >= one.score:
-            one.adjustments["+newer"] = round(old.score + _STEP - one.score, 6)
-            one.score = round(old.score + _STEP, 6)
-            one.confidence = max(one.confidence, old.confidence)
-            one.uncertainty = uncertainty(one.confidence)
+        _step_before(one, old, "+newer")
+    _put_values_first(found, memories)
     found.sort(key=lambda one: (-one.score, one.id))
 
 
+def _put_values_first(found: Sequence[Fused], memories: Mapping[str, Memory]) -> None:
+    """The same for a new value of the same thing that no word announces, if it is about as like the question:
+    what was taken for the same thing and is another is not."""
+    short = [one for one in found[:_LOOKED_AT] if one.place and _lasts(memories[one.id])]
+    for old in (one for one in found[:_FIRST] if one in short):
+        for one in sorted(short, key=lambda each: each.place):
+            newer = one.place[0] == old.place[0] and one.place[1] > old.place[1]
+            behind = old.scores.get("meaning", 0.0) - one.scores.get("meaning", 0.0)
+            if newer and behind <= _AS_LIKE and renews(memories[one.id].text, memories[old.id].text):
+                _step_before(one, old, "+newer")
+
+
+def put_words_first(found: list[Fused], memories: Mapping[str, Memory]) -> None:
+    """Let what a person said, or a file, step in front of an agent's words that only repeat it."""
+    best = found[:_LOOKED_AT]
+    echoes = [one for one in best if memories[one.id].provenance.role is Role.AGENT]
+    if not echoes or len(echoes) == len(best):
+        return
+    own = [(one, weighed(memories[one.id].text)) for one in best if one not in echoes]
+    for echo in echoes:
+        said = weighed(memories[echo.id].text)
+        for one, words in own:
+            if one.score <= echo.score and _adds_little(said, words):
+                _step_before(one, echo, "+own")
+                break
+    found.sort(key=lambda one: (-one.score, one.id))
+
+
+def _adds_little(said: Mapping[str, float], known: Mapping[str, float]) -> bool:
+    """Whether most of what a text says is in another's words: the rest is assent, or the seam of a phrase."""
+    new = sum(weight for word, weight in said.items() if word not in known)
+    return bool(said) and new <= _NEW * sum(said.values())
+
+
+def _step_before(one: Fused, other: Fused, why: str) -> None:
+    """Give the first what the second has, and a little more, as far as it has less."""
+    if other.score >= one.score:
+        one.adjustments[why] = round(other.score + _STEP - one.score, 6)
+        one.score = round(other.score + _STEP, 6)
+        one.confidence = max(one.confidence, other.confidence)
+        one.uncertainty = uncertainty(one.confidence)
+
+
 def _tells(memory: Memory) -> bool:
+    return _lasts(memory) and says_changed(memory.text)
+
+
+def _lasts(memory: Memory) -> bool:
+    """Whether it is a short statement that is in force."""
     short = memory.layer in _LASTING and count_tokens(memory.text) <= _LONGEST
-    return short and memory.superseded_by is None and says_changed(memory.text)
+    return short and memory.superseded_by is None
 
 
 def _nearest_before(transaction: Transaction, meaning: Alike, shelf: Shelf, slot: int) -> int:

@@ -73,8 +73,13 @@ def same_task(found: Comparison) -> bool:
 
 def text_similarity(one: str, other: str) -> float:
     """How many words two texts share, from 0 to 1; Thai and Chinese are cut into words' pieces first."""
-    mine, theirs = set(query_terms(one[:_LONGEST])), set(query_terms(other[:_LONGEST]))
+    mine, theirs = _said(one[:_LONGEST]), _said(other[:_LONGEST])
     return round(2 * len(mine & theirs) / (len(mine) + len(theirs)), 4) if mine or theirs else 1.0
+
+
+@lru_cache(maxsize=8192)  # one text is compared with many, and each of them with the next
+def _said(text: str) -> frozenset[str]:
+    return frozenset(query_terms(text))
 
 
 def compare(one: str, other: str, likeness: float | None = None) -> Comparison:

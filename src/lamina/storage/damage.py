@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from lamina.errors import Damaged
 from lamina.storage.migrate import load_migrations
+from lamina.storage.shorthand import whole
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -44,7 +45,7 @@ def row_damaged(row: DamagedRow) -> Damaged:
     return Damaged(
         f"A row of the store is damaged and cannot be read: {row}.",
         code="row_damaged",
-        hint="Restore it from a backup. `lamina doctor` names such rows, `lamina export` saves the others.",
+        hint="Restore it from a backup. `lamina doctor` names such rows, `lamina rescue` saves the others.",
     )
 
 
@@ -161,6 +162,7 @@ _JSON = {
     ("operation", "payload"),
     ("idempotency", "response"),
     ("token", "scopes"),
+    ("token", "acts_for"),
     ("entry", "fields"),
     ("document", "hidden"),
     ("fresh", "terms"),
@@ -178,7 +180,7 @@ def unsound(table: str, values: Mapping[str, Any]) -> str | None:
         try:
             text = value.decode() if isinstance(value, bytes) else value
             if (table, column) in _JSON:
-                json.loads(text)
+                json.loads(whole(text))
         except UNREADABLE:
             return column
     return None

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from lamina.errors import Unavailable
 from lamina.storage.damage import Damage, DamagedRow
+from lamina.storage.ledger import Ledger, Sealing
 
 T = TypeVar("T")
 DIALECTS = ("sqlite", "postgres")
@@ -23,13 +24,16 @@ class Transaction(Protocol):
 
     tenant: str
     reach: str  #: the categories that may be read, each between two marks; empty for all
+    project_reach: str  #: the same for what is a project's
 
-    def narrowed(self, reach: str) -> Transaction:
+    def narrowed(self, reach: str, project_reach: str) -> Transaction:
         """The same transaction for somebody who may read these categories only."""
         ...
 
     damage: Damage  #: what was met of rows that cannot be read
+    ledger: Ledger  #: what keeps the seal in step with the rows that are changed
     kept: dict[str, Any]  #: what this process keeps of the store; checked against it before it is used
+    once: dict[Any, Any] | None  #: what was worked out on this snapshot already; None where it may change
     settled: bool  #: whether what may be kept of what it sees is committed; not once it changes any
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
@@ -56,6 +60,14 @@ class Transaction(Protocol):
         """The same statement for each of the rows."""
         ...
 
+    def every(self, sql: str, values: Mapping[str, Any]) -> list[Row]:
+        """The rows of a query that was made for a table as a whole; Damaged where one cannot be read."""
+        ...
+
+    def put(self, sql: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """A statement that was made for a table as a whole, for each of the rows as they are."""
+        ...
+
 
 class Database(Protocol):
     """One tenant's store."""
@@ -63,6 +75,7 @@ class Database(Protocol):
     url: str
     tenant: str
     damage: Damage  #: what this process has met of rows that cannot be read
+    sealing: Sealing | None  #: the key that the story is sealed with; without one nothing is
 
     def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:
         """Run the work on one consistent snapshot; it cannot write.
@@ -115,10 +128,11 @@ class ReachedDatabase:
     Writing sees everything, because two memories may not hold one key; the verbs refuse what is outside.
     """
 
-    def __init__(self, whole: Database, reach: str) -> None:
+    def __init__(self, whole: Database, marks: tuple[str, str]) -> None:
         self.url = whole.url
         self.damage = whole.damage
         self.tenant = whole.tenant
+        self.sealing = whole.sealing
         self.write = whole.write
         self.size_bytes = whole.size_bytes
         self.check = whole.check
@@ -127,10 +141,10 @@ class ReachedDatabase:
         self.scour = whole.scour
         self.close = whole.close
         self._whole = whole
-        self._reach = reach
+        self._marks = marks
 
     def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:
-        return self._whole.read(lambda tx: work(tx.narrowed(self._reach)), brief=brief)
+        return self._whole.read(lambda tx: work(tx.narrowed(*self._marks)), brief=brief)
 
 
 def job_running(name: str) -> Unavailable:
@@ -223,12 +237,12 @@ class GroupCommit:
         try:
             with self.open_batch() as batch:
                 if len(jobs) == 1:
-                    jobs[0].value = jobs[0].work(batch.whole)
+                    jobs[0].value = _sealed(jobs[0].work, batch.whole)
                     return
                 for job in jobs:
                     try:
                         with batch.part() as transaction:
-                            job.value = job.work(transaction)
+                            job.value = _sealed(job.work, transaction)
                     except Exception as error:  # noqa: BLE001 - handed to the thread whose work it was
                         job.error = error
         except BaseException as error:  # an interrupt must not leave the other threads waiting
@@ -239,6 +253,14 @@ class GroupCommit:
         finally:
             for job in jobs:
                 job.done = True
+
+
+def _sealed(work: Callable[[Transaction], T], transaction: Transaction) -> T:
+    """What the work comes to, with the seal over what it changed."""
+    transaction.ledger.begin()
+    result = work(transaction)
+    transaction.ledger.flush()
+    return result
 
 
 def _interrupted() -> Unavailable:

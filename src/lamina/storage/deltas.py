@@ -39,6 +39,16 @@ class Deltas:
         row = self._tx.one("last_change_on", shelf=shelf)
         return int(row[0] or 0) if row else 0
 
+    def revision(self, thread: str) -> int:
+        """How many changes were made in a thread."""
+        row = self._tx.one("thread_revision", thread=thread)
+        return int(row[0] or 0) if row else 0
+
+    def known(self, thread: str, after: int) -> int:
+        """How many changes above a revision of a thread the transaction's caller may know of."""
+        row = self._tx.one("known_changes", thread=thread, after=after, guesses=_GUESSES)
+        return int(row[0] or 0) if row else 0
+
 
 def always_on(tx: Transaction, shelf: int, category: str, now: datetime, limit: int) -> list[Memory]:
     """What a context always has of a category, what matters most first."""

@@ -179,6 +179,11 @@ class Documents:
         )
         return {slot: f"{ID_PREFIX}{path}#{number}" for slot, path, number in rows}
 
+    def dated_between(self, shelf: int, start: datetime, end: datetime, most: int) -> list[int]:
+        """The slots of passages that carry a date from one moment up to another, at most so many."""
+        limits = {"start": to_micros(start), "end_": to_micros(end), "limit": most}
+        return [slot for (slot,) in self._tx.all("passages_dated", shelf=shelf, **limits) if slot is not None]
+
     def named(self, shelf: int, name: str, limit: int) -> list[Found]:
         """Passages that a question names: a decision's id, a file's path."""
         return self._tx.each(_found, "passages_named", shelf=shelf, name=name, limit=limit)

@@ -8,8 +8,10 @@ from typing import Any
 from lamina.model import Memory, canonical, quoted
 from lamina.storage.database import Transaction
 from lamina.storage.documents import DOCUMENTS
+from lamina.storage.ledger import TABLES as SEALED
+from lamina.storage.ledger import lane_of
 from lamina.storage.memories import from_row
-from lamina.storage.small_tables import Properties
+from lamina.storage.small_tables import Properties, Tokens
 from lamina.storage.text_index import TextIndex
 
 #: The tables with anything of a person's, in the order in which they are emptied of it.
@@ -17,6 +19,7 @@ TABLES = (
     "history",
     "relation",
     "memory",
+    "memory_count",
     "posting",
     "fresh",
     "vector_block",
@@ -34,6 +37,7 @@ TABLES = (
     "entry",
     "operation",
     "operational",
+    "operational_count",
     "session",
     "token",
     "import_position",
@@ -49,9 +53,9 @@ TABLES = (
     "exposure",
     "answer",
 )
-#: What stays: the chain, which cannot change (0016), the numbers, so that no id is ever given twice, and what
-#: is nobody's.
-STAYS = ("audit", "counter", "schema_migration")
+#: What stays: the chain, which cannot change (0016), the seals over what is left, the numbers, so that no id
+#: is ever given twice, and what is nobody's.
+STAYS = ("audit", "lane", "counter", "schema_migration")
 _PLACES = ("rows", "history", "relations", "entries", "counts", "responses", "unfinished")
 
 
@@ -75,7 +79,13 @@ class Purging:
 
     def remove(self, memory_id: str, telling: Iterable[str]) -> None:
         """Everything that the rows have of a memory; `telling` are words to take out of jobs' reports."""
-        for name in ("purge_memory", "purge_history", "purge_entries", "purge_counts", "drop_relations"):
+        for table, name in (
+            ("memory", "purge_memory"),
+            ("history", "purge_history"),
+            ("relation", "drop_relations"),
+        ):
+            self._tx.ledger.take(table, self._tx.all(name, id=memory_id))
+        for name in ("purge_entries", "purge_counts"):
             self._tx.run(name, id=memory_id)
         for name in ("purge_responses", "purge_answers"):
             self._tx.run(name, named=f'"{memory_id}"')
@@ -131,7 +141,13 @@ class Erasure:
 
     def run(self, *, whole: bool) -> dict[str, int]:
         """By table, how many rows went; `whole` where the workspace was theirs."""
-        done = {table: len(self._tx.all(f"erase_{table}", **self._names)) for table in TABLES}
+        done: dict[str, int] = {}
+        for table in TABLES:
+            gone = self._tx.all(f"erase_{table}", **self._names)
+            done[table] = len(gone)
+            if table in SEALED:
+                self._tx.ledger.take(table, gone, lane_of(self._names["own"]) if table == "phase" else None)
+        done["token"] += Tokens(self._tx).release(self._user)
         if whole:
             done["job_run"] = len(self._tx.all("erase_job_run"))
             Properties(self._tx).drop("session")  # the name of the one that SESSION.md is about

@@ -8,7 +8,9 @@ from datetime import datetime, timedelta
 
 from lamina.model import Layer, Memory
 from lamina.storage.database import Transaction
-from lamina.storage.memories import from_row, micros, moment
+from lamina.storage.memories import Memories, from_row, micros, moment
+
+_PAGE = 500
 
 
 class LayerRows:
@@ -53,11 +55,14 @@ class LayerRows:
         """Count what was found: how often and when last; an episode lives at least `renewed` from then."""
         self._tx.many(
             "note_access",
-            [
-                {"id": one, "count": count, "at": micros(at), "until": micros(at + renewed)}
-                for one, (count, at) in sorted(reads.items())
-            ],
+            [{"id": one, "count": count, "at": micros(at)} for one, (count, at) in sorted(reads.items())],
         )
+        until = {one: micros(at + renewed) for one, (_, at) in reads.items()}
+        ids = sorted(until)
+        for start in range(0, len(ids), _PAGE):
+            rows = self._tx.all("sealed_episodes", ids=ids[start : start + _PAGE])
+            at = self._tx.ledger.place("memory", "expires_at")
+            Memories(self._tx).set_ends(until, [row for row in rows if row[at] < until[row[0]]])
 
     def known_at(self, shelf: int, at: datetime) -> list[Memory]:
         """What a shelf held at a moment, in the words it had then."""

@@ -12,7 +12,9 @@ from lamina.model import HistoryEntry, HistoryOp, canonical, iso
 from lamina.model.audit import AuditRecord, TraceEvent
 from lamina.storage.damage import legible
 from lamina.storage.database import Row, Transaction
+from lamina.storage.ledger import STORE, lane_of
 from lamina.storage.memories import micros, moment
+from lamina.storage.shorthand import shortened, whole
 
 
 def next_number(transaction: Transaction, name: str) -> int:
@@ -46,19 +48,23 @@ class History:
 
     def add(self, entry: HistoryEntry) -> int:
         """Record one step; returns its number within the memory's life."""
-        row = self._tx.one(
-            "add_history",
-            memory_id=entry.memory_id,
-            revision=entry.revision,
-            op=entry.op.value,
-            at=micros(entry.at),
-            actor=entry.actor,
-            via=entry.via,
-            old_text=entry.old_text,
-            new_text=entry.new_text,
-            decision=canonical(entry.decision),
-        )
-        return int(row[0]) if row else 0
+        told = {
+            "memory_id": entry.memory_id,
+            "revision": entry.revision,
+            "op": entry.op.value,
+            "at": micros(entry.at),
+            "actor": entry.actor,
+            "via": entry.via,
+            "decision": canonical(entry.decision),
+        }
+        ledger = self._tx.ledger
+        sealed = ledger.row("history", {**told, "number": 0})
+        element, seal = ledger.element_of("history", sealed)
+        words = {"old_text": entry.old_text, "new_text": entry.new_text}
+        row = self._tx.one("add_history", seal=seal, **told, **words)
+        number = int(row[0]) if row else 0
+        ledger.add("history", sealed, element * (2 * number + 1))
+        return number
 
     def of(self, memory_id: str) -> list[HistoryEntry]:
         return self._tx.each(step_of, "history_of", memory_id=memory_id)
@@ -112,28 +118,42 @@ class Events:
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    def add(self, events: Sequence[tuple[str, dict[str, Any]]], at: int) -> None:
-        """Shelf and event, in the order in which they are told."""
+    def add(self, events: Sequence[tuple[str, dict[str, Any]]], at: int, last: int) -> int:
+        """Shelf and event, in the order in which they are told, behind the last number; the new last one."""
+        ledger = self._tx.ledger
         rows = [
-            {"at": at, "type": data["type"], "shelf": shelf, "data": canonical(data)}
-            for shelf, data in events
+            {
+                "seq": number,
+                "at": at,
+                "type": data["type"],
+                "shelf": shelf,
+                "data": shortened(canonical(data)),
+            }
+            for number, (shelf, data) in enumerate(events, last + 1)
         ]
+        for row in rows:
+            ledger.put("event", ledger.row("event", row))
         self._tx.many("add_event", rows)
+        return last + len(rows)
 
     def last(self, shelves: Sequence[str], limit: int) -> list[TraceEvent]:
         """The newest events of these shelves, oldest of them first."""
         return self._tx.each(event_of, "events_last", shelves=list(shelves), limit=limit)[::-1]
 
     def raw(self, page: int = 2000) -> Iterator[tuple[int, str]]:
-        """Every event, its number and its words as they are kept."""
+        """Every event, its number and its words."""
         seq = 0
         while rows := self._tx.all("events_after", after=seq, limit=page):
-            yield from rows
+            yield from ((number, whole(data)) for number, data in rows)
             seq = rows[-1][0]
 
     def rewrite(self, seq: int, event: dict[str, Any]) -> None:
         """An event says something else from now on."""
-        self._tx.run("write_event", seq=seq, data=canonical(event))
+        ledger, text = self._tx.ledger, shortened(canonical(event))
+        for old in self._tx.all("sealed_event_of", seq=seq):
+            ledger.take("event", [old])
+            ledger.put("event", ledger.changed("event", old, {"data": text}))
+        self._tx.run("write_event", seq=seq, data=text)
 
     def get(self, seq: int) -> TraceEvent | None:
         return self._tx.only(event_of, "event_by_seq", seq=seq)
@@ -141,7 +161,7 @@ class Events:
 
 def event_of(row: Row) -> TraceEvent:
     seq, at, kind, shelf, data = row
-    return TraceEvent(seq=seq, at=moment(at), type=kind, shelf=shelf, data=json.loads(data))
+    return TraceEvent(seq=seq, at=moment(at), type=kind, shelf=shelf, data=json.loads(whole(data)))
 
 
 class AuditLog:
@@ -154,11 +174,18 @@ class AuditLog:
         """Number and hash of the newest record; (0, "") for an empty chain."""
         return self.newest()[:2]
 
-    def newest(self) -> tuple[int, str, datetime | None]:
-        """Number, hash and time of the newest record; no time for an empty chain."""
-        row = self._tx.one("audit_head")
+    def newest(self, lane: str = STORE) -> tuple[int, str, datetime | None, int]:
+        """Number, hash and time of the newest record, no time for an empty chain; the newest event's number.
+
+        What the seal over a lane needs is read along.
+        """
+        row = self._tx.one("audit_head", lane=lane)
+        if row is None:
+            last = self._tx.one("last_event")
+            return 0, "", None, last[0] if last else 0
+        self._tx.ledger.meet(lane, row[4], row[5])
         # A damaged one is no reason to write nothing any more: the check finds it.
-        return (0, "", None) if row is None else (row[0], legible(row[1]), moment(row[2]))
+        return row[0], legible(row[1]), moment(row[2]), row[3]
 
     def add(self, record: AuditRecord) -> None:
         self._tx.run(
@@ -180,6 +207,7 @@ class AuditLog:
             prev=record.prev,
             hash=record.hash,
         )
+        self._tx.ledger.put("audit", (record.seq, record.hash), lane_of(record.memory_id or record.scope))
 
     def after(self, seq: int, page: int = 1000) -> Iterator[AuditRecord]:
         """Every record above a number, in order."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from lamina.model import (
@@ -25,7 +25,9 @@ from lamina.model import (
     plain,
     quoted,
 )
+from lamina.ranking.decay import decay
 from lamina.storage.database import Row, Transaction
+from lamina.storage.shorthand import MEMORY, shortened, whole
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -55,14 +57,17 @@ class Memories:
         self._tx = transaction
 
     def add(self, memory: Memory, *, shelf: int, slot: int | None, identity: str) -> None:
-        self._tx.run("add_memory", shelf=shelf, slot=slot, identity=identity, **_to_row(memory))
+        values, ledger = {"shelf": shelf, "identity": identity, **_to_row(memory)}, self._tx.ledger
+        seal = ledger.put("memory", ledger.row("memory", values))
+        self._tx.run("add_memory", slot=slot, seal=seal, **values)
 
     def get(self, memory_id: str) -> Memory | None:
         return self._tx.only(from_row, "memory_by_id", id=memory_id)
 
-    def load(self, ids: Sequence[str]) -> dict[str, Memory]:
-        """The memories with these ids that exist and can be read."""
-        return {one.id: one for one in self._tx.each(from_row, "memories_by_id", ids=list(ids))}
+    def load(self, ids: Sequence[str], now: datetime | None = None) -> dict[str, Memory]:
+        """The memories with these ids that exist and can be read; with a time, as faded as they are then."""
+        make = from_row if now is None else partial(from_row, now=now)
+        return {one.id: one for one in self._tx.each(make, "memories_by_id", ids=list(ids))}
 
     def active(self, shelf: int, identity: str) -> Memory | None:
         """The one active memory on a shelf that holds this key, or says this."""
@@ -82,11 +87,34 @@ class Memories:
     def update(self, memory: Memory, *, slot: int | None, identity: str) -> Memory | None:
         """Store the memory if its revision is still the stored one; None when another writer was first."""
         row = _to_row(memory)
-        values = {name: row[name] for name in _MUTABLE}
+        values = {"identity": identity, **{name: row[name] for name in _MUTABLE}}
+        old, ledger = self._tx.all("sealed_memory_of", id=memory.id), self._tx.ledger
+        rows = [ledger.changed("memory", one, {"revision": memory.revision + 1, **values}) for one in old]
+        element, seal = ledger.element_of("memory", rows[0]) if rows else (0, "")
         new = self._tx.one(
-            "update_memory", id=memory.id, expected=memory.revision, slot=slot, identity=identity, **values
+            "update_memory", id=memory.id, expected=memory.revision, slot=slot, seal=seal, **values
         )
-        return None if new is None else replace(memory, revision=new[0])
+        if new is None:
+            return None
+        ledger.take("memory", old)
+        for one in rows:
+            ledger.add("memory", one, element)
+        return replace(memory, revision=new[0])
+
+    def _reseal(self, old: Sequence[Row], new: Sequence[Row]) -> list[str]:
+        """Some rows took the place of others; their seals."""
+        self._tx.ledger.take("memory", old)
+        return [self._tx.ledger.put("memory", row) for row in new]
+
+    def set_ends(self, until: dict[str, int], rows: Sequence[Row]) -> None:
+        """Memories end at other times from now on, which is no new revision of them."""
+        ledger = self._tx.ledger
+        new = [ledger.changed("memory", row, {"expires_at": until[row[0]]}) for row in rows]
+        seals = self._reseal(rows, new)
+        ends = [
+            {"id": row[0], "until": until[row[0]], "seal": seal} for row, seal in zip(new, seals, strict=True)
+        ]
+        self._tx.many("set_end", ends)
 
     def expired_by(self, shelf: int, tick: int) -> list[Memory]:
         """Active memories of a shelf whose ticks are over, oldest first."""
@@ -117,7 +145,9 @@ class Memories:
         return self._tx.only(from_row, "newest_on", shelf=shelf)
 
     def set_home(self, memory_id: str, file: str | None) -> None:
-        self._tx.run("release_file", id=memory_id, home=file)
+        old, ledger = self._tx.all("sealed_memory_of", id=memory_id), self._tx.ledger
+        seals = self._reseal(old, [ledger.changed("memory", row, {"file": file}) for row in old])
+        self._tx.run("release_file", id=memory_id, home=file, seal="".join(seals))
 
     def turns(self, shelf: int, phase: str) -> list[Memory]:
         """The turns of a conversation that are still in its window, oldest first."""
@@ -144,6 +174,11 @@ class Memories:
     def set_slot(self, memory_id: str, slot: int | None) -> None:
         self._tx.run("set_slot", id=memory_id, slot=slot)
 
+    def slot_of(self, memory_id: str) -> int | None:
+        """The slot of its shelf in which a memory is indexed; None where it is in none."""
+        row = self._tx.one("slot_of", id=memory_id)
+        return None if row is None or row[0] is None else int(row[0])
+
     def in_order(self) -> list[str]:
         """The ids of all active memories, each shelf's in the order in which they were said."""
         return [row[0] for row in self._tx.all("active_in_order")]
@@ -155,6 +190,11 @@ class Memories:
         """Slot to id, for those slots whose memory the query may see."""
         rows = self._tx.all("readable_slots", shelf=shelf, slots=slots, **narrowing_of(query, now))
         return dict(rows)
+
+    def said_between(self, shelf: int, start: datetime, end: datetime, most: int) -> list[int]:
+        """The slots of what was said from one moment up to another, the earliest first, at most so many."""
+        limits = {"start": micros(start), "end_": micros(end), "limit": most}
+        return [slot for (slot,) in self._tx.all("said_between", shelf=shelf, **limits) if slot is not None]
 
     def readable_ids(self, query: Query, ids: list[str], now: datetime) -> list[str]:
         """Those of the ids that the query may see."""
@@ -263,47 +303,56 @@ def _to_row(m: Memory) -> dict[str, Any]:
         "supersedes": m.supersedes,
         "superseded_by": m.superseded_by,
         "file": m.file,
-        "provenance": canonical(_stated(m.provenance)),
-        "meta": canonical(m.meta) if m.meta else "{}",
+        "provenance": _stated(m.provenance),
+        "meta": shortened(canonical(m.meta), MEMORY) if m.meta else "{}",
         "trust": m.provenance.trust.value,
         "expires_tick": m.expires_tick,
         "retired_tick": m.retired_tick,
     }
 
 
-def _stated(provenance: Provenance) -> dict[str, Any]:
-    """A provenance without what only few have."""
+@lru_cache(maxsize=256)  # what is written together comes from one place
+def _stated(provenance: Provenance) -> str:
+    """A provenance without what it has none of."""
     told: dict[str, Any] = plain(provenance)
-    return {name: value for name, value in told.items() if value or name not in _RARE}
+    return canonical({name: value for name, value in told.items() if value})
 
 
-_RARE = ("origins", "vouched_by", "user")
+#: By what they are called in a row: a recall makes dozens of memories, and these are five look-ups of each.
+_SPACES, _LAYERS, _KINDS, _AUTHORITIES, _STATES = (
+    {one.value: one for one in Space},
+    {one.value: one for one in Layer},
+    {one.value: one for one in Kind},
+    {one.value: one for one in Authority},
+    {one.value: one for one in State},
+)
 
 
-def from_row(row: Row) -> Memory:
-    """A memory from the columns of `memory_columns`."""
+def from_row(row: Row, now: datetime | None = None) -> Memory:
+    """A memory from the columns of `memory_columns`; with a time, as faded as it is then."""
+    layer, updated_at = _LAYERS[row[3]], moment(row[20])
     return Memory(
         id=row[0],
-        space=Space(row[1]),
+        space=_SPACES[row[1]],
         owner=row[2],
-        layer=Layer(row[3]),
-        kind=Kind(row[4]),
+        layer=layer,
+        kind=_KINDS[row[4]],
         text=row[5],
         key=row[6],
         category=row[7],
-        tags=tuple(json.loads(row[8])),
-        authority=Authority(row[9]),
+        tags=() if row[8] == "[]" else tuple(json.loads(row[8])),
+        authority=_AUTHORITIES[row[9]],
         importance=row[10],
         priority=row[11],
         confidence=row[12],
         pinned=bool(row[13]),
-        state=State(row[14]),
+        state=_STATES[row[14]],
         revision=row[15],
         tick=row[16],
         phase=row[17],
         ttl=row[18],
         created_at=moment(row[19]),
-        updated_at=moment(row[20]),
+        updated_at=updated_at,
         valid_from=from_micros(row[21]),
         valid_until=from_micros(row[22]),
         expires_at=from_micros(row[23]),
@@ -314,15 +363,21 @@ def from_row(row: Row) -> Memory:
         superseded_by=row[28],
         file=row[29],
         provenance=_provenance(row[30]),
-        meta=json.loads(row[31]),
+        meta=dict(_meta(row[31])),
         expires_tick=row[32],
         retired_tick=row[33],
+        decay_score=None if now is None else decay(layer, updated_at, row[26], now).score,
     )
 
 
 def _behind(row: Row) -> tuple[Any, Memory]:
     """What stands before a memory's columns, and the memory."""
     return row[0], from_row(row[1:])
+
+
+@lru_cache(maxsize=4096)  # what many say in the same words is read once
+def _meta(text: str) -> dict[str, Any]:
+    return dict(json.loads(whole(text)))
 
 
 @lru_cache(maxsize=4096)  # many memories share one: a recall reads dozens of them
@@ -333,7 +388,7 @@ def _provenance(text: str) -> Provenance:
             **value,
             "role": Role(value["role"]),
             "trust": Trust(value["trust"]),
-            "source_turn_ids": tuple(value["source_turn_ids"]),
+            "source_turn_ids": tuple(value.get("source_turn_ids", ())),
             "origins": tuple(value.get("origins", ())),
         }
     )

@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from lamina.storage.database import Transaction
 from lamina.storage.memories import micros, moment
 
+_HOUR = timedelta(hours=1) // timedelta(microseconds=1)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Happening:
@@ -62,16 +64,18 @@ class Operational:
     def counts(self, user: str, since: datetime, width: timedelta) -> list[Count]:
         """What a user's callers did, by stretches of time, oldest first."""
         step = width // timedelta(microseconds=1)
-        rows = self._tx.all("count_operational", user=user, since=micros(since), width=step)
+        first = micros(since)
+        whole = first + -first % _HOUR
+        rows = self._tx.all("count_operational", user=user, since=first, whole=whole, width=step)
         return [
             Count(since=moment(at), node=node, op=op, status=status, count=count)
             for at, node, op, status, count in rows
         ]
 
-    def turns(self, user: str, since: datetime) -> tuple[int, int]:
-        """How many turns there were, and in how many of them memory was asked on demand."""
-        row = self._tx.one("count_turns", user=user, since=micros(since))
-        return (int(row[0]), int(row[1])) if row else (0, 0)
+    def asked(self, user: str, since: datetime) -> int:
+        """In how many turns memory was asked on demand."""
+        row = self._tx.one("count_asked", user=user, since=micros(since))
+        return int(row[0]) if row else 0
 
     def forget(self, before: datetime) -> None:
         self._tx.run("forget_operational", before=micros(before))

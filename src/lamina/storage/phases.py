@@ -5,6 +5,7 @@ from __future__ import annotations
 from lamina.model import Layer, Phase, contract_kind
 from lamina.policy.phases import Standing
 from lamina.storage.database import Row, Transaction
+from lamina.storage.ledger import lane_of
 from lamina.storage.memories import micros, moment
 
 
@@ -16,15 +17,20 @@ class Phases:
 
     def start(self, shelf: int, phase: Phase) -> None:
         """From now on the shelf is in this phase."""
-        self._tx.run(
-            "add_phase",
-            shelf=shelf,
-            number=phase.number,
-            name=phase.name,
-            reason=phase.reason,
-            started_tick=phase.started_tick,
-            started_at=micros(phase.started_at),
-        )
+        values = {
+            "shelf": shelf,
+            "number": phase.number,
+            "name": phase.name,
+            "reason": phase.reason,
+            "started_tick": phase.started_tick,
+            "started_at": micros(phase.started_at),
+        }
+        ledger = self._tx.ledger
+        for old in self._tx.all("sealed_shelf_of", number=shelf):
+            ledger.take("shelf", [old])
+            ledger.put("shelf", ledger.changed("shelf", old, {"phase": phase.number}))
+            ledger.put("phase", ledger.row("phase", values), lane_of(old[1]))
+        self._tx.run("add_phase", **values)
         self._tx.run("enter_phase", shelf=shelf, number=phase.number)
 
     def get(self, shelf: int, number: int) -> Phase | None:
@@ -40,7 +46,9 @@ class Phases:
 
     def keep(self, shelf: int, newest: int, most: int) -> None:
         """Let go of the oldest, so that at most so many are kept."""
-        self._tx.run("drop_phases", shelf=shelf, upto=newest - most)
+        gone = self._tx.all("drop_phases", shelf=shelf, upto=newest - most)
+        for known in self._tx.all("sealed_shelf_of", number=shelf) if gone else ():
+            self._tx.ledger.take("phase", gone, lane_of(known[1]))
 
     def standing(self, shelf: int, tick: int) -> list[Standing]:
         """What was active on the shelf when its clock reached a tick."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import selectors
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,12 +17,17 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from lamina.errors import Damaged, LaminaError, Unavailable
 from lamina.storage.damage import Damage, DamagedRow, Making, numbered_twice, row_damaged, text_explained
 from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries
+from lamina.storage.ledger import Ledger, Sealing
 from lamina.storage.makers import judged
 from lamina.storage.migrate import Migration, load_migrations, migrate
 
 T = TypeVar("T")
 
+# A server that is away is told to whoever asks, in our words, not in the driver's with its address.
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
+
 MIGRATION_LOCK = 0x1A3171A
+_SOON_S, _BUSY_S = 0.5, 30  #: for a connection: until the server is asked whether it is there, and after that
 OLDEST = 140000  #: of the server; below 14 nothing was ever tried
 _SET_OPTION = 160000  #: from here on a member of a role may be one that cannot become it
 
@@ -31,8 +37,17 @@ CREATE TABLE IF NOT EXISTS lamina.schema_migration (
 
 # The role owns nothing and the tenant is forgotten at the end of the transaction, so a pooled
 # connection cannot carry one tenant's rights into the next request.
-_ENTER = "SELECT set_config('role', 'lamina_app', true), set_config('lamina.tenant', %(tenant)s, true)"
+# The names of tables are set for the transaction, too: a pooler between us and the server refuses settings of
+# a connection, and gives the next transaction another one.
+_ENTER = (
+    "SELECT set_config('role', 'lamina_app', true), set_config('lamina.tenant', %(tenant)s, true),"
+    " set_config('search_path', 'lamina, public', true)"
+)
 _SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_JOB_LOCK = (
+    "SELECT pg_try_advisory_xact_lock(hashtextextended(%(lock)s, 0)),"
+    " set_config('idle_in_transaction_session_timeout', '0', true)"
+)
 _ENTER_ALONE = f"{_ENTER}, pg_advisory_xact_lock(hashtextextended('lamina:' || %(tenant)s, 0))"
 
 
@@ -45,12 +60,14 @@ class PostgresTransaction(Making):
 
     def __init__(self, connection: psycopg.Connection[Row], database: PostgresDatabase) -> None:
         self.tenant = database.tenant
-        self.reach = ""
+        self.reach = self.project_reach = ""
+        self.once: dict[Any, Any] | None = None
         self.settled = True
         self.kept = database.kept
         self.damage = database.damage
         self._connection = connection
         self._queries = database.queries
+        self.ledger = Ledger(self, database.queries, database.sealing)
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
         return self._execute(name, values).fetchall()
@@ -67,13 +84,21 @@ class PostgresTransaction(Making):
                 (self._queries[name]), [{**self._own(), **row} for row in rows], returning=False
             )
 
-    def narrowed(self, reach: str) -> Transaction:
+    def every(self, sql: str, values: Mapping[str, Any]) -> list[Row]:
+        bound = {"tenant": self.tenant, **values}
+        return self._connection.execute(_translated(sql).encode(), bound, binary=True).fetchall()
+
+    def put(self, sql: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.executemany(_translated(sql).encode(), rows, returning=False)
+
+    def narrowed(self, reach: str, project_reach: str) -> Transaction:
         view = copy(self)
-        view.reach = reach
+        view.reach, view.project_reach = reach, project_reach
         return view
 
     def _own(self) -> dict[str, Any]:
-        return {"tenant": self.tenant, "reach": self.reach}
+        return {"tenant": self.tenant, "reach": self.reach, "project_reach": self.project_reach}
 
     def _execute(self, name: str, values: Mapping[str, Any]) -> psycopg.Cursor[Row]:
         # Binary: bytes travel as they are, not as twice as many hexadecimal digits.
@@ -99,6 +124,7 @@ class PostgresDatabase:
         self.tenant = tenant
         self.kept: dict[str, Any] = {}
         self.damage = Damage()
+        self.sealing: Sealing | None = None
         self.queries = {name: _translated(sql) for name, sql in load_queries("postgres").items()}
         with _explained():
             self._prepare(url)
@@ -106,23 +132,25 @@ class PostgresDatabase:
                 url,
                 min_size=1,
                 max_size=connections,
-                timeout=30,
                 open=True,
                 check=_check_alive,
-                kwargs={"options": "-c search_path=lamina,public", "application_name": "lamina"},
+                reconnect_timeout=_SOON_S,  # then the next who asks tries again, at once
+                kwargs={"application_name": "lamina", "prepare_threshold": None},
             )
         self._commits = GroupCommit(self._batch)
 
     def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:  # noqa: ARG002 no matter here
         with _explained(), self._turn(_SNAPSHOT, _ENTER) as connection:
-            return work(PostgresTransaction(connection, self))
+            transaction = PostgresTransaction(connection, self)
+            transaction.once = {}
+            return work(transaction)
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         with _explained():
             return self._commits.run(work)
 
     def size_bytes(self) -> int:
-        with _explained(), self._pool.connection() as connection:
+        with _explained(), self._lent() as connection:
             row = connection.execute(
                 "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c"
                 " JOIN pg_namespace n ON n.oid = c.relnamespace"
@@ -131,7 +159,7 @@ class PostgresDatabase:
         return int(row[0]) if row else 0
 
     def check(self) -> list[str]:
-        with _explained(), self._pool.connection() as connection:
+        with _explained(), self._lent() as connection:
             rows = connection.execute(
                 "SELECT i.indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
                 " JOIN pg_namespace n ON n.oid = c.relnamespace"
@@ -140,7 +168,7 @@ class PostgresDatabase:
         return [f"the index {name} is not valid" for (name,) in rows]
 
     def damaged(self) -> list[DamagedRow]:
-        with _explained(), self._pool.connection() as connection:
+        with _explained(), self._lent() as connection:
             connection.execute(_SNAPSHOT)
             connection.execute(_ENTER, {"tenant": self.tenant})
             return sorted(self._damaged_on(connection))
@@ -166,17 +194,18 @@ class PostgresDatabase:
 
     @contextmanager
     def alone(self, name: str) -> Iterator[Callable[[], bool]]:
-        # A session's lock on a connection of its own: the server frees it when its holder dies.
-        with _explained(), psycopg.connect(self.url, autocommit=True, application_name="lamina-job") as held:
+        # The lock of a transaction that stays open, on a connection of its own: the server frees it when its
+        # holder dies, a pooler lets nobody else into it, and without a snapshot it is in no vacuum's way.
+        with _explained(), psycopg.connect(self.url, application_name="lamina-job") as held:
             lock = f"lamina-job:{len(self.tenant)}:{self.tenant}:{name}"
-            row = held.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", (lock,)).fetchone()
+            row = held.execute(_JOB_LOCK, {"lock": lock}).fetchone()
             if row is None or not row[0]:
                 raise job_running(name)
             try:
                 yield lambda: _answers(held)
             finally:  # the end of a connection is noticed later, and the next run would find it busy
                 with suppress(psycopg.OperationalError):
-                    held.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", (lock,))
+                    held.rollback()
 
     def close(self) -> None:
         self._pool.close()
@@ -188,9 +217,23 @@ class PostgresDatabase:
             yield _PostgresBatch(transaction, connection)
 
     @contextmanager
+    def _lent(self) -> Iterator[psycopg.Connection[Row]]:
+        """A connection of the pool; who waits for one learns soon whether the server is there at all."""
+        try:
+            lent = self._pool.getconn(timeout=_SOON_S)
+        except PoolTimeout:
+            psycopg.connect(self.url, connect_timeout=1, application_name="lamina-probe").close()
+            lent = self._pool.getconn(timeout=_BUSY_S)
+        try:
+            with lent:
+                yield lent
+        finally:
+            self._pool.putconn(lent)
+
+    @contextmanager
     def _turn(self, *opening: str) -> Iterator[psycopg.Connection[Row]]:
         """A transaction in a pipeline: statements whose rows nobody waits for travel together."""
-        with self._pool.connection() as connection, connection.pipeline():
+        with self._lent() as connection, connection.pipeline():
             for statement in opening:
                 connection.execute(statement, {"tenant": self.tenant})
             yield connection

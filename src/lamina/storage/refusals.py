@@ -52,20 +52,24 @@ class Refusals:
     def add(self, refusal: Refusal, marks: Sequence[tuple[str, str]]) -> int:
         """Keep a no with its marks, each with what a statement is known by; its number."""
         number = next_number(self._tx, f"refusal:{self._owner}")
-        self._tx.run(
-            "add_refusal",
-            owner=self._owner,
-            number=number,
-            cause=refusal.cause,
-            shelf=refusal.shelf,
-            actor=refusal.actor,
-            at=micros(refusal.at),
-            source=refusal.source,
-        )
+        values = {
+            "owner": self._owner,
+            "number": number,
+            "cause": refusal.cause,
+            "shelf": refusal.shelf,
+            "actor": refusal.actor,
+            "at": micros(refusal.at),
+            "source": refusal.source,
+        }
+        ledger = self._tx.ledger
+        ledger.put("refusal", ledger.row("refusal", values))
+        self._tx.run("add_refusal", **values)
         rows = [
             {"owner": self._owner, "mark": mark, "number": number, "part": part, "telling": telling}
             for part, (mark, telling) in enumerate(marks)
         ]
+        for row in rows:
+            ledger.put("refusal_mark", ledger.row("refusal_mark", row))
         self._tx.many("add_refusal_mark", rows)
         return number
 
@@ -88,8 +92,12 @@ class Refusals:
 
     def lift(self, number: int, actor: str, at: datetime) -> bool:
         """A no is over; False where it was already."""
-        row = self._tx.one("lift_refusal", owner=self._owner, number=number, actor=actor, at=micros(at))
-        return row is not None
+        new = self._tx.all("lift_refusal", owner=self._owner, number=number, actor=actor, at=micros(at))
+        ledger = self._tx.ledger
+        for row in new:
+            ledger.take("refusal", [ledger.changed("refusal", row, {"lifted_by": None, "lifted_at": None})])
+            ledger.put("refusal", row)
+        return bool(new)
 
     def asked(self, number: int, at: datetime) -> None:
         """The person was asked about something near it, and is not asked again."""

@@ -14,6 +14,11 @@ from lamina.text.tokens import count_tokens
 _BESIDE, _HITS, _EDGES = 2, 6, 16
 
 
+def shelf_of(memory_id: str) -> str:
+    """The name of the shelf that a memory's id says it is on."""
+    return memory_id.rpartition(":")[0].rpartition(":")[0]
+
+
 class Relations:
     """One tenant's edges inside one transaction."""
 
@@ -22,15 +27,38 @@ class Relations:
 
     def put(self, edge: tuple[str, str, str], strength: float, at: datetime) -> None:
         """An edge that somebody said: from, to and its type."""
-        from_id, to_id, kind = edge
-        self._tx.run(
-            "put_relation", from_id=from_id, to_id=to_id, type=kind, strength=strength, at=micros(at)
+        self._put((*edge, strength, 1, micros(at)))
+
+    def _put(self, row: Row) -> None:
+        named = dict(zip(("from_id", "to_id", "type"), row, strict=False))
+        self._tx.ledger.take("relation", self._tx.all("relation_of", **named))
+        self._add([row])
+
+    def _add(self, rows: Sequence[Row]) -> None:
+        for row in rows:
+            self._tx.ledger.put("relation", row)
+        names = ("from_id", "to_id", "type", "strength", "explicit", "created_at")
+        self._tx.many("add_relation", [dict(zip(names, row, strict=True)) for row in rows])
+
+    def find(self, edges: Sequence[tuple[str, str, str, float]], at: datetime, *, anew: bool) -> None:
+        """Edges that were found: from, to, what they say and how close. With `anew` one of them may be linked
+        already, either way round, and that stays as it is."""
+        known = self.among(sorted({one for edge in edges for one in edge[:2]})) if anew else []
+        there = {frozenset(row[:2]) for row in known}
+        self._add(
+            [
+                (from_id, to_id, kind, strength, 0, micros(at))
+                for from_id, to_id, kind, strength in edges
+                if frozenset((from_id, to_id)) not in there
+            ]
         )
 
     def drop(self, edge: tuple[str, str, str]) -> bool:
         """Take an edge away, whichever way round it is; whether there was one."""
         from_id, to_id, kind = edge
-        return self._tx.one("drop_relation", from_id=from_id, to_id=to_id, type=kind) is not None
+        gone = self._tx.all("drop_relation", from_id=from_id, to_id=to_id, type=kind)
+        self._tx.ledger.take("relation", gone)
+        return bool(gone)
 
     def note_linked(self, shelf: str) -> None:
         """From now on something on this shelf may be linked."""
@@ -42,11 +70,16 @@ class Relations:
 
     def reworded(self, memory_id: str) -> None:
         """Forget what was found for a memory's earlier words."""
-        self._tx.run("drop_found_relations", id=memory_id)
+        self._tx.ledger.take("relation", self._tx.all("drop_found_relations", id=memory_id))
 
     def hand_on(self, old: str, new: str) -> None:
         """Another memory took this one's place: what somebody said of it holds for that one, too."""
-        self._tx.run("hand_on_relations", old=old, new=new)
+        for from_id, to_id, kind, strength, _, at in self._tx.all("said_relations", id=old):
+            edge = (new if from_id == old else from_id, new if to_id == old else to_id, kind)
+            if new not in (from_id, to_id):
+                known = self._tx.all("relation_of", from_id=edge[0], to_id=edge[1], type=kind)
+                self._put((*edge, strength, 1, known[0][5] if known else at))
+                self.note_linked(shelf_of(new))
 
     def among(self, ids: Sequence[str]) -> list[Row]:
         """The edges between these: from, to, strength."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lamina.storage.database import Transaction
-from lamina.storage.memories import from_micros, micros, moment
+from lamina.storage.memories import Memories, from_micros, micros, moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,9 @@ class Sessions:
 
     def keep(self, shelf: int, now: datetime, until: datetime) -> None:
         """What is kept until the session's end lives on, unless the session was over already."""
-        self._tx.run("keep_session", shelf=shelf, now=micros(now), until=micros(until))
+        rows = self._tx.all("sealed_lapsing", shelf=shelf, now=micros(now))
+        if rows:
+            Memories(self._tx).set_ends({row[0]: micros(until) for row in rows}, rows)
 
     def lapsing(self, shelf: int) -> list[str]:
         """Ids of what goes when the session of this shelf ends."""

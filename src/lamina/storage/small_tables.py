@@ -173,18 +173,20 @@ class Tokens:
         self._tx = transaction
 
     def add(self, token: Token) -> None:
-        self._tx.run(
-            "add_token",
-            id=token.id,
-            hash=token.hash,
-            label=token.label,
-            user_name=token.user,
-            agent=token.agent,
-            role=token.role.value,
-            scopes=canonical(token.rights),
-            created_at=micros(token.created_at),
-            expires_at=to_micros(token.expires_at),
-        )
+        values = {
+            "id": token.id,
+            "hash": token.hash,
+            "label": token.label,
+            "user_name": token.user or "",
+            "agent": token.agent,
+            "role": token.role.value,
+            "scopes": canonical(token.rights),
+            "created_at": micros(token.created_at),
+            "expires_at": to_micros(token.expires_at),
+            "acts_for": canonical(token.acts_for),
+        }
+        self._tx.ledger.put("token", self._tx.ledger.row("token", values))
+        self._tx.run("add_token", **values)
 
     def get(self, token_id: str) -> Token | None:
         return self._tx.only(token_of, "token_by_id", id=token_id)
@@ -194,7 +196,22 @@ class Tokens:
 
     def revoke(self, token_id: str, at: datetime) -> bool:
         """False when there is no such token, or it was revoked before."""
-        return self._tx.one("revoke_token", id=token_id, at=micros(at)) is not None
+        new, ledger = self._tx.all("revoke_token", id=token_id, at=micros(at)), self._tx.ledger
+        for row in new:
+            ledger.take("token", [ledger.changed("token", row, {"revoked_at": None})])
+            ledger.put("token", row)
+        return bool(new)
+
+    def release(self, user: str) -> int:
+        """No token acts for this person any more; how many did."""
+        found = [one for one in self.all() if user in one.acts_for]
+        ledger = self._tx.ledger
+        for one in found:
+            left = tuple(name for name in one.acts_for if name != user)
+            for row in self._tx.all("change_acts_for", id=one.id, acts_for=canonical(left)):
+                ledger.take("token", [ledger.changed("token", row, {"acts_for": canonical(one.acts_for)})])
+                ledger.put("token", row)
+        return len(found)
 
 
 def token_of(row: Row) -> Token:
@@ -202,11 +219,12 @@ def token_of(row: Row) -> Token:
         id=row[0],
         hash=row[1],
         label=row[2],
-        user=row[3],
+        user=row[3] or None,
         agent=row[4],
         role=Role(row[5]),
         rights=tuple(Right(right) for right in json.loads(row[6])),
         created_at=moment(row[7]),
         expires_at=from_micros(row[8]),
         revoked_at=from_micros(row[9]),
+        acts_for=tuple(json.loads(row[10])),
     )

@@ -30,6 +30,7 @@ from lamina.storage.damage import (
     unsound,
 )
 from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries
+from lamina.storage.ledger import Ledger, Sealing
 from lamina.storage.makers import judged
 from lamina.storage.migrate import Migration, load_migrations, migrate
 
@@ -59,12 +60,14 @@ class SqliteTransaction(Making):
 
     def __init__(self, connection: apsw.Connection, database: SqliteDatabase) -> None:
         self.tenant = database.tenant
-        self.reach = ""
+        self.reach = self.project_reach = ""
+        self.once: dict[Any, Any] | None = None
         self.settled = True
         self.kept = database.kept
         self.damage = database.damage
         self._connection = connection
         self._queries = database.queries
+        self.ledger = Ledger(self, database.queries, database.sealing)
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
         rows, bad, _ = self._fetched(name, self._bound(values))
@@ -117,12 +120,18 @@ class SqliteTransaction(Making):
         self._connection.execute(self._queries[name], self._bound(values))
 
     def many(self, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None:
-        own = {"tenant": self.tenant, "reach": self.reach}
+        own = {"tenant": self.tenant, "reach": self.reach, "project_reach": self.project_reach}
         self._connection.executemany(self._queries[name], ({**own, **row} for row in rows))
 
-    def narrowed(self, reach: str) -> Transaction:
+    def every(self, sql: str, values: Mapping[str, Any]) -> list[Row]:
+        return self._connection.execute(sql, {"tenant": self.tenant, **values}).fetchall()
+
+    def put(self, sql: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._connection.executemany(sql, rows)
+
+    def narrowed(self, reach: str, project_reach: str) -> Transaction:
         view = copy(self)
-        view.reach = reach
+        view.reach, view.project_reach = reach, project_reach
         return view
 
     def _bound(self, values: dict[str, Any]) -> dict[str, Any]:
@@ -131,6 +140,7 @@ class SqliteTransaction(Making):
                 values[name] = json.dumps(value, ensure_ascii=False)
         values["tenant"] = self.tenant
         values["reach"] = self.reach
+        values["project_reach"] = self.project_reach
         return values
 
 
@@ -166,6 +176,7 @@ class SqliteDatabase:
         self._path = path
         self.kept: dict[str, Any] = {}
         self.damage = Damage()
+        self.sealing: Sealing | None = None
         self.queries = load_queries("sqlite")
         self._idle: list[apsw.Connection] = []
         self._mutex = threading.Lock()
@@ -197,7 +208,9 @@ class SqliteDatabase:
         with _explained(self._path):
             connection.execute("BEGIN")
             try:
-                return work(SqliteTransaction(connection, self))
+                transaction = SqliteTransaction(connection, self)
+                transaction.once = {}
+                return work(transaction)
             finally:
                 connection.execute("ROLLBACK")
 
@@ -428,7 +441,7 @@ def _explained(path: Path) -> Iterator[None]:
         raise Damaged(
             f"{path.name} is not a readable Lamina store.",
             code="store_damaged",
-            hint="Restore it from a backup; nothing was changed.",
+            hint="Use `lamina restore-backup`, or save what is left: `lamina rescue`. Nothing was changed.",
         ) from error
     except apsw.SQLError as error:
         if "malformed JSON" in str(error):

@@ -3,15 +3,58 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+import threading
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Sequence
+from itertools import groupby
 
 from lamina.model import canonical
 from lamina.ranking.conversation import Place, Places, placed, unplaced
-from lamina.ranking.lexical import SLOTS_PER_BLOCK, Block, Shelf, packed, without
+from lamina.ranking.lexical import SLOTS_PER_BLOCK, Block, Decoded, Shelf, decoded, packed, without
 from lamina.storage.database import Row, Transaction
 
+_ENTRY = 4  #: bytes of a posting, of which the first is the slot within its block
 FRESH = 32  #: how many texts wait before they are spread over the posting lists
+_FREQUENT = 16  #: blocks from which on a term's list is kept decoded
+_MOST_KEPT = 64 * 2**20  #: bytes of such lists
+
+_Stamp = tuple[int, int, int]
+
+
+class _Kept:
+    """The decoded lists of frequent terms that a process keeps of a store."""
+
+    def __init__(self) -> None:
+        self._lists: OrderedDict[tuple[int, str], tuple[_Stamp, Decoded]] = OrderedDict()
+        self._bytes = 0
+        self._mutex = threading.Lock()
+
+    @classmethod
+    def of(cls, transaction: Transaction) -> _Kept | None:
+        """Those of a snapshot's store; None where the transaction may change it."""
+        return None if transaction.once is None else transaction.kept.setdefault("postings", cls())
+
+    def get(self, shelf: int, stamp: _Stamp, terms: Sequence[str]) -> dict[str, Decoded]:
+        """The lists of these terms that are still as they were kept."""
+        found: dict[str, Decoded] = {}
+        with self._mutex:
+            for term in terms:
+                known = self._lists.get((shelf, term))
+                if known is not None and known[0] == stamp:
+                    self._lists.move_to_end((shelf, term))
+                    found[term] = known[1]
+        return found
+
+    def put(self, shelf: int, stamp: _Stamp, term: str, entries: Decoded) -> Decoded:
+        """Keep a list; of too many the longest unused go."""
+        with self._mutex:
+            old = self._lists.pop((shelf, term), None)
+            self._lists[shelf, term] = (stamp, entries)
+            self._bytes += entries.nbytes - (old[1].nbytes if old else 0)
+            while self._bytes > _MOST_KEPT and len(self._lists) > 1:
+                _, (_, gone) = self._lists.popitem(last=False)
+                self._bytes -= gone.nbytes
+        return entries
 
 
 class TextIndex:
@@ -32,6 +75,7 @@ class TextIndex:
             row = self._tx.one("next_number", name="shelf")
             known = (int(row[0]) if row else 0, 0)
             self._tx.run("add_shelf", number=known[0], name=name)
+            self._tx.ledger.put("shelf", (known[0], name, 0))
         return known
 
     def mend(self) -> None:
@@ -100,6 +144,13 @@ class TextIndex:
             self._tx.run("add_conversation", shelf=shelf, name=name, number=row[0] if row else 1)
         return int(row[0]) if row else 1
 
+    def finds(self, shelf: Shelf, slot: int, term: str) -> bool:
+        """Whether a text is found by one of its terms."""
+        return any(
+            block == slot // SLOTS_PER_BLOCK and slot % SLOTS_PER_BLOCK in data[::_ENTRY]
+            for _, _, block, data in self.blocks([shelf], [term])
+        )
+
     def members(self) -> list[int]:
         """How many texts each shelf of the tenant has."""
         return [members for _, _, members in self._tx.all("all_shelves")]
@@ -111,14 +162,35 @@ class TextIndex:
         rows.sort(key=lambda row: order[row[4]])
         return [Shelf(*row) for row in rows]
 
-    def blocks(self, shelves: Sequence[int], terms: Sequence[str]) -> list[Block]:
+    def blocks(self, shelves: Sequence[Shelf], terms: Sequence[str]) -> list[Block]:
         """Every entry of these terms on these shelves, spread or fresh."""
-        found: list[Block] = [
-            (shelf, term, block, data)
-            for shelf, term, block, data in self._tx.all(
-                "posting_blocks", shelves=list(shelves), terms=list(terms)
-            )
-        ]
+        found: list[Block] = []
+        for shelf in shelves:
+            found += self._spread_blocks(shelf, terms)
+        numbers = [shelf.number for shelf in shelves]
+        return found + self._fresh_blocks(numbers, terms)
+
+    def _spread_blocks(self, shelf: Shelf, terms: Sequence[str]) -> list[Block]:
+        """Entries in the posting lists; those of frequent terms stay decoded while the lists are the same.
+
+        Lists change when fresh texts are spread and when a text goes. A transaction that writes keeps none.
+        """
+        number, kept = shelf.number, _Kept.of(self._tx)
+        stamp = (shelf.making, shelf.next_slot - shelf.members, shelf.next_slot // FRESH)
+        known = kept.get(number, stamp, terms) if kept else {}
+        found: list[Block] = [(number, term, -1, entries) for term, entries in known.items()]
+        missing = [term for term in terms if term not in known]
+        rows = self._tx.all("posting_blocks", shelves=[number], terms=missing) if missing else []
+        for term, group in groupby(rows, key=lambda row: str(row[1])):
+            some = [(block, data) for _, _, block, data in group]
+            if kept and len(some) >= _FREQUENT:
+                found.append((number, term, -1, kept.put(number, stamp, term, decoded(some))))
+            else:
+                found += [(number, term, block, data) for block, data in some]
+        return found
+
+    def _fresh_blocks(self, shelves: Sequence[int], terms: Sequence[str]) -> list[Block]:
+        found: list[Block] = []
         for shelf, slot, length, counts in self._tx.each(_texts, "fresh_texts", shelves=list(shelves)):
             found += [
                 (shelf, term, slot // SLOTS_PER_BLOCK, packed(slot, counts[term], length))

@@ -265,7 +265,7 @@ def _api() -> dict[str, Any]:
     return document()
 
 
-_PROGRAMS = ("/v1", "/api", "/admin", "/runs", "/livez", "/readyz", "/health", "/openapi.json")
+_PROGRAMS = ("/v1", "/api", "/admin", "/runs", "/livez", "/readyz", "/health", "/metrics", "/openapi.json")
 
 
 def _check_session(request: Request) -> None:

@@ -88,7 +88,7 @@ class SignIns:
     def with_token(self, presented: str) -> str:
         """The cookie for a person's own token; an agent's cannot sign in, whatever rights it has."""
         token = authenticate(self._engine, presented)
-        if not is_persons(token):
+        if not is_persons(token) or token.user is None:
             raise Denied(
                 "This token is an agent's, and only a person can sign in.",
                 code="person_only",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Literal
@@ -32,6 +33,8 @@ INVISIBLE = re.compile(f"[{_UNSEEN}]+")
 
 # The Hangul fillers and the empty braille pattern are letters and symbols by category, and show nothing.
 _NOTHING_TO_SEE = re.compile(rf"[\s\u115f\u1160\u2800\u3164\uffa0{_UNSEEN}]*")
+#: Marks that turn the direction of what follows them, so that a line reads otherwise than it is.
+_DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
@@ -149,6 +152,11 @@ def visible(text: str) -> str:
     return text if text.isascii() else _searchable(_compatible(text))
 
 
+def undirected(text: str) -> str:
+    """The text with marks of direction written out, such as \\u202e, for whoever reads it as one line."""
+    return _DIRECTION.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
 def unaccented(view: str) -> str:
     """What `visible` returned, with the letters of alphabets as they are typed without their accents.
 
@@ -168,6 +176,7 @@ def folded(text: str) -> str:
     return _searchable(_compatible(_compatible(text).casefold()))
 
 
+@lru_cache(maxsize=256)  # asked for more than once of what is being written
 def dedup_key(kind: str, text: str) -> str:
     """`<kind>:<words>`, the same for texts that differ only in case, blanks, punctuation or invisible signs.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from hashlib import sha256
+from itertools import chain
 
 import Stemmer
 
@@ -122,23 +123,29 @@ def is_stop_word(term: str) -> bool:
     return term in _STOPPED
 
 
-def sequence(text: str) -> list[str]:
+def sequence(text: str) -> Sequence[str]:
     """The terms of a text one after the other, as a question would name them: what stands near what."""
-    return analysed(text, _index_pairs, _query_triples, _plain_terms)
+    return _known_sequence(text) if len(text) <= _KEPT_TEXT else _sequence(text)
+
+
+def _sequence(text: str) -> tuple[str, ...]:
+    return tuple(analysed(text, _index_pairs, _query_triples, _plain_terms))
+
+
+#: What is found is looked at more than once, and often found again.
+_KEPT_TEXT = 2000
+_known_sequence = lru_cache(maxsize=8192)(_sequence)
 
 
 def analysed(text: str, pairs: Cut, triples: Cut, words: Cut | None = None) -> list[str]:
     """The terms of a text, with the caller's way to cut the runs of Chinese and of Thai characters, and words
     that have letters beyond ASCII; these are else taken as they are spelt."""
+    if text.isascii():
+        return list(chain.from_iterable(map(_CHUNKS.__getitem__, text.split())))
     out: list[str] = []
-    view = text if text.isascii() else visible(text).translate(_TYPOGRAPHY)
-    for chunk in view.split():
-        if not chunk.isascii():
-            out += _mixed_terms(chunk, pairs, triples, words or _chunk_terms)
-        elif len(chunk) <= TERM_LIMIT:
-            out += _known_chunk(chunk.strip(_EDGES))
-        else:
-            out += _chunk_terms(chunk)
+    for chunk in visible(text).translate(_TYPOGRAPHY).split():
+        known = chunk.isascii()
+        out += _CHUNKS[chunk] if known else _mixed_terms(chunk, pairs, triples, words or _chunk_terms)
     return out
 
 
@@ -205,7 +212,20 @@ def _chunk_terms(chunk: str) -> tuple[str, ...]:
     return tuple(out)
 
 
-_known_chunk = lru_cache(maxsize=65_536)(_chunk_terms)
+class _Chunks(dict[str, tuple[str, ...]]):
+    """The terms of ASCII chunks that were met lately; looking up a known one is cheap."""
+
+    def __missing__(self, chunk: str) -> tuple[str, ...]:
+        if len(chunk) > TERM_LIMIT:
+            return _chunk_terms(chunk)
+        if len(self) >= _MOST_CHUNKS:
+            self.clear()
+        found = self[chunk] = _chunk_terms(chunk.strip(_EDGES))
+        return found
+
+
+_MOST_CHUNKS = 131_072
+_CHUNKS = _Chunks()
 
 
 def _without_commas(number: re.Match[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # Thousandths of a token per character. Basis: the mean of OpenAI's o200k and Mistral's tekken vocabularies on
 # English, Thai and Chinese prose, Python and Markdown (November 2026). They put 4.3 to 4.9 characters of
@@ -44,11 +45,20 @@ def count_tokens(text: str) -> int:
 
 def token_weight(text: str) -> int:
     """The same in thousandths of a token; the weight of two texts together is the sum of theirs."""
+    return _known_weight(text) if len(text) <= _KEPT_TEXT else _weight(text)
+
+
+def _weight(text: str) -> int:
     weighed, total = _weigh(text, _CLASSES)
     if weighed < len(text):
         foreign, more = _weigh(text, _FOREIGN)
         total += more + (len(text) - weighed - foreign) * _OTHER
     return total
+
+
+#: What is found is weighed each time it is found.
+_KEPT_TEXT = 2000
+_known_weight = lru_cache(maxsize=8192)(_weight)
 
 
 def _weigh(text: str, classes: tuple[tuple[re.Pattern[str], int], ...]) -> tuple[int, int]:

@@ -19,6 +19,7 @@ README = "LAMINA.md"
 STATE_DIR = ".lamina"
 CONFIG_FILE = "lamina.toml"
 DATABASE = ".lamina/memory.db"
+_ID = f"{STATE_DIR}/workspace-id"
 WORKSPACE_VARIABLE = "LAMINA_WORKSPACE"
 
 _PROFILE_TEXT = """\
@@ -111,11 +112,19 @@ def workspace_id(root: Path, tenant: str) -> tuple[str, str]:
 
     Made on first use, for the tenant that comes first; it moves with the folder.
     """
-    name = f"{STATE_DIR}/workspace-id"
-    if stamp(root, name) is None:
+    if stamp(root, _ID) is None:
         with suppress(Conflict):
-            replace_file(root, name, f"{random_token(12)} {quoted(tenant)}\n".encode(), expected=None)
-    text = (read_file(root, name) or b"").decode("ascii", errors="replace")
+            replace_file(root, _ID, f"{random_token(12)} {quoted(tenant)}\n".encode(), expected=None)
+    return _identity(root)
+
+
+def known_tenant(root: Path) -> str:
+    """The tenant that a workspace was used by first, empty before it was."""
+    return _identity(root)[1]
+
+
+def _identity(root: Path) -> tuple[str, str]:
+    text = (read_file(root, _ID) or b"").decode("ascii", errors="replace")
     own, _, holder = text.strip().partition(" ")
     return own, holder
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from lamina.errors import Unavailable
-from lamina.workspace.files import ensure_folder, explained, flat_name
+from lamina.errors import Conflict, Unavailable
+from lamina.workspace.files import ensure_folder, explained, flat_name, read_file, replace_file
+
+#: How often a change is made again because somebody saved at that moment.
+_ATTEMPTS = 20
 
 LOCK_DIR = ".lamina/locks"
 JOB_LOCK_DIR = "memory/.locks"
@@ -48,3 +51,27 @@ def locked(root: Path, name: str, timeout_s: float = 10.0, folder: str = LOCK_DI
         yield
     finally:
         lock.release()
+
+
+def change_file(
+    root: Path, name: str, edit: Callable[[bytes | None], bytes], wait_s: float, check: Callable[[], None]
+) -> tuple[bytes | None, bytes] | None:
+    """Make a file what `edit` makes of it, under its lock; what it was and is, None where that is the same.
+
+    `edit` gets the file as it is at that moment, None where there is none, and once more if a person saves
+    just then; so it is a function of its argument and nothing else. `check` is asked right before a
+    replacement. Raises Conflict for a file that keeps changing.
+    """
+    with locked(root, name, wait_s):
+        for _ in range(_ATTEMPTS):
+            before = read_file(root, name)
+            after = edit(before)
+            if after == (before or b""):
+                return None
+            check()
+            try:
+                replace_file(root, name, after, expected=before)
+            except Conflict:
+                continue  # a person saved this very moment: the change is made to what they saved
+            return before, after
+    raise Conflict(f"{name} keeps changing.", code="file_changed", hint="Try again.", retryable=True)

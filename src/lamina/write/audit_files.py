@@ -7,20 +7,25 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from lamina.audit.chain import Sealer, audit_line, check_chain
+from lamina.audit.chain import Sealer, audit_line, check_chain, edited, foreign
 from lamina.audit.keys import Anchor
 from lamina.errors import Damaged, LaminaError
 from lamina.model import quoted, unquoted
 from lamina.model.audit import AuditRecord, AuditReport, Finding
 from lamina.storage.database import Database, Row, Transaction
+from lamina.storage.ledger import lane_of
 from lamina.storage.logs import AuditLog
+from lamina.storage.sealed_rows import SealedRows
 from lamina.storage.small_tables import Properties
 from lamina.workspace.files import append_lines, overwrite_lines, read_lines, read_tail, settle_lines
 from lamina.write.custody import ADOPTED
+from lamina.write.seals import ANEW, BEGUN, Counted, Told, check_seals
+from lamina.write.story import proof_of
 from lamina.write.unit_of_work import UnitOfWork
 
 _MARK = ',"mark":"'
@@ -35,6 +40,19 @@ RENEWED = "anchor_renewed"
 _LOST = {"missing": "was not there", "empty": "was empty", "torn": "was torn"}
 
 
+#: What an act says to whoever reads a report.
+_ACTS = {
+    ADOPTED: "on {day} another key took over after record {last}, with a new anchor;"
+    " what key {reason} had sealed is not checked",
+    RENEWED: "on {day} the anchor {why} and was made anew after record {last};"
+    " whether records had been cut off behind that one cannot be told",
+    BEGUN: "on {day} the whole story came under the seal after record {last}, as it was found ({reason});"
+    " what was changed in it before, beside the records themselves and the words, cannot be told",
+    ANEW: "on {day} everything was sealed anew after record {last}, as it was found, at its owner's word;"
+    " what was changed in it before cannot be told any more",
+}
+
+
 @dataclass(slots=True)
 class _Seen:
     """What a check must remember of a chain of any length: numbers, not records."""
@@ -44,6 +62,7 @@ class _Seen:
     by_run: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     foreign: dict[int, str] = field(default_factory=dict)  #: number to key, of what was sealed with another
     acts: list[AuditRecord] = field(default_factory=list)  #: those that say how far the rest can be trusted
+    counted: Counted | None = None  #: what the records add up to
 
     def each(self, records: Iterable[AuditRecord], sealer: Sealer) -> Iterator[AuditRecord]:
         for record in records:
@@ -52,8 +71,10 @@ class _Seen:
             self.by_run[record.run_id].add(record.seq)
             if record.key_id != sealer.key_id:
                 self.foreign[record.seq] = record.key_id
-            elif record.op in (RENEWED, ADOPTED) and sealer.intact(record):
+            elif record.op in _ACTS and sealer.intact(record):
                 self.acts.append(record)
+            if self.counted is not None:
+                self.counted.record(record)
             yield record
 
     def faults(self, records: Iterable[AuditRecord], sealer: Sealer) -> list[Finding]:
@@ -70,13 +91,8 @@ class _Seen:
         """What these acts say, in words."""
         for one in self.acts:
             last, day = one.seq - 1, f"{one.at:%Y-%m-%d}"
-            detail = (
-                f"on {day} another key took over after record {last}, with a new anchor;"
-                f" what key {one.reason} had sealed is not checked"
-                if one.op == ADOPTED
-                else f"on {day} the anchor {_LOST.get(one.reason, one.reason)} and was made anew after record"
-                f" {last}; whether records had been cut off behind that one cannot be told"
-            )
+            why = _LOST.get(one.reason, one.reason)
+            detail = _ACTS[one.op].format(day=day, last=last, reason=one.reason, why=why)
             yield Finding(what=one.op, seq=one.seq, detail=detail)
 
 
@@ -192,9 +208,12 @@ class Mirror:
     def renew_anchor(self, unit: UnitOfWork) -> None:
         """After the record: an anchor at the end of the chain; before the first record, one that says so."""
         with suppress(LaminaError, OSError):  # as in `follow`
-            if unit.lines:
+            if {line["op"] for _, line in unit.lines} & {RENEWED, ADOPTED}:
                 self._anchor.renew(*unit.head)
                 self._anchored = True
+            elif unit.lines:
+                if self._follows_anchor():
+                    self._anchor.drop(*unit.head)
             elif self._anchored:  # a new store, or a process that died after its record
                 self._anchor.begin(*self._database.read(lambda tx: AuditLog(tx).head()))
 
@@ -233,8 +252,50 @@ class Mirror:
             ]
         return newest, missing, sorted(by_run)
 
-    def verify(self, complete: bool) -> AuditReport:
-        """Check the chain, its anchor and its files; `complete` when every record must have its line."""
+    def verify_lane(self, lane: str, told: Told | None = None) -> AuditReport:
+        """Check the records, memories and steps of one lane alone; the cost follows what is in it."""
+        noted = self._read_anchor()
+
+        def work(transaction: Transaction) -> AuditReport:
+            rows, seen = SealedRows(transaction, lane), _Seen(counted=Counted(transaction, told))
+            located, ended = set[tuple[str, str]](), list[Row]()
+            acts = _Seen()
+            list(acts.each(rows.acts(), self._sealer))
+            adopted = {one.reason: one.seq for one in acts.acts if one.op == ADOPTED}
+            findings = list(self._check_anchor(transaction, noted))
+            for record in seen.each(rows.records(), self._sealer):
+                if record.op in ("purge", "erase"):
+                    ended.append((record.seq, record.op, record.memory_id, record.number))
+                if record.key_id != self._sealer.key_id:
+                    if record.seq > adopted.get(record.key_id, 0):
+                        findings.append(foreign(record))
+                elif not self._sealer.intact(record):
+                    findings.append(edited(record))
+            findings += self._check_words(rows.words(), _Ends(sorted(ended)), seen, located)
+            findings += self._check_story(seen, rows, located, lane)
+            return AuditReport(records=seen.count, findings=tuple(findings), notes=tuple(acts.notes()))
+
+        return self._database.read(work)
+
+    def prove(self, memory_id: str, now: datetime, told: Told | None = None) -> AuditReport:
+        """Check the lane that a memory is in; where nothing is found, a proof of its story comes along."""
+        proof = self._database.read(lambda tx: proof_of(tx, self._sealer, memory_id, now))
+        report = self.verify_lane(lane_of(memory_id), told)
+        return report if report.findings else replace(report, proof=proof)
+
+    def _check_story(
+        self, seen: _Seen, rows: SealedRows, located: set[tuple[str, str]], lane: str | None = None
+    ) -> Iterator[Finding]:
+        """What else the store says must be what was sealed, all of it and nothing more."""
+        if seen.counted is not None:
+            seen.counted.rows(rows)
+            yield from check_seals(seen.counted, self._sealer, located, lane)
+
+    def verify(self, complete: bool, told: Told | None = None) -> AuditReport:
+        """Check the chain, its anchor, its files and everything that it tells of.
+
+        `complete` when every record must have its line.
+        """
         # Both before the snapshot, or they could be ahead of it: others go on writing.
         noted = self._read_anchor()
         farthest = self._farthest_line() if noted is None else 0
@@ -244,10 +305,13 @@ class Mirror:
         ]
 
         def work(transaction: Transaction) -> AuditReport:
-            seen = _Seen()
+            seen, located = _Seen(counted=Counted(transaction, told)), set[tuple[str, str]]()
             findings = seen.faults(AuditLog(transaction).after(-(2**62)), self._sealer)
             findings += self._check_anchor(transaction, noted, farthest)
-            findings += self._check_words(transaction, seen)
+            ends = _Ends(AuditLog(transaction).ends())
+            findings += self._check_words(AuditLog(transaction).words(), ends, seen, located)
+            findings += _unfounded(transaction, located)
+            findings += self._check_story(seen, SealedRows(transaction), located)
             if self._root is not None:
                 # A line beyond this may still be on its way from the process that made the record.
                 mirrored = Properties(transaction).number("mirrored_seq") if complete else 0
@@ -256,20 +320,19 @@ class Mirror:
 
         return self._database.read(work)
 
-    def _check_words(self, transaction: Transaction, seen: _Seen) -> Iterator[Finding]:
-        """What the memories and their history say must be what was sealed."""
-        audit, seal = AuditLog(transaction), self._sealer.fingerprint
-        ends = _Ends(audit.ends())
-        for seq, memory_id, number, old_hash, new_hash, old, new in audit.words():
+    def _check_words(
+        self, words: Iterable[Row], ends: _Ends, seen: _Seen, located: set[tuple[str, str]]
+    ) -> Iterator[Finding]:
+        """What the history says must be what was sealed."""
+        seal = self._sealer.fingerprint
+        for seq, memory_id, number, old_hash, new_hash, old, new in words:
             if seq in seen.foreign:
                 continue  # nothing of it can be checked, which is said already
             if missing := ends.missing(seq, memory_id, number):
                 old_hash, new_hash = None, None if missing == "all" else new_hash
             if (seal(old), seal(new)) != (old_hash, new_hash):
+                located.add((lane_of(memory_id), "history"))
                 yield Finding(what="edited", seq=seq, detail="the history has other words than were sealed")
-        for memory_id in audit.unfounded():
-            detail = f"{memory_id} does not say what was recorded of it"
-            yield Finding(what="edited", seq=None, detail=detail)
 
     def _read_anchor(self) -> tuple[int, str] | Finding | None:
         try:
@@ -381,6 +444,14 @@ class Mirror:
                     line = None
                 genuine = mark == f'{self._sealer.mark(body + "}")}"}}'
                 yield (line, genuine) if isinstance(line, dict) else ({}, False)
+
+
+def _unfounded(transaction: Transaction, located: set[tuple[str, str]]) -> Iterator[Finding]:
+    """Memories that say something else than was recorded of them, or were never recorded."""
+    for memory_id in AuditLog(transaction).unfounded():
+        located.add((lane_of(memory_id), "memory"))
+        detail = f"{memory_id} does not say what was recorded of it"
+        yield Finding(what="edited", seq=None, detail=detail)
 
 
 def _file(run_id: str) -> str:

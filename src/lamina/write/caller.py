@@ -27,7 +27,8 @@ class Caller:
     def __init__(self, store: Store, scope: Scope) -> None:
         for name in (scope.user, scope.agent, scope.session, scope.run, scope.project):
             check_name(name or "")
-        seen = replace(scope, reach=store.ruleset.categories.reach(scope))
+        lists = store.ruleset.categories
+        seen = replace(scope, reach=lists.reach(scope), project_reach=lists.project_reach(scope))
         object.__setattr__(self, "scope", seen)
         object.__setattr__(self, "store", store.seen_by(seen))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -65,7 +65,7 @@ def commit_remember(unit: UnitOfWork, draft: Draft, passed: tuple[str, ...]) -> 
     if identity in ("turn", "episode"):  # the same words twice are two turns
         identity = f"{identity}:{new.tick:012}"
     existing = standing(unit, shelf.number, identity)
-    if existing is not None and not draft.scope.sees(existing.topic):
+    if existing is not None and not draft.scope.sees(existing.topic, existing.space):
         return commit_denial(unit, draft, out_of_reach())
     outcome = reconcile(new, existing, unit.ruleset.policy)
     if isinstance(outcome, New | Supersede) and (objection := kept_out(unit, draft)) is not None:
@@ -96,11 +96,13 @@ def commit_remember(unit: UnitOfWork, draft: Draft, passed: tuple[str, ...]) -> 
 
 def _hidden(unit: UnitOfWork, draft: Draft) -> tuple[str, ...]:
     """Where a session's value is hidden by the profile's, that is said when it is written."""
+    if draft.key is None or draft.space is not Space.SESSION or draft.place:
+        return ()
     profile = unit.text_index.shelf(unit.scope.shelf(Space.USER) or "")
-    if draft.key is None or draft.space is not Space.SESSION or draft.place or profile is None:
+    if profile is None:
         return ()
     above = standing(unit, profile[0], f"key:{draft.key}")
-    if above is None or above.text == draft.text or not draft.scope.sees(above.topic):
+    if above is None or above.text == draft.text or not draft.scope.sees(above.topic, above.space):
         return ()
     return (f"The profile's value for {draft.key} stays in force: {above.id}.",)
 
@@ -380,7 +382,7 @@ def commit_revise(
     shelf, _, kept = unit.memories.place(old.id)
     identity = kept if _placed(kept) else identity_of(old.key, old.kind, text)
     twin = None if identity == kept else standing(unit, shelf, identity)
-    if twin is not None and not draft.scope.sees(twin.topic):
+    if twin is not None and not draft.scope.sees(twin.topic, twin.space):
         return refused(unit, draft, old, out_of_reach())
     if twin is not None:
         raise Conflict(f"{twin.id} says that already.", code="duplicate", hint="Forget one of the two.")
@@ -447,6 +449,16 @@ def commit_succession(
     memory = store(unit, new, identity, Supersede(ended, "recency"), decision)
     unit.wrote(memory)
     return done("superseded", memory, acknowledgement("superseded", draft.text))
+
+
+def replace_too(unit: UnitOfWork, done: Receipt, others: Sequence[str], until: datetime | None) -> Receipt:
+    """The successor of one statement is that of others, too, as far as its caller may change them."""
+    new = readable(unit, done.ids[0], State.ACTIVE)
+    for one in others:
+        old = readable(unit, one, State.ACTIVE)
+        if forbidden(unit, old) is None:
+            _retire(unit, replace(old, valid_until=until or unit.now), new, "recency")
+    return done
 
 
 def commit_pin(unit: UnitOfWork, memory_id: str, pinned: bool, reason: str | None) -> Receipt:

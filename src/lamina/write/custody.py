@@ -8,6 +8,7 @@ from lamina.errors import ConfigError
 from lamina.storage.database import Database, Transaction
 from lamina.storage.logs import AuditLog
 from lamina.storage.small_tables import Properties
+from lamina.write.seals import ANEW, BEGUN, seal_store, under_seal
 from lamina.write.unit_of_work import UnitOfWork
 
 #: The act by which a store went on with another key, and the property that holds the fingerprint in use.
@@ -44,14 +45,27 @@ def check_key(transaction: Transaction, sealer: Sealer) -> None:
         )
 
 
-def claim_key(unit: UnitOfWork, *, adopt: bool) -> None:
-    """Make our key the one of this store: a new one, one from before stores knew theirs, or one to adopt."""
+def in_custody(transaction: Transaction, sealer: Sealer) -> bool:
+    """Whether our key is known to be the one of this store, and its story is under the seal."""
+    ours = Properties(transaction).get(_PROPERTY) == sealer.key_id
+    return ours and under_seal(transaction, sealer)
+
+
+def claim_key(unit: UnitOfWork, *, adopt: bool, anew: bool = False) -> None:
+    """Make our key the one of this store: a new one, one from before stores knew theirs, or one to adopt.
+
+    The story comes under the seal with it, where it is not; with `anew` it is taken as it is found.
+    """
     transaction, sealer = unit.transaction, unit.ruleset.sealer
     if not adopt:
         check_key(transaction, sealer)
     known = _sealing(transaction, sealer)
     if known not in (None, sealer.key_id):
-        unit.record_act(ADOPTED, "audit", known)
+        seal_store(unit, ADOPTED, known)
+    elif anew:
+        seal_store(unit, ANEW, "owner")
+    elif not under_seal(transaction, sealer):
+        seal_store(unit, BEGUN)
     if Properties(transaction).get(_PROPERTY) != sealer.key_id:
         Properties(transaction).set(_PROPERTY, sealer.key_id)
 

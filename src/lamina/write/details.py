@@ -118,7 +118,7 @@ def fraction(value: Any, what: str) -> float:
     return float(value)
 
 
-def _tags(values: Any) -> tuple[str, ...]:
+def checked_tags(values: Any) -> tuple[str, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InvalidInput("Tags must be a list of texts.", code="tags_invalid")
     tags = tuple(well_formed(tag, "tag", 128) for tag in values)
@@ -158,7 +158,7 @@ def draft_of(scope: Scope, text: str, details: Details, now: datetime, limit: in
         kind=_file_kind(kind) if key else kind,
         key=key,
         category=_short(given.get("category"), "category", 128),
-        tags=_tags(given.get("tags", ())),
+        tags=checked_tags(given.get("tags", ())),
         importance=weight.value,
         importance_reason=weight.reasons,
         priority=whole_number(given.get("priority", 50), "priority", 0, 100),

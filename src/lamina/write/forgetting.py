@@ -154,7 +154,7 @@ def commit_restore(unit: UnitOfWork, memory_id: str, reason: str | None = None) 
         raise NotFound(f"{memory_id} could be restored until {old.purge_at:%Y-%m-%d}.", code="undo_expired")
     shelf, _, identity = unit.memories.place(old.id)
     successor = standing(unit, shelf, identity)
-    if successor is not None and not unit.scope.sees(successor.topic):
+    if successor is not None and not unit.scope.sees(successor.topic, successor.space):
         return refused(unit, again(unit, old), old, out_of_reach())
     if (objection := kept_out(unit, said)) is not None:
         return refused(unit, said, old, objection)

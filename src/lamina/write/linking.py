@@ -10,16 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.model import Memory
-from lamina.ranking.lexical import ranked
+from lamina.ranking.lexical import summed, weighed
 from lamina.retrieval.meaning import meant, meant_by
 from lamina.similarity.compare import text_similarity
-from lamina.storage.memories import micros
+from lamina.similarity.renewal import renews
+from lamina.storage.relations import Relations
 from lamina.storage.text_index import TextIndex
 from lamina.storage.vectors import Vectors
 from lamina.text.normalise import language_of
 from lamina.text.terms import query_terms
 from lamina.write.unit_of_work import UnitOfWork
 
+#: What an edge says that was found: about the same thing, or another value of it.
+RELATED, RENEWS = "related_to", "renews"
 #: Of the nearest, so many times as many as may be linked are looked at: another language has another scale.
 _POOL = 4
 #: How many words of a text find others that are like it.
@@ -52,22 +55,23 @@ class Linking:
         slots = sorted({slot for found in near.values() for slot, _ in found})
         rows = seen.all("neighbours_at", shelf=shelf, slots=slots) if slots else []
         beside = {slot: (memory_id, meant(key, text)) for slot, memory_id, key, text in rows}
-        edges: list[dict[str, object]] = []
+        edges: list[tuple[str, str, str, float]] = []
         for slot, memory in sorted(new.items()):
             text = meant_by(memory)
             scored = [
-                (close(text, beside[at][1], score), beside[at][0])
+                (close(text, beside[at][1], score), *beside[at])
                 for at, score in near.get(slot, ())
                 if at in beside
             ]
             kept = sorted((one for one in scored if one[0] >= self.least), key=lambda one: (-one[0], one[1]))
             edges += [
-                {"from_id": memory.id, "to_id": other, "strength": strength, "at": micros(unit.now)}
-                for strength, other in kept[: self.most]
+                (memory.id, other, RENEWS if renews(text, said) else RELATED, strength)
+                for strength, other, said in kept[: self.most]
             ]
         if edges:
-            seen.many("add_relation", edges)
-            seen.run("note_linked", name=name)
+            relations, anew = Relations(seen), any(one.revision > 1 for one in new.values())
+            relations.find(edges, unit.now, anew=anew)
+            relations.note_linked(name)
 
     def _by_meaning(
         self, unit: UnitOfWork, shelf: int, new: Mapping[int, Memory], vectors: Mapping[int, Vector]
@@ -89,11 +93,20 @@ class Linking:
     def _by_words(self, unit: UnitOfWork, name: str, new: Mapping[int, Memory]) -> tuple[Near, Close]:
         text_index = TextIndex(unit.transaction)
         shelves, near = text_index.shelves([name]), Near()
-        for slot, memory in new.items() if shelves else ():
-            asked = dict.fromkeys(query_terms(meant_by(memory))[:_TERMS], 1.0)
-            scores = ranked(text_index.blocks([shelves[0].number], list(asked)), shelves, asked).score[:slot]
+        if not shelves:
+            return near, _by_terms
+        said = {slot: query_terms(meant_by(memory))[:_TERMS] for slot, memory in new.items()}
+        every = dict.fromkeys((term for some in said.values() for term in some), 1.0)
+        known = weighed(text_index.blocks(shelves, list(every)), shelves, every)
+        for slot, some_terms in said.items():
+            mine = {term: known[term] for term in sorted(some_terms) if term in known}
+            scores = summed(mine, shelves, {}).score[:slot]
             some = np.flatnonzero(scores)
             best = some[np.lexsort((some, -scores[some]))[: _POOL * self.most]]
             near[slot] = [(int(at), float(scores[at])) for at in best]
 
-        return near, lambda one, other, _: text_similarity(one, other)
+        return near, _by_terms
+
+
+def _by_terms(one: str, other: str, _: float) -> float:
+    return text_similarity(one, other)

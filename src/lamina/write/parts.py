@@ -37,6 +37,7 @@ class Parts:
     open_writer: Callable[[], Any] = lambda: None  #: the language model that jobs may ask, if any
     adopt: bool = False  #: take the files over from another workspace on the same store
     adopt_key: bool = False  #: go on with this key where another sealed the store
+    reseal: bool = False  #: take everything as it is found and seal it anew
 
 
 class Who(TypedDict, total=False):

@@ -53,7 +53,7 @@ def commit_promote(unit: UnitOfWork, memory_id: str, target: Space, reason: str)
     identity = re.sub("^heard:", "key:", unit.memories.place(old.id)[2])
     new = _moved(unit, old, target, reason)
     there = standing(unit, shelf.number, identity)
-    if there is not None and not unit.scope.sees(there.topic):
+    if not all(unit.scope.sees(one.topic, target) for one in (new, there) if one is not None):
         return deny_promotion(unit, (old.id, old.shelf), (old.space, target), "category_disallowed")
     match outcome := reconcile(new, there, unit.ruleset.policy):
         case Lose(winner, rule):

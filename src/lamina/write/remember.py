@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Unpack
 
 from lamina.errors import InvalidInput
-from lamina.model import Receipt
+from lamina.model import Outcome, Receipt
 from lamina.text.normalise import well_formed
 from lamina.write.caller import Caller
 from lamina.write.details import Details, draft_of
@@ -23,24 +23,29 @@ def remember(caller: Caller, text: str, **details: Unpack[Details]) -> Receipt:
 
 
 def remember_many(caller: Caller, items: Iterable[Mapping[str, Any]]) -> list[Receipt]:
-    """Remember many things in order, stored in batches, each whole or not at all; a receipt each."""
+    """Remember many things in order, stored in batches, each whole or not at all; a receipt each.
+
+    An item that is none, such as one without a text, is refused by its receipt, and the others are stored.
+    """
     receipts: list[Receipt] = []
     remaining = iter(items)
     while batch := list(islice(remaining, BATCH)):
-        receipts += caller.store.carry_out_all(
-            [_item(caller, number, one) for number, one in enumerate(batch, len(receipts))]
-        )
+        asked = [_item(caller, number, one) for number, one in enumerate(batch, len(receipts))]
+        done = iter(caller.store.carry_out_all([one for one in asked if isinstance(one, Request)]))
+        receipts += [next(done) if isinstance(one, Request) else one for one in asked]
     return receipts
 
 
-def _item(caller: Caller, number: int, item: Mapping[str, Any]) -> Request:
+def _item(caller: Caller, number: int, item: Mapping[str, Any]) -> Request | Receipt:
+    """The request that an item is, or the receipt of one that is none."""
     try:
         details: Any = {name: value for name, value in item.items() if name != "text"}
         return _asked(caller, item["text"], details)
     except (InvalidInput, KeyError, AttributeError, TypeError) as error:
         if not isinstance(error, InvalidInput):
             error = InvalidInput('It is no {"text": …}.', code="item_invalid")
-        raise InvalidInput(f"Item {number}: {error.message}", code=error.code, hint=error.hint) from None
+        told = tuple(one for one in (f"Item {number}: {error.message}", error.hint) if one)
+        return Receipt(decision=Outcome.DENIED, code=error.code, warnings=told)
 
 
 def _asked(caller: Caller, text: str, details: Details) -> Request:

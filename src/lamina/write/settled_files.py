@@ -11,18 +11,18 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from lamina.errors import Conflict, LaminaError
+from lamina.errors import LaminaError
 from lamina.model import Memory
 from lamina.similarity.repeats import Telling, statements, telling_of
 from lamina.text.decision_entries import Decision, DecisionFile
 from lamina.text.sealed_page import sealed, unsealed
-from lamina.workspace.files import files_in, read_file, replace_file
-from lamina.workspace.locks import locked
+from lamina.workspace.files import files_in, read_file
+from lamina.workspace.locks import change_file
 
 _log = logging.getLogger("lamina.engine")
 _FOLDERS = ("memory", "memory/recent", "memory/projects", "memory/archive", "second-brain/summaries")
 _MOSTLY = 0.6  #: of the terms of a line or of a statement; from there on one tells the other
-_ATTEMPTS, _WAIT_S = 20, 5.0
+_WAIT_S = 5.0
 _ITEM = re.compile(r"\s*- ")
 
 
@@ -34,10 +34,14 @@ def take_out(root: Path, gone: Sequence[Memory]) -> list[str]:
         ids = _made_of(files.values(), gone)
         told = [telling_of(part) for one in gone for part in statements(one.text)]
         told = [one for one in told if len(one.terms) > 1]
+
+        def edited(data: bytes | None) -> bytes:
+            return _without(data or b"", ids, told)
+
         return [
             name
             for name, data in files.items()
-            if _without(data, ids, told) != data and _edit(root, name, ids, told)
+            if edited(data) != data and change_file(root, name, edited, _WAIT_S, lambda: None)
         ]
     except (LaminaError, OSError) as error:  # what was forgotten is forgotten; a file can be mended by hand
         _log.warning("Files of jobs could not follow what was forgotten: %s", error)
@@ -54,20 +58,6 @@ def _made_of(files: Iterable[bytes], gone: Sequence[Memory]) -> frozenset[str]:
 
 def _is_from(decision: Decision, path: str | None, place: str) -> bool:
     return place in decision.message_range.split("..") and path in (None, decision.session_path)
-
-
-def _edit(root: Path, name: str, ids: frozenset[str], told: Sequence[Telling]) -> bool:
-    with locked(root, name, _WAIT_S):
-        for _ in range(_ATTEMPTS):
-            before = read_file(root, name) or b""
-            if (after := _without(before, ids, told)) == before:
-                return False
-            try:
-                replace_file(root, name, after, expected=before)
-            except Conflict:
-                continue  # a person saved this very moment
-            return True
-    return False
 
 
 def _without(data: bytes, ids: frozenset[str], told: Sequence[Telling]) -> bytes:

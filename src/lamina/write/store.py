@@ -12,7 +12,7 @@ from typing import Any, TypeVar, Unpack
 
 from lamina.audit.telemetry import span
 from lamina.documents.index import Library
-from lamina.model import Decision, Draft, Receipt, Role, Scope, Space, canonical
+from lamina.model import Decision, Draft, Receipt, Role, Scope, Space, canonical, checked_name, quoted
 from lamina.model.audit import AuditReport
 from lamina.policy.gates import decide
 from lamina.ranking.rerank import Reranker
@@ -23,7 +23,7 @@ from lamina.storage.database import Database, ReachedDatabase, Transaction
 from lamina.storage.small_tables import Properties
 from lamina.write.aftermath import Aftermath
 from lamina.write.allowance import load_allowed
-from lamina.write.custody import claim_key
+from lamina.write.custody import claim_key, in_custody
 from lamina.write.entry_files import FileProblem
 from lamina.write.guardrails import Guardrails, accept, load_guardrails, policy_problem
 from lamina.write.homes import Homes
@@ -61,6 +61,7 @@ class Store:
         self.database: Database = parts.database
         self.embedder = parts.embedder
         self.reranker: Reranker | None = None  #: a program may put a cross-encoder here
+        self.progress: Callable[[int], None] | None = None  #: who is told how far long work is
         self.open_writer = parts.open_writer
         self.root = parts.root
         self.aftermath = Aftermath(parts)
@@ -71,6 +72,7 @@ class Store:
         self.met_unread = False  #: whether a question met texts without a vector, which get theirs at the end
         self._writes = 0
         self._config_folder = parts.home
+        self._take_custody(parts)
         self._homes = Homes(parts.database, parts.ruleset, parts.config)
         if parts.root is not None:
             owner = self._homes.move_in(parts.root, parts.adopt, self.now())
@@ -78,23 +80,38 @@ class Store:
                 self.library = parts.library(
                     parts.root, owner, parts.database, parts.config, parts.ruleset.encoder
                 )
-        self._start(parts.adopt_key)
+        self._start()
 
-    def _start(self, adopt_key: bool) -> None:
-        why = self.mirror.why_lost()
+    def _take_custody(self, parts: Parts) -> None:
+        """Before anything else is written: our key seals the store, and its story is under the seal."""
+        why, sealer = self.mirror.why_lost(), self.ruleset.sealer
 
         def work(unit: UnitOfWork) -> None:
-            claim_key(unit, adopt=adopt_key)
+            claim_key(unit, adopt=parts.adopt_key, anew=parts.reseal)
             self.mirror.tell_renewal(unit, why)
+
+        if (
+            why
+            or parts.adopt_key
+            or parts.reseal
+            or not self.database.read(lambda tx: in_custody(tx, sealer))
+        ):
+            _, unit = self.write(self._system, self.now(), work)
+            self.mirror.renew_anchor(unit)
+
+    @property
+    def _system(self) -> Scope:
+        return Scope(tenant=self.config.tenant, user=self.config.owner, role=Role.SYSTEM)
+
+    def _start(self) -> None:
+        def work(unit: UnitOfWork) -> None:
             keep_current(unit.transaction, self.ruleset.encoder)
             Properties(unit.transaction).set(self.ruleset.policy_name, canonical(self.ruleset.snapshot))
             forget_old_responses(unit, self.config.idempotency_hours)
             drop_answers(unit.transaction, unit.clock - timedelta(days=self.config.answer_days))
             load_allowed(unit.transaction, self.ruleset)
 
-        system = Scope(tenant=self.config.tenant, user=self.config.owner, role=Role.SYSTEM)
-        _, unit = self.write(system, self.now(), work)
-        self.mirror.renew_anchor(unit)
+        self.write(self._system, self.now(), work)
         self.mirror.catch_up()
         embed_some(self.database, self.ruleset.encoder, _AT_START)
         if self.aftermath.learnings is not None:
@@ -111,6 +128,11 @@ class Store:
     def apply_reads(self) -> int:
         """Write what was found since the last time; how many memories it was."""
         return self.reads.store(self.database)
+
+    def flush(self) -> None:
+        """Write what readings left behind: what was found, and the receipts of answers."""
+        self.reads.store(self.database)
+        self.answers.store(self.database)
 
     def count_now(self) -> None:
         """Put what waits to be counted into the store."""
@@ -137,10 +159,10 @@ class Store:
 
     def seen_by(self, scope: Scope) -> Store:
         """This store as a caller may read through it: what is outside its allowlist is in no answer."""
-        if scope.reach is None:
+        if not scope.is_limited:
             return self
         view = copy(self)
-        view.database = ReachedDatabase(self.database, scope.reach_mark)
+        view.database = ReachedDatabase(self.database, scope.reach_marks)
         return view
 
     # Changing.
@@ -249,10 +271,18 @@ class Store:
         """Put POLICY.md as it is now in force."""
         return self.act(scope, lambda unit: accept(unit, scope, self._config_folder))
 
-    def verify_audit(self) -> AuditReport:
-        """Check every record of the chain, its anchor and its files."""
+    def verify_audit(self, user: str = "", memory: str = "") -> AuditReport:
+        """Check every record of the chain, its anchor, its files and everything that they tell of.
+
+        With a user, what is theirs alone; with a memory, that of whoever has it, and where nothing is found,
+        a proof of its story. `progress` is told now and then how many rows were looked at.
+        """
+        if memory:
+            return self.mirror.prove(memory, self.now(), self.progress)
+        if user:
+            return self.mirror.verify_lane(f"user:{quoted(checked_name('user', user))}", self.progress)
         inside = self.root is not None and self.database.url.startswith(f"sqlite:///{self.root}/")
-        return self.mirror.verify(complete=inside)
+        return self.mirror.verify(inside, self.progress)
 
     # Reading.
 

@@ -119,9 +119,9 @@ class Answered:
 class Reads:
     """Which memories were found since the counts were last written, how often and when last.
 
-    A reading adds to this and to nothing else; `Store.apply_reads` writes it, at the close of the store, in
-    every refresh of the decay, and whenever the scheduler likes. A process that is killed loses what is in
-    here.
+    A reading adds to this and to nothing else; `Store.apply_reads` writes it: a server every few seconds, and
+    everybody at the close of the store. Never with a write: then one person's order would depend on how much
+    others read. A process that is killed loses what is in here.
     """
 
     _seen: dict[str, tuple[int, datetime]] = field(default_factory=dict)
@@ -133,10 +133,13 @@ class Reads:
                 if one in self._seen or len(self._seen) < _MOST:
                     self._seen[one] = (self._seen.get(one, (0, at))[0] + 1, at)
 
-    def store(self, database: Database) -> int:
-        """Write what was found since the last time; how many memories it was."""
+    def put(self, transaction: Transaction) -> int:
+        """Put what waits into the store; how many memories it was."""
         with self._mutex:
             seen, self._seen = self._seen, {}
-        if seen:
-            database.write(lambda tx: LayerRows(tx).note(seen, EPISODE_RENEWED))
+        LayerRows(transaction).note(seen, EPISODE_RENEWED)
         return len(seen)
+
+    def store(self, database: Database) -> int:
+        """The same in a transaction of its own, if anything waits."""
+        return database.write(self.put) if self._seen else 0

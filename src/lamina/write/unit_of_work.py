@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -22,6 +23,7 @@ from lamina.model import (
 from lamina.model.audit import AuditRecord
 from lamina.retrieval.meaning import meant_by, vectors_of
 from lamina.storage.database import Transaction
+from lamina.storage.ledger import lane_of
 from lamina.storage.logs import (
     AuditLog,
     Changes,
@@ -91,10 +93,12 @@ class UnitOfWork:
     traced: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  #: shelf, event
     shelves: dict[str, Shelf] = field(default_factory=dict)  #: those whose clock this change moved
     head: tuple[int, str] = (0, "")
+    last_event: int = 0
     unlearnt: dict[int, dict[int, str]] = field(default_factory=dict)  #: shelf, slot, what has no vector yet
     unlinked: dict[int, dict[int, Memory]] = field(default_factory=dict)  #: the same, what has no edges yet
     filed: bool = False  #: whether a file of something learnt has to follow
     closeness: dict[str, float] = field(default_factory=dict)  #: of what was merged into a memory, by its id
+    known: dict[str, Shelf] = field(default_factory=dict)  #: every shelf met in this transaction
     looked_up: dict[tuple[str, ...], Any] = field(default_factory=dict)  #: what was found out about a draft
     _told: list[tuple[str, dict[str, Any]]] | None = None  #: the events, once they are kept
     _now: datetime | None = None
@@ -106,7 +110,8 @@ class UnitOfWork:
         Clocks differ between machines and are set back; the order of what happened does not change for that.
         """
         if self._now is None:
-            seq, sealed, latest = AuditLog(self.transaction).newest()
+            lane = lane_of(self.scope.shelf(Space.USER) or "")
+            seq, sealed, latest, self.last_event = AuditLog(self.transaction).newest(lane)
             self.head = (seq, sealed)
             self._now = self.clock if latest is None else max(self.clock, latest)
         return self._now
@@ -122,7 +127,9 @@ class UnitOfWork:
     def after(self, before: UnitOfWork) -> None:
         """Go on where another change of the same transaction ended."""
         self.head, self._now = before.head, max(self.clock, before.now)
+        self.last_event = before.last_event
         self.unlearnt, self.unlinked = before.unlearnt, before.unlinked
+        self.known = before.known
 
     @property
     def forgotten_turns(self) -> list[Memory]:
@@ -140,7 +147,7 @@ class UnitOfWork:
     @property
     def seen(self) -> Transaction:
         """The store as the caller may read it."""
-        return self.transaction.narrowed(self.scope.reach_mark)
+        return self.transaction.narrowed(*self.scope.reach_marks)
 
     @property
     def text_index(self) -> TextIndex:
@@ -154,6 +161,8 @@ class UnitOfWork:
         """A shelf to write to; the first write to it begins its first phase."""
         if (known := self.shelves.get(name)) is not None:
             return known
+        if (known := self.known.get(name)) is not None:
+            return self._opened(known)
         number, phase = self.text_index.open_shelf(name)
         current = Phases(self.transaction).get(number, phase) if phase else None
         if current is None:
@@ -175,7 +184,7 @@ class UnitOfWork:
         return self._opened(Shelf(name, number, phase))
 
     def _opened(self, shelf: Shelf) -> Shelf:
-        self.shelves[shelf.name] = shelf
+        self.shelves[shelf.name] = self.known[shelf.name] = shelf
         return shelf
 
     def tick(self, shelf: str) -> int:
@@ -220,6 +229,18 @@ class UnitOfWork:
         record = self._sealed(audit or _AUDIT_OP[op], scope, reason, subject, (old, new))
         told = decision.get("reason") or reason
         self.lines.append((record.run_id, audit_line(record, old, new, told)))
+
+    def relive(self, memory: Memory, steps: Sequence[HistoryEntry]) -> None:
+        """The life that a memory had before it was restored, step by step as it was told; the audit says of
+        each that it was restored, when and by whom."""
+        for step in steps:
+            number = History(self.transaction).add(step)
+            subject, values = (memory.id, number, memory.key), (step.old_text, step.new_text)
+            record = self._sealed(_AUDIT_OP[step.op], memory.shelf, "restored", subject, values)
+            self.lines.append((record.run_id, audit_line(record, *values, "restored")))
+        changed = (memory.id, memory.shelf)
+        Changes(self.transaction).add(self.scope.thread, _CHANGE[HistoryOp.ADD], changed, micros(self.now))
+        self.done.append((HistoryOp.ADD, memory))
 
     def record_refusal(self, shelf: str, code: str, text: str) -> None:
         """A refusal in the audit: its code and a keyed hash of what was refused, never the text."""
@@ -271,7 +292,8 @@ class UnitOfWork:
             (shelf, {k: name if k in ("policy_snapshot", "policy") else v for k, v in event.items()})
             for shelf, event in self._told
         ]
-        Events(self.transaction).add(rows, micros(self.now))
+        at = micros(self.now)  # which also finds out how far the events are
+        self.last_event = Events(self.transaction).add(rows, at, self.last_event)
 
     def index(self, shelf: int, memory: Memory) -> int:
         """Put a memory's words and meaning into the index; returns its slot."""

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from lamina_encoder import quick
 from lamina_encoder.pieces import PIECES_VERSION, Pieces
 
 #: Files of a model.
@@ -35,7 +36,7 @@ HEADER, PIECES, SIMPLIFIED, ROWS, MATRICES, NUMBERS = (
 FORMAT = 1
 
 #: Pieces of a batch that are computed together; more would need more memory and is not faster.
-_TOGETHER = 2048
+_TOGETHER = 256
 
 _NORM = 2.0**14  # steps per unit where a layer is brought to even size
 _NORM_LARGEST = 2.0**21
@@ -49,7 +50,11 @@ BEND_STEPS = 256  #: entries of the table of the bend (GELU) per unit
 BEND_REACH = 8  #: beyond which the bend is straight
 _SUM_BITS = 26
 
+#: Steps per unit of what a text is halfway through the model.
+MIDWAY_STEPS = 64
+
 Vectors = NDArray[np.float32]
+Wholes = NDArray[np.int64]
 Floats = NDArray[np.float32]
 Wide = NDArray[np.float64]
 
@@ -113,6 +118,7 @@ class ReadingEncoder:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or Path(__file__).parent / "reading"
+        self._read = 0  #: texts so far
 
     @cached_property
     def header(self) -> dict[str, Any]:
@@ -141,7 +147,14 @@ class ReadingEncoder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """A vector of length one for each text (its beginning, if it is long); zeros without any piece."""
+        return self.read(texts)[0]
+
+    def read(self, texts: Sequence[str]) -> tuple[Vectors, Wholes]:
+        """The vectors, and what the model makes of each text halfway: there it still says how something is
+        said, which the last layer gives up for what it is about. Whole numbers, `MIDWAY_STEPS` to a unit.
+        """
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        midway = np.zeros((len(texts), int(self.header["width"])), dtype=np.int64)
         alike: dict[int, list[tuple[int, list[int]]]] = defaultdict(list)
         longest = int(self.header["longest"])
         for number, text in enumerate(texts):
@@ -153,9 +166,12 @@ class ReadingEncoder:
                 size = max(1, _TOGETHER // length)
                 for at in range(0, len(group), size):
                     part = group[at : at + size]
-                    states = self._states(np.array([rows for _, rows in part]))
-                    out[[number for number, _ in part]] = self._directions(states)
-        return out
+                    halfway, states = self._states(np.array([rows for _, rows in part]))
+                    places = [number for number, _ in part]
+                    out[places] = self._directions(states)
+                    sums = np.rint(halfway.astype(np.float64) * _POOL).sum(axis=1).astype(np.int64)
+                    midway[places] = sums // int(length * _POOL / MIDWAY_STEPS)
+        return out, midway
 
     def known_share(self, text: str) -> float:
         """How many of the text's pieces the model knows, of all: what its vector can be trusted by."""
@@ -190,17 +206,23 @@ class ReadingEncoder:
     def _model(self) -> _Model:
         return _Model(self.folder, self.header)
 
-    def _states(self, rows: NDArray[np.int64]) -> Floats:
-        """What the last layer says of each piece of texts of equal length."""
+    def _states(self, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """What the layer in the middle and the last one say of each piece of texts of equal length."""
         model = self._model
-        count, length = rows.shape
         first = self._rows[rows].astype(np.float32) * model.row_worth[rows][..., None]
-        state = model.first_norm((first + model.places[:length]).reshape(count * length, -1))
-        for layer in model.layers:
-            mixed = _attended(layer.mix(state).reshape(count, length, -1), model.heads, model.shares)
-            state = layer.out_norm(layer.out(mixed.reshape(count * length, -1)) + state)
-            state = layer.down_norm(layer.down(_bent(layer.up(state), model.bend)) + state)
-        return state.reshape(count, length, -1)
+        first += model.places[: rows.shape[1]]
+        self._read += len(rows)
+        layers = model.layers  # of a thread that is not done with them when another opens the quick way
+        if self._read > quick.AFTER and self._quick is not None:
+            return self._quick(first)
+        return model.run(first, layers)
+
+    @cached_property
+    def _quick(self) -> quick.Run | None:
+        found = quick.opened(self.folder, self._model.run, int(self.header["width"]))
+        if found is not None:
+            self._model.layers = []  # 35 MB that nobody needs any more
+        return found
 
     def _directions(self, states: Floats) -> Vectors:
         """The mean of the states, in the order of what tells most, with length one."""
@@ -237,6 +259,18 @@ class _Model:
             raise ModelError(f"The weights in {folder} have the wrong size.") from error
         if (self._at_matrix, self._at_number) != (len(self._matrices), len(self._numbers)):
             raise ModelError(f"The weights in {folder} have the wrong size.")
+
+    def run(self, first: Floats, layers: Sequence[Layer] | None = None) -> tuple[Floats, Floats]:
+        """What the middle layer and the last one say, over rows and places of texts of equal length."""
+        count, length, _ = first.shape
+        layers = self.layers if layers is None else layers
+        halfway = state = self.first_norm(first.reshape(count * length, -1))
+        for number, layer in enumerate(layers):
+            mixed = _attended(layer.mix(state).reshape(count, length, -1), self.heads, self.shares)
+            state = layer.out_norm(layer.out(mixed.reshape(count * length, -1)) + state)
+            state = layer.down_norm(layer.down(_bent(layer.up(state), self.bend)) + state)
+            halfway = state if number == len(layers) // 2 else halfway
+        return halfway.reshape(count, length, -1), state.reshape(count, length, -1)
 
     def _take(self, *shape: int) -> Floats:
         count = int(np.prod(shape))

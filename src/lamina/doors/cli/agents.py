@@ -8,11 +8,10 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from lamina.config import home_folder
-from lamina.doors.cli.call import PROGRAM, STATE_DIR, WORKSPACE_VARIABLE, Call
-from lamina.doors.cli.machine import Command
+from lamina.doors.cli.call import PROGRAM, STATE_DIR, WORKSPACE_VARIABLE, Call, Command, Values
 from lamina.doors.harness.clients import CLIENTS, VERBS, Client, Launch, Place
 from lamina.doors.harness.install import (
     Plan,
@@ -26,8 +25,6 @@ from lamina.doors.harness.install import (
 from lamina.doors.harness.switch import ANY, Switch, read, standing, turn
 from lamina.errors import Damaged, InvalidInput
 from lamina.operations.operation import Field, parameters_of
-
-Values = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,17 +8,19 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from lamina.doors.cli.call import PROGRAM, Call, Globals
-from lamina.doors.cli.commands import commands
-from lamina.doors.cli.doors import Doors
+from lamina.doors.cli.commands import commands, find_command
 from lamina.doors.cli.exits import DONE, FAILED, INTERRUPTED, Failure, failure_of
-from lamina.doors.cli.machine import Command
 from lamina.doors.cli.output import Output, prepare_streams
 from lamina.doors.cli.parse import Asked, Parser, Usage, nearest, parser_for, values_of
 from lamina.operations.operation import Field, Parameter, parameters_of
 from lamina.write.details import named_time
+
+if TYPE_CHECKING:
+    from lamina.doors.cli.call import Command
+    from lamina.doors.cli.doors import Doors
 
 #: Commands in the order in which people need them; every other one stands in the last group.
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -35,7 +37,19 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "user-model",
     ),
     "Serve agents": ("install", "uninstall", "hook", "serve", "mcp", "token", "demo"),
-    "Look after it": ("status", "doctor", "audit", "export", "import", "purge", "erase", "index", "job"),
+    "Look after it": (
+        "status",
+        "doctor",
+        "backup",
+        "restore-backup",
+        "audit",
+        "export",
+        "import",
+        "purge",
+        "erase",
+        "index",
+        "job",
+    ),
 }
 _MORE = "More"
 _WIDTH = 80
@@ -156,8 +170,10 @@ def _given(call: Call, given: Mapping[str, Any]) -> Call:
 
 def _chosen(call: Call, words: list[str]) -> tuple[Call, Command, list[str]]:
     """The command that the words begin with, two words before one."""
-    known = commands()
     words = [words[0], *words[2:]] if words[:2] == ["relations", "show"] else words  # its name in 0.1
+    if (one := find_command(words)) is not None:
+        return replace(call, command=one.words), one, words[len(one.words.split()) :]
+    known = commands()
     for count in (2, 1):
         name = " ".join(words[:count])
         if len(words) >= count and name in known:

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lamina.config import load_config
 from lamina.doors.cli.doors import Doors, Opening
 from lamina.doors.cli.exits import DONE, Failure
-from lamina.doors.cli.output import Output
-from lamina.engine import Engine
 from lamina.errors import InvalidInput
-from lamina.scoped import ScopedMemory
 from lamina.workspace.layout import find_workspace
 
+if TYPE_CHECKING:
+    from lamina.doors.cli.output import Output
+    from lamina.engine import Engine
+    from lamina.operations.operation import Parameter
+    from lamina.scoped import ScopedMemory
+
 PROGRAM = "lamina"
+Values = dict[str, Any]  #: what was given to a command, by the names of its parameters
 STATE_DIR = ".lamina"
 WORKSPACE_VARIABLE = "LAMINA_WORKSPACE"
 LARGEST_INPUT = 16 * 1024 * 1024  #: bytes read from a pipe; far more than one memory may have
@@ -65,6 +69,8 @@ class Call:
     def memory(self) -> Iterator[ScopedMemory]:
         """The memory as the caller sees it: a person, unless an agent is named."""
         with self.engine() as engine:
+            if not self.out.json and sys.stderr is not None and sys.stderr.isatty():
+                engine.progress = lambda rows: self.out.note(f"{rows:,} rows were looked at …")
             yield engine.scope(**self.given.who, via="cli")  # type: ignore[arg-type]  # names, all texts
 
     def answer(self, data: Any, lines: Iterable[str] = (), failure: Failure | None = None) -> int:
@@ -87,6 +93,21 @@ class Call:
 
     def declined(self) -> int:
         return self.answer(None, failure=Failure(code="declined", message="Nothing was changed."))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """One command: its words after `lamina`, what it takes, and what it does."""
+
+    words: str
+    about: str
+    run: Callable[[Call, Values], int]
+    parameters: tuple[Parameter, ...] = ()
+    asks: bool = False
+
+    @property
+    def summary(self) -> str:
+        return self.about.partition("\n")[0]
 
 
 def text_or_stdin(text: str | None, what: str) -> str:

@@ -3,33 +3,42 @@
 from __future__ import annotations
 
 import faulthandler
+import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-from lamina.doors.cli import agents, machine
-from lamina.doors.cli.call import Call, text_or_stdin
-from lamina.doors.cli.machine import Command
+from lamina.doors.cli.call import Call, Command, Values, text_or_stdin
 from lamina.doors.cli.parse import Usage, at_cli, required_missing
 from lamina.doors.cli.render import VIEWS, shown
 from lamina.doors.cli.view import Shown, View
-from lamina.doors.codes import meanings_of
 from lamina.errors import InvalidInput
-from lamina.imports.bring_in import Report, import_files
-from lamina.jobs.clockwork import hard_stop_s
-from lamina.layers.relations import exported
+from lamina.late import late, load
 from lamina.model import Role
 from lamina.operations.asking import request_of
-from lamina.operations.catalogue import OPERATIONS
-from lamina.operations.operation import Field, Operation, given, parameters_of
-from lamina.scoped import ScopedMemory
-from lamina.text.ttl import parse_ttl
+from lamina.operations.families import FAMILIES
+from lamina.operations.operation import CATALOGUE, Field, Operation, given, parameters_of
 
-Values = dict[str, Any]
-Answers = Callable[[ScopedMemory, Any], Any]
+with late():  # one command needs one family of operations
+    from lamina.doors import codes
+    from lamina.doors.cli import agents, custody, machine
+    from lamina.imports import bring_in
+    from lamina.jobs import clockwork
+    from lamina.layers import relations
+    from lamina.operations import catalogue
+    from lamina.text import ttl
+
+if TYPE_CHECKING:
+    from lamina.imports.bring_in import Report
+    from lamina.scoped import ScopedMemory
+
+Answers = Callable[["ScopedMemory", Any], Any]
+#: Which module has a command; `python -m tools.reference` makes it.
+INDEX = Path(__file__).parent / "data" / "commands.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +86,28 @@ EXTRA: Mapping[str, type] = {**VIEWS, "record_episode": Minutes, "bring_in": Who
 
 def commands() -> dict[str, Command]:
     """Every command by its words."""
-    derived = [derive(one) for one in OPERATIONS.values() if one.command is not None]
-    return {one.words: one for one in [*derived, *machine.COMMANDS, *agents.COMMANDS, EXPLAIN, EXPORT_GRAPH]}
+    derived = [derive(one) for one in catalogue.OPERATIONS.values() if one.command is not None]
+    return {
+        one.words: one for one in [*derived, *machine.COMMANDS, *custody.COMMANDS, *agents.COMMANDS, *OWN]
+    }
+
+
+def find_command(words: Sequence[str]) -> Command | None:
+    """The command that the words begin with, two before one, without loading the others."""
+    index = json.loads(INDEX.read_text("utf-8"))
+    for count in (2, 1):
+        if (home := index.get(" ".join(words[:count]))) and len(words) >= count:
+            return _loaded(home, " ".join(words[:count]))
+    return None
+
+
+def _loaded(home: str, words: str) -> Command | None:
+    if (family := FAMILIES.get(home)) is None:
+        rooms = {"machine": machine, "custody": custody, "agents": agents}
+        known = rooms[home].COMMANDS if home in rooms else OWN
+        return next((one for one in known if one.words == words), None)
+    load(family)
+    return next((derive(one) for one in CATALOGUE.values() if one.command == words), None)
 
 
 def derive(operation: Operation) -> Command:
@@ -138,7 +167,7 @@ def _purge(operation: Operation, call: Call, values: Values) -> int:
     if values.pop("verify", False):
         if not values.get("memory_id"):
             raise InvalidInput("--verify needs the id of what was purged.", code="id_missing")
-        return carry_out(OPERATIONS["verify_purge"], call, {"memory_id": values["memory_id"]})
+        return carry_out(catalogue.OPERATIONS["verify_purge"], call, {"memory_id": values["memory_id"]})
     due = "was forgotten" if values.get("now") else "is due"
     asked = replace(operation, asks=f"Purge everything that {due}? Nothing can bring it back.")
     return carry_out(operation if values.get("memory_id") else asked, call, values)
@@ -157,7 +186,7 @@ def _token(operation: Operation, call: Call, values: Values) -> int:
     def made(memory: ScopedMemory, request: Any) -> Any:
         if until is None or until.strip().lower() == "none":
             return operation.run(memory, request)
-        _, at = parse_ttl(until, memory.engine.now())
+        _, at = ttl.parse_ttl(until, memory.engine.now())
         if at is None:
             raise InvalidInput("A token ends at a time.", code="ttl_invalid", hint="Write 30d or a date.")
         return operation.run(memory, replace(request, expires_at=at))
@@ -173,7 +202,7 @@ def _import(operation: Operation, call: Call, values: Values) -> int:
             found: Report = operation.run(memory, request)
             return found
         with call.doors.show_bar("Importing") as advance:
-            return import_files(memory, request.paths, advance, **given(request, "paths"))
+            return bring_in.import_files(memory, request.paths, advance, **given(request, "paths"))
 
     return carry_out(operation, call, values, made, **whose)
 
@@ -189,7 +218,7 @@ def _erase(operation: Operation, call: Call, values: Values) -> int:
 
 def _job(operation: Operation, call: Call, values: Values) -> int:
     def made(memory: ScopedMemory, request: Any) -> Any:
-        with _stopped_hard_after(hard_stop_s(memory.engine, request.name)):
+        with _stopped_hard_after(clockwork.hard_stop_s(memory.engine, request.name)):
             return operation.run(memory, request)
 
     return carry_out(operation, call, values, made)
@@ -224,18 +253,18 @@ SPECIAL: Mapping[str, Callable[[Operation, Call, Values], int]] = {
 def _explain(call: Call, values: Values) -> int:
     subject, question = values["subject"], values.get("question")
     if question is not None:
-        return carry_out(OPERATIONS["why_not"], call, {"memory_id": subject, "query": question})
+        return carry_out(catalogue.OPERATIONS["why_not"], call, {"memory_id": subject, "query": question})
     if subject.isdecimal():
-        return carry_out(OPERATIONS["explain_event"], call, {"seq": int(subject)})
-    if told := meanings_of(subject):
+        return carry_out(catalogue.OPERATIONS["explain_event"], call, {"seq": int(subject)})
+    if told := codes.meanings_of(subject):
         return call.answer({"code": subject, "meaning": told}, told)
-    return carry_out(OPERATIONS["explain"], call, {"memory_id": subject})
+    return carry_out(catalogue.OPERATIONS["explain"], call, {"memory_id": subject})
 
 
 def _export_graph(call: Call, values: Values) -> int:
     with call.memory() as memory:
-        graph = OPERATIONS["relations"].run(memory, request_of(OPERATIONS["relations"], {}))
-    return call.answer(graph, exported(graph, values.get("form", "json")).splitlines())
+        graph = memory.relations()
+    return call.answer(graph, relations.exported(graph, values.get("form", "json")).splitlines())
 
 
 EXPLAIN = Command(
@@ -250,3 +279,5 @@ EXPORT_GRAPH = Command(
     parameters=parameters_of(Form),
     run=_export_graph,
 )
+#: Commands that put several operations together.
+OWN = (EXPLAIN, EXPORT_GRAPH)

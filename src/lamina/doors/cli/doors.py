@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from lamina.doors.doctor import Check
-from lamina.engine import Engine
-from lamina.policy.rules import Policy
-from lamina.scoped import ScopedMemory
+if TYPE_CHECKING:
+    from lamina.doors.doctor import Check
+    from lamina.engine import Engine
+    from lamina.policy.rules import Policy
+    from lamina.scoped import ScopedMemory
 
 
 class Opening(NamedTuple):
@@ -20,7 +21,9 @@ class Opening(NamedTuple):
     workspace: Path | None
     settings: Mapping[str, Any]
     at: datetime | None = None  #: the time it shall be, None for the machine's clock
-    adopt: bool | Literal["key"] = False  #: take over another workspace's entries, or another key's store
+    anew: bool = False  #: begin with an empty store where that of the workspace is gone
+    #: Take over another workspace's entries, another key's store, or what the seal speaks against.
+    adopt: bool | Literal["key", "seal"] = False
 
 
 class Doors(NamedTuple):
@@ -29,7 +32,8 @@ class Doors(NamedTuple):
     version: str
     open_memory: Callable[[Opening], Engine]
     read_policy: Callable[[str], Policy]
-    examine: Callable[[Opening], Sequence[Check]]
+    examine: Callable[[Opening, bool], Sequence[Check]]  #: and mend what is derived, where that is asked for
     show_bar: Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
     serve_http: Callable[[Engine, Callable[[str], None], bool], None]
     serve_mcp: Callable[[ScopedMemory, Engine, bool, str], None]
+    custody: Callable[[], Any]  #: the module that moves, backs up, puts back and rescues whole memories

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lamina.doors.cli.parse import PROGRAM, Usage
 from lamina.errors import (
@@ -15,7 +15,9 @@ from lamina.errors import (
     Unauthenticated,
     Unavailable,
 )
-from lamina.model import Receipt
+
+if TYPE_CHECKING:
+    from lamina.model import Receipt
 
 DONE = 0
 FAILED = 1

@@ -9,39 +9,30 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from lamina.config import knobs, load_config
-from lamina.doors.cli.call import STATE_DIR, WORKSPACE_VARIABLE, Call
+from lamina.config import home_folder, knobs, load_config
+from lamina.doors.cli.call import STATE_DIR, WORKSPACE_VARIABLE, Call, Command, Values
 from lamina.doors.cli.exits import Failure
 from lamina.doors.cli.output import Output, hide_password
 from lamina.doors.cli.plain_view import plain_lines
 from lamina.doors.cli.render import library_lines, meaning_line
-from lamina.doors.cli.tour import take_the_tour
-from lamina.doors.doctor import Check
 from lamina.errors import Conflict, InvalidInput, NotFound
-from lamina.jobs.clockwork import Clockwork
+from lamina.late import late
 from lamina.model import plain
-from lamina.operations.operation import Field, Parameter, parameters_of
+from lamina.operations.operation import Field, parameters_of
 from lamina.workspace.layout import create_workspace, find_workspace
 
+with late():
+    from lamina.audit import chain, keys
+    from lamina.doors.cli import tour
+    from lamina.jobs import clockwork
+    from lamina.write import story
+
+if TYPE_CHECKING:
+    from lamina.doors.doctor import Check
+
 _COLOUR = {"ok": "green", "warn": "yellow", "fail": "red", "skip": "dim"}
-Values = dict[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Command:
-    """One command: its words after `lamina`, what it takes, and what it does."""
-
-    words: str
-    about: str
-    run: Callable[[Call, Values], int]
-    parameters: tuple[Parameter, ...] = ()
-    asks: bool = False
-
-    @property
-    def summary(self) -> str:
-        return self.about.partition("\n")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +44,13 @@ class Init:
     )
     owner: Annotated[str | None, Field("Whose memories these are.")] = None
     adopt: Annotated[bool, Field("Take over entries that live in another workspace's file.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """Whether to mend."""
+
+    fix: Annotated[bool, Field("Make anew what is derived and not well, and say so.")] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +104,13 @@ class PolicyFile:
     file: Annotated[Path, Field("A policy in TOML or YAML.", position=True, metavar="FILE")]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofFile:
+    """Which file."""
+
+    file: Annotated[Path, Field("What `audit export-proof` gave.", position=True, metavar="FILE")]
+
+
 def init(call: Call, values: Values) -> int:
     """Make a folder a workspace; what is there stays."""
     owner = values.get("owner")
@@ -123,7 +128,8 @@ def init(call: Call, values: Values) -> int:
     created = create_workspace(root, person)
     placed = replace(call, given=replace(call.given, workspace=root))
     # The store and the audit key exist from here on, or the reason is told.
-    with call.doors.open_memory(placed.opening()._replace(adopt=values.get("adopt", False))) as engine:
+    opening = placed.opening()._replace(adopt=values.get("adopt", False), anew=True)
+    with call.doors.open_memory(opening) as engine:
         found = engine.status()
     for problem in found.problems:
         call.out.note(f"{problem.file}:{problem.line}: {problem.message} {problem.hint}")
@@ -147,9 +153,12 @@ def _quoted(text: str) -> str:
     return text if re.fullmatch(r"[\w@%+=:,./-]+", text) else "'" + text.replace("'", "'\\''") + "'"
 
 
-def doctor(call: Call, values: Values) -> int:  # noqa: ARG001 every command's form
-    """Check everything, with a round trip in a memory made for it."""
-    checks = call.doors.examine(call.opening())
+def doctor(call: Call, values: Values) -> int:
+    """Check everything, with a round trip in a memory made for it.
+
+    With --fix, what is derived is made anew where it is not well: index, vectors, the audit's files.
+    """
+    checks = call.doors.examine(call.opening(), values.get("fix", False))
     failed = [check.name for check in checks if check.state == "fail"]
     failure = Failure(code="doctor_failed", message=f"Not well: {', '.join(failed)}.") if failed else None
     return call.answer({"checks": checks}, _examined(call.out, checks), failure)
@@ -164,7 +173,7 @@ def _examined(out: Output, checks: Sequence[Check]) -> Iterator[str]:
 
 def rebuild(call: Call, values: Values) -> int:  # noqa: ARG001 every command's form
     """Make the index and the audit's files anew, from what they show."""
-    with call.engine() as engine:
+    with call.doors.open_memory(call.opening()._replace(anew=True)) as engine:
         count = engine.rebuild()
     return call.answer({"indexed": count}, [f"{count} memories are indexed anew."])
 
@@ -194,12 +203,12 @@ def _tell(done: int, total: int) -> None:
 def start_jobs(call: Call, values: Values) -> int:  # noqa: ARG001 every command's form
     """Run every job when it is due, until interrupted; a missed one is caught up once."""
     with call.engine() as engine:
-        clockwork = Clockwork(engine, call.out.note)
+        runner = clockwork.Clockwork(engine, call.out.note)
         ends = (signal.SIGINT, signal.SIGTERM)
-        before = {one: signal.signal(one, lambda *_: clockwork.over.set()) for one in ends}
+        before = {one: signal.signal(one, lambda *_: runner.over.set()) for one in ends}
         try:
             call.out.note("Jobs run when they are due. Stop with Ctrl+C.")
-            clockwork.run()
+            runner.run()
         finally:
             for one, handler in before.items():
                 signal.signal(one, handler)
@@ -274,27 +283,71 @@ def adopt_key(call: Call, values: Values) -> int:
     return call.answer({"fingerprint": fingerprint}, [f"The key {fingerprint} seals this store from now on."])
 
 
+def reseal(call: Call, values: Values) -> int:
+    """Accept everything in the store as it is, whoever changed it, and seal it anew; a record says so."""
+    question = "What was changed without the key can then no longer be told. Go on?"
+    if not call.confirmed(question, values.get("yes", False)):
+        return call.declined()
+    with call.doors.open_memory(call.opening()._replace(adopt="seal")) as engine:
+        report = engine.verify_audit()
+    told = [f"Sealed anew. Findings that are left: {len(report.findings)}; see `lamina audit verify`."]
+    return call.answer({"findings": len(report.findings)}, told)
+
+
+def check_proof_file(call: Call, values: Values) -> int:
+    """Check a proof of a memory's story with the audit key here; no store is opened."""
+    file = Path(values["file"])
+    try:
+        proof = story.read_proof(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise NotFound(f"The file {file} cannot be read.", hint="Check its path.") from error
+    faults = story.check_proof(proof, _key_here(call))
+    data = {"memory_id": proof.get("memory_id"), "holds": not faults, "faults": faults}
+    if not faults:
+        told = f"{proof['memory_id']}: {len(proof['steps'])} steps, {len(proof['records'])} records."
+        return call.answer(data, [call.out.text(f"The proof holds. {told}")])
+    failure = Failure(
+        code="proof_refuted", message="The proof does not hold.", hint="Ask for it again, and for the key."
+    )
+    return call.answer(data, [call.out.text(one) for one in faults], failure)
+
+
+def _key_here(call: Call) -> chain.Sealer:
+    """The audit key of this machine, which is not made for this."""
+    named = load_config(None, call.given.settings).config.audit_key_file
+    path = Path(named) if named else home_folder(os.environ) / "keys" / "audit.key"
+    if not path.is_file():
+        raise NotFound(
+            "There is no audit key on this machine.",
+            code="audit_key_missing",
+            hint="Copy it from where the proof was made, and name it in LAMINA_AUDIT_KEY_FILE.",
+        )
+    return chain.Sealer(keys.load_key(path))
+
+
 def demo(call: Call, values: Values) -> int:
     """Take a tour: a week with an agent, in a workspace of its own."""
-    return take_the_tour(call, values.get("folder"))
+    return tour.take_the_tour(call, values.get("folder"))
 
 
-def _command(words: str, run: Callable[[Call, Values], int], takes: type | None = None) -> Command:
+def command(words: str, run: Callable[[Call, Values], int], takes: type | None = None) -> Command:
     parameters = () if takes is None else parameters_of(takes)
     return Command(words=words, about=run.__doc__ or "", parameters=parameters, run=run)
 
 
 COMMANDS = (
-    _command("init", init, Init),
-    _command("doctor", doctor),
-    _command("rebuild", rebuild),
-    _command("index", index, Index),
-    _command("job start", start_jobs),
-    _command("config list", list_settings),
-    _command("policy show", show_policy),
-    _command("policy check", check_policy, PolicyFile),
-    _command("serve", serve, Serve),
-    _command("mcp", mcp, Mcp),
-    _command("demo", demo, Folder),
-    replace(_command("audit adopt-key", adopt_key), asks=True),
+    command("init", init, Init),
+    command("doctor", doctor, Fix),
+    command("rebuild", rebuild),
+    command("index", index, Index),
+    command("job start", start_jobs),
+    command("config list", list_settings),
+    command("policy show", show_policy),
+    command("policy check", check_policy, PolicyFile),
+    command("serve", serve, Serve),
+    command("mcp", mcp, Mcp),
+    command("demo", demo, Folder),
+    replace(command("audit adopt-key", adopt_key), asks=True),
+    replace(command("audit reseal", reseal), asks=True),
+    command("audit check-proof", check_proof_file, ProofFile),
 )

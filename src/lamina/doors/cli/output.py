@@ -11,12 +11,14 @@ import traceback
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.cells import cell_len
 
-from lamina.doors.cli.exits import Failure
 from lamina.model import plain
+
+if TYPE_CHECKING:
+    from lamina.doors.cli.exits import Failure
 
 _MAY_DECEIVE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 # A password stands before the @ of a URL, or among its parameters.

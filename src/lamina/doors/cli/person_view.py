@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from lamina.doors.cli.output import Output
 from lamina.doors.cli.view import Renderer, Shown, View
-from lamina.layers.would_keep import WouldKeep
-from lamina.lifecycle.review import Review
 from lamina.model import iso
-from lamina.read.difference import Difference
-from lamina.read.profile import Profile
-from lamina.read.records import AuditPage
-from lamina.read.tree import DocumentTree
+
+if TYPE_CHECKING:
+    from lamina.doors.cli.output import Output
+    from lamina.layers.would_keep import WouldKeep
+    from lamina.lifecycle.review import Review
+    from lamina.read.difference import Difference
+    from lamina.read.profile import Profile
+    from lamina.read.records import AuditPage
+    from lamina.read.tree import DocumentTree
 
 _TITLES = {
     "person": "About you",

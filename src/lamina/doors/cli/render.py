@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from lamina.documents.results import LibraryStatus, SearchResults
 from lamina.documents.settings import Citations
 from lamina.doors.cli.exits import DENIED, Failure, refusal_of
 from lamina.doors.cli.output import Output, hide_password
@@ -17,18 +16,7 @@ from lamina.doors.cli.render_governance import GOVERNANCE
 from lamina.doors.cli.view import Renderer, Shown, View
 from lamina.doors.search_body import search_body
 from lamina.errors import InvalidInput
-from lamina.imports.bring_in import Report
-from lamina.jobs.decided import Kept
-from lamina.jobs.decision_list import DecisionList, standing
-from lamina.jobs.job import JobReport
-from lamina.jobs.run import JobLine
-from lamina.layers.layers import Learned
-from lamina.layers.relations import Graph
-from lamina.layers.writing import rates
-from lamina.lifecycle.consent import Proposal
-from lamina.lifecycle.erase import EraseReceipt
-from lamina.lifecycle.export import Exported
-from lamina.lifecycle.purge import PurgeReceipt
+from lamina.late import late
 from lamina.model import (
     Context,
     Delta,
@@ -45,21 +33,40 @@ from lamina.model import (
     Related,
     State,
     Verdict,
+    canonical,
     iso,
     plain,
 )
-from lamina.model.audit import AuditReport, TraceEvent
 from lamina.operations.operation import Field
-from lamina.operations.upkeep import MadeToken, TokenLine
-from lamina.policy.phases import PhaseDiff
-from lamina.read.list import Page
-from lamina.read.query import Queried
-from lamina.read.stats import Stats
-from lamina.read.status import Status
-from lamina.retrieval.meaning import Meaning
-from lamina.storage.sessions import Session
-from lamina.text.accounts import Episode, Procedure
-from lamina.text.decision_entries import Decision
+
+with late():
+    from lamina.jobs import decision_list
+    from lamina.layers import writing
+
+if TYPE_CHECKING:
+    from lamina.documents.results import LibraryStatus, SearchResults
+    from lamina.imports.bring_in import Report
+    from lamina.jobs.decided import Kept
+    from lamina.jobs.decision_list import DecisionList
+    from lamina.jobs.job import JobReport
+    from lamina.jobs.run import JobLine
+    from lamina.layers.layers import Learned
+    from lamina.layers.relations import Graph
+    from lamina.lifecycle.consent import Proposal
+    from lamina.lifecycle.erase import EraseReceipt
+    from lamina.lifecycle.export import Exported
+    from lamina.lifecycle.purge import PurgeReceipt
+    from lamina.model.audit import TraceEvent
+    from lamina.operations.upkeep import MadeToken, TokenLine
+    from lamina.policy.phases import PhaseDiff
+    from lamina.read.list import Page
+    from lamina.read.query import Queried
+    from lamina.read.stats import Stats
+    from lamina.read.status import Status
+    from lamina.retrieval.meaning import Meaning
+    from lamina.storage.sessions import Session
+    from lamina.text.accounts import Episode, Procedure
+    from lamina.text.decision_entries import Decision
 
 _SHOWN = 10
 _STATUS_COLOUR = {"active": "green", "doubtful": "yellow", "superseded": "yellow", "archived": "dim"}
@@ -293,7 +300,8 @@ def context(view: View, answer: Context) -> Shown:
 def queried(view: View, answer: Queried) -> Shown:
     """A few memories."""
     out = view.out
-    lines = [f"- {out.text(one.text, '  ')}  {out.style(one.id, 'dim')}" for one in answer.bullets]
+    lines = [] if answer.delta is None else [*delta(view, answer.delta).lines]
+    lines += [f"- {out.text(one.text, '  ')}  {out.style(one.id, 'dim')}" for one in answer.bullets]
     lines += related_lines(out, [each for one in answer.bullets for each in one.related])
     return Shown(data=answer, lines=lines)
 
@@ -317,7 +325,7 @@ def _counted(out: Output, found: Stats) -> Iterator[str]:
         f"{found.turns} turns, {found.turns_with_query} of them with memory asked on demand"
         f" ({found.query_share:.0%})."
     )
-    for rate in rates(found.counts):
+    for rate in writing.rates(found.counts):
         yield f"{rate.written} of the kind {rate.kind} written, {rate.share:.0%} of them right at once."
     for category, states in found.memories.items():
         told = ", ".join(f"{count} {state}" for state, count in states.items())
@@ -429,6 +437,8 @@ def search(view: View, answer: SearchResults) -> Shown:
     notes = []
     if not answer.results:
         notes.append(f"Nothing was found in: {', '.join(answer.searched) or 'nothing'}.")
+    elif "cold" in answer.searched:
+        notes.append(f"Looked in: {', '.join(answer.searched)}.")
     if answer.partial:
         notes.append(f"There was no time for: {', '.join(answer.cut)}.")
     if answer.stale:
@@ -454,7 +464,7 @@ def decisions(view: View, answer: DecisionList) -> Shown:
 def _decisions(out: Output, found: DecisionList) -> Iterator[str]:
     for kept in found.decisions:
         one = kept.decision
-        status = standing(one)
+        status = decision_list.standing(one)
         yield f"{out.style(status, _STATUS_COLOUR[status])} {one.date[:10]} {out.text(one.title)}"
         yield f"  {out.text(one.id)}  {out.text(kept.path)}:{one.line}"
     if not found.decisions:
@@ -521,6 +531,7 @@ def _purge_receipt(out: Output, one: PurgeReceipt) -> Iterator[str]:
 def exported(view: View, answer: Exported) -> Shown:
     """Where an export lies."""
     rows = [(name.replace("_", " "), str(count)) for name, count in sorted(answer.counts.items())]
+    rows += [(f"left out: {name}", str(count)) for name, count in sorted(answer.left_out.items())]
     return Shown(data=answer, lines=[answer.folder, *view.out.table(rows)])
 
 
@@ -572,12 +583,15 @@ def made_token(_: View, answer: MadeToken) -> Shown:
 
 def tokens(view: View, answer: list[TokenLine]) -> Shown:
     """Every token and its state."""
-    rows = [("id", "label", "user", "agent", "role", "rights", "state")]
+    rows = [("id", "label", "for", "agent", "role", "rights", "state")]
     for one in answer:
         at = one.revoked_at or one.expires_at
         until = " until" if one.state == "live" else ""
         state = one.state if at is None else f"{one.state}{until} {iso(at)}"
-        rows.append((one.id, one.label, one.user, one.agent or "-", one.role, ",".join(one.rights), state))
+        people = ",".join([*([one.user] if one.user else []), *one.acts_for])
+        rows.append(
+            (one.id, one.label, people or "-", one.agent or "-", one.role, ",".join(one.rights), state)
+        )
     return Shown(data={"tokens": answer}, lines=view.out.table(rows))
 
 
@@ -616,27 +630,6 @@ def _job_lines(view: View, report: JobReport) -> Iterator[str]:
         yield f"  {view.out.text(line)}"
     if report.diff:
         yield from (view.out.text(line) for line in report.diff.split("\n"))
-
-
-def audit(view: View, answer: AuditReport) -> Shown:
-    """Whether the log of every change is whole."""
-    data = plain(answer) | {"intact": answer.intact}
-    mark = view.out.style("note", "yellow")
-    told = [f"{mark} {one.seq}: {view.out.text(one.detail)}" for one in answer.notes]
-    if answer.intact:
-        return Shown(data=data, lines=[f"The audit is intact: {answer.records} records.", *told])
-    failure = Failure(
-        code="audit_findings",
-        message=f"The audit has {len(answer.findings)} findings in {answer.records} records.",
-        hint="Somebody or something changed what was recorded; compare with a backup.",
-    )
-    return Shown(data=data, lines=[*_findings(view.out, answer), *told], failure=failure)
-
-
-def _findings(out: Output, report: AuditReport) -> Iterator[str]:
-    for finding in report.findings:
-        place = "" if finding.seq is None else f" {finding.seq}"
-        yield f"{out.style(finding.what, 'red')}{place}: {out.text(finding.detail)}"
 
 
 def policy(view: View, answer: Mapping[str, Any]) -> Shown:
@@ -736,6 +729,7 @@ RENDERERS: Mapping[str, Renderer] = {
     "phase_diff": phase_diff,
     "user_model": user_model,
     "update_user_model": receipts,
+    "remove_from_user_model": receipts,
     "reset_user_model": lambda _, count: Shown(
         data={"removed": count}, lines=[f"{count} values were forgotten."]
     ),
@@ -765,7 +759,7 @@ RENDERERS: Mapping[str, Renderer] = {
     "allow": lambda view, _: Shown(
         data={"allowed": view.request.fingerprints}, lines=["It passes from now on, for this user."]
     ),
-    "verify_audit": audit,
+    "export_proof": lambda view, proof: Shown(data=proof, lines=[view.out.text(canonical(proof))]),
     "status": status,
     **GOVERNANCE,
     **PERSON,

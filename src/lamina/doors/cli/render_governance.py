@@ -1,16 +1,21 @@
-"""How a terminal shows noes, what was undone, a proof of forgetting, and the receipt of an answer."""
+"""How a terminal shows the audit, noes, what was undone, proofs, and the receipt of an answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from lamina.doors.cli.exits import Failure
+from lamina.doors.cli.output import Output
 from lamina.doors.cli.view import Renderer, Shown, View
-from lamina.lifecycle.prove import Proof
-from lamina.lifecycle.undo import Undone
-from lamina.model import iso
-from lamina.read.answered import AnswerReceipt
-from lamina.storage.refusals import Refusal
+from lamina.model import iso, plain
+
+if TYPE_CHECKING:
+    from lamina.lifecycle.prove import Proof
+    from lamina.lifecycle.undo import Undone
+    from lamina.model.audit import AuditReport
+    from lamina.read.answered import AnswerReceipt
+    from lamina.storage.refusals import Refusal
 
 _SHOWN = 20
 
@@ -103,7 +108,33 @@ def accesses(view: View, answer: list[AnswerReceipt]) -> Shown:
     return Shown(data={"items": answer}, lines=lines or ["No answer that is kept names it."])
 
 
+def audit(view: View, answer: AuditReport) -> Shown:
+    """Whether the log of every change is whole."""
+    data = plain(answer) | {"intact": answer.intact}
+    mark = view.out.style("note", "yellow")
+    told = [f"{mark} {one.seq}: {view.out.text(one.detail)}" for one in answer.notes]
+    if answer.intact:
+        whole = f"The audit is intact: {answer.records} records."
+        if answer.proof is not None:
+            steps, mark = len(answer.proof["steps"]), answer.proof["mark"]
+            whole += f"\nThe story of {answer.proof['memory_id']} holds: {steps} steps; its mark is {mark}."
+        return Shown(data=data, lines=[*map(view.out.text, whole.split("\n")), *told])
+    failure = Failure(
+        code="audit_findings",
+        message=f"The audit has {len(answer.findings)} findings in {answer.records} records.",
+        hint="Somebody or something changed what was recorded; compare with a backup.",
+    )
+    return Shown(data=data, lines=[*_findings(view.out, answer), *told], failure=failure)
+
+
+def _findings(out: Output, report: AuditReport) -> Iterator[str]:
+    for finding in report.findings:
+        place = "" if finding.seq is None else f" {finding.seq}"
+        yield f"{out.style(finding.what, 'red')}{place}: {out.text(finding.detail)}"
+
+
 GOVERNANCE: Mapping[str, Renderer] = {
+    "verify_audit": audit,
     "undo": undone,
     "noes": noes,
     "prove_forgotten": proof,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lamina.doors.cli.call import Call
-from lamina.doors.cli.exits import Failure
-from lamina.doors.cli.output import Output
+if TYPE_CHECKING:
+    from lamina.doors.cli.call import Call
+    from lamina.doors.cli.exits import Failure
+    from lamina.doors.cli.output import Output
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -47,15 +47,20 @@ class Remote:
     def __init__(self, url: str, token: str, *, timeout_s: float = 60.0) -> None:
         self._transport = Transport(url, token, timeout_s)
 
-    def scope(self, *, session: str | None = None, run: str | None = None, **who: Any) -> RemoteMemory:
-        """The memory of the token's user; whose it is and who speaks, the token alone says."""
+    def scope(
+        self, *, user: str | None = None, session: str | None = None, run: str | None = None, **who: Any
+    ) -> RemoteMemory:
+        """The memory of the token's user, or of one of the people whom a service's token acts for.
+
+        Who speaks, the token alone says.
+        """
         if who:
             raise InvalidInput(
                 f"A token says who is asking; {', '.join(sorted(who))} cannot be said here.",
                 code="who_by_token",
                 hint="Connect with the token of that user or agent.",
             )
-        named = {"X-Lamina-Session": session, "X-Lamina-Run": run}
+        named = {"X-Lamina-User": user, "X-Lamina-Session": session, "X-Lamina-Run": run}
         headers = {name: _sendable(value) for name, value in named.items() if value is not None}
         return RemoteMemory(self._transport, headers)
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 from pydantic.alias_generators import to_camel
 from starlette.responses import JSONResponse
 
+from lamina.doors.http.bodies import DESCRIBED
 from lamina.doors.http.problems import MEDIA_TYPE, denied
 from lamina.doors.search_body import MAY_LACK, search_body
 from lamina.model import Outcome, Receipt, plain
@@ -114,6 +115,8 @@ def model_of(operation: Operation) -> Any:
     route, kind = operation.route, operation.answer
     if route is None or kind is NoneType:
         return None
+    if operation.name in DESCRIBED:
+        return DESCRIBED[operation.name]
     if route.camel:
         return _described(kind, True)
     inner = _shape(kind)

@@ -13,6 +13,7 @@ from fastapi.routing import APIRoute
 from lamina.doors.http import by_hand, compat, mem0, problems
 from lamina.doors.http.by_hand import CUSTOMS, VERSION, ProblemBody
 from lamina.doors.http.guard import OPEN_PATHS, Guard, Limits
+from lamina.doors.http.metrics import Metrics
 from lamina.doors.http.routes import routes_of
 from lamina.engine import Engine
 from lamina.operations.catalogue import OPERATIONS
@@ -31,8 +32,14 @@ def create_app(
 ) -> FastAPI:
     """The API over an open memory; it answers to loopback names and to `allowed_hosts`, and to no other."""
     app = _bare_app()
-    app.state.engine = engine
-    app.add_middleware(Guard, engine=engine, allowed_hosts=tuple(allowed_hosts), limits=limits or Limits())
+    app.state.engine, app.state.metrics = engine, Metrics(engine)
+    app.add_middleware(
+        Guard,
+        engine=engine,
+        allowed_hosts=tuple(allowed_hosts),
+        limits=limits or Limits(),
+        metrics=app.state.metrics,
+    )
     return app
 
 

@@ -12,13 +12,15 @@ from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
 from lamina.doors.http.answers import may_say, wire
-from lamina.doors.http.caller import Reader, engine_of
+from lamina.doors.http.caller import Administrator, Reader, engine_of
+from lamina.doors.http.metrics import MEDIA_TYPE as METRICS
 from lamina.doors.http.routes import Custom
 from lamina.engine import Engine
 from lamina.layers.relations import exported
 from lamina.lifecycle.export import lines_of
 from lamina.model import Role
 from lamina.model.token import Right, Token
+from lamina.read.status import Status
 from lamina.storage.small_tables import Properties
 from lamina.text.terms import ANALYSER_VERSION
 
@@ -35,10 +37,11 @@ health = APIRouter()
 class Caller(BaseModel):
     """Who the token says is asking."""
 
-    user: str
+    user: str | None
     agent: str | None
     role: Role
     rights: list[Right]
+    acts_for: list[str]
 
 
 class StatusBody(BaseModel):
@@ -46,7 +49,7 @@ class StatusBody(BaseModel):
 
     version: str
     caller: Caller
-    store: dict[str, Any] | None
+    store: Status | None
 
 
 class HealthBody(BaseModel):
@@ -83,7 +86,7 @@ class ProblemBody(BaseModel):
 def status(request: Request, memory: Reader) -> JSONResponse:  # noqa: ARG001 - asks for the right to read
     """Who is asking, and for an administrator the state of the store in figures."""
     token: Token = request.state.token
-    caller = {"user": token.user, "agent": token.agent, "role": token.role, "rights": token.rights}
+    caller = {name: getattr(token, name) for name in Caller.model_fields}
     store = engine_of(request).status() if Right.ADMIN in token.rights else None
     return JSONResponse(wire({"version": VERSION, "caller": caller, "store": store}))
 
@@ -91,11 +94,26 @@ def status(request: Request, memory: Reader) -> JSONResponse:  # noqa: ARG001 - 
 @router.get(
     "/v1/export",
     response_class=StreamingResponse,
-    responses={200: {"content": {"application/x-ndjson": {}}, "description": "A JSON object a line"}},
+    responses={
+        200: {
+            "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
+            "description": "A JSON object a line",
+        }
+    },
 )
 def export(memory: Reader) -> StreamingResponse:
     """Everything that is known about the caller's user, an object a line; the last one seals the others."""
     return StreamingResponse(lines_of(memory), media_type="application/x-ndjson")
+
+
+@router.get(
+    "/metrics",
+    response_class=PlainTextResponse,
+    responses={200: {"content": {"text/plain": {}}, "description": "Prometheus's text form"}},
+)
+def metrics(request: Request, memory: Administrator) -> Response:  # noqa: ARG001 - asks for the right
+    """What this server did, in numbers, for a token with the right `admin`: they count everyone."""
+    return Response(request.app.state.metrics.page(), media_type=METRICS)
 
 
 @health.get("/livez", response_model=HealthBody)
@@ -138,13 +156,14 @@ async def _relations(run: Run, extra: Mapping[str, Any]) -> Response:
     graph = await run()
     if extra["format"] == "json":
         return JSONResponse(wire(graph))
-    return PlainTextResponse(exported(graph, extra["format"]), media_type="text/vnd.graphviz")
+    return PlainTextResponse(exported(graph, extra["format"]), media_type=_GRAPHVIZ)
 
 
 _WAIT: Any = Field(0.0, ge=0, le=LONGEST_WAIT, description="Seconds to wait for something to say.")
+_GRAPHVIZ = "text/vnd.graphviz"
 _FORMAT: Any = Field("json", description="json, or dot for Graphviz")
 #: Operations to which HTTP adds something of its own.
 CUSTOMS = {
     "changes": Custom(fields={"wait": (float, _WAIT)}, answer=_changes),
-    "relations": Custom(fields={"format": (str, _FORMAT)}, answer=_relations),
+    "relations": Custom(fields={"format": (str, _FORMAT)}, answer=_relations, text=_GRAPHVIZ),
 }

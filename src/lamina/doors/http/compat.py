@@ -18,8 +18,22 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
 from lamina.doors.http.answers import may_say, wire
+from lamina.doors.http.bodies import (
+    ApiHealthBody,
+    ApiLearnedBody,
+    ConsultedBody,
+    FoundEpisodesBody,
+    FoundProceduresBody,
+    LearnedProcedureBody,
+    RecordedEpisodeBody,
+    ResetModelBody,
+    SearchedBody,
+    UpdatedModelBody,
+    UsedProcedureBody,
+    UserModelBody,
+)
 from lamina.doors.http.by_hand import VERSION, health
-from lamina.doors.http.caller import Reader, engine_of, may
+from lamina.doors.http.caller import USER_FIELD, Reader, engine_of, may
 from lamina.doors.http.problems import denied, refused
 from lamina.doors.http.requests import Body as StrictBody
 from lamina.doors.http.requests import Said, model_of
@@ -39,14 +53,15 @@ from lamina.scoped import ScopedMemory
 _KINDS = {"decision": "principle", "procedure": "pattern", "episode": "retro", "insight": "pattern"}
 #: What `write_mode = "selected"` still takes: what cannot change what others rely on.
 _SELECTED = frozenset({"episodic", "usage"})
-_ANYBODY = "default"
 _CONSULTED = 300
 ALERT = 10  #: how many guesses may wait before somebody should look
 
-Writer = Annotated[ScopedMemory, Depends(may(Right.WRITE))]
+Asker = Annotated[ScopedMemory, Depends(may(Right.READ, by_field=True))]
+Writer = Annotated[ScopedMemory, Depends(may(Right.WRITE, by_field=True))]
 Person = Annotated[ScopedMemory, Depends(may(Right.CONSENT))]
 RunId = Annotated[str, Path(max_length=128, examples=["r1"])]
-Asking = Annotated[str | None, Query(alias="userId")]
+_WHOSE = "The token's own user by default; a service's token names one of its people."
+Whose = Annotated[str | None, Query(alias=USER_FIELD, description=_WHOSE)]  # `may` reads it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +72,8 @@ class Alias:
     operation: str
     fields: Mapping[str, str] = field(default_factory=dict)  #: their name to ours
     tells: Callable[[Any], Any]
+    body: type[BaseModel]  #: what describes it
     writes: str = ""  #: what the setting `write_mode` calls it
-    has_user: bool = False  #: whether they say whose it is
 
 
 class Loose(Said):
@@ -81,6 +96,7 @@ class Lesson(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
+    userId: str | None = None  # noqa: N815 the reference's name
     pattern: str | None = None
     source: str | None = None
     concepts: list[str] | str = []
@@ -151,24 +167,26 @@ def _learnt_procedure(receipt: Receipt) -> dict[str, Any]:
 
 #: The five layers in the names of their reference.
 ALIASES = (
-    Alias(route="GET /api/user-model", operation="user_model", tells=dict, has_user=True),
+    Alias(route="GET /api/user-model", operation="user_model", body=UserModelBody, tells=dict),
     Alias(
         route="DELETE /api/user-model",
         operation="reset_user_model",
+        body=ResetModelBody,
         tells=lambda count: {"success": True, "removed": count},
         writes="user_model",
-        has_user=True,
     ),
     Alias(
         route="GET /api/procedural",
         operation="find_procedures",
         fields={"q": "task", "limit": "limit"},
+        body=FoundProceduresBody,
         tells=_listed,
     ),
     Alias(
         route="POST /api/procedural",
         operation="learn_procedure",
         fields={"trigger": "trigger", "procedure": "steps", "source": "source"},
+        body=LearnedProcedureBody,
         tells=_learnt_procedure,
         writes="procedural",
     ),
@@ -176,6 +194,7 @@ ALIASES = (
         route="POST /api/procedural/usage",
         operation="used_procedure",
         fields={"id": "memory_id", "outcome": "outcome"},
+        body=UsedProcedureBody,
         tells=lambda procedure: {"success": True, **procedure.to_plain()},
         writes="usage",
     ),
@@ -183,8 +202,8 @@ ALIASES = (
         route="GET /api/episodic",
         operation="find_episodes",
         fields={"q": "topic", "limit": "limit"},
+        body=FoundEpisodesBody,
         tells=_listed,
-        has_user=True,
     ),
     Alias(
         route="POST /api/episodic",
@@ -196,9 +215,9 @@ ALIASES = (
             "groupId": "group",
             "durationMs": "duration_ms",
         },
+        body=RecordedEpisodeBody,
         tells=lambda receipt: {"success": True, "id": _kept(receipt).ids[0]},
         writes="episodic",
-        has_user=True,
     ),
 )
 
@@ -208,7 +227,7 @@ def routes() -> APIRouter:
     found = APIRouter()
     history = routed("GET /memory/{id}/history", codes=(404,))
     add_route(found, OPERATIONS["history"], history, name="history_alias")
-    bullets = Custom(fields={}, answer=_bullets, model=list[Bullet])
+    bullets = Custom(fields={}, answer=_bullets, model=list[Bullet] | dict[str, Any])
     add_route(found, OPERATIONS["query"], routed("POST /memory/query"), bullets, name="memory_query")
     for one in ALIASES:
         _add(found, one)
@@ -217,14 +236,18 @@ def routes() -> APIRouter:
 
 
 async def _bullets(run: Callable[[], Awaitable[Any]], _: Mapping[str, Any]) -> Response:
-    """The bullets alone, with the sizes in headers; `metadata` only where the whole was asked for."""
+    """The bullets alone, with the sizes in headers; `metadata` only where the whole was asked for.
+
+    Asked with `changes_since`, an object of `delta` and `bullets`.
+    """
     found: Queried = await run()
     items = [wire(one) for one in found.bullets]
     for item in items:
         if item["metadata"] is None:
             del item["metadata"]
     sizes = {"X-Lamina-Tokens": str(found.tokens), "X-Lamina-Left-Out": str(found.left_out)}
-    return JSONResponse(items, headers=sizes)
+    whole = {"delta": wire(found.delta), "bullets": items} if found.delta is not None else items
+    return JSONResponse(whole, headers=sizes)
 
 
 def _add(router: APIRouter, alias: Alias) -> None:
@@ -234,20 +257,19 @@ def _add(router: APIRouter, alias: Alias) -> None:
         replace(ours[name], about=replace(ours[name].about, wire=theirs))
         for theirs, name in alias.fields.items()
     ]
-    user: Any = Field(None, description="The token's own user, or `default`.")
-    model = model_of(operation, taken, Loose, {"userId": (str | None, user)} if alias.has_user else {})
+    user: Any = Field(None, description=_WHOSE)
+    model = model_of(operation, taken, Loose, {USER_FIELD: (str | None, user)})
     said = model if method == "POST" else Annotated[model, Query()]
 
     def endpoint(request: Request, memory: ScopedMemory, asked: Loose) -> JSONResponse:
         if alias.writes:
             may_write(request, alias.writes)
-        _own(memory, getattr(asked, "userId", None))
-        values = {name: one for name, one in asked.given().items() if name != "userId"}
+        values = {name: one for name, one in asked.given().items() if name != USER_FIELD}
         return JSONResponse(alias.tells(operation.run(memory, request_of(operation, values))))
 
     kinds = {
         "request": Request,
-        "memory": Annotated[ScopedMemory, Depends(may(operation.right))],
+        "memory": Annotated[ScopedMemory, Depends(may(operation.right, by_field=True))],
         "asked": said,
     }
     made: Any = endpoint
@@ -261,19 +283,9 @@ def _add(router: APIRouter, alias: Alias) -> None:
         made,
         methods=[method],
         name=f"api_{alias.operation}",
-        response_model=dict[str, Any],
+        response_model=alias.body,
         responses=may_say(method, *codes),
     )
-
-
-def _own(memory: ScopedMemory, user: str | None) -> None:
-    """Whose memory it is follows from the token; a client may name that user, or leave it out."""
-    if user == "":
-        hint = "Give a name, or leave the field out."
-        raise InvalidInput("`userId` is given and empty.", code="name_invalid", hint=hint)
-    if user not in (None, _ANYBODY, memory.scope.user):
-        hint = "Leave `userId` out, or use that user's token."
-        raise Denied("This token is not that user's.", code="user_other", hint=hint)
 
 
 def may_write(request: Request, what: str) -> None:
@@ -348,11 +360,10 @@ def run_metrics(run_id: RunId, memory: Reader) -> JSONResponse:
     return JSONResponse(body)
 
 
-@router.post("/api/user-model", response_model=dict[str, Any], responses=may_say("POST"))
+@router.post("/api/user-model", response_model=UpdatedModelBody, responses=may_say("POST"))
 def api_update_user_model(request: Request, body: Updates, memory: Writer) -> JSONResponse:
     """Merge into the user model; what is not mentioned stays, and lists grow."""
     may_write(request, "user_model")
-    _own(memory, body.userId)
     partial = body.updates if body.updates is not None else dict(body.model_extra or {})
     receipts = memory.layers.user_model.update(partial)
     model = memory.layers.user_model.get()
@@ -361,7 +372,7 @@ def api_update_user_model(request: Request, body: Updates, memory: Writer) -> JS
     return JSONResponse({"success": bool(kept) or not partial, "model": model, "pending": waiting})
 
 
-@router.post("/api/learn", response_model=dict[str, Any], responses=may_say("POST"))
+@router.post("/api/learn", response_model=ApiLearnedBody, responses=may_say("POST"))
 def api_learn(request: Request, body: Lesson, memory: Writer) -> JSONResponse:
     """Learn something: in the layer named, else the semantic one with its file."""
     may_write(request, body.layer or "semantic")
@@ -369,7 +380,7 @@ def api_learn(request: Request, body: Lesson, memory: Writer) -> JSONResponse:
         raise refused(400, "pattern_missing", "Missing required field: pattern")
     concepts = body.concepts.split(",") if isinstance(body.concepts, str) else body.concepts
     named = [one.strip() for one in concepts if one.strip()]
-    lesson: Any = {**body.model_dump(exclude={"pattern", "concepts", "cwd"}), "concepts": named}
+    lesson: Any = {**body.model_dump(exclude={"userId", "pattern", "concepts", "cwd"}), "concepts": named}
     return JSONResponse(learned_body(memory, memory.layers.learn(body.pattern or "", **lesson)))
 
 
@@ -401,15 +412,16 @@ def _layers(named: str | None) -> list[Layer]:
         raise InvalidInput("That is no layer.", code="layer_invalid", hint=hint) from None
 
 
-@router.get("/api/search", response_model=dict[str, Any])
+@router.get("/api/search", response_model=SearchedBody)
 def api_search(
-    memory: Reader,
+    memory: Asker,
     q: str,
     layer: str | None = None,
     type: str = "all",
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
     offset: Annotated[int, Query(ge=0, le=900)] = 0,
     mode: str = "hybrid",
+    user: Whose = None,  # noqa: ARG001 read with the token
 ) -> JSONResponse:
     """What is known about a question; `layer` is one, several with commas, or `all`, and else semantic."""
     found = memory.recall(q, k=min(1000, offset + limit), layers=_layers(layer))
@@ -448,9 +460,13 @@ def _result(hit: Hit) -> Mapping[str, Any]:
     }
 
 
-@router.get("/api/consult", response_model=dict[str, Any])
+@router.get("/api/consult", response_model=ConsultedBody)
 def api_consult(
-    memory: Reader, q: str, context: str = "", limit: Annotated[int, Query(ge=1, le=10)] = 3
+    memory: Asker,
+    q: str,
+    context: str = "",
+    limit: Annotated[int, Query(ge=1, le=10)] = 3,
+    user: Whose = None,  # noqa: ARG001 read with the token
 ) -> JSONResponse:
     """Principles and patterns for a decision, and what they come to in a sentence."""
     asked = f"{q} {context}".strip()
@@ -481,7 +497,7 @@ def _consulted(hit: Hit) -> dict[str, Any]:
     return {**kept, "content": hit.text[:_CONSULTED]}
 
 
-@health.get("/api/health", response_model=dict[str, Any])
+@health.get("/api/health", response_model=ApiHealthBody)
 def api_health(request: Request) -> JSONResponse:
     """Whether the memory answers; needs no token."""
     body = {"status": "ok", "server": "lamina", "version": VERSION, "port": engine_of(request).config.port}

@@ -17,7 +17,8 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lamina.clock import random_token
+from lamina.clock import monotonic, random_token
+from lamina.doors.http.metrics import Metrics
 from lamina.doors.http.problems import Problem, Refused, answer, log, logged, refused, unexpected
 from lamina.engine import Engine
 from lamina.errors import LaminaError, Unauthenticated
@@ -71,8 +72,16 @@ class Failures:
 class Guard:
     """Pure ASGI middleware: what it refuses, no route ever sees."""
 
-    def __init__(self, app: ASGIApp, engine: Engine, allowed_hosts: Iterable[str], limits: Limits) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        engine: Engine,
+        allowed_hosts: Iterable[str],
+        limits: Limits,
+        metrics: Metrics | None = None,
+    ) -> None:
         self._app = app
+        self._metrics = metrics
         self._engine = engine
         self._hosts = LOOPBACK | ({host.lower().strip("[]") for host in allowed_hosts} - _WILDCARDS)
         self._limits = limits
@@ -92,7 +101,18 @@ class Guard:
         ours = not _REQUEST_ID.fullmatch(asked) or find_secrets(asked)  # it goes into the log
         request_id = random_token(12) if ours else asked
         scope.setdefault("state", {})["request_id"] = request_id
-        sender = _Sender(send, request_id)
+        sender, begun = _Sender(send, request_id), monotonic()
+        try:
+            await self._answered(scope, headers, receive, sender)
+        finally:
+            if self._metrics is not None:
+                route = getattr(scope.get("route"), "path", "")
+                self._metrics.note(scope["method"], route, sender.status, monotonic() - begun)
+
+    async def _answered(
+        self, scope: Scope, headers: dict[str, str], receive: Receive, sender: _Sender
+    ) -> None:
+        request_id = scope["state"]["request_id"]
         try:
             await self._check(scope, headers)
             body = await self._body(scope, headers, receive)
@@ -208,12 +228,13 @@ class _Sender:
 
     def __init__(self, send: Send, request_id: str) -> None:
         self.started = False
+        self.status = 499  # the client went away before it was answered
         self._send = send
         self._request_id = request_id
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.started = True
+            self.started, self.status = True, message["status"]
             headers = MutableHeaders(scope=message)
             headers["X-Request-ID"] = self._request_id
             headers["X-Content-Type-Options"] = "nosniff"

@@ -12,11 +12,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Request
 
-from lamina.doors.http.caller import engine_of
+from lamina.doors.http.caller import engine_of, memory_for
 from lamina.doors.http.guard import MEM0
-from lamina.errors import Denied, InvalidInput, NotFound
-from lamina.model import Memory, Outcome, Receipt, Role, unquoted
-from lamina.model.token import Right, Token
+from lamina.errors import Denied, InvalidInput
+from lamina.model import Memory, Outcome, Receipt, Role, quoted, unquoted
+from lamina.model.token import EVERYBODY, Right, Token
 from lamina.scoped import ScopedMemory
 from lamina.storage.shelf_contents import people
 from lamina.write.details import whole_number
@@ -33,7 +33,12 @@ _PAGE = 100
 def ping(request: Request) -> dict[str, Any]:
     """Whose token it is."""
     token: Token = request.state.token
-    return {"status": "ok", "org_id": "lamina", "project_id": "default", "user_email": token.user}
+    return {
+        "status": "ok",
+        "org_id": "lamina",
+        "project_id": "default",
+        "user_email": quoted(token.user or token.agent or token.id),  # the npm client sends it in a header
+    }
 
 
 @router.post("/v3/memories/add/")
@@ -155,11 +160,13 @@ def history(request: Request, memory_id: str) -> list[dict[str, Any]]:
 def entities(request: Request) -> dict[str, Any]:
     """The people that this token may speak of."""
     token: Token = request.state.token
-    everybody = Right.ADMIN in token.rights
-    names = engine_of(request).database.read(people) if everybody else {token.user}
+    everybody = EVERYBODY in token.acts_for
+    names = {*engine_of(request).database.read(people)} if everybody else {*token.acts_for}
+    names |= {token.user} if token.user else set()
     return {"results": [{"type": "user", "name": name} for name in sorted(names)]}
 
 
+@router.delete("/v1/entities/{sort}/{name}/")
 @router.delete("/v2/entities/{sort}/{name}/")
 def delete_entity(request: Request, sort: str, name: str) -> dict[str, str]:
     """Forget everything of a person, or all that an agent or a session wrote."""
@@ -200,21 +207,14 @@ def _listed(body: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _memory(request: Request, right: Right, named: Mapping[str, Any]) -> ScopedMemory:
-    """The memory of whom a request names: the token's own user, or anybody for an administrator's token."""
-    token: Token = request.state.token
-    if right not in token.rights:
-        raise Denied(f"This token does not have the right to {right}.", code="right_missing")
-    user = str(named.get("user_id") or token.user)
-    if user != token.user and Right.ADMIN not in token.rights:
-        raise NotFound("There is nobody of this name here.")
-    agent, session = named.get("agent_id") or token.agent, named.get("run_id")
-    return engine_of(request).scope(
-        user=user,
-        agent=None if agent is None else str(agent),
+    """The memory of whom a request names: the token's own user, or somebody whom it acts for."""
+    user, agent, session = (named.get(name) for name in ("user_id", "agent_id", "run_id"))
+    return memory_for(
+        request,
+        right,
+        user=None if not user else str(user),
+        agent=None if not agent else str(agent),
         session=None if session is None else str(session),
-        role=token.role,
-        via="http",
-        speaks_for=Right.SPEAKS_FOR in token.rights,
     )
 
 

@@ -36,6 +36,7 @@ class Custom:
     #: `(run, extra) -> response`; `run` carries the operation out and may be asked again
     answer: Callable[[Callable[[], Awaitable[Any]], Mapping[str, Any]], Awaitable[Response]]
     model: Any = None  #: what describes its answer, where that is another
+    text: str = ""  #: the media type of an answer that is a text, where it may be one
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,9 @@ def add_route(
     router: APIRouter, operation: Operation, route: Route, custom: Custom | None = None, name: str = ""
 ) -> None:
     """One route; the operation's own, or another name for it."""
+    responses = responses_of(operation, route)
+    if custom is not None and custom.text:
+        responses[route.status] = {"content": {custom.text: {"schema": {"type": "string"}}}}
     router.add_api_route(
         route.path,
         endpoint_of(operation, route, custom),
@@ -68,7 +72,7 @@ def add_route(
         name=name or operation.name,
         status_code=route.status,
         response_model=(custom and custom.model) or model_of(operation),
-        responses=responses_of(operation, route),
+        responses=responses,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import json
 import logging
 import shlex
 import signal
@@ -23,6 +24,7 @@ from lamina.documents.pace import Pace
 from lamina.documents.settings import SearchSettings
 from lamina.doors.binding import check_binding, further_hosts
 from lamina.doors.http.app import create_app
+from lamina.doors.http.connections import AT_A_TIME, Connection
 from lamina.engine import Engine
 from lamina.errors import ConfigError, LaminaError, Unavailable
 from lamina.jobs.clockwork import jobs_beside
@@ -32,17 +34,39 @@ _LAST_PORT = 65_535
 _GRACE_S = 10
 _WATCH_S = 2.0
 
-#: To stderr, warnings and worse; nothing here sees a path, a query or a body.
-_LOGGING: dict[str, Any] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "loggers": {
-        name: {"handlers": ["stderr"], "level": "WARNING", "propagate": False}
-        for name in ("uvicorn", "lamina.http")
-    },
-}
+
+class _JsonLines(logging.Formatter):
+    """One object a line, for programs that gather logs."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        at = self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z")
+        told = {
+            "at": at,
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            told["where"] = self.formatException(record.exc_info)
+        return json.dumps(told, ensure_ascii=False)
+
+
+def _logging(form: str) -> dict[str, Any]:
+    """What went wrong here, to stderr; nothing in it sees a path, a query or a body."""
+    plain = {"format": "%(asctime)s %(levelname)s %(message)s"}
+    formatters = {"plain": plain, "json": {"()": _JsonLines}}
+    if form not in formatters:
+        raise ConfigError(f"There is no log format {form!r:.40}.", hint="Set `log_format` to plain or json.")
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": formatters,
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": form}},
+        "loggers": {
+            name: {"handlers": ["stderr"], "level": level, "propagate": False}
+            for name, level in (("uvicorn", "ERROR"), ("lamina", "WARNING"))
+        },
+    }
 
 
 #: Calls back whenever a file below a folder may have changed, while it lasts.
@@ -97,7 +121,7 @@ def serve(
             app = site.around(app, tools)
             link = site.link(url)
             lines = [*lines, f"Open it, once:  {link}"]
-        server = server_for(app, _LOGGING, lifespan=tools is not None)
+        server = server_for(app, _logging(engine.config.log_format), lifespan=tools is not None)
         with _stopped_by_signals(server), _watching(engine, beside.hints), jobs_beside(engine, _LOG.warning):
             for line in [*lines, "Stop it with Ctrl+C."]:
                 announce(line)
@@ -113,12 +137,13 @@ def server_for(
     return uvicorn.Server(
         uvicorn.Config(
             app,
-            http="h11",
+            http=Connection,
+            backlog=AT_A_TIME,
             ws="none",
             lifespan="on" if lifespan else "off",
             access_log=False,
             log_config=log_config,
-            log_level="warning",  # quieter than any request, whoever listens to uvicorn's loggers
+            log_level="error",  # no request is told of, not even one that is none: a flood fills no disk
             proxy_headers=False,
             server_header=False,
             timeout_graceful_shutdown=_GRACE_S,
@@ -183,7 +208,8 @@ def _welcome(address: str, port: int, token_file: Path) -> tuple[list[str], str]
 
 @contextmanager
 def _watching(engine: Engine, hints: Hints | None) -> Iterator[None]:
-    """Take in what a person changes in the files, and make vectors that are missing, while nobody asks.
+    """Take in what a person changes in the files, count what was found, and make vectors that are missing,
+    while nobody asks.
 
     Documents are looked at some seconds after a hint that one changed, and every few minutes without any.
     """
@@ -195,6 +221,7 @@ def _watching(engine: Engine, hints: Hints | None) -> Iterator[None]:
         while not over.wait(_WATCH_S):
             with suppress(LaminaError):  # the next use meets the same trouble, and says so
                 engine.sync()
+                engine.flush()
                 if engine.library is not None and pace.is_due(monotonic()):
                     engine.library.refresh(engine.now())
                     engine.indexed()

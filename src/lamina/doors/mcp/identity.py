@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -12,10 +13,12 @@ from mcp.server.auth.provider import AccessToken
 from lamina.engine import Engine
 from lamina.errors import Denied, Unauthenticated
 from lamina.lifecycle.tokens import authenticate
-from lamina.model.token import Right
+from lamina.model.token import Right, Token
 from lamina.scoped import ScopedMemory
 
 DOOR = "mcp"
+#: For whom the request being answered says that a service's token acts: its header, which no model writes.
+NAMED: ContextVar[str | None] = ContextVar("lamina_user", default=None)
 
 
 class Caller(Protocol):
@@ -51,22 +54,22 @@ class Bearer:
 
     def mind(self, right: Right, session: str) -> ScopedMemory:
         token = get_access_token()
-        if token is None or token.subject is None:
+        known = (token.claims or {}).get("token") if token is not None else None
+        if not isinstance(known, Token):
             raise Unauthenticated
-        if right not in token.scopes:
+        if right not in known.rights:
             raise Denied(
                 f"This token does not have the right to {right}.",
                 code="right_missing",
                 hint="Ask whoever made the token for one that has it.",
             )
-        claims = token.claims or {}
         return self.engine.scope(
-            user=token.subject,
-            agent=claims["agent"],
-            role=claims["role"],
+            user=known.person(NAMED.get()),
+            agent=known.agent,
+            role=known.role,
             session=session or None,
-            via=DOOR,
-            speaks_for=Right.SPEAKS_FOR in token.scopes,
+            via=known.through(DOOR),
+            speaks_for=Right.SPEAKS_FOR in known.rights,
         )
 
 
@@ -86,5 +89,5 @@ class Verifier:
             client_id=known.id,
             subject=known.user,
             scopes=[right.value for right in known.rights],
-            claims={"agent": known.agent, "role": known.role.value},
+            claims={"token": known},
         )

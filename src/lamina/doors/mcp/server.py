@@ -24,7 +24,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lamina.doors.binding import check_binding, further_hosts, host_headers
-from lamina.doors.mcp.identity import Bearer, Caller, Starter, Verifier
+from lamina.doors.mcp.identity import NAMED, Bearer, Caller, Starter, Verifier
 from lamina.doors.mcp.tools import tools_for
 from lamina.engine import Engine
 from lamina.errors import ConfigError
@@ -188,6 +188,8 @@ def _guarded(app: ASGIApp, security: TransportSecuritySettings) -> ASGIApp:
             if refusal is not None:
                 await refusal(scope, receive, send)
                 return
+            raw = dict(scope["headers"]).get(b"x-lamina-user")
+            NAMED.set(None if raw is None else raw.decode("utf-8", "replace"))
         await app(scope, receive, send)
 
     return guard

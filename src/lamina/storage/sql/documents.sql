@@ -77,3 +77,8 @@ SELECT {{passage_columns}}, d.stamp FROM passage p
   JOIN document d ON d.tenant = p.tenant AND d.path = p.path
  WHERE p.tenant = :tenant AND p.shelf = :shelf AND d.gone = 0 AND (p.key = :name OR p.path = :name)
  ORDER BY p.path, p.number LIMIT :limit;
+
+-- name: passages_dated
+-- Where passages that carry a date in a stretch of time stand in the index.
+SELECT slot FROM passage WHERE tenant = :tenant AND shelf = :shelf AND dated_at >= :start AND dated_at < :end_
+ ORDER BY dated_at, slot LIMIT :limit;

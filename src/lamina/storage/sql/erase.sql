@@ -12,15 +12,19 @@ shelf IN (SELECT number FROM shelf WHERE tenant = :tenant AND {{whose_shelf}})
 (memory_id >= :ids AND memory_id < :ids_beyond OR memory_id >= :first AND memory_id < :beyond)
 
 -- name: erase_history
-DELETE FROM history WHERE tenant = :tenant AND {{their_memory}} RETURNING 1;
+DELETE FROM history WHERE tenant = :tenant AND {{their_memory}} RETURNING {{sealed_history_columns}};
 
 -- name: erase_memory
-DELETE FROM memory WHERE tenant = :tenant AND {{on_their_shelves}} RETURNING 1;
+DELETE FROM memory WHERE tenant = :tenant AND {{on_their_shelves}} RETURNING {{sealed_memory_columns}};
+
+-- name: erase_memory_count
+-- Gone with the rows that were counted.
+DELETE FROM memory_count WHERE tenant = :tenant AND {{on_their_shelves}} RETURNING 1;
 
 -- name: erase_relation
 DELETE FROM relation WHERE tenant = :tenant
    AND (from_id >= :ids AND from_id < :ids_beyond OR from_id >= :first AND from_id < :beyond
-     OR to_id >= :ids AND to_id < :ids_beyond OR to_id >= :first AND to_id < :beyond) RETURNING 1;
+     OR to_id >= :ids AND to_id < :ids_beyond OR to_id >= :first AND to_id < :beyond) RETURNING {{sealed_relation_columns}};
 
 -- name: erase_posting
 DELETE FROM posting WHERE tenant = :tenant AND {{on_their_shelves}} RETURNING 1;
@@ -44,7 +48,7 @@ DELETE FROM placement WHERE tenant = :tenant AND {{on_their_shelves}} RETURNING 
 DELETE FROM conversation WHERE tenant = :tenant AND {{on_their_shelves}} RETURNING 1;
 
 -- name: erase_phase
-DELETE FROM phase WHERE tenant = :tenant AND {{on_their_shelves}} RETURNING 1;
+DELETE FROM phase WHERE tenant = :tenant AND {{on_their_shelves}} RETURNING {{sealed_phase_columns}};
 
 -- name: erase_passage
 DELETE FROM passage WHERE tenant = :tenant AND {{on_their_shelves}} RETURNING 1;
@@ -53,14 +57,14 @@ DELETE FROM passage WHERE tenant = :tenant AND {{on_their_shelves}} RETURNING 1;
 DELETE FROM document WHERE tenant = :tenant AND {{on_their_shelves}} RETURNING 1;
 
 -- name: erase_shelf
-DELETE FROM shelf WHERE tenant = :tenant AND {{whose_shelf}} RETURNING 1;
+DELETE FROM shelf WHERE tenant = :tenant AND {{whose_shelf}} RETURNING {{sealed_shelf_columns}};
 
 -- name: erase_change_log
 -- What they changed on shared shelves is counted there, and stays.
 DELETE FROM change_log WHERE tenant = :tenant AND (shelf = :own OR shelf >= :first AND shelf < :beyond) RETURNING 1;
 
 -- name: erase_event
-DELETE FROM event WHERE tenant = :tenant AND (shelf = :own OR shelf >= :first AND shelf < :beyond) RETURNING 1;
+DELETE FROM event WHERE tenant = :tenant AND (shelf = :own OR shelf >= :first AND shelf < :beyond) RETURNING {{sealed_event_columns}};
 
 -- name: erase_idempotency
 DELETE FROM idempotency WHERE tenant = :tenant AND caller >= :calls AND caller < :calls_beyond RETURNING 1;
@@ -75,11 +79,14 @@ DELETE FROM operation WHERE tenant = :tenant
 -- name: erase_operational
 DELETE FROM operational WHERE tenant = :tenant AND (user_name = :owner OR {{their_memory}}) RETURNING 1;
 
+-- name: erase_operational_count
+DELETE FROM operational_count WHERE tenant = :tenant AND user_name = :owner RETURNING 1;
+
 -- name: erase_session
 DELETE FROM session WHERE tenant = :tenant AND user_name = :user RETURNING 1;
 
 -- name: erase_token
-DELETE FROM token WHERE tenant = :tenant AND user_name = :user RETURNING 1;
+DELETE FROM token WHERE tenant = :tenant AND user_name = :user RETURNING {{sealed_token_columns}};
 
 -- name: erase_import_position
 DELETE FROM import_position WHERE tenant = :tenant AND user_name = :user RETURNING 1;
@@ -107,10 +114,10 @@ DELETE FROM property WHERE tenant = :tenant
    AND (name = :allowed OR name >= :exports AND name < :exports_beyond) RETURNING 1;
 
 -- name: erase_refusal
-DELETE FROM refusal WHERE tenant = :tenant AND owner = :owner RETURNING 1;
+DELETE FROM refusal WHERE tenant = :tenant AND owner = :owner RETURNING {{sealed_refusal_columns}};
 
 -- name: erase_refusal_mark
-DELETE FROM refusal_mark WHERE tenant = :tenant AND owner = :owner RETURNING 1;
+DELETE FROM refusal_mark WHERE tenant = :tenant AND owner = :owner RETURNING {{sealed_refusal_mark_columns}};
 
 -- name: erase_exposure
 DELETE FROM exposure WHERE tenant = :tenant AND owner = :owner RETURNING 1;

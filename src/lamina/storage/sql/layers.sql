@@ -24,10 +24,9 @@ SELECT {{memory_columns}} FROM memory
  ORDER BY expires_at, id LIMIT :limit;
 
 -- name: note_access
--- A memory was found: counted without a new revision, because nothing about it was said anew. An episode lives on.
+-- A memory was found: counted without a new revision, because nothing about it was said anew.
 UPDATE memory SET access_count = access_count + :count,
-  last_accessed_at = CASE WHEN last_accessed_at > :at THEN last_accessed_at ELSE :at END,
-  expires_at = CASE WHEN layer = 'episodic' AND expires_at < :until THEN :until ELSE expires_at END
+  last_accessed_at = CASE WHEN last_accessed_at > :at THEN last_accessed_at ELSE :at END
  WHERE tenant = :tenant AND id = :id AND state = 'active';
 
 -- name: known_at

@@ -33,10 +33,10 @@ SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND superseded_by = :id AND state = 'superseded' AND {{reached}} ORDER BY id;
 
 -- name: purge_memory
-DELETE FROM memory WHERE tenant = :tenant AND id = :id;
+DELETE FROM memory WHERE tenant = :tenant AND id = :id RETURNING {{sealed_memory_columns}};
 
 -- name: purge_history
-DELETE FROM history WHERE tenant = :tenant AND memory_id = :id;
+DELETE FROM history WHERE tenant = :tenant AND memory_id = :id RETURNING {{sealed_history_columns}};
 
 -- name: echoes
 -- Steps of a successor that repeat what it took the place of.

@@ -7,10 +7,22 @@ state, revision, tick, phase, ttl, created_at, updated_at, valid_from, valid_unt
 last_accessed_at, access_count, supersedes, superseded_by, file, provenance, meta, expires_tick, retired_tick
 
 -- fragment: reached
--- What the caller's allowlist lets it reach; `:reach` is bound by the transaction, '' for everything.
--- Its first character stands before, between and after the names.
-(:reach = '' OR replace(:reach, substr(CAST(:reach AS TEXT), 1, 1) || {{topic}} || substr(CAST(:reach AS TEXT), 1, 1), '')
- <> :reach)
+-- What the caller's allowlist lets it reach; `:reach` is bound by the transaction, '' for everything, and so is
+-- `:project_reach` for what is a project's. Their first character stands before, between and after the names.
+((:reach = '' OR replace(:reach, substr(CAST(:reach AS TEXT), 1, 1) || {{topic}} || substr(CAST(:reach AS TEXT), 1, 1), '')
+ <> :reach) AND (:project_reach = '' OR space <> 'project' OR replace(:project_reach,
+ substr(CAST(:project_reach AS TEXT), 1, 1) || {{topic}} || substr(CAST(:project_reach AS TEXT), 1, 1), '') <> :project_reach))
+
+-- name: said_between
+-- Where what was said in a stretch of time stands in its shelf's index; `memory_said` has it all.
+SELECT slot FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND {{said_at}} >= :start AND {{said_at}} < :end_
+   AND {{reached}}
+ ORDER BY {{said_at}}, slot LIMIT :limit;
+
+-- fragment: said_at
+-- When something was said; `Memory.said_at` says the same.
+(CASE WHEN valid_from < created_at THEN valid_from ELSE created_at END)
 
 -- fragment: topic
 -- The category a memory counts as; `Memory.topic` says the same.
@@ -64,7 +76,7 @@ SELECT number, name, reason, started_tick, started_at FROM phase
  WHERE tenant = :tenant AND shelf = :shelf AND number = :number;
 
 -- name: drop_phases
-DELETE FROM phase WHERE tenant = :tenant AND shelf = :shelf AND number <= :upto;
+DELETE FROM phase WHERE tenant = :tenant AND shelf = :shelf AND number <= :upto RETURNING {{sealed_phase_columns}};
 
 -- name: standing_before
 -- What was active on a shelf when the clock reached a tick.
@@ -109,11 +121,6 @@ ON CONFLICT (tenant, user_name, name) DO UPDATE
 -- name: end_session
 UPDATE session SET ended_at = :now WHERE tenant = :tenant AND user_name = :user AND name = :name;
 
--- name: keep_session
-UPDATE memory SET expires_at = :until
- WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND ttl = 'session_end'
-   AND (expires_at IS NULL OR expires_at > :now);
-
 -- name: session_lapsing
 SELECT id FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND ttl = 'session_end' AND {{reached}}
@@ -130,7 +137,7 @@ SELECT {{memory_columns}} FROM memory
    AND identity NOT LIKE 'summary:%' AND {{reached}} ORDER BY tick DESC, id DESC LIMIT 1;
 
 -- name: release_file
-UPDATE memory SET file = :home WHERE tenant = :tenant AND id = :id;
+UPDATE memory SET file = :home, seal = :seal WHERE tenant = :tenant AND id = :id;
 
 -- name: pending_on
 -- What waits for its person's word, oldest first.
@@ -163,7 +170,7 @@ UPDATE shelf SET members = members - 1, length = length - :length
  WHERE tenant = :tenant AND number = :shelf;
 
 -- name: empty_shelves
-UPDATE shelf SET next_slot = 0, members = 0, length = 0 WHERE tenant = :tenant;
+UPDATE shelf SET next_slot = 0, members = 0, length = 0, making = making + 1 WHERE tenant = :tenant;
 
 -- name: empty_postings
 DELETE FROM posting WHERE tenant = :tenant;
@@ -199,12 +206,12 @@ INSERT INTO memory (
   tenant, id, shelf, slot, identity, space, owner, layer, kind, text, key, category, tags, authority, importance,
   priority, confidence, pinned, state, revision, tick, phase, ttl, created_at, updated_at, valid_from, valid_until,
   expires_at, purge_at, last_accessed_at, access_count, decay_score, supersedes, superseded_by, file, provenance, meta,
-  trust, expires_tick, retired_tick)
+  trust, expires_tick, retired_tick, seal)
 VALUES (
   :tenant, :id, :shelf, :slot, :identity, :space, :owner, :layer, :kind, :text, :key, :category, :tags, :authority,
   :importance, :priority, :confidence, :pinned, :state, :revision, :tick, :phase, :ttl, :created_at, :updated_at,
   :valid_from, :valid_until, :expires_at, :purge_at, :last_accessed_at, :access_count, 1.0, :supersedes,
-  :superseded_by, :file, :provenance, :meta, :trust, :expires_tick, :retired_tick);
+  :superseded_by, :file, :provenance, :meta, :trust, :expires_tick, :retired_tick, :seal);
 
 -- name: memory_by_id
 SELECT {{memory_columns}} FROM memory WHERE tenant = :tenant AND id = :id AND {{reached}};
@@ -232,26 +239,29 @@ UPDATE memory SET
   priority = :priority, ttl = :ttl, pinned = :pinned, kind = :kind, authority = :authority, provenance = :provenance,
   trust = :trust, phase = :phase, expires_tick = :expires_tick, retired_tick = :retired_tick, meta = :meta,
   confidence = :confidence, valid_from = :valid_from, valid_until = :valid_until, importance = :importance, tags = :tags,
-  created_at = :created_at
+  created_at = :created_at, seal = :seal
  WHERE tenant = :tenant AND id = :id AND revision = :expected
 RETURNING revision;
 
 -- name: set_slot
 UPDATE memory SET slot = :slot WHERE tenant = :tenant AND id = :id;
 
+-- name: slot_of
+SELECT slot FROM memory WHERE tenant = :tenant AND id = :id;
+
 -- name: active_in_order
 -- For rebuilding what is derived: neighbours in a conversation stay neighbours.
 SELECT id FROM memory WHERE tenant = :tenant AND state = 'active' ORDER BY space, owner, tick, id;
 
 -- name: count_by_state
-SELECT state, count(*) FROM memory WHERE tenant = :tenant GROUP BY state ORDER BY state;
+SELECT state, CAST(sum(count) AS BIGINT) FROM memory_count WHERE tenant = :tenant GROUP BY state ORDER BY state;
 
 -- name: add_history
-INSERT INTO history (tenant, memory_id, number, revision, op, at, actor, via, old_text, new_text, decision)
+INSERT INTO history (tenant, memory_id, number, revision, op, at, actor, via, old_text, new_text, decision, seal)
 VALUES (
   :tenant, :memory_id,
   (SELECT coalesce(max(number), 0) + 1 FROM history WHERE tenant = :tenant AND memory_id = :memory_id),
-  :revision, :op, :at, :actor, :via, :old_text, :new_text, :decision)
+  :revision, :op, :at, :actor, :via, :old_text, :new_text, :decision, :seal)
 RETURNING number;
 
 -- name: history_of
@@ -313,9 +323,10 @@ SELECT m.id FROM memory m
  ORDER BY m.id;
 
 -- name: add_event
-INSERT INTO event (tenant, seq, at, type, shelf, data)
-VALUES (
-  :tenant, (SELECT coalesce(max(seq), 0) + 1 FROM event WHERE tenant = :tenant), :at, :type, :shelf, :data);
+INSERT INTO event (tenant, seq, at, type, shelf, data) VALUES (:tenant, :seq, :at, :type, :shelf, :data);
+
+-- name: last_event
+SELECT coalesce(max(seq), 0) FROM event WHERE tenant = :tenant;
 
 -- name: event_by_seq
 SELECT seq, at, type, shelf, data FROM event WHERE tenant = :tenant AND seq = :seq;
@@ -343,19 +354,25 @@ VALUES (:tenant, :caller, :key, :fingerprint, :response, :at);
 DELETE FROM idempotency WHERE tenant = :tenant AND at < :before;
 
 -- name: add_token
-INSERT INTO token (tenant, id, hash, label, user_name, agent, role, scopes, created_at, expires_at, revoked_at)
-VALUES (:tenant, :id, :hash, :label, :user_name, :agent, :role, :scopes, :created_at, :expires_at, NULL);
+INSERT INTO token (
+  tenant, id, hash, label, user_name, agent, role, scopes, created_at, expires_at, revoked_at, acts_for)
+VALUES (
+  :tenant, :id, :hash, :label, :user_name, :agent, :role, :scopes, :created_at, :expires_at, NULL, :acts_for);
+
+-- name: change_acts_for
+UPDATE token SET acts_for = :acts_for WHERE tenant = :tenant AND id = :id RETURNING {{sealed_token_columns}};
 
 -- name: token_by_id
-SELECT id, hash, label, user_name, agent, role, scopes, created_at, expires_at, revoked_at FROM token
+SELECT id, hash, label, user_name, agent, role, scopes, created_at, expires_at, revoked_at, acts_for FROM token
  WHERE tenant = :tenant AND id = :id;
 
 -- name: all_tokens
-SELECT id, hash, label, user_name, agent, role, scopes, created_at, expires_at, revoked_at FROM token
+SELECT id, hash, label, user_name, agent, role, scopes, created_at, expires_at, revoked_at, acts_for FROM token
  WHERE tenant = :tenant ORDER BY created_at, id;
 
 -- name: revoke_token
-UPDATE token SET revoked_at = :at WHERE tenant = :tenant AND id = :id AND revoked_at IS NULL RETURNING id;
+UPDATE token SET revoked_at = :at WHERE tenant = :tenant AND id = :id AND revoked_at IS NULL
+RETURNING {{sealed_token_columns}};
 
 -- name: put_entry
 INSERT INTO entry (tenant, file, key, memory_id, value, fields)

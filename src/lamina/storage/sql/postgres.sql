@@ -1,7 +1,7 @@
 -- What PostgreSQL spells its own way: lists travel as arrays.
 
 -- name: shelf_statistics
-SELECT number, members, length, next_slot, name, phase, linked FROM shelf
+SELECT number, members, length, next_slot, name, phase, linked, making FROM shelf
  WHERE tenant = :tenant AND name = ANY(:names) AND members > 0;
 
 -- name: add_posting
@@ -49,7 +49,17 @@ SELECT seq, at, type, shelf, data FROM event
  WHERE tenant = :tenant AND shelf = ANY(:shelves) ORDER BY seq DESC LIMIT :limit;
 
 -- name: audit_head
-SELECT seq, hash, at FROM audit WHERE tenant = :tenant ORDER BY seq DESC LIMIT 1;
+SELECT seq, hash, at, {{also_heads}} FROM audit WHERE tenant = :tenant ORDER BY seq DESC LIMIT 1;
+
+-- name: sealed_episodes
+-- Episodes that end.
+SELECT {{sealed_memory_columns}} FROM memory
+ WHERE tenant = :tenant AND id = ANY(:ids) AND state = 'active' AND layer = 'episodic'
+   AND expires_at IS NOT NULL ORDER BY id;
+
+-- name: sealed_phase
+SELECT {{sealed_phase_columns}} FROM phase
+ WHERE tenant = :tenant AND shelf = ANY(:shelves) ORDER BY shelf, number;
 
 -- name: load_checkpoint
 -- The newest checkpoint in a range of ids, with the values of its channels and what was written on top of it.
@@ -96,6 +106,7 @@ m.state = 'active'
  AND (:run_id::text IS NULL OR strpos(m.provenance, :run_id) > 0)
  AND (:actor_id::text IS NULL OR strpos(m.provenance, :actor_id) > 0)
  AND (:role::text IS NULL OR strpos(m.provenance, :role) > 0)
+ AND (:category::text IS NULL OR {{topic}} = :category)
  AND (:pinned::bigint IS NULL OR m.pinned = :pinned)
  AND (:importance_min::bigint IS NULL OR m.importance >= :importance_min)
  AND (:importance_max::bigint IS NULL OR m.importance <= :importance_max)
@@ -134,8 +145,8 @@ SELECT here, from_id, to_id, type, strength, explicit, created_at FROM (
  WHERE place <= :most ORDER BY strength DESC, from_id, to_id, type, here;
 
 -- fragment: listed
--- Everything on some shelves within what was asked for, in whatever state; what is past its time is over.
-m.tenant = :tenant AND m.shelf IN (SELECT number FROM shelf WHERE tenant = :tenant AND name = ANY(:names))
+-- Everything on a shelf within what was asked for, in whatever state; what is past its time is over.
+m.tenant = :tenant AND m.shelf = :shelf
  AND (m.state <> 'active' OR m.expires_at IS NULL OR m.expires_at > :now)
  AND (cardinality(:layers::text[]) = 0 OR m.layer = ANY(:layers))
  AND (cardinality(:kinds::text[]) = 0 OR m.kind = ANY(:kinds))
@@ -145,39 +156,35 @@ m.tenant = :tenant AND m.shelf IN (SELECT number FROM shelf WHERE tenant = :tena
  AND (:until::bigint IS NULL OR least(m.valid_from, m.created_at) < :until)
  AND (:trusted = 0 OR m.trust = 'trusted')
  AND (cardinality(:phases::text[]) = 0 OR m.space || ':' || m.owner || ' ' || m.phase = ANY(:phases))
- AND (:said_by::text IS NULL OR m.provenance::jsonb ->> 'actor' = :said_by
+ AND (:said_by::text IS NULL OR m.actor = :said_by
    OR m.provenance::jsonb ->> 'agent' = :said_by)
  AND (cardinality(:tags::text[]) = 0 OR jsonb_exists_any(m.tags::jsonb, :tags::text[]))
 
 -- name: list_memories
 -- A page, newest first, behind a time and id.
-SELECT {{memory_columns}} FROM memory m
+SELECT m.created_at, m.id FROM memory m
  WHERE {{listed}} AND m.state = ANY(:states)
    AND (:at::bigint IS NULL OR m.created_at < :at OR m.created_at = :at AND m.id < :id)
  ORDER BY m.created_at DESC, m.id DESC LIMIT :limit;
 
 -- name: list_oldest
 -- A page, oldest first, behind a time and id.
-SELECT {{memory_columns}} FROM memory m
+SELECT m.created_at, m.id FROM memory m
  WHERE {{listed}} AND m.state = ANY(:states)
    AND (:at::bigint IS NULL OR m.created_at > :at OR m.created_at = :at AND m.id > :id)
  ORDER BY m.created_at, m.id LIMIT :limit;
 
 -- name: list_important
 -- A page, what matters most first and of that the newest, behind both in one number, and an id.
-SELECT {{memory_columns}} FROM memory m
+SELECT m.importance * 4503599627370496 + m.created_at, m.id FROM memory m
  WHERE {{listed}} AND m.state = ANY(:states)
    AND (:at::bigint IS NULL OR m.importance * 4503599627370496 + m.created_at < :at
         OR m.importance * 4503599627370496 + m.created_at = :at AND m.id < :id)
  ORDER BY m.importance DESC, m.created_at DESC, m.id DESC LIMIT :limit;
 
 -- name: count_listed
-SELECT m.space, m.layer, m.kind, {{topic}}, m.provenance::jsonb ->> 'actor', m.state, count(*) FROM memory m
- WHERE {{listed}} GROUP BY 1, 2, 3, 4, 5, 6;
-
--- name: count_tags
-SELECT t.value, count(*) FROM memory m CROSS JOIN LATERAL jsonb_array_elements_text(m.tags::jsonb) t(value)
- WHERE {{listed}} AND m.state = ANY(:states) GROUP BY 1 ORDER BY 2 DESC, t.value COLLATE "C" LIMIT :limit;
+SELECT m.state, m.layer, m.kind, {{topic}}, m.actor, m.trust, m.tags, count(*) FROM memory m
+ WHERE {{listed}} GROUP BY 1, 2, 3, 4, 5, 6, 7;
 
 -- name: refusals_marked
 -- Those that stand and have one of these marks.
@@ -192,3 +199,15 @@ SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND id <> :id AND state IN ('active', 'expired', 'pending') AND {{of_person}} AND {{reached}}
    AND (text = :text OR :telling = 1 AND replace(text, :text, '') <> text OR replace(provenance, :named, '') <> provenance
      OR state = 'active' AND (layer = 'working' OR authority = 'ai_inferred') OR id = ANY(:sources)) ORDER BY id LIMIT 2000;
+
+-- name: tables_of_tenants
+-- Every column of every table that has rows of tenants, with its place in the key, 0 outside of it.
+SELECT c.relname::text COLLATE "C", a.attname::text COLLATE "C", 
+       coalesce(array_position(i.indkey::int2[], a.attnum) + 1, 0)
+  FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'lamina'
+  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+  LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
+ WHERE c.relkind IN ('r', 'p')
+   AND EXISTS (SELECT 1 FROM pg_attribute t WHERE t.attrelid = c.oid AND t.attname = 'tenant')
+ ORDER BY 1, 2;

@@ -26,7 +26,8 @@ SELECT number FROM refusal
 
 -- name: lift_refusal
 UPDATE refusal SET lifted_by = :actor, lifted_at = :at
- WHERE tenant = :tenant AND owner = :owner AND number = :number AND lifted_at IS NULL RETURNING shelf;
+ WHERE tenant = :tenant AND owner = :owner AND number = :number AND lifted_at IS NULL
+RETURNING {{sealed_refusal_columns}};
 
 -- name: ask_refusal
 UPDATE refusal SET asked_at = :at WHERE tenant = :tenant AND owner = :owner AND number = :number;

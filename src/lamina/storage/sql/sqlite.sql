@@ -2,7 +2,7 @@
 -- CROSS JOIN fixes the order of the loops: the short list outside, an index look-up inside.
 
 -- name: shelf_statistics
-SELECT number, members, length, next_slot, name, phase, linked FROM shelf
+SELECT number, members, length, next_slot, name, phase, linked, making FROM shelf
  WHERE tenant = :tenant AND name IN (SELECT value FROM json_each(:names)) AND members > 0;
 
 -- name: add_posting
@@ -53,8 +53,18 @@ SELECT seq, at, type, shelf, data FROM event
  WHERE tenant = :tenant AND shelf IN (SELECT value FROM json_each(:shelves)) ORDER BY seq DESC LIMIT :limit;
 
 -- name: audit_head
--- The hash as bytes: it may be damaged.
-SELECT seq, CAST(hash AS BLOB), at FROM audit WHERE tenant = :tenant ORDER BY seq DESC LIMIT 1;
+-- The hash as bytes: it may be damaged. With it comes what the write that asks will need.
+SELECT seq, CAST(hash AS BLOB), at, {{also_heads}} FROM audit WHERE tenant = :tenant ORDER BY seq DESC LIMIT 1;
+
+-- name: sealed_episodes
+-- Episodes that end.
+SELECT {{sealed_memory_columns}} FROM memory
+ WHERE tenant = :tenant AND id IN (SELECT value FROM json_each(:ids)) AND state = 'active' AND layer = 'episodic'
+   AND expires_at IS NOT NULL ORDER BY id;
+
+-- name: sealed_phase
+SELECT {{sealed_phase_columns}} FROM phase
+ WHERE tenant = :tenant AND shelf IN (SELECT value FROM json_each(:shelves)) ORDER BY shelf, number;
 
 -- name: load_checkpoint
 -- The newest checkpoint in a range of ids, with the values of its channels and what was written on top of it.
@@ -101,6 +111,7 @@ m.state = 'active'
  AND (:run_id IS NULL OR instr(m.provenance, :run_id) > 0)
  AND (:actor_id IS NULL OR instr(m.provenance, :actor_id) > 0)
  AND (:role IS NULL OR instr(m.provenance, :role) > 0)
+ AND (:category IS NULL OR {{topic}} = :category)
  AND (:pinned IS NULL OR m.pinned = :pinned)
  AND (:importance_min IS NULL OR m.importance >= :importance_min)
  AND (:importance_max IS NULL OR m.importance <= :importance_max)
@@ -144,9 +155,8 @@ SELECT here, from_id, to_id, type, strength, explicit, created_at FROM (
  WHERE place <= :most ORDER BY strength DESC, from_id, to_id, type, here;
 
 -- fragment: listed
--- Everything on some shelves within what was asked for, in whatever state; what is past its time is over.
-m.tenant = :tenant
- AND m.shelf IN (SELECT number FROM shelf WHERE tenant = :tenant AND name IN (SELECT value FROM json_each(:names)))
+-- Everything on a shelf within what was asked for, in whatever state; what is past its time is over.
+m.tenant = :tenant AND m.shelf = :shelf
  AND (m.state <> 'active' OR m.expires_at IS NULL OR m.expires_at > :now)
  AND (:layers = '[]' OR m.layer IN (SELECT value FROM json_each(:layers)))
  AND (:kinds = '[]' OR m.kind IN (SELECT value FROM json_each(:kinds)))
@@ -156,39 +166,35 @@ m.tenant = :tenant
  AND (:until IS NULL OR coalesce(min(m.valid_from, m.created_at), m.created_at) < :until)
  AND (:trusted = 0 OR m.trust = 'trusted')
  AND (:phases = '[]' OR m.space || ':' || m.owner || ' ' || m.phase IN (SELECT value FROM json_each(:phases)))
- AND (:said_by IS NULL OR m.provenance ->> 'actor' = :said_by OR m.provenance ->> 'agent' = :said_by)
+ AND (:said_by IS NULL OR m.actor = :said_by OR m.provenance ->> 'agent' = :said_by)
  AND (:tags = '[]' OR EXISTS (
    SELECT 1 FROM json_each(m.tags) t WHERE t.value IN (SELECT value FROM json_each(:tags))))
 
 -- name: list_memories
 -- A page, newest first, behind a time and id.
-SELECT {{memory_columns}} FROM memory m
+SELECT m.created_at, m.id FROM memory m
  WHERE {{listed}} AND m.state IN (SELECT value FROM json_each(:states))
    AND (:at IS NULL OR m.created_at < :at OR m.created_at = :at AND m.id < :id)
  ORDER BY m.created_at DESC, m.id DESC LIMIT :limit;
 
 -- name: list_oldest
 -- A page, oldest first, behind a time and id.
-SELECT {{memory_columns}} FROM memory m
+SELECT m.created_at, m.id FROM memory m
  WHERE {{listed}} AND m.state IN (SELECT value FROM json_each(:states))
    AND (:at IS NULL OR m.created_at > :at OR m.created_at = :at AND m.id > :id)
  ORDER BY m.created_at, m.id LIMIT :limit;
 
 -- name: list_important
 -- A page, what matters most first and of that the newest, behind both in one number, and an id.
-SELECT {{memory_columns}} FROM memory m
+SELECT m.importance * 4503599627370496 + m.created_at, m.id FROM memory m
  WHERE {{listed}} AND m.state IN (SELECT value FROM json_each(:states))
    AND (:at IS NULL OR m.importance * 4503599627370496 + m.created_at < :at
         OR m.importance * 4503599627370496 + m.created_at = :at AND m.id < :id)
  ORDER BY m.importance DESC, m.created_at DESC, m.id DESC LIMIT :limit;
 
 -- name: count_listed
-SELECT m.space, m.layer, m.kind, {{topic}}, m.provenance ->> 'actor', m.state, count(*) FROM memory m
- WHERE {{listed}} GROUP BY 1, 2, 3, 4, 5, 6;
-
--- name: count_tags
-SELECT t.value, count(*) FROM memory m CROSS JOIN json_each(m.tags) t
- WHERE {{listed}} AND m.state IN (SELECT value FROM json_each(:states)) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :limit;
+SELECT m.state, m.layer, m.kind, {{topic}}, m.actor, m.trust, m.tags, count(*) FROM memory m
+ WHERE {{listed}} GROUP BY 1, 2, 3, 4, 5, 6, 7;
 
 -- name: refusals_marked
 -- Those that stand and have one of these marks.
@@ -203,3 +209,9 @@ SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND id <> :id AND state IN ('active', 'expired', 'pending') AND {{of_person}} AND {{reached}}
    AND (text = :text OR :telling = 1 AND replace(text, :text, '') <> text OR replace(provenance, :named, '') <> provenance
      OR state = 'active' AND (layer = 'working' OR authority = 'ai_inferred') OR id IN (SELECT value FROM json_each(:sources))) ORDER BY id LIMIT 2000;
+
+-- name: tables_of_tenants
+-- Every column of every table that has rows of tenants, with its place in the key, 0 outside of it.
+SELECT t.name, c.name, c.pk FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+ WHERE t.type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE name = 'tenant')
+ ORDER BY t.name, c.name;

@@ -1,0 +1,147 @@
+"""The commands that look after whole memories: move, back up, put back, rescue."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from lamina.doors.cli.call import Call, Command, Values
+from lamina.doors.cli.exits import Failure
+from lamina.doors.cli.machine import command
+from lamina.doors.cli.output import hide_password
+from lamina.model import plain
+from lamina.operations.operation import Field
+from lamina.workspace.layout import find_workspace
+
+_NOT_INTACT = Failure(
+    code="audit_findings", message="The audit of it has findings; see `lamina audit verify`."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """Where a store goes."""
+
+    url: Annotated[
+        str, Field("sqlite:///file.db or postgresql://user@host/name.", position=True, metavar="URL")
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backup:
+    """Where a backup goes."""
+
+    file: Annotated[Path, Field("The file to write; it must not be there.", position=True, metavar="FILE")]
+    with_key: Annotated[bool, Field("Put the audit key in, too: whoever has both can forge.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutBack:
+    """What is put back, and where."""
+
+    file: Annotated[Path, Field("A file that `lamina backup` made.", position=True, metavar="FILE")]
+    folder: Annotated[
+        Path | None, Field("The folder of the new workspace.", position=True, metavar="DIR")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rescue:
+    """Where to save."""
+
+    out: Annotated[Path, Field("A new folder for what can be saved.", position=True, metavar="OUT")]
+
+
+def move(call: Call, values: Values) -> int:
+    """Copy the whole store into another database and check it there; the old one stays.
+
+    History, tokens and audit go along. Set `store` to the new one afterwards.
+    """
+    opening = call.opening()
+    with _bar(call, "Moving") as tell:
+        done = call.doors.custody().move(opening.workspace, opening.settings, values["url"], tell)
+    told = hide_password(done.store)
+    lines = [
+        f"{done.rows} rows are in {call.out.text(told)}, read back and equal.",
+        "The audit there is intact." if done.intact else "",
+        "Use it from now on: set LAMINA_STORE to it, or pass --store. The old store stays as it is.",
+    ]
+    data = {**plain(done), "store": told}
+    return call.answer(data, filter(None, lines), None if done.intact else _NOT_INTACT)
+
+
+def backup(call: Call, values: Values) -> int:
+    """Write store and files into one file, while it is in use, and read it back."""
+    opening = call.opening()
+    with _bar(call, "Backing up") as tell:
+        done = call.doors.custody().back_up(
+            opening.workspace,
+            opening.settings,
+            values["file"],
+            with_key=values.get("with_key", False),
+            tell=tell,
+        )
+    key = (
+        "The audit key is in it: keep it where only you can read it."
+        if done.with_key
+        else f"The audit key {done.audit_key} is not in it: keep a copy of it elsewhere, or use --with-key."
+    )
+    head = f"{call.out.text(done.file)}: {done.rows} rows and {done.files} files, read back and equal."
+    return call.answer(done, [head, key])
+
+
+def put_back(call: Call, values: Values) -> int:
+    """Make a workspace, or with --store a store, of a backup."""
+    folder = values.get("folder")
+    root = None if folder is None else find_workspace(Path(), folder, os.environ)
+    if root is None and "store" not in call.given.settings:
+        root = find_workspace(Path(), call.given.workspace or Path(), os.environ)
+    with _bar(call, "Restoring") as tell:
+        done = call.doors.custody().put_back(values["file"], root, call.given.settings, tell)
+    where = done.workspace or hide_password(done.store)
+    lines = [
+        f"{done.rows} rows and {done.files} files are in {call.out.text(where)}.",
+        *(["The audit is intact."] if done.intact else []),
+    ]
+    data = {**plain(done), "store": hide_password(done.store)}
+    return call.answer(data, lines, None if done.intact else _NOT_INTACT)
+
+
+def rescue(call: Call, values: Values) -> int:
+    """Save every memory that can still be read out of a damaged store.
+
+    It opens what no other command can, needs no key, and changes nothing.
+    """
+    opening = call.opening()
+    done = call.doors.custody().rescue(opening.workspace, opening.settings, values["out"])
+    lines = [
+        f"{done.memories} memories with {done.steps} steps of history are in {call.out.text(done.folder)}.",
+        f"In {done.mended} of them unreadable bytes are shown as they are." if done.mended else "",
+        f"{done.left_out} places could not be read: left-out.jsonl says which and why."
+        if done.left_out
+        else "",
+    ]
+    return call.answer(done, filter(None, lines))
+
+
+@contextmanager
+def _bar(call: Call, title: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal; elsewhere nothing."""
+    if call.out.json or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    with call.doors.show_bar(title) as advance:
+        yield advance
+
+
+COMMANDS: tuple[Command, ...] = (
+    command("move", move, Move),
+    command("backup", backup, Backup),
+    command("restore-backup", put_back, PutBack),
+    command("rescue", rescue, Rescue),
+)

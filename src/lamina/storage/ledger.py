@@ -1,0 +1,266 @@
+"""What keeps the seal over the whole story in step with the rows, inside the transaction that changes them.
+
+Each lane (a person with their sessions, a project, the system, the store itself) has one short row: how many
+rows each sealed table has of it, and the sum of what the key makes of each of them. Whoever changes, deletes,
+inserts, moves or puts back a row without the key leaves a sum that no longer fits, however the store is used
+afterwards: what goes is taken off the sum as it is found, not as it should have been (docs/decisions/0024).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, Protocol
+
+from lamina.model import canonical
+from lamina.storage.damage import selected
+
+Row = tuple[Any, ...]
+
+#: The sealed tables, in the order of their sums; a new one comes at the end. `lane` is the sum of all lanes.
+TABLES = (
+    "memory",
+    "history",
+    "audit",
+    "relation",
+    "shelf",
+    "phase",
+    "event",
+    "refusal",
+    "refusal_mark",
+    "token",
+    "lane",
+)
+#: The lane of what belongs to nobody: tokens, policy, and what the audit says of itself.
+STORE = "store"
+_SPACES = ("user", "session", "project", "system")
+_WIDTH, _COUNT = 32, 8  #: bytes of a sum and of a count
+_SIZE = _COUNT + _WIDTH
+_MODULUS = 1 << 8 * _WIDTH
+_KEPT = 1000  #: lanes of which a process remembers what their rows say
+LAST = "\U0010ffff"  #: behind every text
+
+#: By table, the place in its row of what its lane follows from.
+_LANE_AT = {"memory": 0, "history": 0, "relation": 0, "shelf": 1, "event": 0}
+#: Columns of numbers that Python may know as whole ones.
+_FRACTIONS = {"memory": "confidence", "relation": "strength"}
+
+
+class Sealing(Protocol):
+    """What only whoever has the key can do."""
+
+    def element(self, text: str) -> tuple[int, str]:
+        """What the key makes of a row: a number to add to a sum, and a seal to keep beside it."""
+        ...
+
+    def shut(self, name: str, content: bytes) -> bytes:
+        """Content that only `opened` can read; the same content and name give the same."""
+        ...
+
+    def opened(self, name: str, body: bytes) -> bytes | None:
+        """What was shut under a name; None where it was altered."""
+        ...
+
+
+class Rows(Protocol):
+    """As much of a transaction as is needed here."""
+
+    tenant: str
+    kept: dict[str, Any]
+
+    def all(self, name: str, /, **values: Any) -> list[Row]: ...
+
+    def many(self, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None: ...
+
+
+def lane_of(name: str) -> str:
+    """Whose lane a shelf, a memory or the subject of an act belongs to, by its name."""
+    space, _, rest = name.partition(":")
+    if not rest or space not in _SPACES:
+        return STORE
+    owner = rest.partition(":")[0]
+    return f"user:{owner.partition(',')[0]}" if space in ("user", "session") else f"{space}:{owner}"
+
+
+class Sums:
+    """Of one lane, by table: how many rows, and the sum of what the key makes of them."""
+
+    def __init__(self, content: bytes = b"") -> None:
+        self._content = content.ljust(_SIZE * len(TABLES), b"\0")
+        self._changed: dict[int, tuple[int, int]] = {}  #: by table, count and total where they are not that
+
+    def add(self, table: str, element: int, sign: int = 1) -> None:
+        count, total = self.of(table)
+        self._changed[_AT[table]] = count + sign, (total + sign * element) % _MODULUS
+
+    def packed(self) -> bytes:
+        content = bytearray(self._content)
+        for at, (count, total) in self._changed.items():
+            packed = count.to_bytes(_COUNT, "big", signed=True) + total.to_bytes(_WIDTH, "big")
+            content[at * _SIZE : (at + 1) * _SIZE] = packed
+        return bytes(content)
+
+    def of(self, table: str) -> tuple[int, int]:
+        """How many rows, and their sum."""
+        at = _AT[table]
+        if (known := self._changed.get(at)) is not None:
+            return known
+        part = self._content[at * _SIZE : (at + 1) * _SIZE]
+        return int.from_bytes(part[:_COUNT], "big", signed=True), int.from_bytes(part[_COUNT:], "big")
+
+
+_AT = {table: at for at, table in enumerate(TABLES)}
+
+
+@cache
+def sealed_columns(sql: str) -> tuple[str, ...]:
+    """The columns that a query of sealed rows gives; the seal itself is none of them."""
+    return tuple(name for name in selected(sql) if name not in ("seal", "linked"))
+
+
+def lane_of_row(table: str, row: Row) -> str | None:
+    """Whose lane a row belongs to; None for one that is under no seal, such as a shelf of documents."""
+    if table in ("token", "lane"):
+        return STORE
+    if table in ("refusal", "refusal_mark"):
+        return f"user:{row[0]}"
+    name = row[_LANE_AT[table]]
+    if table == "shelf" and str(name).partition(":")[0] not in _SPACES:
+        return None
+    return lane_of(str(name))
+
+
+class Ledger:
+    """The sums of the lanes that one transaction touches."""
+
+    def __init__(self, transaction: Rows, queries: Mapping[str, str], sealing: Sealing | None) -> None:
+        self._tx = transaction
+        self._queries = queries
+        self._sealing = sealing
+        #: What the rows of lanes say that were last written, so that they need not be opened again.
+        self._kept: dict[str, tuple[bytes, bytes]] = transaction.kept.setdefault("lanes", {})
+        self._bodies: dict[str, bytes | None] = {}  #: as they were when they were first looked at
+        self._sums: dict[str, Sums] = {}
+
+    def row(self, table: str, values: Mapping[str, Any]) -> Row:
+        """A row in the order of its sealed columns; what is not given is nothing."""
+        get = values.get
+        return tuple([get(name) for name in sealed_columns(self._queries[f"sealed_{table}"])])
+
+    def place(self, table: str, column: str) -> int:
+        """Where a column stands in a sealed row."""
+        return sealed_columns(self._queries[f"sealed_{table}"]).index(column)
+
+    def named(self, table: str, row: Row) -> dict[str, Any]:
+        """The sealed columns of a row by their names."""
+        return dict(zip(sealed_columns(self._queries[f"sealed_{table}"]), row, strict=False))
+
+    def changed(self, table: str, row: Row, values: Mapping[str, Any]) -> Row:
+        """A sealed row with some of its columns changed."""
+        names = sealed_columns(self._queries[f"sealed_{table}"])
+        return tuple(values.get(name, value) for name, value in zip(names, row, strict=True))
+
+    def put(self, table: str, row: Row, lane: str | None = None) -> str:
+        """A row is there from now on; its seal."""
+        return self._count(table, row, lane, 1)
+
+    def take(self, table: str, rows: Sequence[Row], lane: str | None = None) -> None:
+        """Rows go, as they were found."""
+        for row in rows:
+            self._count(table, row, lane, -1)
+
+    def element_of(self, table: str, row: Row) -> tuple[int, str]:
+        """What the key makes of a row, and the seal to keep beside it; nothing where there is no key.
+
+        A step gets its number when it is written, and its seal before: the number is no part of what is
+        sealed, but a factor of what is added.
+        """
+        if self._sealing is None:
+            return 0, ""
+        if table != "history":
+            return self._sealing.element(row_text(self._tx.tenant, table, row, self._queries))
+        number = row[1]
+        text = row_text(self._tx.tenant, table, (row[0], None, *row[2:]), self._queries)
+        element, seal = self._sealing.element(text)
+        return element * (2 * number + 1 if isinstance(number, int) else 0), seal
+
+    def _count(self, table: str, row: Row, lane: str | None, sign: int) -> str:
+        element, seal = self.element_of(table, row)
+        self.add(table, row, element, lane, sign)
+        return seal
+
+    def add(self, table: str, row: Row, element: int, lane: str | None = None, sign: int = 1) -> None:
+        """Count a row of which it is known what the key makes of it."""
+        name = lane or lane_of_row(table, row)
+        if name is not None and self._sealing is not None:
+            self._of(name).add(table, element, sign)
+
+    def meet(self, lane: str, body: bytes | None, top: bytes | None) -> None:
+        """The rows of a lane and of the store, where another query read them along; it saves asking."""
+        for name, value in ((lane, body), (STORE, top)):
+            self._bodies.setdefault(name, None if value is None else bytes(value))
+
+    def _of(self, lane: str) -> Sums:
+        if (known := self._sums.get(lane)) is not None:
+            return known
+        if lane not in self._bodies or STORE not in self._bodies:
+            found = {name: bytes(body) for name, body in self._tx.all("lane_bodies", name=lane, top=STORE)}
+            for name in (lane, STORE):
+                self._bodies.setdefault(name, found.get(name))
+        body = self._bodies[lane]
+        written = self._kept.get(lane)
+        content = written[1] if written and written[0] == body else self._content(lane, body)
+        sums = self._sums[lane] = Sums(content)
+        return sums
+
+    def _content(self, lane: str, body: bytes | None) -> bytes:
+        content = None if body is None or self._sealing is None else self._sealing.opened(lane, body)
+        return content or b""
+
+    def begin(self) -> None:
+        """Know nothing yet: what was done before in this transaction is in the store, or was undone."""
+        self._bodies, self._sums = {}, {}
+
+    def replace(self, sums: Mapping[str, Sums]) -> None:
+        """Begin anew with what was counted, in the place of all that was sealed."""
+        self._sums = {STORE: Sums(), **sums}
+        self._bodies = dict.fromkeys(self._sums)
+
+    def flush(self) -> None:
+        """Put the sums that changed into the store, and their sum."""
+        if self._sealing is None or not self._sums:
+            return
+        top = self._of(STORE)
+        rows: list[dict[str, Any]] = []
+        for name, sums in [*sorted(one for one in self._sums.items() if one[0] != STORE), (STORE, top)]:
+            content, before = sums.packed(), self._bodies[name]
+            after = self._sealing.shut(name, content)
+            if name != STORE:
+                if before is not None:
+                    top.add("lane", self.element_of("lane", (name, before.hex()))[0], -1)
+                top.add("lane", self.element_of("lane", (name, after.hex()))[0])
+            rows.append({"name": name, "body": after})
+            if len(self._kept) > _KEPT:
+                self._kept.clear()
+            self._kept[name] = (after, content)
+        self._tx.many("put_lane", rows)
+        self._bodies |= {row["name"]: row["body"] for row in rows}
+        self._sums = {}
+
+
+def row_text(tenant: str, table: str, row: Row, queries: Mapping[str, str]) -> str:
+    """A row as the key sees it, the same whether it comes from a program or from either database."""
+    values = list(row)
+    if (name := _FRACTIONS.get(table)) is not None:
+        at = sealed_columns(queries[f"sealed_{table}"]).index(name)
+        values[at] = float(values[at]) if isinstance(values[at], int) else values[at]
+    try:
+        return canonical([table, tenant, *values])
+    except TypeError:  # bytes, which no column of ours holds
+        return canonical([table, tenant, *map(repr, values)])
+
+
+def opened_sums(sealing: Sealing | None, lane: str, body: bytes | None) -> Sums | None:
+    """The sums in a lane's row; None where it is missing or was altered."""
+    content = None if sealing is None or body is None else sealing.opened(lane, body)
+    return None if content is None else Sums(content)

@@ -1,0 +1,120 @@
+"""Clients that only hold connections: they are let go, and whoever asks properly is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from starlette.types import Receive, Scope, Send
+
+import lamina
+from lamina.doors.http.connections import Connection, Patience
+from tests.operations.serving import serving
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
+    """The address of a server that is in a hurry."""
+    monkeypatch.setattr(Connection, "patience", Patience(head_s=0.2, unread_s=0.2, connections=20))
+    with lamina.open(tmp_path / "memory", owner="ana") as engine, serving(engine) as url:
+        yield url
+
+
+@contextmanager
+def connected(url: str) -> Iterator[socket.socket]:
+    parts = urlsplit(url)
+    with socket.create_connection((parts.hostname, parts.port), timeout=20) as one:
+        yield one
+
+
+def is_closed(one: socket.socket) -> bool:
+    """Whether the other side ends it, which is waited for."""
+    try:
+        while one.recv(65536):
+            pass
+    except ConnectionResetError:
+        pass
+    return True
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /livez HTTP/1.1\r\nHost: 127", b"GET /livez HTTP/1.1\r\n"])
+def test_headers_that_do_not_arrive_end_the_connection(hasty: str, sent: bytes) -> None:
+    with connected(hasty) as one:
+        one.sendall(sent)
+        assert is_closed(one)
+
+
+def test_headers_of_a_second_request_have_as_little_time(hasty: str) -> None:
+    with connected(hasty) as one:
+        one.sendall(b"GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert one.recv(65536).startswith(b"HTTP/1.1 200")
+        one.sendall(b"GET /livez HTTP/1.1\r\nHo")
+        assert is_closed(one)
+
+
+def test_an_answer_that_nobody_reads_ends_the_connection(hasty: str, tmp_path: Path) -> None:
+    ended = threading.Event()
+
+    async def endless(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        gone = asyncio.ensure_future(receive())
+        while not gone.done():
+            await send({"type": "http.response.body", "body": b"x" * 2**20, "more_body": True})
+            await asyncio.sleep(0)
+        ended.set()
+
+    with (
+        lamina.open(tmp_path / "memory", owner="ana") as engine,
+        serving(engine, endless) as url,
+        connected(url) as one,
+    ):
+        one.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert ended.wait(20)
+
+
+def test_who_asks_is_answered_while_others_hold_more_connections_than_there_may_be(hasty: str) -> None:
+    with ExitStack() as held:
+        for _ in range(100):
+            held.enter_context(connected(hasty)).sendall(b"GET /livez HTTP/1.1\r\nX: ")
+        assert httpx.get(f"{hasty}/livez").status_code == 200
+
+
+def test_a_thousand_half_sent_requests_at_256_descriptors_lock_out_nobody(tmp_path: Path) -> None:
+    code = "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256)); " + (
+        "from lamina.__main__ import main; sys.argv = ['lamina', *sys.argv[1:]]; sys.exit(main())"
+    )
+    command = [sys.executable, "-c", code, "-w", str(tmp_path / "memory")]
+    subprocess.run([*command, "init", "--owner", "ana"], check=True, capture_output=True, timeout=60)
+    server = subprocess.Popen(
+        [*command, "serve", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ,
+    )
+    try:
+        assert server.stderr is not None
+        url = next(found[0] for line in server.stderr if (found := re.search(r"http://[\d.:]+", line)))
+        with ExitStack() as held:
+            for number in range(1000):
+                one = held.enter_context(connected(url))
+                with suppress(OSError):  # let go for somebody newer
+                    one.sendall(b"POST /v1/recall HTTP/1.1\r\nHost: x\r\n")
+                if number % 250 == 0:
+                    assert httpx.get(f"{url}/readyz", timeout=30).status_code == 200
+            assert httpx.get(f"{url}/readyz", timeout=30).status_code == 200
+    finally:
+        server.terminate()
+        _, told = server.communicate(timeout=30)
+    assert len(told) < 2000, told[:2000]
