@@ -66,8 +66,8 @@ def _logging(form: str) -> dict[str, Any]:
             name: {"handlers": ["stderr"], "level": level, "propagate": False}
             for name, level in (("uvicorn", "ERROR"), ("lamina", "WARNING"))
         },
-        # In place of what a library put there: a handler that imports when it must tell of too many open files
-        # ends the server (tests/e2e/test_slow_clients.py).
+        # In place of what a library put there: a handler that imports something when it tells of too many
+        # open files ends the server (tests/e2e/test_slow_clients.py).
         "root": {"handlers": ["stderr"], "level": "ERROR"},
     }
 
