@@ -2,9 +2,9 @@
 
     python bot.py
 
-`updates` stands for what your chat platform sends: who wrote, in which chat, and the words. Use the platform's
-id for the person, never the name they show. What is said in a group is heard as the person's own word; what a
-forwarded message or a web page says is not.
+`updates` stands for what your chat platform sends: who wrote, in which chat, and the words. A person is known
+by the platform's id, never by the name they show, which they can change. What somebody writes in a group
+counts as their own word; what a forwarded message says does not.
 """
 
 from collections.abc import Iterator

@@ -631,7 +631,7 @@ def job_report(view: View, answer: JobReport) -> Shown:
 
 
 def _job_lines(view: View, report: JobReport) -> Iterator[str]:
-    yield f"{report.job}: {report.status}" + (", if this were no dry run" if view.request.dry_run else "")
+    yield f"{report.job}: {report.status}" + (", if this were not a dry run" if view.request.dry_run else "")
     for line in (*report.changes, *report.notes):
         yield f"  {view.out.text(line)}"
     if report.diff:
@@ -682,7 +682,7 @@ def library_lines(out: Output, found: LibraryStatus) -> Iterator[str]:
     if found.is_paused:
         yield (
             f"paused: {found.gone} documents are gone at once and are not shown;"
-            " `lamina index --yes` lets go of them"
+            " `lamina index --yes` drops them"
         )
     if found.hidden:
         yield f"kept out: what looks like a secret in {', '.join(found.hidden[:_SHOWN])}"

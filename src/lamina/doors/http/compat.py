@@ -409,7 +409,7 @@ def _layers(named: str | None) -> list[Layer]:
         return [Layer(one.strip()) for one in named.split(",") if one.strip()]
     except ValueError:
         hint = f"Choose among: {', '.join(Layer)}, all."
-        raise InvalidInput("That is no layer.", code="layer_invalid", hint=hint) from None
+        raise InvalidInput("That is not a layer.", code="layer_invalid", hint=hint) from None
 
 
 @router.get("/api/search", response_model=SearchedBody)
