@@ -16,7 +16,7 @@ ENCODER := ./packages/lamina-encoder
 # What the caller's shell points Python at is not ours.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
-.PHONY: help run test test-all bench lint clean chromium
+.PHONY: help run test test-all bench lint docs sbom clean chromium
 .DEFAULT_GOAL := help
 
 help:  ## what there is to do
@@ -48,8 +48,19 @@ lint: $(DEV_READY)  ## ruff and mypy
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
 
+docs:  ## the documentation as a site with search, in build/site
+	@[ -x .venv-docs/bin/zensical ] || { $(PYTHON) -m venv .venv-docs && .venv-docs/bin/python -m pip install --quiet --upgrade 'pip>=25.1' && \
+	  .venv-docs/bin/python -m pip install --quiet --group docs; }
+	.venv-docs/bin/python -m tools.site
+
+sbom: $(RUN_READY)  ## what an installation is made of, as CycloneDX, in build/sbom.json
+	@[ -x .venv-docs/bin/cyclonedx-py ] || { $(PYTHON) -m venv .venv-docs && .venv-docs/bin/python -m pip install --quiet --upgrade 'pip>=25.1' && \
+	  .venv-docs/bin/python -m pip install --quiet --group sbom; }
+	@mkdir -p build
+	.venv-docs/bin/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --output-reproducible --of JSON -o build/sbom.json
+
 clean:  ## remove .venv, caches, the demo and build artefacts
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist demo bench/out
+	rm -rf .venv .venv-docs .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist demo bench/out
 	find . -name .git -prune -o -type d \( -name __pycache__ -o -name '*.egg-info' \) -prune -exec rm -rf {} +
 
 $(VENV_READY):

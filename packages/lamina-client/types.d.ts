@@ -169,7 +169,7 @@ export interface Context {
   answer?: string;
 }
 
-/** What is known and does not go with what was to be learnt. */
+/** What is known and does not go with what was to be learned. */
 export interface ContradictionBody {
   type: string;
   existingId: string;
@@ -547,7 +547,7 @@ export interface LearnedBody {
   suggested: Layer | null;
 }
 
-/** A procedure that was learnt, or merged with one that was known. */
+/** A procedure that was learned, or merged with one that was known. */
 export interface LearnedProcedureBody {
   success: boolean;
   id: string;

@@ -76,7 +76,7 @@ __all__ = [
 def open(target: str | Path, **settings: Any) -> Engine:
     """Open a memory: a workspace folder, or a store URL.
 
-    `lamina.open("notes")` makes `notes` a workspace if it is none yet; `lamina.open("postgresql://…",
+    `lamina.open("notes")` makes `notes` a workspace if it is not one yet; `lamina.open("postgresql://…",
     tenant="acme")` is a store without files. Takes what `lamina.opening.open_memory` takes. The engine is
     loaded here and not on import, so that a program that only catches our errors stays light.
     """

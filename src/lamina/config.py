@@ -178,7 +178,7 @@ def _from_file(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}.", hint="Mend the line it names.") from None
+        raise ConfigError(f"{path} is not valid TOML: {error}.", hint="Correct the line it names.") from None
 
 
 def _refuse_machine_knobs(found: Mapping[str, Any], path: Path) -> None:

@@ -86,7 +86,9 @@ def move(workspace: Path | None, settings: Settings, url: str, tell: Tell) -> Mo
     where = locate(workspace, settings, os.environ)
     if "://" not in url:
         raise InvalidInput(
-            f"{url!r:.100} is no store.", code="store_invalid", hint="Use sqlite:///file.db or postgresql://…"
+            f"{url!r:.100} is not a store.",
+            code="store_invalid",
+            hint="Use sqlite:///file.db or postgresql://…",
         )
     with open_memory(workspace, create=False, **settings) as engine:
         engine.sync()
@@ -295,7 +297,7 @@ def _explained(path: Path) -> Iterator[None]:
         raise NotFound(f"There is no file {path}.", hint="Check the path.") from error
     except (tarfile.TarError, zlib.error, EOFError, OSError, KeyError, ValueError, TypeError) as error:
         raise Damaged(
-            f"{path.name} is no backup of Lamina, or it is damaged.",
+            f"{path.name} is not a backup of Lamina, or it is damaged.",
             code="backup_damaged",
             hint="Use another copy of it; nothing was changed.",
         ) from error

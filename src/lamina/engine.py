@@ -50,7 +50,7 @@ class Engine(Store):
         return status.status_of(self)
 
     def rebuild(self) -> int:
-        """Make everything derived anew, from the rows and files; returns how many memories were indexed."""
+        """Rebuild everything that is derived from rows and files; returns how many memories were indexed."""
         self.sync()
         count = self.database.write(lambda tx: reindex(tx, self.ruleset.encoder))
         if self.library is not None:

@@ -141,7 +141,7 @@ def _check_there(where: Where) -> None:
             f"This workspace was used before, and its store {file} is not there.",
             code="store_gone",
             hint="Put a backup back in a new folder with `lamina restore-backup`, name the store it is in"
-            " with --store, or run `lamina init` to begin anew with what the files say.",
+            " with --store, or run `lamina init` to start again with what the files say.",
         )
 
 

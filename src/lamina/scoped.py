@@ -161,7 +161,7 @@ class ScopedMemory(Caller):
 
     @property
     def layers(self) -> Layers:
-        """The five layers: the user model, procedures, what is learnt, episodes."""
+        """The five layers: the user model, procedures, what is learned, episodes."""
         return layers.Layers(self)
 
     def learn(self, text: str, **lesson: Unpack[Lesson]) -> Learned:
@@ -429,7 +429,7 @@ class ScopedMemory(Caller):
         return would_keep.would_keep(self.seen_as(agent), text, key, kind)
 
     def seen_as(self, agent: str | None) -> ScopedMemory:
-        """This memory as an agent of the caller's has it; Denied to whoever is no person."""
+        """This memory as an agent of the caller's has it; only a person may ask for it."""
         if agent is None:
             return self
         if self.scope.role not in (Role.USER, Role.ADMIN):
@@ -624,7 +624,7 @@ class ScopedMemory(Caller):
         return self.store.accept_policy(self.scope)
 
     def allow(self, *fingerprints: str) -> None:
-        """Say that what a refusal names by these fingerprints is no secret; only the person can."""
+        """Say that what a refusal names by these fingerprints is not a secret; only the person can."""
         governance.allow(self, *fingerprints)
 
     def may_use(self, tool: str) -> bool:

@@ -82,7 +82,9 @@ def test_a_store_from_before_opens_and_says_from_where_on_it_is_sealed(place: Pl
 
     assert before == 2
     assert report.findings == ()
-    assert [(note.what, "cannot be told" in note.detail) for note in report.notes] == [("story_sealed", True)]
+    assert [(note.what, "cannot be known" in note.detail) for note in report.notes] == [
+        ("story_sealed", True)
+    ]
     assert engine.verify_audit(user="ana").findings == ()
     place.close()
     assert [one.op for one in place.open().database.read(_acts)] == ["story_sealed"]  # once

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from lamina.__main__ import doors
 from lamina.doors.cli import app as cli
 
 ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -106,7 +108,7 @@ def test_a_supervisor_survives_the_death_of_its_process(
     store: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     where = str(tmp_path / "w") if store == "folder" else request.getfixturevalue("postgres_store")
-    done = run([sys.executable, str(ROOT / "examples" / "langgraph_supervisor.py"), where], tmp_path)
+    done = run([sys.executable, str(EXAMPLES / "langgraph-team" / "team.py"), where], tmp_path)
     said = done.stdout.splitlines()
     report = "plan: What do people drink?; found out about tea; found out about ชา; found out about 茶"
     assert said == [
@@ -117,6 +119,71 @@ def test_a_supervisor_survives_the_death_of_its_process(
         f"remembered: Report approved by Ana: {report}",
         "-- process `finish` ended with 0",
     ], done.stderr
+
+
+def example(name: str, folder: Path, *words: str) -> list[str]:
+    done = run([sys.executable, str(EXAMPLES / name), *words], folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_the_chatbot_knows_what_it_was_told_and_forgets_it(tmp_path: Path) -> None:
+    said = example("chatbot/bot.py", tmp_path, "--script")
+    assert said[:4] == [
+        "> Remember that I am allergic to peanuts.",
+        "Remembered.",
+        "> จำไว้ว่า ฉันชอบคำตอบสั้น ๆ",
+        "จำไว้แล้ว",
+    ]
+    assert said[-1] == "Forgotten."
+    profile = (tmp_path / "chatbot-memory" / "PROFILE.md").read_text("utf-8")
+    assert "peanuts" not in profile
+    assert "ฉันชอบคำตอบสั้น ๆ" in profile
+
+
+def test_the_bot_of_a_group_keeps_people_apart_and_deletes_one_of_them(tmp_path: Path) -> None:
+    said = [line.removeprefix("  bot: ") for line in example("group-bot/bot.py", tmp_path)[1::2]]
+    assert said == [
+        "Remembered.",
+        "จำไว้แล้ว",
+        "I know about you: I am allergic to peanuts",
+        "I know about you: ฉันชอบอาหารเผ็ด",
+        "(noted as somebody else's words)",
+        "Everything about you is deleted; 0 traces were found afterwards.",
+        "I know about you: nothing",
+        "I know about you: ฉันชอบอาหารเผ็ด",
+    ]
+
+
+def test_the_entry_for_an_mcp_client_starts_a_server_that_works(tmp_path: Path) -> None:
+    said = example("mcp-setup/check.py", tmp_path, str(EXAMPLES / "mcp-setup" / "mcp.json"))
+    assert (
+        said
+        == (EXAMPLES / "mcp-setup" / "README.md").read_text("utf-8").split("mcp.json\n")[-1].split("\n")[:3]
+    )
+
+
+def test_questions_to_a_folder_of_notes_are_answered_with_file_and_lines(tmp_path: Path) -> None:
+    assert example("notes-folder/ask.py", tmp_path)[1::2] == [
+        "  notes/2026-03-kiln.md, lines 3 to 15",
+        "  notes/2026-03-kiln.md, lines 3 to 15",
+        "  notes/shop.md, lines 5 to 7",
+        "  notes/shop.md, lines 9 to 11",
+    ]
+
+
+def test_the_tests_of_a_policy_pass_and_notice_a_policy_that_refuses_less(tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLES / "governance-in-ci", tmp_path / "ci")
+    pytest_there = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_policy.py"]
+    assert run(pytest_there, tmp_path / "ci").returncode == 0
+    (tmp_path / "ci" / "policy.toml").write_text('extends = "normal"\n')
+    assert "2 failed" in run(pytest_there, tmp_path / "ci").stdout
+
+
+def test_every_example_has_a_page_and_the_list_names_it() -> None:
+    folders = {one.parent.name for one in EXAMPLES.glob("*/*.py")}
+    listed = set(re.findall(r"\]\(([\w-]+)/README\.md\)", (EXAMPLES / "README.md").read_text("utf-8")))
+    assert listed == folders == {one.parent.name for one in EXAMPLES.glob("*/README.md")}
 
 
 def test_there_are_examples_to_run() -> None:

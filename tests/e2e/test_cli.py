@@ -741,8 +741,8 @@ def test_a_lost_anchor_is_told_by_verify_from_then_on(ana: Shell) -> None:
     for _ in range(2):
         told = ana.run("audit", "verify")
         assert told.code == 0
-        assert "the anchor was empty and was made anew after record" in told.out
-    assert "made anew" in ana.run("doctor").out
+        assert "the anchor was empty and was made again after record" in told.out
+    assert "made again" in ana.run("doctor").out
 
 
 HEAVY = {

@@ -46,7 +46,7 @@ def test_an_emptied_index_is_found_and_mended(
     assert "lamina doctor --fix" in told
     assert run(doors(), [*words, "doctor", "--fix"]) == 0
     told = capsys.readouterr().out
-    assert "fixed: 4 memories were indexed anew" in told
+    assert "fixed: 4 memories were indexed again" in told
     assert "4 of them looked up by a word and found" in told
     assert run(doors(), [*words, "recall", "kiln"]) == 0
     assert "fired on Thursdays" in capsys.readouterr().out

@@ -122,7 +122,7 @@ class Anchor:
         raise Damaged(
             "The audit anchor was altered.",
             code="audit_anchor",
-            hint=f"If you trust the audit as it is, remove {self.path}; it is made anew, which is recorded.",
+            hint=f"If you trust the audit as it is, remove {self.path}; it is made again, which is recorded.",
         )
 
     def _content(self) -> bytes | None:

@@ -103,7 +103,9 @@ def _mended(patient: Patient, sick: list[str]) -> Check:
         count, vectors = engine.rebuild(), 0
         while some := engine.embed_missing():
             vectors += some
-    told = f"{count} memories were indexed anew, {vectors} vectors made behind, and the audit's files written"
+    told = (
+        f"{count} memories were indexed again, {vectors} vectors made behind, and the audit's files written"
+    )
     return _ok("fixed", f"{told}, because of: {', '.join(sick)}")
 
 

@@ -90,7 +90,7 @@ class RemoteEncoder:
             rows = sorted(answer["data"], key=lambda row: row["index"])
             vectors = np.array([row["embedding"] for row in rows], dtype=np.float64)
         except (KeyError, TypeError, ValueError) as error:
-            raise self._broken("answered something that is no list of embeddings") from error
+            raise self._broken("answered something that is not a list of embeddings") from error
         if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
             raise self._broken(f"sent {len(rows)} embeddings for {len(texts)} texts, or broken ones")
         return unit(vectors)
@@ -123,7 +123,7 @@ class RemoteEncoder:
         except (OSError, http.client.HTTPException) as error:
             raise self._broken(f"could not be reached ({type(error).__name__})", retryable=True) from error
         except ValueError as error:
-            raise self._broken("answered something that is no JSON") from error
+            raise self._broken("answered something that is not JSON") from error
 
     def _refused(self, status: int) -> Unauthenticated | Unavailable:
         if status in {401, 403}:

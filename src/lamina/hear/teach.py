@@ -35,7 +35,9 @@ def teach(caller: Caller, text: str, sort: str = NONE) -> Receipt:
     said = well_formed(text, "text", caller.store.config.max_text_chars)
     if sort not in {NONE, *(one.value for one in Sort)}:
         known = ", ".join([NONE, *(one.value for one in Sort if one not in LEFT)])
-        raise InvalidInput(f"{sort!r:.40} is no sort.", code="sort_invalid", hint=f"Choose one of: {known}.")
+        raise InvalidInput(
+            f"{sort!r:.40} is not a sort.", code="sort_invalid", hint=f"Choose one of: {known}."
+        )
     example = Example(sketch_of(said), Sort.CHAT if sort == NONE else Sort(sort))
     subject = sha256(view_of(said).text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     now = caller.store.now()

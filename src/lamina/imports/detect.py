@@ -70,7 +70,7 @@ def find(where: PathName, wanted: str = "auto") -> Iterator[File]:
     if wanted not in FORMATS:
         known = ", ".join(FORMATS)
         raise InvalidInput(
-            f"{wanted!r:.40} is no format.", code="format_invalid", hint=f"Choose one of: {known}."
+            f"{wanted!r:.40} is not a format.", code="format_invalid", hint=f"Choose one of: {known}."
         )
     path = Path(where).expanduser().absolute()
     if path.is_dir():
@@ -85,7 +85,7 @@ def find(where: PathName, wanted: str = "auto") -> Iterator[File]:
     format_ = _format(path, wanted)
     if format_ is None:
         raise InvalidInput(
-            f"{path.name!r:.100} is no transcript or export that Lamina knows.",
+            f"{path.name!r:.100} is not a transcript or export that Lamina knows.",
             code="format_unknown",
             hint=f"Name its format with --format: {', '.join(FORMATS[1:])}.",
         )

@@ -57,7 +57,7 @@ def _records(file: File) -> Iterator[tuple[int, dict[str, Any] | Skipped]]:
         with file.path.open("rb") as stream:
             held = [one.get("memories") for one in elements(stream) if isinstance(one, dict)]
     except (ValueError, RecursionError):
-        raise InvalidInput(f"{file.path.name} is no whole JSON.", code="import_unreadable") from None
+        raise InvalidInput(f"{file.path.name} is not complete JSON.", code="import_unreadable") from None
     yield from ((0, one) for some in held for one in some or () if isinstance(one, dict))
 
 

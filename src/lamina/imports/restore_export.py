@@ -168,7 +168,7 @@ def checked(folder: Path) -> dict[str, Any]:
         if manifest["format"] != FORMAT or manifest["version"] != VERSION or MEMORIES not in files:
             raise ValueError
     except FileNotFoundError:
-        raise _damaged(f"{MANIFEST} is missing: this is no export, or one that was cut off.") from None
+        raise _damaged(f"{MANIFEST} is missing: this is not an export, or one that was cut off.") from None
     except OSError as error:
         raise explained(str(folder), error) from error
     except (ValueError, KeyError, TypeError):

@@ -49,7 +49,7 @@ class Session:
         return await asyncio.to_thread(self._pop)
 
     async def clear_session(self) -> None:
-        """No item any more; what was learnt stays."""
+        """No item any more; what was learned stays."""
         await asyncio.to_thread(lambda: [self._items.drop(name) for name in self._items.all()])
 
     def _add(self, items: Sequence[Mapping[str, Any]]) -> None:

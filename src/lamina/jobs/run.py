@@ -93,7 +93,7 @@ def schedules(store: Store, jobs: Jobs = JOBS) -> dict[str, Schedule]:
     given = parse_schedules(store.config.schedule)
     if unknown := sorted(given.keys() - jobs.keys() - GONE):
         raise NotFound(
-            f"The setting `schedule` names {unknown[0]!r:.60}, which is no job.",
+            f"The setting `schedule` names {unknown[0]!r:.60}, which is not a job.",
             code="job_unknown",
             hint=f"Jobs: {', '.join(jobs)}.",
         )

@@ -115,9 +115,9 @@ def misfit(value: Any, schema: Schema, where: str = "it") -> str:
     """What in a value is not as a schema says; empty when it fits. Names places, never the value."""
     kind = str(schema["type"])
     if not isinstance(value, _TYPES[kind]) or (kind != "boolean" and isinstance(value, bool)):
-        return f"{where} is no {kind}"
+        return f"{where} is not of the type {kind}"
     if "enum" in schema and value not in schema["enum"]:
-        return f"{where} is none of those asked for"
+        return f"{where} is not one of those asked for"
     if isinstance(value, str) and len(value) > schema.get("maxLength", 10_000):
         return f"{where} is too long"
     if isinstance(value, list):

@@ -223,7 +223,7 @@ class _Source:
             ) from error
         for name in tables:
             if name not in {*_SCHEMA["table"], "keys", "parts", "importance"}:
-                raise self.wrong(f"`{name}` is no table of rules", name)
+                raise self.wrong(f"`{name}` is not a table of rules", name)
         return tables
 
     def fact_keys(self) -> list[str]:
@@ -235,7 +235,7 @@ class _Source:
     def weights(self) -> Iterator[tuple[str, int]]:
         for kind, weight in self.pairs("importance", int):
             if kind not in set(Kind):
-                raise self.wrong(f"`{kind}` is no kind of memory", kind)
+                raise self.wrong(f"`{kind}` is not a kind of memory", kind)
             yield kind, weight
 
     def pairs(self, table: str, kind: type) -> Iterator[tuple[str, Any]]:
@@ -289,7 +289,7 @@ class _Entry:
         fields = _FIELDS[self.table]
         for name, value in self.raw.items():
             if name not in fields:
-                raise self.wrong(f"`{name}` is no field of [[{self.table}]]")
+                raise self.wrong(f"`{name}` is not a field of [[{self.table}]]")
             allowed = fields[name]
             if isinstance(allowed, str) and type(value) is not _TYPES[allowed]:
                 raise self.wrong(f"`{name}` is not {allowed}")
@@ -302,7 +302,7 @@ class _Entry:
             raise self.wrong("either `phrases` or `pattern` has to be there, and not both")
         for name in ("phrases", "unless"):
             if not all(isinstance(phrase, str) and phrase.strip() for phrase in self.raw.get(name, ())):
-                raise self.wrong(f"`{name}` holds something that is no phrase")
+                raise self.wrong(f"`{name}` holds something that is not a phrase")
 
     def body(self, parts: Mapping[str, str]) -> str:
         language = self.raw["language"]
@@ -339,7 +339,7 @@ class _Entry:
             re.compile(rule["frame"] or "")
             matches_nothing = rule.regex.search("")
         except re.error as error:
-            raise self.wrong(f"`pattern` is no regular expression: {error}") from error
+            raise self.wrong(f"`pattern` is not a regular expression: {error}") from error
         if matches_nothing:
             raise self.wrong("it matches a text without a word in it")
 

@@ -136,7 +136,7 @@ class Layers:
         how = lesson.get("resolution") or "warn"
         if how not in RESOLUTIONS:
             hint = f"Choose one of: {', '.join(RESOLUTIONS)}."
-            raise InvalidInput(f"{how!r:.40} is no resolution.", code="resolution_invalid", hint=hint)
+            raise InvalidInput(f"{how!r:.40} is not a resolution.", code="resolution_invalid", hint=hint)
         draft = self._draft(text, concepts, lesson, layer)
         decision, store = self.caller.store.judge(draft), self.caller.store
         if isinstance(decision, Deny):

@@ -91,7 +91,7 @@ class Procedures:
         def work(unit: UnitOfWork) -> Memory:
             old = readable(unit, memory_id, State.ACTIVE)
             if old.layer is not Layer.PROCEDURAL:
-                raise InvalidInput(f"{memory_id} is no procedure.", code="layer_invalid")
+                raise InvalidInput(f"{memory_id} is not a procedure.", code="layer_invalid")
             count = {Result.SUCCESS: "success_count", Result.FAILED: "failure_count"}.get(how)
             meta = {**old.meta, "last_used": iso(unit.now), "taught": old.meta.get("taught", old.confidence)}
             if count:

@@ -179,7 +179,7 @@ def checked_type(name: str) -> str:
     """The name of a sort of edge, or InvalidInput."""
     if not isinstance(name, str) or not _TYPE.fullmatch(name):
         raise InvalidInput(
-            "This is no type of a relation.",
+            "This is not a type of a relation.",
             code="relation_invalid",
             hint="Use up to 64 letters, digits, _ and -, such as caused_by.",
         )
@@ -218,7 +218,7 @@ def exported(graph: Graph, form: str) -> str:
     """The graph as JSON, or as DOT for Graphviz; the same bytes for the same graph."""
     if form not in FORMATS:
         hint = f"Choose one of: {', '.join(FORMATS)}."
-        raise InvalidInput(f"{form!r:.40} is no format.", code="format_invalid", hint=hint)
+        raise InvalidInput(f"{form!r:.40} is not a format.", code="format_invalid", hint=hint)
     return f"{canonical(plain(graph))}\n" if form == "json" else _dot(graph)
 
 

@@ -136,7 +136,7 @@ def export(caller: Caller, folder: Path, form: str = "lamina") -> Exported:
     if form != "lamina" and form not in _FORMS:
         known = ", ".join(("lamina", *_FORMS))
         raise InvalidInput(
-            f"{form!r:.40} is no format.", code="format_invalid", hint=f"Choose one of: {known}."
+            f"{form!r:.40} is not a format.", code="format_invalid", hint=f"Choose one of: {known}."
         )
     folder = Path(os.path.normpath(folder.expanduser().absolute()))
     try:

@@ -95,7 +95,7 @@ def _scalar(kind: Any, value: Any) -> Any:
 
 def _checked(kind: Any, value: Any) -> Any:
     if type(value) is not kind:
-        raise TypeError(f"{type(value).__name__} is no {getattr(kind, '__name__', kind)}")
+        raise TypeError(f"{type(value).__name__} is not of the type {getattr(kind, '__name__', kind)}")
     return value
 
 

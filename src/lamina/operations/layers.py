@@ -1,4 +1,4 @@
-"""Operations on the five layers: what is learnt, the model of the user, procedures, episodes."""
+"""Operations on the five layers: what is learned, the model of the user, procedures, episodes."""
 
 from __future__ import annotations
 

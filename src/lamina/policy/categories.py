@@ -99,7 +99,9 @@ def load_categories(text: str, name: str) -> Categories:
             category = _category(name, given)
             if kind == "system" and category.name not in known:
                 hint = _meant(category.name, known)
-                raise _wrong(name, f"{category.name!r:.60} is no system category", f"{hint} Or use `custom`.")
+                raise _wrong(
+                    name, f"{category.name!r:.60} is not a system category", f"{hint} Or use `custom`."
+                )
             known[category.name] = category
     allowlists = {
         checked_name("agent", str(agent)): _allowed(name, str(agent), names, known)
@@ -135,7 +137,7 @@ def _allowed(file: str, agent: str, names: Any, known: Mapping[str, Category]) -
         raise _wrong(file, f"the allowlist of {agent} is a list of categories")
     for one in names:
         if one not in known:
-            what = f"the allowlist of {agent} has {one!r:.60}, which is no category"
+            what = f"the allowlist of {agent} has {one!r:.60}, which is not a category"
             raise _wrong(file, what, _meant(one, known))
     return tuple(dict.fromkeys(names))
 

@@ -142,7 +142,7 @@ def load_fields(text: str = "", name: str = "consent fields") -> Fields:
             try:
                 shapes[one] = re.compile(rf"(?:{shape})\W*\Z", re.I)
             except (re.error, TypeError):
-                raise _wrong(name, f"`named.{one}` is no regular expression") from None
+                raise _wrong(name, f"`named.{one}` is not a regular expression") from None
     return Fields(keys, shapes)
 
 

@@ -105,7 +105,7 @@ def privacy(draft: Draft, law: Law) -> Deny | None:
             marks = [law.allowed.fingerprint(part, one) for one in found] if law.allowed else []
             hint = "Leave the secret out and keep it in a password manager."
             if marks:
-                hint += f" If it is none: `lamina policy allow {' '.join(dict.fromkeys(marks))}`."
+                hint += f" If it is not a secret: `lamina policy allow {' '.join(dict.fromkeys(marks))}`."
             rules = sorted({one.rule for one in found})
             evidence = {"rules": rules, "length": len(draft.text), "fingerprints": sorted(set(marks))}
             why = "This looks like a secret, and secrets are not kept."

@@ -88,13 +88,13 @@ def load_policy(text: str, name: str) -> Policy:
     try:
         raw = yaml_file.safe_load(text) if name.endswith((".yaml", ".yml")) else tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{name}: {error}.", code="policy_invalid", hint="Mend that line.") from None
+        raise ConfigError(f"{name}: {error}.", code="policy_invalid", hint="Correct that line.") from None
     except yaml_file.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None else 1
         problem = getattr(error, "problem", None) or "it is not valid YAML"
         raise ConfigError(
-            f"{name}, line {line}: {problem}.", code="policy_invalid", hint="Mend that line."
+            f"{name}, line {line}: {problem}.", code="policy_invalid", hint="Correct that line."
         ) from None
     if raw is None:
         raw = {}
@@ -165,7 +165,7 @@ def _known(page: _Page, raw: Mapping[str, Any], names: tuple[str, ...], what: st
     for name in raw:
         if name not in names:
             hint = f"Known: {', '.join(names)}."
-            raise page.wrong(f"`{name}` is no {what}.", str(name), hint)
+            raise page.wrong(f"`{name}` is not a known {what}.", str(name), hint)
 
 
 def _member(page: _Page, kind: type[T], value: Any, where: str) -> T:
@@ -203,7 +203,7 @@ def _flag(page: _Page, raw: Mapping[str, Any], name: str, default: bool) -> bool
 
 def _retentions(page: _Page, kind: str, rules: Any) -> dict[str, Retention]:
     if kind not in _CONTRACT_KINDS:
-        raise page.wrong(f"`{kind}` is no kind of memory.", kind, f"Known: {', '.join(_CONTRACT_KINDS)}.")
+        raise page.wrong(f"`{kind}` is not a kind of memory.", kind, f"Known: {', '.join(_CONTRACT_KINDS)}.")
     if not isinstance(rules, dict):
         raise page.wrong(f"`retention.{kind}` must be a table.", kind)
     found = {}
@@ -213,7 +213,7 @@ def _retentions(page: _Page, kind: str, rules: Any) -> dict[str, Retention]:
         match = re.fullmatch(r"(never)|(ttl|decay) ([1-9]\d{0,8})", str(rule))
         if match is None:
             raise page.wrong(
-                f"{rule!r:.40} is no retention.", str(event_type), "Write never, ttl N or decay N."
+                f"{rule!r:.40} is not a retention.", str(event_type), "Write never, ttl N or decay N."
             )
         found[event_type] = Retention() if match[1] else Retention(RetentionMode(match[2]), int(match[3]))
     return found
@@ -245,7 +245,7 @@ def _phase(page: _Page, raw: Mapping[str, Any]) -> PhaseRules:
     across = _flag(page, raw, "allow_cross_phase_recall", False)
     mode = raw.get("mode", "current_plus_history" if across else "current_only")
     if mode not in _MODES:
-        raise page.wrong(f"{mode!r:.40} is no mode.", "mode", f"Known: {', '.join(_MODES)}.")
+        raise page.wrong(f"{mode!r:.40} is not a mode.", "mode", f"Known: {', '.join(_MODES)}.")
     if "allow_cross_phase_recall" in raw and _MODES[mode] is not across:
         raise page.wrong(
             "`mode` and `allow_cross_phase_recall` say different things.", "mode", "Leave one out."

@@ -128,4 +128,4 @@ def _opened(cursor: str, order: Order) -> tuple[int, str]:
         return place, memory_id
     except (ValueError, OverflowError, AttributeError, NotBase64):
         hint = "Use the cursor of the page before, or none."
-        raise InvalidInput("This is no cursor of a list.", code="cursor_invalid", hint=hint) from None
+        raise InvalidInput("This is not a cursor of a list.", code="cursor_invalid", hint=hint) from None

@@ -154,7 +154,7 @@ def _outdone(answer: Answer, memory: Memory, means: Means) -> str:
         return f"{alone}." if means.embedder is None else f"{alone}, and in meaning it is not close enough."
     if len(answer.order) >= max(means.pool, 2 * query.k):
         return "Others match the question better, and it is beyond the pool of candidates."
-    return "Nothing leaves it out, and the index does not find it. `lamina rebuild` makes the index anew."
+    return "Nothing leaves it out, and the index does not find it. `lamina rebuild` makes the index again."
 
 
 def _missed_then(

@@ -61,7 +61,9 @@ def block(groups: Sequence[Group], budget: int, form: str) -> Context:
     """
     if form not in FORMATS:
         raise InvalidInput(
-            f"{form!r:.40} is no format.", code="format_invalid", hint=f"Choose one of: {', '.join(FORMATS)}."
+            f"{form!r:.40} is not a format.",
+            code="format_invalid",
+            hint=f"Choose one of: {', '.join(FORMATS)}.",
         )
     kept = [group for group in groups if group.items]
     total = sum(len(group.items) for group in kept)

@@ -157,7 +157,7 @@ def _filters(raw: Mapping[str, Any]) -> Filters:
     if "role" in given:
         role = str(given["role"]).lower()
         if role not in _ROLES and role not in set(Role):
-            raise InvalidInput(f"{role!r:.40} is no role.", code="role_invalid")
+            raise InvalidInput(f"{role!r:.40} is not a role.", code="role_invalid")
         given["role"] = _ROLES.get(role, role)
     if "pinned" in given and not isinstance(given["pinned"], bool):
         raise InvalidInput("`pinned` is true or false.", code="filter_invalid")
@@ -173,14 +173,14 @@ def _filters(raw: Mapping[str, Any]) -> Filters:
 def _moment(value: Any, name: str) -> datetime:
     at = parse_time(value) if isinstance(value, str) else value
     if not isinstance(at, datetime) or at.tzinfo is None:
-        raise InvalidInput(f"`{name}` is no date or time.", code="time_invalid", hint="Write 2026-07-01.")
+        raise InvalidInput(f"`{name}` is not a date or time.", code="time_invalid", hint="Write 2026-07-01.")
     return at
 
 
 def _whole(returns: str) -> bool:
     if returns not in _RETURNS:
         raise InvalidInput(
-            f"{returns!r:.40} is no form of an answer.", code="return_invalid", hint="Say bullets or full."
+            f"{returns!r:.40} is not a form of an answer.", code="return_invalid", hint="Say bullets or full."
         )
     return returns == "full"
 

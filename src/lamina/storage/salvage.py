@@ -42,7 +42,7 @@ def salvaged(path: Path) -> Salvage:
             with closing(apsw.Connection(str(copy))) as connection:
                 _read(connection, found)
         except apsw.Error as error:
-            found.miss("store", path.name, f"the file is no database any more ({type(error).__name__})")
+            found.miss("store", path.name, f"the file is not a database any more ({type(error).__name__})")
     return found
 
 

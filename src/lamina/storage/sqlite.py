@@ -383,7 +383,7 @@ def tenant_file(url: str, tenant: str) -> Path:
     """The file of a tenant behind a store URL; each but the default one has a file beside it."""
     if not url.startswith("sqlite:///") or url == "sqlite:///":
         raise ConfigError(
-            "This is no store URL.",
+            "This is not a store URL.",
             hint="Use sqlite:///path/to/file.db or postgresql://user@host/database.",
         )
     path = Path(url.removeprefix("sqlite:///"))  # sqlite:///a.db is relative, sqlite:////a.db absolute

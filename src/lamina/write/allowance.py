@@ -30,13 +30,13 @@ def commit_allow(unit: UnitOfWork, scope: Scope, fingerprint: str) -> None:
     """Let a value pass from now on, for this user; only the person can say so."""
     if scope.role not in (Role.USER, Role.ADMIN):
         raise Denied(
-            "Only the person can say that something is no secret.",
+            "Only the person can say that something is not a secret.",
             code="allow_disallowed",
             hint="Let the user allow it on the command line.",
         )
     if not _FINGERPRINT.fullmatch(fingerprint):
         raise InvalidInput(
-            "This is no fingerprint.", code="fingerprint_invalid", hint="Copy it from the refusal."
+            "This is not a fingerprint.", code="fingerprint_invalid", hint="Copy it from the refusal."
         )
     name = f"{_PREFIX}{quoted(scope.user)}"
     properties = Properties(unit.transaction)

@@ -44,12 +44,12 @@ _LOST = {"missing": "was not there", "empty": "was empty", "torn": "was torn"}
 _ACTS = {
     ADOPTED: "on {day} another key took over after record {last}, with a new anchor;"
     " what key {reason} had sealed is not checked",
-    RENEWED: "on {day} the anchor {why} and was made anew after record {last};"
-    " whether records had been cut off behind that one cannot be told",
+    RENEWED: "on {day} the anchor {why} and was made again after record {last};"
+    " whether records had been cut off behind that one cannot be known",
     BEGUN: "on {day} the whole story came under the seal after record {last}, as it was found ({reason});"
-    " what was changed in it before, beside the records themselves and the words, cannot be told",
-    ANEW: "on {day} everything was sealed anew after record {last}, as it was found, at its owner's word;"
-    " what was changed in it before cannot be told any more",
+    " what was changed in it before, beside the records themselves and the words, cannot be known",
+    ANEW: "on {day} everything was sealed again after record {last}, as it was found, at its owner's word;"
+    " what was changed in it before cannot be known",
 }
 
 
@@ -349,7 +349,7 @@ class Mirror:
         if noted is None:
             found = [one for one in self._suspicions(farthest)(transaction) if one.what == "truncated"]
             detail = f"the anchor of this store {_LOST[self._anchor.lost() or 'missing']}"
-            after = "it is not made anew" if found else "the next start makes it anew, and records that"
+            after = "it is not made again" if found else "the next start makes it again, and records that"
             yield Finding(what="unverifiable", seq=None, detail=f"{detail}; {after}")
             yield from found
             return

@@ -360,7 +360,7 @@ def commit_revise(
         raise Conflict(
             f"{memory_id} is at revision {old.revision}, not {expect}.",
             code="revision_mismatch",
-            hint="Read it again and decide anew.",
+            hint="Read it again and decide again.",
         )
     if objection := forbidden(unit, old):
         return refused(unit, draft, old, objection)

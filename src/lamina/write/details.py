@@ -90,7 +90,7 @@ def chosen(kind: type[E], value: Any, what: str) -> E:
     except ValueError:
         known = ", ".join(kind)
         raise InvalidInput(
-            f"{value!r:.60} is no {what}.", code=f"{what}_invalid", hint=f"Choose one of: {known}."
+            f"{value!r:.60} is not a known {what}.", code=f"{what}_invalid", hint=f"Choose one of: {known}."
         ) from None
 
 
@@ -104,7 +104,7 @@ def named_time(text: str, what: str) -> datetime:
     """The date or time that a text names, or InvalidInput."""
     if (at := parse_time(text)) is None:
         raise InvalidInput(
-            f"{what} is no date or time: {text!r:.60}.",
+            f"{what} is not a date or time: {text!r:.60}.",
             code="time_invalid",
             hint="Write it like 2026-11-30 or 2026-11-30T18:00:00Z.",
         )

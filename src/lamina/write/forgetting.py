@@ -145,7 +145,7 @@ def commit_restore(unit: UnitOfWork, memory_id: str, reason: str | None = None) 
     """Back as it was, unless something else has taken its place."""
     old = readable(unit, memory_id, State.SOFT_DELETED)
     if memory_id.split(":")[-2] == "pending":  # what its person rejected never was a memory
-        raise NotFound(f"{memory_id} is a guess that was rejected.", hint="Say it anew.")
+        raise NotFound(f"{memory_id} is a guess that was rejected.", hint="Say it again.")
     said = again(unit, old)
     if objection := forbidden(unit, old, f"{old.text}\n{reason or ''}") or reserved(said):
         return refused(unit, said, old, objection)

@@ -10,7 +10,7 @@ from lamina.write.unit_of_work import UnitOfWork
 
 
 def allow(caller: Caller, *fingerprints: str) -> None:
-    """Say that what a refusal names by these fingerprints is no secret; only the person can."""
+    """Say that what a refusal names by these fingerprints is not a secret; only the person can."""
     store, scope = caller.store, caller.scope
 
     def work(unit: UnitOfWork) -> None:

@@ -209,7 +209,7 @@ def _merge_of(unit: UnitOfWork, memory: Memory) -> HistoryEntry:
     if not steps:
         raise InvalidInput(f"{memory.id} was not merged.", code="not_merged")
     if steps[-1].revision != memory.revision:
-        hint = "Revise it, or say anew what it was made of."
+        hint = "Revise it, or say again what it was made of."
         raise Conflict(f"{memory.id} has changed since it was merged.", code="merge_changed", hint=hint)
     return steps[-1]
 

@@ -43,7 +43,7 @@ def _item(caller: Caller, number: int, item: Mapping[str, Any]) -> Request | Rec
         return _asked(caller, item["text"], details)
     except (InvalidInput, KeyError, AttributeError, TypeError) as error:
         if not isinstance(error, InvalidInput):
-            error = InvalidInput('It is no {"text": …}.', code="item_invalid")
+            error = InvalidInput('It is not of the form {"text": …}.', code="item_invalid")
         told = tuple(one for one in (f"Item {number}: {error.message}", error.hint) if one)
         return Receipt(decision=Outcome.DENIED, code=error.code, warnings=told)
 

@@ -119,7 +119,7 @@ class Store:
         self.sync()
 
     def close(self) -> None:
-        """Let go of the store; what was found since it was opened is counted now."""
+        """Close the store; what was found since it was opened is counted now."""
         self.aftermath.close()
         if self.met_unread:
             self.embed_missing(AT_ONCE)

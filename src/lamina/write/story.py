@@ -51,7 +51,7 @@ def read_proof(text: str) -> dict[str, Any]:
         proof = None
     if not isinstance(proof, dict) or proof.get("lamina_proof") != _FORM:
         raise InvalidInput(
-            "This file is no proof of a memory's story.",
+            "This file is not a proof of a memory's story.",
             code="proof_invalid",
             hint="Make one with `lamina audit export-proof ID > proof.json`.",
         )

@@ -85,14 +85,16 @@ def _settled(call: Call, values: Values, plan: Plan, done: str, nothing: str) ->
         return call.declined()
     carry_out(plan, removal=done == "Removed")
     files = f"{len(plan.changes)} file{'s' if len(plan.changes) > 1 else ''}"
-    return call.answer(data, [f"{done}: {plan.client.title}, {files}. Start it anew to have it so."])
+    return call.answer(data, [f"{done}: {plan.client.title}, {files}. Restart it for this to take effect."])
 
 
 def _place(values: Values, client: Client) -> Place:
     scope = values.get("scope", "user")
     if scope not in client.scopes:
         hint = f"Use {' or '.join(client.scopes)}."
-        raise InvalidInput(f"{scope!r:.40} is no scope of {client.title}.", code="scope_invalid", hint=hint)
+        raise InvalidInput(
+            f"{scope!r:.40} is not a scope of {client.title}.", code="scope_invalid", hint=hint
+        )
     return Place(home=Path.home(), project=Path.cwd(), environment=os.environ, scope=scope)
 
 

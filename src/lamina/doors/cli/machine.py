@@ -50,7 +50,7 @@ class Init:
 class Fix:
     """Whether to mend."""
 
-    fix: Annotated[bool, Field("Make anew what is derived and not well, and say so.")] = False
+    fix: Annotated[bool, Field("Rebuild what is broken and can be rebuilt, and say so.")] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class Index:
     """How to index."""
 
     full: Annotated[bool, Field("Read every file again, changed or not.")] = False
-    yes: Annotated[bool, Field("Let go of documents that are gone, however many they are.")] = False
+    yes: Annotated[bool, Field("Drop documents that are gone, however many they are.")] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +156,7 @@ def _quoted(text: str) -> str:
 def doctor(call: Call, values: Values) -> int:
     """Check everything, with a round trip in a memory made for it.
 
-    With --fix, what is derived is made anew where it is not well: index, vectors, the audit's files.
+    With --fix, what is broken and can be rebuilt is rebuilt: the index, vectors, the audit's files.
     """
     checks = call.doors.examine(call.opening(), values.get("fix", False))
     failed = [check.name for check in checks if check.state == "fail"]
@@ -172,10 +172,10 @@ def _examined(out: Output, checks: Sequence[Check]) -> Iterator[str]:
 
 
 def rebuild(call: Call, values: Values) -> int:  # noqa: ARG001 every command's form
-    """Make the index and the audit's files anew, from what they show."""
+    """Rebuild the index and the audit's files from the stored memories."""
     with call.doors.open_memory(call.opening()._replace(anew=True)) as engine:
         count = engine.rebuild()
-    return call.answer({"indexed": count}, [f"{count} memories are indexed anew."])
+    return call.answer({"indexed": count}, [f"{count} memories are indexed again."])
 
 
 def index(call: Call, values: Values) -> int:
@@ -284,13 +284,13 @@ def adopt_key(call: Call, values: Values) -> int:
 
 
 def reseal(call: Call, values: Values) -> int:
-    """Accept everything in the store as it is, whoever changed it, and seal it anew; a record says so."""
-    question = "What was changed without the key can then no longer be told. Go on?"
+    """Accept everything in the store as it is, whoever changed it, and seal it again; a record says so."""
+    question = "What was changed without the key can then no longer be found. Go on?"
     if not call.confirmed(question, values.get("yes", False)):
         return call.declined()
     with call.doors.open_memory(call.opening()._replace(adopt="seal")) as engine:
         report = engine.verify_audit()
-    told = [f"Sealed anew. Findings that are left: {len(report.findings)}; see `lamina audit verify`."]
+    told = [f"Sealed again. Findings that are left: {len(report.findings)}; see `lamina audit verify`."]
     return call.answer({"findings": len(report.findings)}, told)
 
 

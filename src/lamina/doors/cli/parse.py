@@ -146,7 +146,7 @@ def _single(parser: Parser, one: Parameter, kind: Any, said: str) -> Any:
             return kind(said)
         except ValueError:
             sort = "whole number" if kind is int else "number"
-            parser.error(f"{options_of(one)[-1]}: {said!r:.40} is no {sort}")
+            parser.error(f"{options_of(one)[-1]}: {said!r:.40} is not a {sort}")
     if get_origin(kind) is dict or kind is dict:
         return _object(one, said)
     return Path(said) if kind is Path else said
@@ -162,7 +162,7 @@ def _object(one: Parameter, said: str) -> dict[str, Any]:
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise InvalidInput("That is no JSON object.", code="json_invalid", hint=one.about.help)
+        raise InvalidInput("That is not a JSON object.", code="json_invalid", hint=one.about.help)
     return found
 
 
@@ -177,7 +177,7 @@ def _pair(text: str) -> tuple[str, Any]:
     """`pinned=true`, `importance_min=3`: a name and a value of the right sort."""
     name, equals, value = text.partition("=")
     if not equals:
-        raise InvalidInput(f"{text!r:.60} is no filter.", code="filter_invalid", hint="Write name=value.")
+        raise InvalidInput(f"{text!r:.60} is not a filter.", code="filter_invalid", hint="Write name=value.")
     word = {"true": True, "false": False}.get(value.lower())
     number = int(value) if value.isdecimal() and name.startswith("importance") else value
     return name, number if word is None else word

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from lamina.doors.cli.view import Renderer, Shown, View
+from lamina.doors.cli.view import Renderer, Shown, View, worded
 from lamina.model import iso
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def _me(out: Output, found: Profile) -> Iterator[str]:
     for group in found.groups:
         yield out.style(_TITLES[group.name], "bold")
         for one in group.items:
-            words = out.text(f"{one.key}: {one.text}" if one.key else one.text, "    ")
+            words = out.text(worded(one.key, one.text), "    ")
             yield f"  {words}  {out.style(one.id, 'dim')}"
         if group.more:
             yield out.style(f"  and {group.more} more", "dim")
@@ -57,7 +57,7 @@ def _review(out: Output, found: Review) -> Iterator[str]:
     if not found.items:
         yield "Nothing waits for your word."
     for one in found.items:
-        words = out.text(f"{one.key}: {one.text}" if one.key else one.text, "  ")
+        words = out.text(worded(one.key, one.text), "  ")
         yield f"{out.style(one.sort, 'bold')}  {words}"
         if one.other_text:
             yield f"  known: {out.text(one.other_text, '  ')}  {out.style(one.other_id, 'dim')}"

@@ -13,7 +13,7 @@ from lamina.doors.cli.output import Output, hide_password
 from lamina.doors.cli.person_view import PERSON
 from lamina.doors.cli.plain_view import plain_lines, policies_once
 from lamina.doors.cli.render_governance import GOVERNANCE
-from lamina.doors.cli.view import Renderer, Shown, View
+from lamina.doors.cli.view import Renderer, Shown, View, worded
 from lamina.doors.search_body import search_body
 from lamina.errors import InvalidInput
 from lamina.late import late
@@ -98,6 +98,12 @@ class TraceView:
 
 #: How sure a hit is, by its uncertainty.
 _SURE = {"low": "likely", "medium": "perhaps", "high": "unsure"}
+_BECAME = {
+    Outcome.ADMITTED: "kept",
+    Outcome.HELD: "waits for your yes",
+    Outcome.DENIED: "not kept",
+    Outcome.UNCHANGED: "known already",
+}
 #: Options of the command line that only choose a view, by operation.
 VIEWS: Mapping[str, type] = {"recall": RecallView, "context": ContextView, "trace": TraceView}
 
@@ -159,8 +165,7 @@ def related_lines(out: Output, related: Sequence[Related]) -> Iterator[str]:
 def _hit(out: Output, number: int, hit: Hit, explain: bool, *, cited: bool) -> Iterator[str]:
     head = f"{number}. "
     indent = " " * len(head)
-    key = f"{hit.key}: " if hit.key else ""
-    yield f"{head}{out.text(key + hit.text, indent)}"
+    yield f"{head}{out.text(worded(hit.key, hit.text), indent)}"
     lines = f"{hit.source.path}#L{hit.source.start_line}-L{hit.source.end_line}"
     place = lines if cited and hit.source.start_line else hit.id
     said = f"{place}  {hit.at:%Y-%m-%d}  {hit.source.status or hit.kind}"
@@ -177,8 +182,8 @@ def _hit(out: Output, number: int, hit: Hit, explain: bool, *, cited: bool) -> I
 def explanation(view: View, answer: Explanation) -> Shown:
     """Why a memory is there."""
     memory, out = answer.memory, view.out
-    words = f"{memory.key}: {memory.text}" if memory.key else memory.text
-    return Shown(data=answer, lines=[out.style(out.text(words), "bold"), *map(out.text, answer.lines)])
+    words = out.text(worded(memory.key, memory.text))
+    return Shown(data=answer, lines=[out.style(words, "bold"), *map(out.text, answer.lines)])
 
 
 def verdict(view: View, answer: Verdict) -> Shown:
@@ -212,7 +217,7 @@ def _page(out: Output, found: Page) -> Iterator[str]:
             if some := ", ".join(f"{out.text(one)} {count}" for one, count in [*counts.items()][:_SHOWN]):
                 yield out.style(f"  {name}: {some}", "dim")
     for one in found.items:
-        words = out.text(f"{one.key}: {one.text}" if one.key else one.text, "  ")
+        words = out.text(worded(one.key, one.text), "  ")
         state = "" if one.state is State.ACTIVE else f"  {one.state}"
         yield f"{words}\n  {out.style(f'{iso(one.created_at)}  {one.kind}  {one.id}{state}', 'dim')}"
     if found.cursor is not None:
@@ -261,9 +266,10 @@ def heard(view: View, answer: Heard) -> Shown:
         lines.append(f"{part.outcome}: {view.out.text(part.would or part.text)}")
         lines.append(view.out.style(f"  {part.sort}: {view.out.text(part.why)}", "dim"))
     for one in answer.receipts:
-        told = f"{one.decision}: {', '.join(one.ids)}"
         denied = one.decision is Outcome.DENIED
-        lines.append(view.out.style(f"not kept: {one.code}" if denied else told, "dim"))
+        why = f"{one.code} (`lamina explain {one.code}` says why)" if denied else ", ".join(one.ids)
+        if denied or not all(":short_term:" in each for each in one.ids):  # that the turn is kept goes unsaid
+            lines.append(view.out.style(f"{_BECAME[one.decision]}: {why}", "dim"))
     return Shown(data=answer, lines=lines, failure=_undone(answer))
 
 
@@ -625,7 +631,7 @@ def job_report(view: View, answer: JobReport) -> Shown:
 
 
 def _job_lines(view: View, report: JobReport) -> Iterator[str]:
-    yield f"{report.job}: {report.status}" + (", if this were no dry run" if view.request.dry_run else "")
+    yield f"{report.job}: {report.status}" + (", if this were not a dry run" if view.request.dry_run else "")
     for line in (*report.changes, *report.notes):
         yield f"  {view.out.text(line)}"
     if report.diff:
@@ -676,7 +682,7 @@ def library_lines(out: Output, found: LibraryStatus) -> Iterator[str]:
     if found.is_paused:
         yield (
             f"paused: {found.gone} documents are gone at once and are not shown;"
-            " `lamina index --yes` lets go of them"
+            " `lamina index --yes` drops them"
         )
     if found.hidden:
         yield f"kept out: what looks like a secret in {', '.join(found.hidden[:_SHOWN])}"

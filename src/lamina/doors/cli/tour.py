@@ -28,7 +28,7 @@ _CORRECTION = "No. When deploying, first ask which environment, then show the ch
 _TASK = "deploying the web shop"
 _KNOWN, _NEWER = "The web shop runs on port 8080.", "The web shop runs on port 9090."
 _WHY = "the load balancer took 8080"
-_EPISODE, _TOPIC = "Moved the web shop to the new server; checkout failed once and was mended.", "checkout"
+_EPISODE, _TOPIC = "Moved the web shop to the new server; checkout failed once and was fixed.", "checkout"
 _FACTS = (
     ("Ana is lactose intolerant and drinks oat milk.", "which milk should I buy?"),
     ("อานาชอบทำงานตอนเช้าที่ร้านกาแฟริมแม่น้ำ", "ร้านกาแฟ"),
@@ -86,7 +86,7 @@ def take_the_tour(call: Call, folder: Path | None) -> int:
     if is_new:
         count = live_a_fortnight(placed, root, call.given.at or SystemClock().now())
         tour.say(
-            f"two weeks before it are there to look at: {count} things said, learnt, asked and forgotten"
+            f"two weeks before it are there to look at: {count} things said, learned, asked and forgotten"
         )
     with placed.engine() as engine:
         _tell(tour, engine, engine.scope(via="cli"))
@@ -162,7 +162,7 @@ def _tuesday(tour: Tour, mind: ScopedMemory) -> None:
 
 
 def _wednesday(tour: Tour, mind: ScopedMemory) -> None:
-    tour.day("Wednesday", "something learnt, then contradicted")
+    tour.day("Wednesday", "something learned, then contradicted")
     if _finds(mind, _NEWER, _NEWER) == "no":
         _learn(tour, mind, _KNOWN, "warn")
     _learn(tour, mind, _NEWER, "supersede")

@@ -6,6 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from lamina.late import late
+
+with late():
+    from lamina.language import commands
+
 if TYPE_CHECKING:
     from lamina.doors.cli.call import Call
     from lamina.doors.cli.exits import Failure
@@ -36,3 +41,9 @@ class View:
 
 
 Renderer = Callable[[View, Any], Shown]
+
+
+def worded(key: str | None, text: str) -> str:
+    """A memory in a line: a setting with its key, a note without the one that was made up for it."""
+    shown = key and not (key.startswith("note.") and commands.is_note(key))
+    return f"{key}: {text}" if shown else text

@@ -169,7 +169,7 @@ def _problem(operation: Operation, status: int, body: Any) -> Any:
     """The receipt of what policy denied, where an open memory gives one; else the error is raised."""
     if not isinstance(body, dict) or not isinstance(body.get("code"), str):
         raise Unavailable(
-            f"What answered (status {status}) is no Lamina server.",
+            f"What answered (status {status}) is not a Lamina server.",
             code="server_unknown",
             hint="Check the address.",
         )

@@ -36,7 +36,7 @@ class Said:
             return json.loads(self.body) if self.body else None
         except ValueError:
             raise Unavailable(
-                f"What answered (status {self.status}) is no Lamina server.",
+                f"What answered (status {self.status}) is not a Lamina server.",
                 code="server_unknown",
                 hint="Check the address.",
             ) from None
@@ -56,13 +56,13 @@ class Transport:
         parts = urlsplit(self.url)
         if parts.scheme not in _CONNECTIONS or not parts.hostname or parts.query or parts.username:
             raise ConfigError(
-                "That is no address of a server.",
+                "That is not an address of a server.",
                 code="url_invalid",
                 hint="Write it like http://127.0.0.1:8765.",
             )
         if not self.token or not self.token.isascii() or not self.token.isprintable() or " " in self.token:
             raise ConfigError(
-                "That is no token.",
+                "That is not a token.",
                 code="token_invalid",
                 hint="Give what `lamina token create` showed.",
             )

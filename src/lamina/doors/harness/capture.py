@@ -36,7 +36,7 @@ _QUERY = re.compile(r"\s*<user_query>\s*(.*?)\s*</user_query>\s*", re.S)
 def handle(event: Event, open_memory: OpenMemory) -> Told:
     """Carry out one moment; where the memory raises, nothing is lost, and the next moment catches up."""
     if event.verb not in _VERBS:
-        raise InvalidInput(f"{event.verb!r:.40} is no moment that a hook knows.", code="hook_unknown")
+        raise InvalidInput(f"{event.verb!r:.40} is not a moment that a hook knows.", code="hook_unknown")
     if not event.mute:
         with open_memory(workspace_of(event)) as engine:
             _VERBS[event.verb](event, engine)

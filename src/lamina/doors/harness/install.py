@@ -55,7 +55,7 @@ def client_of(name: str) -> Client:
     """The client of a name; InvalidInput says which there are."""
     if name not in CLIENTS:
         raise InvalidInput(
-            f"{name!r:.40} is no client that Lamina knows.",
+            f"{name!r:.40} is not a client that Lamina knows.",
             code="client_unknown",
             hint=f"Choose one of: {', '.join(CLIENTS)}.",
         )

@@ -52,7 +52,7 @@ class _Reader:
         return InvalidInput(
             f"{self.name}, line {line}: {what}.",
             code="client_file_malformed",
-            hint="Mend that line and run it again. Nothing was changed.",
+            hint="Correct that line and run it again. Nothing was changed.",
         )
 
     def past(self, at: int) -> int:
@@ -71,7 +71,7 @@ class _Reader:
         try:
             return Node(at, found.end(), _said(found[0]))
         except ValueError:
-            raise self.fail(at, f"{found[0]!r:.40} is no value") from None
+            raise self.fail(at, f"{found[0]!r:.40} is not a value") from None
 
     def _container(self, start: int, closing: str, depth: int) -> Node:
         node = Node(start)
@@ -124,7 +124,7 @@ def parse(text: str, name: str) -> Node | None:
     if (end := reader.past(node.end)) != len(text):
         raise reader.fail(end, "something stands after the end")
     if not isinstance(node.value, dict):
-        raise reader.fail(start, "this is no object")
+        raise reader.fail(start, "this is not an object")
     return node
 
 
@@ -163,7 +163,7 @@ def add(text: str, name: str, path: Sequence[str], value: Any) -> Added:
         wanted = list if path[depth] == "+" else dict
         if not isinstance(node.value, wanted):
             kind = "list" if wanted is list else "object"
-            raise _Reader(text, name).fail(node.start, f"{'.'.join(path[:depth])} is no {kind}")
+            raise _Reader(text, name).fail(node.start, f"{'.'.join(path[:depth])} is not of the type {kind}")
     key, rest = path[depth], path[depth + 1 :]
     was = {} if node.parts else {json.dumps(path[:depth]): text[node.start : node.end]}
     inserted = _inserted(text, node, None if key == "+" else key, _nested(rest, value))

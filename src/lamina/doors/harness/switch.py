@@ -57,7 +57,7 @@ def read(home: Path) -> dict[tuple[str, str], Switch]:
         raise Damaged(
             f"{_file(home)} cannot be read, so nothing is remembered.",
             code="switch_unreadable",
-            hint="Delete it, and set the switches anew with `lamina hook off`.",
+            hint="Delete it, and set the switches again with `lamina hook off`.",
         ) from error
 
 

@@ -20,7 +20,7 @@ def parse(text: str, name: str) -> dict[str, Any]:
         raise InvalidInput(
             f"{name} is not valid TOML: {error}.",
             code="client_file_malformed",
-            hint="Mend that line and run it again. Nothing was changed.",
+            hint="Correct that line and run it again. Nothing was changed.",
         ) from None
 
 

@@ -21,9 +21,9 @@ def parse(text: str, name: str) -> dict[str, Any]:
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark is not None else ""
-        raise _malformed(f"{name}{where} is not valid YAML.", "Mend that line and run it again.") from None
+        raise _malformed(f"{name}{where} is not valid YAML.", "Correct that line and run it again.") from None
     if data is not None and not isinstance(data, dict):
-        raise _malformed(f"{name} is no table of settings.", "Mend it and run this again.")
+        raise _malformed(f"{name} is not a table of settings.", "Correct it and run this again.")
     return data or {}
 
 

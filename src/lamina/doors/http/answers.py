@@ -21,7 +21,7 @@ from lamina.operations.operation import Operation, Route
 
 _SUCCESS = {Outcome.ADMITTED: 200, Outcome.UNCHANGED: 200, Outcome.HELD: 202}
 _MEANING = {
-    400: "The body is no JSON",
+    400: "The body is not JSON",
     401: "No valid token",
     403: "Not allowed",
     404: "No such memory here",

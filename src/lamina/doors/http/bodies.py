@@ -67,7 +67,7 @@ class FoundProceduresBody(BaseModel):
 
 
 class LearnedProcedureBody(BaseModel):
-    """A procedure that was learnt, or merged with one that was known."""
+    """A procedure that was learned, or merged with one that was known."""
 
     success: bool
     id: str
@@ -112,7 +112,7 @@ class RecordedEpisodeBody(BaseModel):
 
 
 class ContradictionBody(BaseModel):
-    """What is known and does not go with what was to be learnt."""
+    """What is known and does not go with what was to be learned."""
 
     type: str
     existingId: str  # noqa: N815

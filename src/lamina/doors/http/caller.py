@@ -61,7 +61,7 @@ async def _field(request: Request) -> str | None:
         return None
     if not isinstance(named, str) or not named:
         hint = "Give a name, or leave the field out."
-        raise InvalidInput(f"`{USER_FIELD}` is no name.", code="name_invalid", hint=hint)
+        raise InvalidInput(f"`{USER_FIELD}` is not a name.", code="name_invalid", hint=hint)
     return named
 
 

@@ -413,7 +413,7 @@ def _layers(named: str | None) -> list[Layer]:
         return [Layer(one.strip()) for one in named.split(",") if one.strip()]
     except ValueError:
         hint = f"Choose among: {', '.join(Layer)}, all."
-        raise InvalidInput("That is no layer.", code="layer_invalid", hint=hint) from None
+        raise InvalidInput("That is not a layer.", code="layer_invalid", hint=hint) from None
 
 
 class Mode(StrEnum):

@@ -167,7 +167,7 @@ class Guard:
             )
 
     async def _token(self, scope: Scope, headers: dict[str, str]) -> Token:
-        """The caller's token, looked up anew each time; a good one passes however often others failed."""
+        """The caller's token, looked up each time; a good one passes however often others failed."""
         given = _BEARER.fullmatch(headers.get("authorization", "").strip(" "))
         try:
             if given is None:

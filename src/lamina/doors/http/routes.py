@@ -205,5 +205,5 @@ def _stale() -> Exception:
         412,
         "revision_mismatch",
         "The memory is no longer at this revision.",
-        "Read it again and decide anew.",
+        "Read it again and decide again.",
     )

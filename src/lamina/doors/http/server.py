@@ -192,7 +192,7 @@ def _explained(error: OSError, host: str, port: int) -> LaminaError:
             f"Port {port} is not yours to use.", code="port_refused", hint="Choose one above 1023."
         )
     return ConfigError(
-        f"{host!r:.80} is no address of this machine.", code="host_invalid", hint="Use 127.0.0.1."
+        f"{host!r:.80} is not an address of this machine.", code="host_invalid", hint="Use 127.0.0.1."
     )
 
 

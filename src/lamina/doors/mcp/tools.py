@@ -127,7 +127,7 @@ def offered(choice: str) -> list[Operation]:
     }
     if choice not in wanted:
         raise InvalidInput(
-            f"{choice!r:.40} is no set of tools.",
+            f"{choice!r:.40} is not a set of tools.",
             code="tools_invalid",
             hint=f"Choose one of: {', '.join(wanted)}.",
         )

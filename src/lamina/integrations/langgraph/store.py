@@ -86,7 +86,7 @@ class Store(BaseStore):
             case PutOp():
                 return None
             case _:
-                raise InvalidInput(f"{type(op).__name__} is no operation.", code="operation_unknown")
+                raise InvalidInput(f"{type(op).__name__} is not an operation.", code="operation_unknown")
 
     def _under(self, tx: Transaction, prefix: tuple[str, ...]) -> list[tuple[str, Memory]]:
         """Everything in a namespace and below it, what changed last first."""
@@ -279,7 +279,7 @@ def _compares(value: Any, sign: str, other: Any) -> bool:
         return bool(_EQUAL[sign](value, other))
     if sign not in _ORDERED:
         known = ", ".join([*_EQUAL, *_ORDERED])
-        raise InvalidInput(f"{sign!r:.40} is no relation.", code="filter_invalid", hint=f"Use {known}.")
+        raise InvalidInput(f"{sign!r:.40} is not a relation.", code="filter_invalid", hint=f"Use {known}.")
     try:
         return bool(_ORDERED[sign](float(value), float(other)))
     except (TypeError, ValueError):

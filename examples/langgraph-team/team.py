@@ -1,6 +1,6 @@
 """A supervisor and two workers that survive a restart in the middle; no model and no network needed.
 
-    python examples/langgraph_supervisor.py [STORE]
+    python examples/langgraph-team/team.py [STORE]
 
 The supervisor plans, the workers work side by side, and a person approves before anything is published. The
 program starts itself as three processes that share nothing but the store: the first stops where the person is
@@ -91,7 +91,7 @@ def main() -> None:
         for name, crash in (("ask", ""), ("answer", "1"), ("finish", "")):
             environment = {**os.environ, "CRASH_BEFORE_PUBLISHING": crash, "PYTHONUTF8": "1"}
             command = [sys.executable, __file__, store, name]
-            done = subprocess.run(command, env=environment)  # noqa: S603 this file, and what its user typed
+            done = subprocess.run(command, env=environment)
             print(f"-- process `{name}` ended with {done.returncode}", flush=True)
 
 
