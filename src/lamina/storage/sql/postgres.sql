@@ -28,8 +28,8 @@ SELECT term, data FROM posting
  WHERE tenant = :tenant AND shelf = :shelf AND term = ANY(:terms) AND block = :block;
 
 -- name: readable_slots
--- Which of these slots hold a memory that the question may see.
-SELECT m.slot, m.id FROM memory m
+-- What these slots hold of memories that the question may see.
+SELECT m.slot, {{memory_columns_m}} FROM memory m
  WHERE m.tenant = :tenant AND m.shelf = :shelf AND m.slot = ANY(:slots) AND {{readable}};
 
 -- name: readable_ids
@@ -135,6 +135,11 @@ SELECT m.slot, m.id, m.key, m.text FROM memory m
 -- How strongly each pair of these is linked.
 SELECT from_id, to_id, strength FROM relation
  WHERE tenant = :tenant AND from_id = ANY(:ids) AND to_id = ANY(:ids);
+
+-- name: relations_with
+-- How strongly some of these are linked to others of them.
+SELECT from_id, to_id, strength FROM relation
+ WHERE tenant = :tenant AND ((from_id = ANY(:some) AND to_id = ANY(:ids)) OR (to_id = ANY(:some) AND from_id = ANY(:ids)));
 
 -- name: relations_touching
 -- The strongest edges at each of these, whichever way round.

@@ -30,8 +30,8 @@ SELECT p.term, p.data FROM json_each(:terms) t
   CROSS JOIN posting p ON p.tenant = :tenant AND p.shelf = :shelf AND p.term = t.value AND p.block = :block;
 
 -- name: readable_slots
--- Which of these slots hold a memory that the question may see.
-SELECT m.slot, m.id FROM json_each(:slots) s
+-- What these slots hold of memories that the question may see.
+SELECT m.slot, {{memory_columns_m}} FROM json_each(:slots) s
   CROSS JOIN memory m ON m.tenant = :tenant AND m.shelf = :shelf AND m.slot = s.value
  WHERE {{readable}};
 
@@ -143,6 +143,15 @@ SELECT m.slot, m.id, m.key, m.text FROM json_each(:slots) s
 SELECT r.from_id, r.to_id, r.strength FROM json_each(:ids) i
   CROSS JOIN relation r ON r.tenant = :tenant AND r.from_id = i.value
  WHERE r.to_id IN (SELECT value FROM json_each(:ids));
+
+-- name: relations_with
+-- How strongly some of these are linked to others of them.
+SELECT r.from_id, r.to_id, r.strength FROM json_each(:some) i
+  CROSS JOIN relation r ON r.tenant = :tenant AND r.from_id = i.value
+ WHERE r.to_id IN (SELECT value FROM json_each(:ids)) UNION ALL
+SELECT r.from_id, r.to_id, r.strength FROM json_each(:some) i
+  CROSS JOIN relation r INDEXED BY relation_to ON r.tenant = :tenant AND r.to_id = i.value
+ WHERE r.from_id IN (SELECT value FROM json_each(:ids));
 
 -- name: relations_touching
 -- The strongest edges at each of these, whichever way round.
