@@ -15,11 +15,12 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import lamina
+from tests.conftest import own_server
 from tests.faults.layer import Fault
 from tests.faults.trial import Bench, Said
 from tests.faults.works import WORKS, Work
@@ -27,7 +28,8 @@ from tests.faults.works import WORKS, Work
 #: Statements that change nothing: a kill there is the kill before.
 _READING = ("sql SELECT", "sql WITH", "sql PRAGMA", "sql ROLLBACK", "sql BEGIN")
 _REFUSALS = (("error", False), ("full", True), ("error", True), ("full", False))
-KINDS = ("kill", "torn", "error", "full", "clock", "cut", "lost", "restart")
+_OTHERS = ("torn", "error", "full", "clock")
+KINDS = ("kill", *_OTHERS, "cut", "lost", "restart")
 
 
 @dataclass(frozen=True)
@@ -87,27 +89,30 @@ class Tally:
         yield "| **together** | " + " | ".join(sums) + " |"
 
 
-def planned(work: Work, points: Sequence[str], seed: int, sample: int) -> Iterator[Trial]:
+def planned(work: Work, points: Sequence[str], options: argparse.Namespace) -> Iterator[Trial]:
     """The trials of a work whose points are known; all of them, or a sample."""
+    seed = options.seed
     chance = random.Random(f"{seed} {work.name}")
     trials: list[Trial] = []
     for at, what in enumerate(points, 1):
         own = seed * 100_000 + at
         if not what.startswith(_READING):
             trials.append(Trial(work.name, "kill", at, own))
-        if what.startswith("write "):
-            if chance.random() < 0.25:
-                trials.append(Trial(work.name, "torn", at, own))
+        if what.startswith("write ") and chance.random() < 0.25:
+            trials.append(Trial(work.name, "torn", at, own))
         kind, lasting = _REFUSALS[own % len(_REFUSALS)]
         trials.append(Trial(work.name, kind, at, own, lasting))
         if at % 12 == 0 and work.name != "jobs":  # what they do depends on the day that it is
             trials.append(Trial(work.name, "clock", at, own))
-    if sample:
-        by_kind = {kind: [one for one in trials if one.kind == kind] for kind in ("kill", "torn", "error", "full", "clock")}
-        trials = [one for kind in by_kind.values() for one in chance.sample(kind, min(sample, len(kind)))]
-    cuts = max(1, len(points) // (3 * sample)) if sample else max(1, len(points) // 60)
+    if options.sample or options.brief:
+        turn = list(WORKS).index(work.name)
+        kinds = ("kill", _OTHERS[turn % len(_OTHERS)]) if options.brief else ("kill", *_OTHERS)
+        own = [[one for one in trials if one.kind == kind] for kind in kinds]
+        trials = [one for some in own for one in chance.sample(some, min(options.sample or 1, len(some)))]
     yield from trials
-    yield Trial(work.name, "cut", cuts, seed)
+    yield Trial(
+        work.name, "cut", max(1, len(points) // (2 if options.brief else 3 * options.sample or 60)), seed
+    )
 
 
 def run(bench: Bench, trial: Trial, tally: Tally) -> None:
@@ -120,7 +125,7 @@ def run(bench: Bench, trial: Trial, tally: Tally) -> None:
         problems = list[str]()
         if said.killed and trial.seed % 4 == 0:  # struck again while it recovers
             again = Fault("kill", random.Random(trial.seed).randrange(1, 60))
-            later = bench.act(Work(work.name, (), hours=work.hours), place, again, trial.seed)
+            later = bench.act(replace(work, steps=()), place, again, trial.seed)
             problems += later.wrong
             tally.ran[trial.work, "kill"] += later.killed
         tally.add(trial, said, [*problems, *bench.check(work, place, said, trial.seed)])
@@ -150,12 +155,14 @@ def on_sqlite(root: Path, works: Sequence[Work], options: argparse.Namespace, ta
         if problems or said.wrong:
             tally.wrong += [f"{work.name} without a fault: {one}" for one in (*said.wrong, *problems)]
             continue
-        for trial in planned(work, said.points, options.seed, options.sample):
+        for trial in planned(work, said.points, options):
             if trial.kind in options.kinds and (trial.kind == "cut" or trial.at % options.every == 0):
                 run(bench, trial, tally)
 
 
-def on_postgres(root: Path, url: str, restart: Callable[[], None] | None, options: argparse.Namespace, tally: Tally) -> None:
+def on_postgres(
+    root: Path, url: str, restart: Callable[[], None] | None, options: argparse.Namespace, tally: Tally
+) -> None:
     """Kills, lost connections and restarts at the statements that the server gets."""
     bench = Bench(root / "postgres", {"store": url}, restart)
     chance = random.Random(options.seed)
@@ -166,19 +173,10 @@ def on_postgres(root: Path, url: str, restart: Callable[[], None] | None, option
             problems = bench.check(work, place, said, 0)
         tally.wrong += [f"postgres {work.name} without a fault: {one}" for one in (*said.wrong, *problems)]
         sent = [at for at, what in enumerate(said.points, 1) if what.startswith("sql ")]
-        for kind, most in (("kill", 40), ("lost", 40), ("restart", 6 if restart else 0)):
+        for kind, most in (("kill", 40), ("lost", 40), ("restart", 6 if bench.restart else 0)):
             wanted = min(most, options.sample or most, len(sent)) if kind in options.kinds else 0
             for at in chance.sample(sent, wanted):
                 run(bench, Trial(work.name, kind, at, options.seed + at, store="postgres"), tally)
-
-
-@contextmanager
-def own_server(root: Path) -> Iterator[tuple[str, Callable[[], None]]]:
-    """A PostgreSQL that may be restarted."""
-    from tests.conftest import own_server as started  # noqa: PLC0415 only where it is wanted
-
-    with started(root) as server:
-        yield server.url, server.restart
 
 
 def _warm(root: Path) -> None:
@@ -189,10 +187,10 @@ def _warm(root: Path) -> None:
         engine.scope().recall("tea")
 
 
-def _in_parallel(root: Path, options: argparse.Namespace, tally: Tally) -> list[int]:
-    """Workers, each with its share of the works; returns where they report."""
+def _in_parallel(root: Path, options: argparse.Namespace) -> list[tuple[int, Path]]:
+    """Workers, each with its share of the works, and where they report."""
     shares = [options.works[number :: options.jobs] for number in range(options.jobs)]
-    reports = []
+    reports: list[tuple[int, Path]] = []
     for number, share in enumerate(shares):
         report = root / f"report-{number}"
         if (worker := os.fork()) == 0:
@@ -205,7 +203,11 @@ def _in_parallel(root: Path, options: argparse.Namespace, tally: Tally) -> list[
             finally:
                 os._exit(code)
         reports.append((worker, report))
-    return reports  # type: ignore[return-value]
+    return reports
+
+
+def say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -213,6 +215,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--works", nargs="*", default=list(WORKS), choices=list(WORKS))
     parser.add_argument("--kinds", nargs="*", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--sample", type=int, default=0, help="so many of each kind, instead of all")
+    parser.add_argument("--brief", action="store_true", help="two of each work, and two cuts")
     parser.add_argument("--every", type=int, default=1, help="points to go on by")
     parser.add_argument("--seed", type=int, default=20261117)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -225,24 +228,25 @@ def main(arguments: Sequence[str]) -> int:
         root = Path(folder).resolve()
         _warm(root)
         url, restart = options.postgres, None
-        workers = [] if options.again else _in_parallel(root, options, tally)
+        workers = [] if options.again else _in_parallel(root, options)
         if url == "own":
-            url, restart = stack.enter_context(own_server(root / "server"))
+            server = stack.enter_context(own_server())
+            url, restart = server.url, server.restart
         for text in options.again:
             trial = Trial.parse(text)
             bench = Bench(root / "again", {"store": url} if trial.store == "postgres" else {}, restart)
             run(bench, trial, tally)
         if url and not options.again:
-            on_postgres(root, url, restart, options, tally)
-        for worker, report in workers:  # type: ignore[misc]
+            on_postgres(Bench(root / "postgres", {"store": url}, restart), options, tally)
+        for worker, report in workers:
             os.waitpid(worker, 0)
             tally.merge(json.loads(report.read_text()))
     for line in tally.table():
-        print(line)
-    print(f"seed {options.seed}: {tally.acknowledged} acknowledged, {tally.refused} refused with a plain word,")
-    print(f"{len(tally.wrong)} promises broken, {time.monotonic() - started:.0f} s")
+        say(line)
+    say(f"seed {options.seed}: {tally.acknowledged} acknowledged, {tally.refused} refused in plain words, ")
+    say(f"{len(tally.wrong)} promises broken, {time.monotonic() - started:.0f} s")
     for line in tally.wrong[:200]:
-        print(line if options.again else f"{line[:160]} … {line.strip()[-200:]}".replace("\n", " "))
+        say(line if options.again else f"{line[:160]} … {line.strip()[-200:]}".replace("\n", " "))
     return 1 if tally.wrong else 0
 
 

@@ -1,7 +1,7 @@
 """What of a folder a power cut would leave: bytes that were synced, and names whose folder was.
 
-Names are kept one by one: a new file is there once its folder was synced, and one that was removed or renamed
-stays under its old name until then. With chance given, each unsynced page and name is there or not as it falls.
+Names are kept one by one: a new file is there once its folder was synced, and one that was removed or
+renamed stays under its old name until then. With chance given, each unsynced page and name is there or not.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Tree = dict[str, bytes | None]  #: path below the root to content, None for a fo
 
 @dataclass
 class Disk:
-    """A folder as the disk has it, beside what the system shows of it; all that is in it now is on the disk."""
+    """A folder as the disk has it, beside what the system shows of it; all that is in it now is on both."""
 
     root: Path
     _births: Counter[int] = field(default_factory=Counter)
@@ -44,11 +44,11 @@ class Disk:
 
     def born(self, path: str) -> None:
         """A file or folder is new; the number of one that is gone may have been given to it."""
-        found = os.stat(path, follow_symlinks=False)
+        found = Path(path).lstat()
         self._births[found.st_ino] += 1
 
     def synced(self, fd: int) -> None:
-        path = Path(os.readlink(f"/proc/self/fd/{fd}"))
+        path = Path(f"/proc/self/fd/{fd}").readlink()
         if stat.S_ISDIR(os.fstat(fd).st_mode):
             self.folder_synced(path)
         else:

@@ -1,7 +1,7 @@
 """The file layer with numbered points: every write, sync, rename, removal and SQL statement may be the last.
 
-It is put between the program and the system in a process of its own: under `os` and `io.open`, under SQLite as
-its file system, and before each statement that SQLite or PostgreSQL gets. What is not below `root` passes.
+It is put between the program and the system in a process of its own: under `os` and `io.open`, under SQLite
+as its file system, and before each statement that SQLite or PostgreSQL gets. What is not below `root` passes.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ class Layer:
     def mine(self, path: Any, dir_fd: int | None = None) -> str:
         """The whole path of something below the root, empty for anything else."""
         if isinstance(path, int):
-            whole = os.readlink(f"/proc/self/fd/{path}")
+            whole = str(Path(f"/proc/self/fd/{path}").readlink())
         elif dir_fd is not None:
-            whole = f"{os.readlink(f'/proc/self/fd/{dir_fd}')}/{os.fspath(path)}"
+            whole = f"{Path(f'/proc/self/fd/{dir_fd}').readlink()}/{os.fspath(path)}"
         else:
             whole = os.path.abspath(os.fspath(path))  # noqa: PTH100 links are not followed
         return whole if f"{whole}/".startswith(self.root) else ""
@@ -81,9 +81,7 @@ class Layer:
             return
         if fault.kind == "none":
             self._tell("point", self.count, what)
-        if not (
-            self.count == fault.at or (fault.lasting and self.count >= fault.at > 0)
-        ):
+        if not (self.count == fault.at or (fault.lasting and self.count >= fault.at > 0)):
             return
         if not self.struck:
             self._tell("struck", self.count, what)
@@ -182,12 +180,10 @@ class Layer:
     def _install_open(self) -> None:
         real = io.open
 
-        def opened(
-            file: Any, mode: str = "r", buffering: int = -1, encoding: str | None = None, *more: Any, **named: Any
-        ) -> Any:
+        def opened(file: Any, mode: str = "r", *more: Any, **named: Any) -> Any:
             writes = bool(set(mode) & set("wax+"))
             if not writes or not (whole := self.mine(file)):
-                return real(file, mode, buffering, encoding, *more, **named)
+                return real(file, mode, *more, **named)
             fresh = not isinstance(file, int) and not os.path.lexists(whole)
             if fresh:
                 self.point(f"create {Path(whole).name}")
@@ -196,7 +192,8 @@ class Layer:
                 self.disk.born(whole)
             raw.layer, raw.label = self, Path(whole).name
             buffered = io.BufferedRandom(raw) if "+" in mode else io.BufferedWriter(raw)
-            return buffered if "b" in mode else io.TextIOWrapper(buffered, encoding, *more)
+            encoding = named.get("encoding", more[1] if len(more) > 1 else None)
+            return buffered if "b" in mode else io.TextIOWrapper(buffered, encoding)
 
         io.open = opened  # type: ignore[assignment]
 
@@ -228,9 +225,9 @@ class Layer:
             text = query.decode() if isinstance(query, bytes) else str(query)
             self.point(f"sql {' '.join(text.split())[:40]}", db=True)
             if self.struck and not before and self.fault.kind == "lost":
-                with contextlib.suppress(OSError):
-                    with socket.socket(fileno=os.dup(cursor.connection.fileno())) as line:
-                        line.shutdown(socket.SHUT_RDWR)
+                own = os.dup(cursor.connection.fileno())
+                with contextlib.suppress(OSError), socket.socket(fileno=own) as line:
+                    line.shutdown(socket.SHUT_RDWR)
             return real(cursor, query, *more, **named)
 
         return call
@@ -305,4 +302,6 @@ class _VfsFile(apsw.VFSFile):
 
 def leaps(seed: int) -> float:
     """By how many seconds a clock that leaps does: two seconds, minutes, a day, a year, either way."""
-    return random.Random(seed).choice([2.0, -2.0, 300.0, -300.0, 86_400.0, -86_400.0, 31_536_000.0, -31_536_000.0])
+    return random.Random(seed).choice(
+        [2.0, -2.0, 300.0, -300.0, 86_400.0, -86_400.0, 31_536_000.0, -31_536_000.0]
+    )

@@ -1,4 +1,4 @@
-"""One fault in one piece of work: a process that it strikes, and another that opens what is left and looks."""
+"""One fault in one piece of work: a process that it strikes, and another that looks at what is left."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from lamina.errors import LaminaError
 from tests.faults.disk import put_down
 from tests.faults.layer import KILLED, Fault, Layer, leaps
 from tests.faults.works import Work, World, at_home
+
+Pipe = tuple[Callable[..., None], Callable[[], None]]  #: to say something, and to wait for an answer
 
 
 @dataclass
@@ -72,7 +74,7 @@ def child(task: Callable[[Callable[..., None], Callable[[], None]], None]) -> It
             _quietly(tell)
             task(tell, lambda: os.read(waits, 1) and None)
             code = 0
-        except BaseException:  # a process ends here, whatever it was
+        except BaseException:  # noqa: BLE001 a process ends here, whatever it was
             with suppress(OSError):
                 tell("wrong", traceback.format_exc()[-3000:])
         finally:
@@ -88,7 +90,9 @@ def child(task: Callable[[Callable[..., None], Callable[[], None]], None]) -> It
 
 def _quietly(tell: Callable[..., None]) -> None:
     """What a thread or a destructor prints is no less wrong for that nobody catches it."""
-    threading.excepthook = lambda given: tell("wrong", f"thread: {given.exc_type.__name__}: {given.exc_value}")
+    threading.excepthook = lambda given: tell(
+        "wrong", f"thread: {given.exc_type.__name__}: {given.exc_value}"
+    )
     sys.unraisablehook = lambda given: tell("wrong", f"unraisable: {given.exc_value!r} in {given.object!r}")
 
 
@@ -117,19 +121,19 @@ class Bench:
         """A place as it is before the work, made once."""
         if work.name not in self._made:
             place = self.root / f"template-{len(self._made)}"
-            with child(lambda tell, _: self._prepare(work, place, tell)) as (number, heard, _):
+            with child(lambda _, __: self._prepare(work, place)) as (number, heard, _):
                 problems = list(lines_of(heard))
                 if ended(number) or problems:
                     raise RuntimeError(f"{work.name} cannot be prepared: {problems}")
             self._made[work.name] = place
         return self._made[work.name]
 
-    def _prepare(self, work: Work, place: Path, tell: Callable[..., None]) -> None:
+    def _prepare(self, work: Work, place: Path) -> None:
         for name in ("home", "tmp"):
             (place / name).mkdir(parents=True)
         at_home(place)
         tempfile.tempdir = str(place / "tmp")
-        world = World(place, self.settings)
+        world = World(place, self.settings, bare=work.bare)
         world.open()
         work.prepare(world)
         world.close()
@@ -143,7 +147,7 @@ class Bench:
         place = self.root / f"{os.getpid()}-{self._number}"
         if "store" in self.settings:
             self.settings["tenant"] = place.name
-            with child(lambda tell, _: self._prepare(work, place, tell)) as (number, heard, _):
+            with child(lambda _, __: self._prepare(work, place)) as (number, heard, _):
                 problems = list(lines_of(heard))
                 if ended(number) or problems:
                     raise RuntimeError(f"{work.name} cannot be prepared: {problems}")
@@ -154,7 +158,9 @@ class Bench:
         finally:
             shutil.rmtree(place, ignore_errors=True)
 
-    def act(self, work: Work, place: Path, fault: Fault, seed: int, cut: Callable[..., None] | None = None) -> Said:
+    def act(
+        self, work: Work, place: Path, fault: Fault, seed: int, cut: Callable[..., None] | None = None
+    ) -> Said:
         """Do the work in a process of its own and strike at a point."""
         said = Said()
         with child(lambda tell, wait: self._act(work, place, fault, seed, (tell, wait))) as (
@@ -180,12 +186,17 @@ class Bench:
         return said
 
     def _act(
-        self, work: Work, place: Path, fault: Fault, seed: int, pipe: tuple[Callable[..., None], Callable[[], None]]
+        self,
+        work: Work,
+        place: Path,
+        fault: Fault,
+        seed: int,
+        pipe: tuple[Callable[..., None], Callable[[], None]],
     ) -> None:
         tell, wait = pipe
         at_home(place)
         tempfile.tempdir = str(place / "tmp")
-        world = World(place, self.settings)
+        world = World(place, self.settings, bare=work.bare)
         world.clock.advance(hours=work.hours)
         chance = random.Random(seed)
 
@@ -235,7 +246,7 @@ class Bench:
         at_home(place)
         (place / "tmp").mkdir(exist_ok=True)
         tempfile.tempdir = str(place / "tmp")
-        world = World(place, self.settings)
+        world = World(place, self.settings, bare=work.bare)
         world.clock.advance(hours=work.hours + 1 + seed % 3, seconds=leaps(seed))
         world.open()
         assert world.engine is not None
@@ -313,5 +324,7 @@ def _sound(world: World, tell: Callable[..., None]) -> None:
 def _found(world: World, chance: random.Random, tell: Callable[..., None]) -> None:
     """What is active is found by its words, whatever the clock says."""
     texts = sorted(one.text for one in world.mind.list().items if one.state == "active")
-    if texts and (text := chance.choice(texts)) not in [hit.text for hit in world.mind.recall(text, k=20).hits]:
+    if texts and (text := chance.choice(texts)) not in [
+        hit.text for hit in world.mind.recall(text, k=20).hits
+    ]:
         tell("wrong", f"not found by its own words: {text}")

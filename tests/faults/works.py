@@ -1,4 +1,4 @@
-"""The kinds of work that faults are put into: what is there before, the steps, and how to see what became of them."""
+"""The kinds of work that faults are put into: what is there before, the steps, and what became of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +31,9 @@ class World:
     place: Path
     settings: dict[str, Any]
     clock: ManualClock = field(default_factory=lambda: ManualClock(START))
+    bare: bool = False  #: a store without a workspace, in folders that were not there
     engine: Engine | None = None
-    synced: Callable[[Path], None] = lambda path: None  #: what another program does that saves a file
+    synced: Callable[[Path], None] = lambda _: None  #: what another program does that saves a file
 
     @property
     def folder(self) -> Path:
@@ -44,7 +45,8 @@ class World:
         return self.engine.scope()
 
     def open(self) -> Engine:
-        self.engine = lamina.open(self.folder, owner="ana", clock=self.clock, **self.settings)
+        target = f"sqlite:///{self.place}/new/stores/memory.db" if self.bare else self.folder
+        self.engine = lamina.open(target, owner="ana", clock=self.clock, **self.settings)
         return self.engine
 
     def close(self) -> None:
@@ -67,7 +69,9 @@ class World:
     def id_of(self, text: str) -> str:
         assert self.engine is not None
         asked = "SELECT id FROM memory WHERE tenant = :tenant AND text = :text"
-        return str(self.engine.database.read(lambda tx: tx.every(asked, {"text": text}))[0][0])
+        if not (found := self.engine.database.read(lambda tx: tx.every(asked, {"text": text}))):
+            raise lamina.NotFound(f"There is no {text!r}.", hint="It was changed.")
+        return str(found[0][0])
 
     def in_file(self, key: str) -> str | None:
         """What PROFILE.md says of a key."""
@@ -103,16 +107,19 @@ class Work:
 
     name: str
     steps: Sequence[Step]
-    prepare: Callable[[World], None] = lambda world: None
+    prepare: Callable[[World], None] = lambda _: None
     unopened: Callable[[World], None] | None = None  #: what is done to the place once it is closed
     hours: int = 0  #: how long after what was prepared
     shut: bool = False  #: the steps open the memory themselves
+    bare: bool = False  #: without a workspace
     on_postgres: bool = True
 
 
 def active(text: str) -> Fact:
     """It is there once, and active."""
-    return lambda world: [one for one, state, _ in world.rows() if one == text and state == "active"] == [text]
+    return lambda world: (
+        [one for one, state, _ in world.rows() if one == text and state == "active"] == [text]
+    )
 
 
 def is_in(text: str, state: str) -> Fact:
@@ -134,6 +141,15 @@ def keyed(key: str, value: str | None) -> Fact:
     return fact
 
 
+def whatever(_: World) -> bool:
+    return True
+
+
+def unless_late(fact: Fact) -> Fact:
+    """What is true while a thing that was forgotten can be restored; a clock may have leapt beyond that."""
+    return lambda world: world.clock.at > START + timedelta(days=20) or fact(world)
+
+
 def both(*facts: Fact) -> Fact:
     return lambda world: all(fact(world) for fact in facts)
 
@@ -153,7 +169,9 @@ REMEMBER = Work(
     "remember",
     [
         *(Step(_remember(text), absent(text), active(text)) for text in TEXTS[:2]),
-        Step(_remember("formal", key="letter.tone"), keyed("letter.tone", None), keyed("letter.tone", "formal")),
+        Step(
+            _remember("formal", key="letter.tone"), keyed("letter.tone", None), keyed("letter.tone", "formal")
+        ),
         Step(
             lambda world: world.mind.remember_many([{"text": f"Item {n} of the list"} for n in range(3)]),
             absent("of the list"),
@@ -207,8 +225,8 @@ FORGET = Work(
         ),
         Step(
             lambda world: world.mind.restore(world.id_of("The choir meets on Monday")),
-            is_in("The choir meets on Monday", "soft_deleted"),
-            active("The choir meets on Monday"),
+            unless_late(is_in("The choir meets on Monday", "soft_deleted")),
+            unless_late(active("The choir meets on Monday")),
         ),
     ],
     prepare=_known,
@@ -343,19 +361,6 @@ ERASE = Work(
 )
 
 
-def _other_memory(world: World) -> None:
-    """An export of somebody's, to be brought in."""
-    _known(world)
-    assert world.engine is not None
-    cleo = world.engine.scope(user="cleo")
-    for number in range(4):
-        cleo.remember(f"Cleo has seen whale number {number}")
-    cleo.export(world.place / "brought")
-    world.engine.scope(user="cleo").erase("cleo")
-    if not (world.place / "brought").exists():  # which took the export along
-        raise AssertionError("the export is gone")
-
-
 def _transcript(world: World) -> None:
     _known(world)
     talk = [
@@ -396,16 +401,18 @@ def _export(world: World) -> Any:
     return world.mind.export(world.place / f"export-{number}")
 
 
-EXPORT = Work(
-    "export", [Step(_export, lambda world: not _exported(world), _exported)], prepare=_known
-)
+EXPORT = Work("export", [Step(_export, lambda world: not _exported(world), _exported)], prepare=_known)
 
 
 def _turns(world: World) -> None:
     _known(world)
     assert world.engine is not None
     mind = world.engine.scope(session="s")
-    for text in ("We decided to paint the boat red.", "I must call the plumber tomorrow.", "The sea was calm."):
+    for text in (
+        "We decided to paint the boat red.",
+        "I must call the plumber tomorrow.",
+        "The sea was calm.",
+    ):
         mind.hear(text)
 
 
@@ -416,10 +423,10 @@ def _day_file(world: World) -> bool:
 JOBS = Work(
     "jobs",
     [
-        Step(lambda world: _ran(world, "micro-sync"), lambda world: True, lambda world: True, in_parts=True),
-        Step(lambda world: _ran(world, "daily-wrap-up"), lambda world: True, _day_file, in_parts=True),
-        Step(lambda world: _ran(world, "lifecycle"), lambda world: True, lambda world: True, in_parts=True),
-        Step(lambda world: _ran(world, "index"), lambda world: True, lambda world: True, in_parts=True),
+        Step(lambda world: _ran(world, "micro-sync"), whatever, whatever, in_parts=True),
+        Step(lambda world: _ran(world, "daily-wrap-up"), whatever, _day_file, in_parts=True),
+        Step(lambda world: _ran(world, "lifecycle"), whatever, whatever, in_parts=True),
+        Step(lambda world: _ran(world, "index"), whatever, whatever, in_parts=True),
     ],
     prepare=_turns,
     hours=16,
@@ -436,7 +443,10 @@ def _ran(world: World, name: str) -> Any:
 def _of_an_older_version(world: World) -> None:
     """As a store is that lacks one of the migrations."""
     connection = apsw.Connection(str(world.folder / ".lamina" / "memory.db"))
-    for table, names in {"memory": ("counted", "uncounted", "recounted"), "operational": ("counted", "uncounted")}.items():
+    for table, names in {
+        "memory": ("counted", "uncounted", "recounted"),
+        "operational": ("counted", "uncounted"),
+    }.items():
         for name in names:
             connection.execute(f"DROP TRIGGER {table}_{name}")
         connection.execute(f"DROP TABLE {table}_count")
@@ -450,7 +460,7 @@ def _of_an_older_version(world: World) -> None:
 
 MIGRATE = Work(
     "migrate",
-    [Step(lambda world: None, lambda world: True, lambda world: world.mind.list().total == 4)],
+    [Step(lambda _: None, whatever, lambda world: world.mind.list().total == 4)],
     prepare=_known,
     unopened=_of_an_older_version,
     on_postgres=False,
@@ -501,7 +511,7 @@ def _is_back(world: World) -> bool:
 
 RESTORE = Work(
     "restore",
-    [Step(_put_back, lambda world: True, _is_back, in_parts=True)],
+    [Step(_put_back, whatever, _is_back, in_parts=True)],
     prepare=_with_backup,
     shut=True,
     on_postgres=False,
@@ -514,6 +524,15 @@ OPEN = Work(
 )
 
 
+BARE = Work(
+    "begin a store",
+    [Step(_remember("Ana likes tea"), absent("likes tea"), active("Ana likes tea"))],
+    unopened=lambda world: _gone(world.place),
+    bare=True,
+    on_postgres=False,
+)
+
+
 def _gone(place: Path) -> None:
     for path in sorted(place.rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
@@ -523,6 +542,7 @@ WORKS = {
     work.name: work
     for work in (
         OPEN,
+        BARE,
         REMEMBER,
         REVISE,
         FORGET,
@@ -541,5 +561,6 @@ WORKS = {
 
 
 def at_home(place: Path) -> None:
-    """The home of this process is in the place."""
+    """The home of this process is in the place; meaning is worked out by the quicker of the encoders."""
     os.environ["LAMINA_HOME"] = str(place / "home")
+    os.environ["LAMINA_EMBEDDER"] = "static"
