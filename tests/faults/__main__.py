@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -145,9 +145,9 @@ def _cut(bench: Bench, work: Work, place: Path, trial: Trial, tally: Tally) -> N
     tally.wrong += [f"{trial}: {problem}" for problem in said.wrong]
 
 
-def on_sqlite(root: Path, works: Sequence[Work], options: argparse.Namespace, tally: Tally) -> None:
-    """All trials of these works."""
-    bench = Bench(root)
+def on_sqlite(root: Path, works: Sequence[Work], options: argparse.Namespace, report: Path) -> None:
+    """All trials of these works; the report has what is done so far."""
+    bench, tally = Bench(root), Tally()
     for work in works:
         with bench.place(work) as place:
             said = bench.act(work, place, Fault("none"), 0)
@@ -158,13 +158,12 @@ def on_sqlite(root: Path, works: Sequence[Work], options: argparse.Namespace, ta
         for trial in planned(work, said.points, options):
             if trial.kind in options.kinds and (trial.kind == "cut" or trial.at % options.every == 0):
                 run(bench, trial, tally)
+                report.write_text(json.dumps(tally.data()))
+    report.write_text(json.dumps(tally.data()))
 
 
-def on_postgres(
-    root: Path, url: str, restart: Callable[[], None] | None, options: argparse.Namespace, tally: Tally
-) -> None:
+def on_postgres(bench: Bench, options: argparse.Namespace, tally: Tally) -> None:
     """Kills, lost connections and restarts at the statements that the server gets."""
-    bench = Bench(root / "postgres", {"store": url}, restart)
     chance = random.Random(options.seed)
     works = [work for work in WORKS.values() if work.on_postgres and work.name in options.works]
     for work in works:
@@ -173,7 +172,7 @@ def on_postgres(
             problems = bench.check(work, place, said, 0)
         tally.wrong += [f"postgres {work.name} without a fault: {one}" for one in (*said.wrong, *problems)]
         sent = [at for at, what in enumerate(said.points, 1) if what.startswith("sql ")]
-        for kind, most in (("kill", 40), ("lost", 40), ("restart", 6 if bench.restart else 0)):
+        for kind, most in (("kill", 20), ("lost", 20), ("restart", 5 if bench.restart else 0)):
             wanted = min(most, options.sample or most, len(sent)) if kind in options.kinds else 0
             for at in chance.sample(sent, wanted):
                 run(bench, Trial(work.name, kind, at, options.seed + at, store="postgres"), tally)
@@ -194,11 +193,9 @@ def _in_parallel(root: Path, options: argparse.Namespace) -> list[tuple[int, Pat
     for number, share in enumerate(shares):
         report = root / f"report-{number}"
         if (worker := os.fork()) == 0:
-            own = Tally()
             code = 1
             try:
-                on_sqlite(root / f"bench-{number}", [WORKS[name] for name in share], options, own)
-                report.write_text(json.dumps(own.data()))
+                on_sqlite(root / f"bench-{number}", [WORKS[name] for name in share], options, report)
                 code = 0
             finally:
                 os._exit(code)
@@ -239,7 +236,8 @@ def main(arguments: Sequence[str]) -> int:
         if url and not options.again:
             on_postgres(Bench(root / "postgres", {"store": url}, restart), options, tally)
         for worker, report in workers:
-            os.waitpid(worker, 0)
+            if os.waitpid(worker, 0)[1]:
+                tally.wrong.append("a worker ended before its work")
             tally.merge(json.loads(report.read_text()))
     for line in tally.table():
         say(line)
