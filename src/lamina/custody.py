@@ -28,6 +28,7 @@ from lamina.storage.documents import Documents
 from lamina.storage.salvage import Salvage, salvaged
 from lamina.storage.small_tables import Properties
 from lamina.storage.sqlite import SqliteDatabase, tenant_file
+from lamina.workspace.files import explained
 from lamina.workspace.layout import CONFIG_FILE, PROFILE, README, SESSION, STATE_DIR, is_workspace
 
 FORMAT, VERSION = "lamina-backup", 1
@@ -111,13 +112,16 @@ def back_up(workspace: Path | None, settings: Settings, out: Path, *, with_key: 
         )
     where = locate(workspace, settings, os.environ)
     key_file = audit_key_file(where.loaded.config, home_folder(os.environ))
-    make_folder(out.absolute().parent)
+    parent = out.absolute().parent
+    with _told(out):
+        make_folder(parent)
     with (
+        _told(out),
         open_memory(workspace, create=False, **settings) as engine,
-        tempfile.TemporaryDirectory(prefix=".lamina-backup-", dir=out.absolute().parent) as folder,
+        _scratch(".lamina-backup-", parent) as folder,
     ):
         engine.sync()
-        copy, draft = Path(folder) / _STORE, Path(folder) / out.name
+        copy, draft = folder / _STORE, folder / out.name
         with closing(SqliteDatabase(copy, engine.database.tenant)) as target:
             sums = copy_store(engine.database, target, tell)
             target.scour()
@@ -135,7 +139,7 @@ def back_up(workspace: Path | None, settings: Settings, out: Path, *, with_key: 
         _pack(draft, manifest, copy, files, key_file.read_bytes() if with_key else None)
         _checked_backup(draft)
         draft.rename(out)
-        settle_folder(out.absolute().parent)
+        settle_folder(parent)
     return BackedUp(
         file=str(out),
         bytes=out.stat().st_size,
@@ -160,8 +164,8 @@ def put_back(backup: Path, workspace: Path | None, settings: Settings, tell: Tel
             hint="Name a new folder; what is there stays as it is.",
         )
     settings = {**settings, "tenant": settings.get("tenant") or manifest["tenant"]}
-    with tempfile.TemporaryDirectory(prefix="lamina-restore-") as scratch:
-        copy = Path(scratch) / _STORE
+    with _told(workspace or backup), _scratch("lamina-restore-") as scratch:
+        copy = scratch / _STORE
         with tarfile.open(backup) as tar, copy.open("wb") as file:
             _poured(tar, _STORE, file)
             if _KEY in tar.getnames():
@@ -202,11 +206,12 @@ def rescue(workspace: Path | None, settings: Settings, out: Path) -> Rescued:
         raise NotFound(f"There is no store at {file}.", hint="Name it with --store sqlite:///FILE.")
     if out.exists():
         raise Conflict(f"{out} is there already.", code="file_exists", hint="Name a new folder.")
-    found = salvaged(file)
-    make_folder(out.absolute())
-    _write_lines(out / "memories.jsonl", found.memories)
-    _write_lines(out / "left-out.jsonl", found.left_out)
-    put_file(out / "memories.md", "\n".join(_page(found)).encode())
+    with _told(out):
+        found = salvaged(file)
+        make_folder(out.absolute())
+        _write_lines(out / "memories.jsonl", found.memories)
+        _write_lines(out / "left-out.jsonl", found.left_out)
+        put_file(out / "memories.md", "\n".join(_page(found)).encode())
     return Rescued(
         folder=str(out),
         memories=len(found.memories),
@@ -279,8 +284,8 @@ def _checked_backup(path: Path) -> dict[str, Any]:
         for name, digest in manifest["files"].items():
             if hashlib.sha256(_read(tar, _FILES + name)).hexdigest() != digest:
                 raise ValueError(name)
-        with tempfile.TemporaryDirectory(prefix="lamina-check-") as scratch:
-            copy = Path(scratch) / _STORE
+        with _scratch("lamina-check-") as scratch:
+            copy = scratch / _STORE
             with copy.open("wb") as file:
                 _poured(tar, _STORE, file)
             with closing(SqliteDatabase(copy, manifest["tenant"])) as store:
@@ -290,12 +295,30 @@ def _checked_backup(path: Path) -> dict[str, Any]:
 
 
 @contextmanager
+def _told(place: Path) -> Iterator[None]:
+    """What the system refuses, in our words."""
+    try:
+        yield
+    except OSError as error:
+        raise explained(str(place), error) from error
+
+
+@contextmanager
+def _scratch(prefix: str, folder: Path | None = None) -> Iterator[Path]:
+    """A folder for as long as it is needed; a failing disk may keep it, and fails no work that is done."""
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=folder, ignore_cleanup_errors=True) as made:
+        yield Path(made)
+
+
+@contextmanager
 def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
         raise NotFound(f"There is no file {path}.", hint="Check the path.") from error
     except (tarfile.TarError, zlib.error, EOFError, OSError, KeyError, ValueError, TypeError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise explained(path.name, error) from error
         raise Damaged(
             f"{path.name} is not a backup of Lamina, or it is damaged.",
             code="backup_damaged",

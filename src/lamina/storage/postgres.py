@@ -24,7 +24,7 @@ from lamina.storage.migrate import Migration, load_migrations, migrate
 T = TypeVar("T")
 
 # A server that is away is told to whoever asks, in our words, not in the driver's with its address.
-logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 MIGRATION_LOCK = 0x1A3171A
 _SOON_S, _BUSY_S = 0.5, 30  #: for a connection: until the server is asked whether it is there, and after that

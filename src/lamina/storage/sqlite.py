@@ -187,7 +187,7 @@ class SqliteDatabase:
             try:
                 self._prepare()
             except BaseException:  # an interrupt must not leave the store open
-                self._writer.close()
+                _let_go(self._writer)
                 raise
         self._folding: threading.Thread | None = None
         self._writer.set_wal_hook(self._log_grew)
@@ -259,7 +259,7 @@ class SqliteDatabase:
                     connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
                     left = self._holding(words)
             finally:
-                connection.close()
+                _let_go(connection)
         return left
 
     def _holding(self, words: Sequence[str]) -> int:
@@ -298,17 +298,20 @@ class SqliteDatabase:
         with self._mutex:
             self._closed = True
             idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
-        self._writer.close()
+        for connection in (*idle, self._writer):
+            _let_go(connection)
 
     def _connect(self) -> apsw.Connection:
         connection = apsw.Connection(str(self._path))
-        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-        # A plan does not depend on the values bound to it; otherwise a range is planned anew at each use.
-        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-        for pragma in _PRAGMAS:
-            connection.execute(pragma)
+        try:
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            # A plan does not depend on the values bound to it; otherwise a range is planned anew at each use.
+            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+            for pragma in _PRAGMAS:
+                connection.execute(pragma)
+        except BaseException:  # an interrupt must not leave the file open
+            _let_go(connection)
+            raise
         return connection
 
     def _prepare(self) -> None:
@@ -376,6 +379,12 @@ class SqliteDatabase:
             if not self._closed and len(self._idle) < 16:
                 self._idle.append(connection)
                 return
+        _let_go(connection)
+
+
+def _let_go(connection: apsw.Connection) -> None:
+    """Close it; where the disk fails then, all that was acknowledged is in the log, and stays there."""
+    with suppress(apsw.Error):
         connection.close()
 
 
