@@ -95,6 +95,14 @@ class Config:
     timezone: str = _knob("UTC", "The time zone of days and of the jobs' times, such as Asia/Bangkok.")
     schedule: str = _knob("", "Other times for jobs: `micro-sync 9:00; index every 10m; insights off`.")
     postgres_connections: int = _knob(8, "Most connections to PostgreSQL per process.", machine=True, least=2)
+    replica_url: str = _knob(
+        "",
+        "URL of a PostgreSQL that follows the store's: questions go there, as far as it has.",
+        machine=True,
+    )
+    migrate: str = _knob(
+        "auto", "Whether a start brings the schema up to date: `auto`, or `manual` with `lamina migrate`."
+    )
 
 
 @dataclass(frozen=True, slots=True)

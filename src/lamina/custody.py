@@ -6,10 +6,11 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +22,11 @@ from lamina.durable import make_folder, put_file, settle, settle_folder
 from lamina.engine import Engine
 from lamina.errors import Conflict, Damaged, InvalidInput, NotFound
 from lamina.model import iso, plain
-from lamina.opening import Where, audit_key_file, locate, open_database, open_memory
+from lamina.opening import Where, audit_key_file, load_part, locate, open_database, open_memory
 from lamina.storage.copying import Sum, Tell, copy_store, sums_of
 from lamina.storage.database import Database
 from lamina.storage.documents import Documents
+from lamina.storage.migrate import load_migrations
 from lamina.storage.salvage import Salvage, salvaged
 from lamina.storage.small_tables import Properties
 from lamina.storage.sqlite import SqliteDatabase, tenant_file
@@ -36,6 +38,17 @@ _MANIFEST, _STORE, _FILES, _KEY = "backup.json", "memory.db", "files/", "audit.k
 _OWN_FILES = (PROFILE, SESSION, README, CONFIG_FILE, "POLICY.md", "MEMORY.md")
 _LEFT_OUT = (".db", ".db-wal", ".db-shm", ".lock")  #: what is in the backup in another form, or is nobody's
 Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schema:
+    """How far the tables of a store are."""
+
+    store: str
+    version: int  #: the newest step that it has
+    wanted: int  #: the newest that this version of Lamina has
+    missing: tuple[str, ...]  #: by number and name, in the order in which they are made
+    statements: tuple[str, ...]  #: what each of them does
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +111,38 @@ def move(workspace: Path | None, settings: Settings, url: str, tell: Tell) -> Mo
     with open_memory(workspace, create=False, **{**settings, "store": url}) as moved:
         intact = moved.verify_audit().intact
     return Moved(store=url, rows=_rows(sums), tables=sums, intact=intact)
+
+
+def schema_of(workspace: Path | None, settings: Settings) -> Schema:
+    """How far the schema of a store is, without opening or changing it."""
+    store = locate(workspace, settings, os.environ).store
+    found = _driver().missing_steps(store) if _on_server(store) else []
+    steps = load_migrations("postgres" if _on_server(store) else "sqlite")
+    return Schema(
+        store=store,
+        version=max((one.version for one in steps if one not in found), default=0),
+        wanted=steps[-1].version,
+        missing=tuple(f"{one.version:04} {one.name}" for one in found),
+        statements=tuple(re.sub(r"\n\s*\n+", "\n", one.sql).strip() for one in found),
+    )
+
+
+def bring_up_to_date(workspace: Path | None, settings: Settings, told: Callable[[str], None]) -> Schema:
+    """Make the steps that a store lacks, one after the other; a file does that when it is opened."""
+    store = locate(workspace, settings, os.environ).store
+    if _on_server(store):
+        _driver().apply_steps(store, told)
+    else:
+        open_memory(workspace, create=False, **settings).close()
+    return schema_of(workspace, settings)
+
+
+def _on_server(store: str) -> bool:
+    return store.startswith(("postgresql://", "postgres://"))
+
+
+def _driver() -> Any:
+    return load_part("lamina.storage.postgres")
 
 
 def back_up(workspace: Path | None, settings: Settings, out: Path, *, with_key: bool, tell: Tell) -> BackedUp:

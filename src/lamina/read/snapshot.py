@@ -56,7 +56,7 @@ def look(caller: Caller, work: Callable[[Snapshot], T], *, synced: bool = True) 
         afterwards.clear()
         return work(Snapshot(transaction, caller, now, afterwards))
 
-    found = store.database.read(whole)
+    found = store.database.read(whole, elsewhere=True)
     for one in afterwards:
         one()
     return found

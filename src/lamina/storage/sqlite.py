@@ -30,7 +30,7 @@ from lamina.storage.damage import (
     unsound,
 )
 from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries
-from lamina.storage.ledger import Ledger, Sealing
+from lamina.storage.ledger import Ledger, Order, Sealing
 from lamina.storage.makers import judged
 from lamina.storage.migrate import Migration, load_migrations, migrate
 
@@ -67,7 +67,7 @@ class SqliteTransaction(Making):
         self.damage = database.damage
         self._connection = connection
         self._queries = database.queries
-        self.ledger = Ledger(self, database.queries, database.sealing)
+        self.ledger = Ledger(self, database.queries, database.sealing, Order(database.chains))
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
         rows, bad, _ = self._fetched(name, self._bound(values))
@@ -164,6 +164,9 @@ class _SqliteBatch:
 class SqliteDatabase:
     """One tenant's file."""
 
+    most_chains = 0
+    read_only = False
+
     def __init__(self, path: Path, tenant: str = "default") -> None:
         if apsw.SQLITE_VERSION_NUMBER < OLDEST_SAFE:
             raise Damaged(
@@ -177,6 +180,7 @@ class SqliteDatabase:
         self.kept: dict[str, Any] = {}
         self.damage = Damage()
         self.sealing: Sealing | None = None
+        self.chains = 0
         self.queries = load_queries("sqlite")
         self._idle: list[apsw.Connection] = []
         self._mutex = threading.Lock()
@@ -193,7 +197,13 @@ class SqliteDatabase:
         self._writer.set_wal_hook(self._log_grew)
         self._commits = GroupCommit(self._batch)
 
-    def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:
+    def read(
+        self,
+        work: Callable[[Transaction], T],
+        *,
+        brief: bool = False,
+        elsewhere: bool = False,  # noqa: ARG002 a file is nowhere else
+    ) -> T:
         if brief:
             with self._commits.standstill() as free:
                 if free:  # the writer has in its cache what was just written; a reader would fetch it anew
@@ -214,7 +224,7 @@ class SqliteDatabase:
             finally:
                 connection.execute("ROLLBACK")
 
-    def write(self, work: Callable[[Transaction], T]) -> T:
+    def write(self, work: Callable[[Transaction], T], *, lanes: Sequence[str] | None = None) -> T:  # noqa: ARG002 a file has one writer
         with _explained(self._path):
             return self._commits.run(work)
 

@@ -14,7 +14,7 @@ from lamina.ranking.lexical import SLOTS_PER_BLOCK, Shelf
 from lamina.similarity import nearness
 from lamina.similarity.nearness import Small
 from lamina.storage.database import Transaction
-from lamina.storage.logs import next_number
+from lamina.storage.logs import next_shared
 from lamina.storage.text_index import FRESH
 
 _MOST_KEPT = 512 * 2**20  #: bytes of vectors that stay in memory
@@ -235,4 +235,4 @@ class Vectors:
 
     def _version(self) -> int:
         self._tx.settled = False
-        return next_number(self._tx, "vectors")
+        return next_shared(self._tx, "vectors")

@@ -26,6 +26,7 @@ from lamina.model import (
     plain,
     quoted,
 )
+from lamina.storage.ledger import lanes_of
 from lamina.storage.small_tables import Responses
 from lamina.write.commit import (
     commit_denial,
@@ -72,6 +73,16 @@ class Request:
         """What the caller asked for, without the time at which it was asked."""
         asked = {**plain(self), "at": None, "decision": None}
         return hashlib.sha256(canonical(asked).encode()).hexdigest()
+
+    @property
+    def lanes(self) -> list[str]:
+        """Whose lanes this changes: the caller's own, and those of what it is about."""
+        about = [self.scope.shelf(Space.USER), self.memory_id]
+        if self.draft is not None:
+            about += [self.draft.scope.shelf(Space.USER), self.draft.scope.shelf(self.draft.space)]
+        if self.target is not None:
+            about.append(self.scope.shelf(self.target))
+        return lanes_of(*about)
 
     def to_plain(self) -> dict[str, Any]:
         value: dict[str, Any] = plain(self)

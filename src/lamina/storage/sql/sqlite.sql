@@ -54,7 +54,8 @@ SELECT seq, at, type, shelf, data FROM event
 
 -- name: audit_head
 -- The hash as bytes: it may be damaged. With it comes what the write that asks will need.
-SELECT seq, CAST(hash AS BLOB), at, {{also_heads}} FROM audit WHERE tenant = :tenant ORDER BY seq DESC LIMIT 1;
+SELECT seq, CAST(hash AS BLOB), at, {{also_heads}} FROM audit
+ WHERE tenant = :tenant AND seq > :first AND seq < :beyond ORDER BY seq DESC LIMIT 1;
 
 -- name: sealed_episodes
 -- Episodes that end.
@@ -224,3 +225,21 @@ SELECT {{memory_columns}} FROM memory
 SELECT t.name, c.name, c.pk FROM sqlite_schema t JOIN pragma_table_info(t.name) c
  WHERE t.type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE name = 'tenant')
  ORDER BY t.name, c.name;
+
+-- name: add_operational
+INSERT INTO operational (tenant, number, at, user_name, thread, node, op, status, memory_id, category, sim)
+VALUES (
+  :tenant, (SELECT coalesce(max(number), 0) + 1 FROM operational WHERE tenant = :tenant),
+  :at, :user, :thread, :node, :op, :status, :memory_id, :category, :sim);
+
+-- name: next_shared
+-- The next of numbers that nobody is told.
+INSERT INTO counter (tenant, name, value) VALUES (:tenant, :name, 1)
+ON CONFLICT (tenant, name) DO UPDATE SET value = counter.value + 1
+RETURNING value;
+
+-- name: raise_shared
+-- They are at least so far from now on.
+INSERT INTO counter (tenant, name, value)
+VALUES (:tenant, 'shelf', :value), (:tenant, 'vectors', :value), (:tenant, 'operation', :value)
+ON CONFLICT (tenant, name) DO UPDATE SET value = max(counter.value, excluded.value) RETURNING value;
