@@ -62,6 +62,7 @@ MENU = {
     "Decisions": [],
 }
 REST = {"guides": "In depth", "reference": "Reference", "decisions": "Decisions", "examples": "Examples"}
+CODES = "reference/errors"
 #: Pages that stand outside of `docs/`, by their place in the site.
 ELSEWHERE = {
     "security": "SECURITY.md",
@@ -124,6 +125,18 @@ def turned(text: str, file: Path, places: dict[Path, str]) -> str:
     return "".join(part if part.startswith("```") else LINK.sub(link, part) for part in parts)
 
 
+def anchored(page: str) -> str:
+    """The page of codes with an anchor for each, so that `errors.html#store_gone` leads there."""
+    seen: set[str] = set()
+
+    def anchor(match: re.Match[str]) -> str:
+        new = match[1] not in seen
+        seen.add(match[1])
+        return f'| <a id="{match[1]}"></a>`{match[1]}` |' if new else match[0]
+
+    return re.sub(r"^\| `([a-z][a-z0-9_]+)` \|", anchor, page, flags=re.M)
+
+
 def menu(places: dict[Path, str]) -> dict[str, list[str]]:
     """Every page once, under its title."""
     listed = {title: list(names) for title, names in MENU.items()}
@@ -165,6 +178,7 @@ def stage() -> Iterator[Path]:
     shutil.rmtree(BUILD / "docs", ignore_errors=True)
     shutil.copytree(ROOT / "docs", BUILD / "docs", ignore=shutil.ignore_patterns("*.md"))
     texts = {place: turned(file.read_text("utf-8"), file, places) for file, place in places.items()}
+    texts[CODES] = anchored(texts[CODES])
     for place, text in texts.items():
         to = BUILD / "docs" / f"{place}.md"
         to.parent.mkdir(parents=True, exist_ok=True)

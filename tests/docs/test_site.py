@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tools import site
-from tools.site import CODE, LINK, ROOT, llms, menu, pages, stage, summary_of, title_of, turned
+from tools.site import CODE, LINK, ROOT, anchored, llms, menu, pages, stage, summary_of, title_of, turned
 
 FILES = [ROOT / "README.md", *pages()]
 
@@ -72,6 +72,14 @@ def test_the_list_for_programs_names_every_page_with_what_it_says() -> None:
     assert all(f"]({place}.md)" in told for place in places.values())
     assert title_of("# `a` b\n") == "a b"
     assert summary_of("# T\n\n![x](y)\n\nOne [two](z). Three.") == "One two."
+
+
+def test_every_code_has_an_anchor_of_its_own() -> None:
+    page = anchored((ROOT / "docs" / "reference" / "errors.md").read_text("utf-8"))
+    found = re.findall(r'<a id="(\w+)"></a>', page)
+    assert len(found) == len(set(found)) > 200
+    known = (ROOT / "src/lamina/doors/data/codes.tsv").read_text("utf-8")
+    assert set(found) <= {line.split("\t")[0] for line in known.splitlines()}
 
 
 @pytest.mark.skipif(importlib.util.find_spec("zensical") is None, reason="pip install --group docs")

@@ -227,14 +227,19 @@ def _listed(head: str, grouped: Mapping[str, Mapping[str, Command]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+#: A summary that is cut at a comma to less than this says nothing any more: "What came."
+_TOO_SHORT = 15
+
+
 def _line(words: str, summary: str) -> str:
     """One command in one line of a narrow terminal: what it does, without the finer points."""
     room = _WIDTH - 24
     short = summary
     for mark in (";", ":", ","):
-        if len(short) > room:
-            short = short.rpartition(mark)[0] or short
-    short = short if len(short) <= room else short[:room].rpartition(" ")[0]
+        if len(short) > room and len(cut := short.rpartition(mark)[0]) > _TOO_SHORT:
+            short = cut
+    if len(short) > room:
+        return f"  {words:<20} {short[:room].rpartition(' ')[0].rstrip(',')} …"
     return f"  {words:<20} {short.rstrip('.')}."
 
 
