@@ -26,6 +26,7 @@ class Wire:
     url: str  #: what a client connects to instead of the server
     delay_s: float = 0.0
     trips: int = 0
+    ends: list[socket.socket] = field(default_factory=list)
     _mutex: threading.Lock = field(default_factory=threading.Lock)
 
     def count(self) -> None:
@@ -45,7 +46,7 @@ def wire_to(url: str, delay_s: float = 0.0) -> Iterator[Wire]:
     """A wire to the server behind a URL; it is cut at the end."""
     parts = urlsplit(url)
     given = {name: values[-1] for name, values in parse_qs(parts.query).items()}
-    target = given.pop("host", None)
+    target, port = given.pop("host", None), given.pop("port", None)
     listener = socket.create_server(("127.0.0.1", 0))
     user = f"{parts.username}{f':{parts.password}' if parts.password else ''}@" if parts.username else ""
     near = parts._replace(
@@ -53,12 +54,15 @@ def wire_to(url: str, delay_s: float = 0.0) -> Iterator[Wire]:
         query=urlencode({**given, "sslmode": "disable"}),
     )
     wire = Wire(near.geturl(), delay_s)
-    where = (target, parts.port or int(given.get("port", 5432)), parts.hostname)
+    where = (target, parts.port or int(port or 5432), parts.hostname)
     threading.Thread(target=_accept, args=(listener, where, wire), daemon=True).start()
     try:
         yield wire
     finally:
-        listener.close()
+        for one in (listener, *wire.ends):
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
 
 
 def _accept(listener: socket.socket, where: tuple[str | None, int, str | None], wire: Wire) -> None:
@@ -75,6 +79,7 @@ def _accept(listener: socket.socket, where: tuple[str | None, int, str | None], 
             server = socket.create_connection((folder or host or "127.0.0.1", port))
             server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        wire.ends += [client, server]
         turn = {"client": False}
         _carry(client, server, wire, turn, asks=True)
         _carry(server, client, wire, turn, asks=False)

@@ -109,12 +109,9 @@ class Changes:
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    def add(self, thread: str, event: str, memory: tuple[str, str], at: int) -> int:
-        """Record a change of a memory, named by its id and shelf; returns the thread's new revision."""
-        row = self._tx.one(
-            "add_change", thread=thread, at=at, event=event, memory_id=memory[0], shelf=memory[1]
-        )
-        return int(row[0]) if row else 0
+    def add(self, thread: str, event: str, memory: tuple[str, str], at: int) -> None:
+        """Record a change of a memory, named by its id and shelf; the thread has a new revision by it."""
+        self._tx.run("add_change", thread=thread, at=at, event=event, memory_id=memory[0], shelf=memory[1])
 
     def since(self, thread: str, revision: int, limit: int) -> list[Change]:
         rows = self._tx.all("changes_since", thread=thread, since=revision, limit=limit)

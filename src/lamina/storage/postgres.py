@@ -18,6 +18,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from lamina.errors import Damaged, LaminaError, Unavailable
 from lamina.storage.damage import Damage, DamagedRow, Making, numbered_twice, row_damaged, text_explained
 from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries
+from lamina.storage.habits import Foresight, Habits, asked_for, only_reads
 from lamina.storage.ledger import CHAINS, Ledger, Order, OtherLane, Sealing
 from lamina.storage.makers import judged
 from lamina.storage.migrate import Migration, load_migrations, missing, pending
@@ -48,6 +49,11 @@ _ENTER = (
 _SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _INDEX = re.compile(r"^CREATE (UNIQUE )?INDEX (\w+) (ON .*?);$", flags=re.M | re.S)
 #: A server that follows nobody has everything.
+_UNREADABLE = (
+    psycopg.DataError,
+    psycopg.errors.InFailedSqlTransaction,
+    psycopg.errors.PipelineAborted,
+)
 _HAS_ALL = "SELECT coalesce(pg_last_wal_replay_lsn() >= %(written)s::pg_lsn, true)"
 _JOB_LOCK = (
     "SELECT pg_try_advisory_xact_lock(hashtextextended(%(lock)s, 0)),"
@@ -78,20 +84,42 @@ class PostgresTransaction(Making):
         self.settled = True
         self.kept = database.kept
         self.damage = database.damage
+        self.foresight: Foresight | None = None
+        self._only_reads = database.only_reads
         self._connection = connection
         self._queries = database.queries
         self.ledger = Ledger(self, database.queries, database.sealing, Order(database.chains, held))
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
-        return self._execute(name, values).fetchall()
+        return self._rows(name, values)
 
     def one(self, name: str, /, **values: Any) -> Row | None:
-        return self._execute(name, values).fetchone()
+        return next(iter(self._rows(name, values)), None)
+
+    def _rows(self, name: str, values: dict[str, Any]) -> list[Row]:
+        """The answer to a query; in a reading it may be there already, or bring others along."""
+        bound = {**self._own(), **values}
+        if (seen := self.foresight) is None or seen.over or name not in self._only_reads:
+            return self._send(name, bound).fetchall()
+        asked = asked_for(name, bound)
+        if asked not in seen.answers:
+            cursor = self._send(name, bound)
+            if seen.first is None:
+                seen.first = asked
+                for other, given in seen.expected():
+                    seen.answers[asked_for(other, given)] = self._send(other, given)
+            seen.answers[asked] = cursor
+        seen.ask(asked, bound)
+        if isinstance(answer := seen.answers[asked], psycopg.Cursor):
+            answer = seen.answers[asked] = answer.fetchall()
+        return list(answer)
 
     def run(self, name: str, /, **values: Any) -> None:
         self._execute(name, values)
 
     def many(self, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None:
+        if self.foresight is not None:
+            self.foresight.end()
         with self._connection.cursor() as cursor:
             cursor.executemany(
                 (self._queries[name]), [{**self._own(), **row} for row in rows], returning=False
@@ -115,7 +143,12 @@ class PostgresTransaction(Making):
 
     def _execute(self, name: str, values: Mapping[str, Any]) -> psycopg.Cursor[Row]:
         # Binary: bytes travel as they are, not as twice as many hexadecimal digits.
-        return self._connection.execute(self._queries[name], {**self._own(), **values}, binary=True)
+        return self._send(name, {**self._own(), **values})
+
+    def _send(self, name: str, bound: Mapping[str, Any]) -> psycopg.Cursor[Row]:
+        if self.foresight is not None and name not in self._only_reads:
+            self.foresight.end()
+        return self._connection.execute(self._queries[name], bound, binary=True)
 
 
 class _PostgresBatch:
@@ -153,11 +186,13 @@ class PostgresDatabase:
         self.sealing: Sealing | None = None
         self.chains = 0
         self.queries = {name: _translated(sql) for name, sql in load_queries("postgres").items()}
+        self.only_reads = frozenset(name for name, sql in self.queries.items() if only_reads(sql))
         with _explained():
             self._prepare(url, manual=manual)
             self._pool = _pool(url, connections)
         self._replica = _pool(replica, connections) if replica else None
         self._replica_met = False
+        self._habits = Habits()
         self._written = ""  #: how far the server's log was after our last write; "" once the replica had it
         self._commits = GroupCommit(partial(self._batch, None))
         self._among: dict[frozenset[int], GroupCommit] = {}
@@ -168,12 +203,26 @@ class PostgresDatabase:
         *,
         brief: bool = False,  # noqa: ARG002 no matter here
         elsewhere: bool = False,
+        now: int | None = None,
     ) -> T:
         pool = self._replica if elsewhere and self._replica is not None and self._followed() else self._pool
-        with _explained(), self._turn(_SNAPSHOT, _ENTER, pool=pool) as connection:
+        seen = Foresight(self._habits, now)
+        with _explained():
+            try:
+                return self._read_on(pool, work, seen)
+            except _UNREADABLE:
+                if not seen.give_up():
+                    raise
+                return self._read_on(pool, work, None)
+
+    def _read_on(self, pool: _Pool, work: Callable[[Transaction], T], seen: Foresight | None) -> T:
+        with self._turn(_SNAPSHOT, _ENTER, pool=pool) as connection:
             transaction = PostgresTransaction(connection, self)
-            transaction.once = {}
-            return work(transaction)
+            transaction.once, transaction.foresight = {}, seen
+            result = work(transaction)
+            if seen is not None:
+                seen.end()
+            return result
 
     def _followed(self) -> bool:
         """Whether the replica answers and has everything that this process wrote."""
@@ -200,7 +249,9 @@ class PostgresDatabase:
         with _explained():
             if lanes is not None and (self.chains or not lanes):
                 held = frozenset(map(Order(self.chains).chain, lanes))
-                with suppress(OtherLane, psycopg.errors.DeadlockDetected, psycopg.errors.UniqueViolation):
+                with suppress(
+                    OtherLane, psycopg.errors.DeadlockDetected, psycopg.errors.UniqueViolation, *_UNREADABLE
+                ):
                     return self._waiting_on(held).run(work)
             return self._commits.run(work)
 
@@ -280,7 +331,14 @@ class PostgresDatabase:
         enter = _ENTER_ALONE if held is None else _ENTER_AMONG + "".join(map(_CHAIN.format, sorted(held)))
         with self._turn(enter) as connection:
             transaction = PostgresTransaction(connection, self, held)
-            yield _PostgresBatch(transaction, connection)
+            if held:
+                transaction.foresight = Foresight(self._habits)
+            try:
+                yield _PostgresBatch(transaction, connection)
+            except _UNREADABLE:
+                if transaction.foresight is not None:
+                    transaction.foresight.give_up()
+                raise
             if self._replica is not None:
                 connection.execute("COMMIT")
                 row = connection.execute("SELECT pg_current_wal_insert_lsn()::text").fetchone()

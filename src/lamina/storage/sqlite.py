@@ -203,6 +203,7 @@ class SqliteDatabase:
         *,
         brief: bool = False,
         elsewhere: bool = False,  # noqa: ARG002 a file is nowhere else
+        now: int | None = None,  # noqa: ARG002 and answers at once
     ) -> T:
         if brief:
             with self._commits.standstill() as free:

@@ -282,8 +282,7 @@ VALUES (
   :tenant, :thread,
   (SELECT coalesce(max(revision), 0) + 1 FROM change_log WHERE tenant = :tenant AND thread = :thread),
   :at, :event, :memory_id, :shelf,
-  (SELECT coalesce(max(number), 0) + 1 FROM change_log WHERE tenant = :tenant AND shelf = :shelf))
-RETURNING revision;
+  (SELECT coalesce(max(number), 0) + 1 FROM change_log WHERE tenant = :tenant AND shelf = :shelf));
 
 -- name: changes_since
 SELECT revision, at, event, memory_id FROM change_log
