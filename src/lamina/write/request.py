@@ -33,7 +33,7 @@ from lamina.write.commit import (
     commit_expire,
     commit_revise,
 )
-from lamina.write.forgetting import commit_forget, commit_restore
+from lamina.write.forgetting import commit_forget, commit_restore, commit_taking_back
 from lamina.write.guesses import held, waiting_for
 from lamina.write.merge import remember_merging
 from lamina.write.origins import traced
@@ -172,7 +172,10 @@ def _performed(unit: UnitOfWork, request: Request) -> Receipt:
             draft = traced(unit, draft)
             return waiting_for(unit, draft) or remember_merging(unit, draft, passed)
         case Request(verb=Verb.REVISE, draft=Draft() as draft, decision=Admit(passed)):
-            return commit_revise(unit, request.memory_id, draft, passed, request.expect)
+            memory_id, expect = request.memory_id, request.expect
+            if draft.takes_back:
+                return commit_taking_back(unit, memory_id, draft, passed, expect, request.undo_days)
+            return commit_revise(unit, memory_id, draft, passed, expect)
         case Request(verb=Verb.FORGET):
             return commit_forget(unit, request.memory_id, request.undo_days, request.reason)
         case Request(verb=Verb.RESTORE):
