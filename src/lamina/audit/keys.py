@@ -6,13 +6,14 @@ import os
 import re
 import threading
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from lamina.audit.chain import Sealer
 from lamina.clock import random_key
 from lamina.durable import make_folder, put_file, settle
 from lamina.errors import Damaged
+from lamina.records import dataclass
 
 #: After so many notes the disk is waited for; a power cut before leaves an older note, never half of one.
 SETTLED_EVERY = 64

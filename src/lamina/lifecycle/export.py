@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from html import escape
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 from lamina.errors import Conflict, InvalidInput
 from lamina.lifecycle.exchange import COGX_FILES, OMI_FILE, cogx, omi
 from lamina.model import State, canonical, iso, quoted
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.export_rows import PersonRows
 from lamina.storage.small_tables import Properties

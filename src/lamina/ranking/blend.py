@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from lamina.ranking.confidence import Spread
 from lamina.ranking.conversation import OTHER_VOICE, Places, Talk, spread
 from lamina.ranking.lexical import Shelf, Words, inverse_frequency, offsets
 from lamina.ranking.question import Manner, Question
+from lamina.records import dataclass
 
 Floats = NDArray[np.float64]
 

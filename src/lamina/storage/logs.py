@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from lamina.model import HistoryEntry, HistoryOp, canonical, iso
 from lamina.model.audit import AuditRecord, TraceEvent
+from lamina.records import dataclass
 from lamina.storage.damage import legible
 from lamina.storage.database import Row, Transaction
 from lamina.storage.ledger import STORE, lane_of

@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from lamina.audit.keys import Anchor
 from lamina.errors import Damaged, LaminaError
 from lamina.model import quoted, unquoted
 from lamina.model.audit import AuditRecord, AuditReport, Finding
+from lamina.records import dataclass
 from lamina.storage.database import Database, Row, Transaction
 from lamina.storage.ledger import lane_of
 from lamina.storage.logs import AuditLog

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from lamina.model import HistoryOp, Layer, Memory, Scope, quoted
 from lamina.ranking.decay import EPISODE_RENEWED
+from lamina.records import dataclass
 from lamina.storage.answers import keep_answers
 from lamina.storage.database import Database, Transaction
 from lamina.storage.layers import LayerRows

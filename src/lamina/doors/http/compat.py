@@ -7,7 +7,7 @@ something together that no operation is.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from inspect import Parameter as Argument
 from inspect import Signature
@@ -48,6 +48,7 @@ from lamina.operations.catalogue import OPERATIONS
 from lamina.operations.operation import routed
 from lamina.ranking.tiers import is_likely
 from lamina.read.query import Bullet, Queried
+from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
 
 _KINDS = {"decision": "principle", "procedure": "pattern", "episode": "retro", "insight": "pattern"}
