@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from lamina.language.amend import has_other_value, weight, words_of
@@ -11,6 +10,7 @@ from lamina.language.slots import name_of_key
 from lamina.model import Kind, Layer, Memory, Space
 from lamina.read.recall import recall
 from lamina.read.shelves import keyed, loaded
+from lamina.records import dataclass
 from lamina.text.terms import query_terms
 from lamina.write.caller import Caller
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lamina.hear.asked_back import answered, open_question
 from lamina.hear.correct import noticed
@@ -20,6 +20,7 @@ from lamina.language.slots import is_misheard
 from lamina.language.sorts import Reader
 from lamina.language.understanding import Listener, is_paste
 from lamina.model import Kind, Role, Trust
+from lamina.records import dataclass
 from lamina.write.caller import Caller
 
 #: Commands beside which nothing else of a message is kept: it gives the reason for them.

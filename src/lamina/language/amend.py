@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lamina.language.clauses import UNSAID
 from lamina.language.hearing import Hearing, Sentence, hear
 from lamina.language.phrases import LATIN
 from lamina.language.rulebook import Rulebook
 from lamina.language.view import PAUSE, View, view_of
+from lamina.records import dataclass
 
 #: A message of more sentences than this tells something; a correction in it has to be said as a command.
 _SENTENCES = 4

@@ -6,13 +6,13 @@ import re
 import tomllib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from lamina.language.clauses import UNSAID, filler, languages_of, without_quotations
 from lamina.language.framing import without_pasted
 from lamina.language.rulebook import Rule, Rulebook, packaged
 from lamina.language.view import PAUSE, View, view_of
+from lamina.records import dataclass
 
 #: How far an ending of a sentence is looked for.
 _TAIL = 80

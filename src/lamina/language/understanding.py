@@ -6,7 +6,7 @@ import re
 import tomllib
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import cache
 
@@ -19,6 +19,7 @@ from lamina.language.hearing import Hearing, Sentence
 from lamina.language.rulebook import packaged
 from lamina.language.sorts import LEFT, Reader, Sort, Sorter, Wholes, sorter
 from lamina.language.view import PAUSE
+from lamina.records import dataclass
 
 #: A message of more sentences than this is a paste: only rules look for commands in it.
 SENTENCES = 24

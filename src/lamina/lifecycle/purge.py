@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,7 @@ from lamina.errors import Conflict, Denied, LaminaError, NotFound
 from lamina.lifecycle.export import drop_exports, exports_with
 from lamina.lifecycle.fading import keeper, whose
 from lamina.model import Memory, Outcome, Role, Scope, State, canonical, quoted
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.ends import Purging
 from lamina.storage.logs import AuditLog, Events, History

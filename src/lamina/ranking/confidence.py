@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lamina.records import dataclass
 
 #: Of what a question is about, so much may be said by any text that names the same person or thing.
 NAMED = 0.6

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from lamina.clock import monotonic
@@ -17,6 +17,7 @@ from lamina.ranking.fusion import Fused, Traits, adjust, asks, newest_first, ran
 from lamina.ranking.lexical import Shelf, Words, ranked
 from lamina.ranking.question import Question, guessed, guesses, misread, mistyped, understood
 from lamina.ranking.rerank import DEPTH, Reranker, closeness, judged, near_duplicates
+from lamina.records import dataclass
 from lamina.retrieval.candidates import at_slots, named, slots_then, source_of
 from lamina.retrieval.candidates import loaded as things
 from lamina.retrieval.meaning import Alike, alike

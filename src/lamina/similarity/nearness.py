@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.ranking.lexical import SLOTS_PER_BLOCK
+from lamina.records import dataclass
 
 Small = NDArray[np.int8]  #: vectors of eight bits a number
 _LARGEST = 127

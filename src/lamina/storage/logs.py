@@ -6,13 +6,13 @@ import heapq
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import takewhile
 from typing import Any
 
 from lamina.model import HistoryEntry, HistoryOp, canonical, iso
 from lamina.model.audit import CHAIN, AuditRecord, TraceEvent, chain_of_number
+from lamina.records import dataclass
 from lamina.storage.damage import legible
 from lamina.storage.database import Row, Transaction
 from lamina.storage.ledger import STORE, lane_of

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hmac
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from lamina.errors import Denied
@@ -18,6 +17,7 @@ from lamina.language.secrets.pii import NUMBERS, find_personal
 from lamina.language.secrets.shapes import Piece, Place, compiled, shape, source
 from lamina.language.secrets.shapes_named import NAMES, find_named, matches_at, trimmed
 from lamina.language.secrets.views import View
+from lamina.records import dataclass
 
 #: What stands in the place of a secret.
 REDACTED = "(redacted)"
