@@ -27,6 +27,10 @@ from lamina.write.caller import Caller
 _SAYS_WHY = (Action.FORGET, Action.WITHHOLD, Action.CORRECT, Action.MISHEARD)
 
 
+#: What a phrase cannot move to a wider space: there is nothing in it that lasts.
+_STAYS = (Kind.CONTEXT, Kind.EXECUTION)
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The commands in a message, and the statements in it that are to be kept though nobody asked."""
@@ -65,8 +69,11 @@ def _heard(caller: Caller, text: str, turn: Turn, asked: list[Command]) -> Plan:
     if listener is not None:
         asked = second_opinion(caller, listener, asked)
     # A phrase says where all of it is to be kept, or it teaches a procedure, which waits for its person.
-    silent = turn.hint is not None or listener is None or correction_in(text) is not None
+    moves = turn.hint is not None and turn.drafts[0].kind not in _STAYS
+    silent = moves or listener is None or correction_in(text) is not None
     heard = [] if silent or listener is None else listened(caller, listener, asked)
+    if turn.hint is not None:
+        heard = [replace(one, space=one.space or turn.hint.target) for one in heard]
     gone = any(one.action is Action.FORGET for one in heard)
     if not asked and (corrected := noticed(caller, text, named=gone)):
         return Plan(corrected)
@@ -98,6 +105,6 @@ def _without_promoted(asked: list[Command], turn: Turn) -> list[Command]:
     if (hint := turn.hint) is None:
         return asked
     asked = [replace(one, space=one.space or hint.target) for one in asked]
-    if turn.drafts[0].kind in (Kind.CONTEXT, Kind.EXECUTION):
+    if turn.drafts[0].kind in _STAYS:
         return asked
     return [one for one in asked if one.action is not Action.REMEMBER or one.space != hint.target]

@@ -21,6 +21,8 @@ from lamina.records import dataclass
 
 #: What stands in the place of a secret.
 REDACTED = "(redacted)"
+#: Longer texts are read anew each time.
+_SHORT = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +99,17 @@ def redacted(text: str) -> str:
     return "".join((*out, text[done:]))
 
 
-def _everywhere(text: str) -> list[Place]:
-    """The places in every view of the text."""
+def _everywhere(text: str) -> Sequence[Place]:
+    """The places in every view of the text; a message is asked about by several gates in a row."""
+    return _lately(text) if len(text) <= _SHORT else _read(text)
+
+
+@lru_cache(maxsize=16)
+def _lately(text: str) -> tuple[Place, ...]:
+    return tuple(_read(text))
+
+
+def _read(text: str) -> list[Place]:
     plain = views.plain(text)
     found = _placed(plain, _scan(plain.text))
     if plain.grows:
