@@ -283,7 +283,7 @@ def _ordered(reading: Reading, searched: _Searched) -> tuple[list[Fused], dict[s
     last = head[-1].score if head else 0.0
     for one in tail:
         one.score = min(one.score, last)
-    weigh(head + tail, searched.meaning, blend, question.timing, memories)
+    weigh(head + tail, searched.meaning, blend, question, memories)
     put_words_first(head, memories)
     put_changes_first(reading.transaction, question.text, searched.meaning, reading.shelves, head, memories)
     if means.fusion == "sum":
