@@ -86,6 +86,7 @@ def played(clone: Path, home: Path) -> Iterator[str]:
         "PATH": f"{clone / '.venv/bin'}:{os.environ['PATH']}",
         "LANG": "C.UTF-8",
     }
+    environment |= {"BROWSER": "true"}  # a browser that does nothing: the link works once
     environment |= {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
     started = time.monotonic()
     yield HEAD
@@ -132,7 +133,10 @@ def _served(clone: Path, environment: dict[str, str]) -> Iterator[str]:
             assert link, "".join(lines)
             taken = time.monotonic() - begun
             print(f"{taken:5.1f} s     make run", flush=True)
-            page = urllib.request.urlopen(link, timeout=60).read().decode()
+            browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+            browser.addheaders = [("Accept", "text/html")]
+            browser.open(link, timeout=60)
+            page = browser.open(f"http://127.0.0.1:{PORT}/", timeout=60).read().decode()
             title = re.search(r"<title>(.*?)</title>", page)
             told = [one for one in lines if not one.startswith("WARNING")]
             yield _shown("The first thing in the README.", "make run", "".join(told), taken, clone)
