@@ -16,7 +16,7 @@ ENCODER := ./packages/lamina-encoder
 # What the caller's shell points Python at is not ours.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
-.PHONY: help run test test-all bench lint docs sbom clean chromium
+.PHONY: help run test test-all faults soak bench lint docs sbom clean chromium
 .DEFAULT_GOAL := help
 
 help:  ## what there is to do
@@ -39,6 +39,13 @@ test: lint chromium  ## what CI runs: ruff, mypy and every test that is not slow
 
 test-all: lint chromium  ## the slow tests too
 	LAMINA_TEST_ALL=1 $(BIN)/python -m pytest -n $(WORKERS)
+
+# FAULTS='--every 3' takes every third point, --seed another run; docs/guides/operate.md says what the table means.
+faults: $(DEV_READY)  ## kills, power cuts, full disks and restarts at every point of every kind of work
+	$(BIN)/python -m tests.faults --postgres own $(FAULTS)
+
+soak: $(DEV_READY)  ## half an hour of mixed work: memory, descriptors, threads, log and times by quarter (MINUTES=5)
+	$(BIN)/python -m bench.soak --minutes $(or $(MINUTES),30)
 
 bench: $(DEV_READY)  ## the figures that decide, in one table
 	$(BIN)/python -m bench

@@ -72,9 +72,22 @@ class OwnServer:
         self.start()
 
 
+@contextmanager
+def own_server() -> Iterator[OwnServer]:
+    """A server for a program that is no test, which it may stop."""
+    with started_programs() as (programs, place), _server(programs, place / "data") as own:
+        yield own
+
+
 @pytest.fixture(scope="session")
 def _postgres_programs() -> Iterator[tuple[ModuleType, Path]]:
     """What starts servers, and a folder for them."""
+    with started_programs() as found:
+        yield found
+
+
+@contextmanager
+def started_programs() -> Iterator[tuple[ModuleType, Path]]:
     with (
         tempfile.TemporaryDirectory(prefix="lamina-pg-", dir=_memory_disk()) as folder,
         _modes_kept(Path(folder)),

@@ -97,7 +97,7 @@ export const operations = {
   runReject: ["POST", "/runs/{run_id}/memory/reject", {}, true],
   runMetrics: ["GET", "/runs/{run_id}/memory/metrics", {}, false],
   apiLearn: ["POST", "/api/learn", {}, true],
-  apiSearch: ["GET", "/api/search", {"query": {"q": "q", "layer": "layer", "type": "type", "limit": "limit", "offset": "offset", "mode": "mode", "userId": "userId"}}, false],
+  apiSearch: ["GET", "/api/search", {"query": {"userId": "userId", "q": "q", "layer": "layer", "type": "type", "limit": "limit", "offset": "offset", "mode": "mode", "project": "project", "cwd": "cwd"}}, false],
   apiConsult: ["GET", "/api/consult", {"query": {"q": "q", "context": "context", "limit": "limit", "userId": "userId"}}, false],
   livez: ["GET", "/livez", {}, false],
   health: ["GET", "/health", {}, false],

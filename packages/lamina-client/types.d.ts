@@ -629,6 +629,9 @@ export interface MetricsBody {
   pending_backlog_alert: boolean;
 }
 
+/** Which retrievers find and order what is found. */
+export type Mode = "hybrid" | "fts" | "vector";
+
 /** A memory in a graph. */
 export interface Node {
   id: string;
@@ -1130,6 +1133,9 @@ export interface Tried {
 
 /** Whether text may ever be taken for more than data. */
 export type Trust = "trusted" | "untrusted";
+
+/** What the reference calls the sorts of things that are kept. */
+export type Type = "all" | "principle" | "pattern" | "learning" | "retro" | "preference";
 
 /** One part of a message: what its speaker does with it, what would come of it, and why. */
 export interface Understanding {
@@ -2101,14 +2107,16 @@ export interface ApiLearnRequest {
 
 /** What `apiSearch` takes. */
 export interface ApiSearchRequest {
-  q: string;
-  layer?: string | null;
-  type?: string;
-  limit?: number;
-  offset?: number;
-  mode?: string;
   /** The token's own user by default; a service's token names one of its people. */
   userId?: string | null;
+  q: string;
+  layer?: string | null;
+  type?: Type;
+  limit?: number;
+  offset?: number;
+  mode?: Mode;
+  project?: string | null;
+  cwd?: string | null;
 }
 
 /** What `apiConsult` takes. */
@@ -2701,7 +2709,9 @@ export interface Operations {
    */
   apiLearn(request?: ApiLearnRequest, options?: CallOptions): Promise<ApiLearnedBody>;
   /**
-   * What is known about a question; `layer` is one, several with commas, or `all`, and else semantic.
+   * What is known about a question: in all layers or some, of a type, by one retriever or by all.
+   *
+   * With `project`, or a `cwd` in its checkout, what belongs to that project or to none.
    *
    * `GET /api/search`
    */
@@ -2731,7 +2741,7 @@ export interface Operations {
    */
   readyz(request?: Record<string, never>, options?: CallOptions): Promise<HealthBody>;
   /**
-   * Whether the memory answers; needs no token.
+   * Whether the store answers and its index is current; needs no token.
    *
    * `GET /api/health`
    */

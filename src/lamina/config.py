@@ -69,7 +69,10 @@ class Config:
     write_mode: str = _knob("full", "Which writes /api takes: full, selected or none.", machine=True)
     default_language: str = _knob("th", "The language of a user model nothing is known of.")
     default_timezone: str = _knob("Asia/Bangkok", "The time zone of a user model nothing is known of.")
-    procedure_agents: str = _knob("*", "The agents that are given procedures, with commas; * for all.")
+    procedure_agents: str = _knob(
+        "planner*, executor*, claude-code, codex, cursor, hermes, openclaw",
+        "The agents that plan or act, with commas: they are given procedures. * for all.",
+    )
     host: str = _knob("127.0.0.1", "Address `serve` listens on.", machine=True)
     allowed_hosts: str = _knob("", "Further names the servers answer to, with commas between.", machine=True)
     port: int = _knob(8765, "Port `serve` listens on.", machine=True, least=0)
@@ -92,6 +95,14 @@ class Config:
     timezone: str = _knob("UTC", "The time zone of days and of the jobs' times, such as Asia/Bangkok.")
     schedule: str = _knob("", "Other times for jobs: `micro-sync 9:00; index every 10m; insights off`.")
     postgres_connections: int = _knob(8, "Most connections to PostgreSQL per process.", machine=True, least=2)
+    replica_url: str = _knob(
+        "",
+        "URL of a PostgreSQL that follows the store's: questions go there, as far as it has.",
+        machine=True,
+    )
+    migrate: str = _knob(
+        "auto", "Whether a start brings the schema up to date: `auto`, or `manual` with `lamina migrate`."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,13 +22,15 @@ from lamina.durable import make_folder, put_file, settle, settle_folder
 from lamina.engine import Engine
 from lamina.errors import Conflict, Damaged, InvalidInput, NotFound
 from lamina.model import iso, plain
-from lamina.opening import Where, audit_key_file, locate, open_database, open_memory
+from lamina.opening import Where, audit_key_file, load_part, locate, open_database, open_memory
 from lamina.storage.copying import Sum, Tell, copy_store, sums_of
 from lamina.storage.database import Database
 from lamina.storage.documents import Documents
+from lamina.storage.migrate import load_migrations
 from lamina.storage.salvage import Salvage, salvaged
 from lamina.storage.small_tables import Properties
 from lamina.storage.sqlite import SqliteDatabase, tenant_file
+from lamina.workspace.files import explained
 from lamina.workspace.layout import CONFIG_FILE, PROFILE, README, SESSION, STATE_DIR, is_workspace
 
 FORMAT, VERSION = "lamina-backup", 1
@@ -35,6 +38,17 @@ _MANIFEST, _STORE, _FILES, _KEY = "backup.json", "memory.db", "files/", "audit.k
 _OWN_FILES = (PROFILE, SESSION, README, CONFIG_FILE, "POLICY.md", "MEMORY.md")
 _LEFT_OUT = (".db", ".db-wal", ".db-shm", ".lock")  #: what is in the backup in another form, or is nobody's
 Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schema:
+    """How far the tables of a store are."""
+
+    store: str
+    version: int  #: the newest step that it has
+    wanted: int  #: the newest that this version of Lamina has
+    missing: tuple[str, ...]  #: by number and name, in the order in which they are made
+    statements: tuple[str, ...]  #: what each of them does
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +113,38 @@ def move(workspace: Path | None, settings: Settings, url: str, tell: Tell) -> Mo
     return Moved(store=url, rows=_rows(sums), tables=sums, intact=intact)
 
 
+def schema_of(workspace: Path | None, settings: Settings) -> Schema:
+    """How far the schema of a store is, without opening or changing it."""
+    store = locate(workspace, settings, os.environ).store
+    found = _driver().missing_steps(store) if _on_server(store) else []
+    steps = load_migrations("postgres" if _on_server(store) else "sqlite")
+    return Schema(
+        store=store,
+        version=max((one.version for one in steps if one not in found), default=0),
+        wanted=steps[-1].version,
+        missing=tuple(f"{one.version:04} {one.name}" for one in found),
+        statements=tuple(re.sub(r"\n\s*\n+", "\n", one.sql).strip() for one in found),
+    )
+
+
+def bring_up_to_date(workspace: Path | None, settings: Settings, told: Callable[[str], None]) -> Schema:
+    """Make the steps that a store lacks, one after the other; a file does that when it is opened."""
+    store = locate(workspace, settings, os.environ).store
+    if _on_server(store):
+        _driver().apply_steps(store, told)
+    else:
+        open_memory(workspace, create=False, **settings).close()
+    return schema_of(workspace, settings)
+
+
+def _on_server(store: str) -> bool:
+    return store.startswith(("postgresql://", "postgres://"))
+
+
+def _driver() -> Any:
+    return load_part("lamina.storage.postgres")
+
+
 def back_up(workspace: Path | None, settings: Settings, out: Path, *, with_key: bool, tell: Tell) -> BackedUp:
     """Write a memory into one file, the store and the files people edit, and read it back.
 
@@ -111,13 +157,16 @@ def back_up(workspace: Path | None, settings: Settings, out: Path, *, with_key: 
         )
     where = locate(workspace, settings, os.environ)
     key_file = audit_key_file(where.loaded.config, home_folder(os.environ))
-    make_folder(out.absolute().parent)
+    parent = out.absolute().parent
+    with _told(out):
+        make_folder(parent)
     with (
+        _told(out),
         open_memory(workspace, create=False, **settings) as engine,
-        tempfile.TemporaryDirectory(prefix=".lamina-backup-", dir=out.absolute().parent) as folder,
+        _scratch(".lamina-backup-", parent) as folder,
     ):
         engine.sync()
-        copy, draft = Path(folder) / _STORE, Path(folder) / out.name
+        copy, draft = folder / _STORE, folder / out.name
         with closing(SqliteDatabase(copy, engine.database.tenant)) as target:
             sums = copy_store(engine.database, target, tell)
             target.scour()
@@ -135,7 +184,7 @@ def back_up(workspace: Path | None, settings: Settings, out: Path, *, with_key: 
         _pack(draft, manifest, copy, files, key_file.read_bytes() if with_key else None)
         _checked_backup(draft)
         draft.rename(out)
-        settle_folder(out.absolute().parent)
+        settle_folder(parent)
     return BackedUp(
         file=str(out),
         bytes=out.stat().st_size,
@@ -160,8 +209,8 @@ def put_back(backup: Path, workspace: Path | None, settings: Settings, tell: Tel
             hint="Name a new folder; what is there stays as it is.",
         )
     settings = {**settings, "tenant": settings.get("tenant") or manifest["tenant"]}
-    with tempfile.TemporaryDirectory(prefix="lamina-restore-") as scratch:
-        copy = Path(scratch) / _STORE
+    with _told(workspace or backup), _scratch("lamina-restore-") as scratch:
+        copy = scratch / _STORE
         with tarfile.open(backup) as tar, copy.open("wb") as file:
             _poured(tar, _STORE, file)
             if _KEY in tar.getnames():
@@ -202,11 +251,12 @@ def rescue(workspace: Path | None, settings: Settings, out: Path) -> Rescued:
         raise NotFound(f"There is no store at {file}.", hint="Name it with --store sqlite:///FILE.")
     if out.exists():
         raise Conflict(f"{out} is there already.", code="file_exists", hint="Name a new folder.")
-    found = salvaged(file)
-    make_folder(out.absolute())
-    _write_lines(out / "memories.jsonl", found.memories)
-    _write_lines(out / "left-out.jsonl", found.left_out)
-    put_file(out / "memories.md", "\n".join(_page(found)).encode())
+    with _told(out):
+        found = salvaged(file)
+        make_folder(out.absolute())
+        _write_lines(out / "memories.jsonl", found.memories)
+        _write_lines(out / "left-out.jsonl", found.left_out)
+        put_file(out / "memories.md", "\n".join(_page(found)).encode())
     return Rescued(
         folder=str(out),
         memories=len(found.memories),
@@ -279,8 +329,8 @@ def _checked_backup(path: Path) -> dict[str, Any]:
         for name, digest in manifest["files"].items():
             if hashlib.sha256(_read(tar, _FILES + name)).hexdigest() != digest:
                 raise ValueError(name)
-        with tempfile.TemporaryDirectory(prefix="lamina-check-") as scratch:
-            copy = Path(scratch) / _STORE
+        with _scratch("lamina-check-") as scratch:
+            copy = scratch / _STORE
             with copy.open("wb") as file:
                 _poured(tar, _STORE, file)
             with closing(SqliteDatabase(copy, manifest["tenant"])) as store:
@@ -290,12 +340,30 @@ def _checked_backup(path: Path) -> dict[str, Any]:
 
 
 @contextmanager
+def _told(place: Path) -> Iterator[None]:
+    """What the system refuses, in our words."""
+    try:
+        yield
+    except OSError as error:
+        raise explained(str(place), error) from error
+
+
+@contextmanager
+def _scratch(prefix: str, folder: Path | None = None) -> Iterator[Path]:
+    """A folder for as long as it is needed; a failing disk may keep it, and fails no work that is done."""
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=folder, ignore_cleanup_errors=True) as made:
+        yield Path(made)
+
+
+@contextmanager
 def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
         raise NotFound(f"There is no file {path}.", hint="Check the path.") from error
     except (tarfile.TarError, zlib.error, EOFError, OSError, KeyError, ValueError, TypeError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise explained(path.name, error) from error
         raise Damaged(
             f"{path.name} is not a backup of Lamina, or it is damaged.",
             code="backup_damaged",

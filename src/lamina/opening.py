@@ -262,7 +262,14 @@ def open_database(url: str, config: Config) -> Database:
     """The tenant's store behind a URL: a file of its own on SQLite, its rows on PostgreSQL."""
     if url.startswith(("postgresql://", "postgres://")):
         driver = load_part("lamina.storage.postgres")
-        return cast(Database, driver.PostgresDatabase(url, config.tenant, config.postgres_connections))
+        made = driver.PostgresDatabase(
+            url,
+            config.tenant,
+            config.postgres_connections,
+            replica=config.replica_url,
+            manual=config.migrate == "manual",
+        )
+        return cast(Database, made)
     return SqliteDatabase(tenant_file(url, config.tenant), config.tenant)
 
 

@@ -15,8 +15,9 @@ from psycopg import sql
 
 import lamina
 from lamina.engine import Engine
-from lamina.model.audit import AuditRecord
+from lamina.model.audit import CHAIN, AuditRecord
 from lamina.scoped import ScopedMemory
+from lamina.storage.ledger import CHAINS, Order
 from lamina.storage.logs import AuditLog, Change, Changes
 from lamina.testing import ManualClock
 
@@ -64,6 +65,10 @@ class Place:
     def audit(self) -> list[AuditRecord]:
         """The whole chain, oldest first, as the newest engine reads it."""
         return self.engines[-1].database.read(lambda tx: list(AuditLog(tx).after(0)))
+
+    def nth(self, number: int, lane: str = "user:ana") -> int:
+        """The number of the nth record about somebody; on PostgreSQL it says which chain it is in."""
+        return number if self.url is None else Order(CHAINS).chain(lane) * CHAIN + number
 
     def changes(self, thread: str) -> list[Change]:
         return self.engines[-1].database.read(lambda tx: Changes(tx).since(thread, 0, 10_000))

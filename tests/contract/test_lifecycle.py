@@ -116,6 +116,25 @@ def test_what_is_put_aside_is_booked_on_the_person_whose_it_is(engine: Engine, c
     assert engine.verify_audit().findings == ()
 
 
+def test_what_an_agent_noted_of_a_day_is_put_aside_and_the_rest_stays(
+    engine: Engine, clock: ManualClock
+) -> None:
+    """S-3: nobody gave an importance, and the lifecycle still has something to act on."""
+    agent, ana = engine.scope(agent="scout"), engine.scope()
+    passing = [
+        agent.remember(text).ids[0]
+        for text in ("The lift is out of order today", "คืนนี้ร้านข้างล่างปิดเร็ว", "电梯这周在维修")
+    ]
+    lasting = [
+        agent.remember("The lift holds eight people").ids[0],
+        ana.remember("I'm in Leeds today").ids[0],
+    ]
+    clock.advance(days=61)
+    assert run_job(engine, "lifecycle").changes == ("3 unused memories put aside",)
+    assert {ana.get(one).state for one in passing} == {State.SOFT_DELETED}
+    assert {ana.get(one).state for one in lasting} == {State.ACTIVE}
+
+
 def test_what_lives_in_a_file_of_the_person_is_never_put_aside(workspace: Place) -> None:
     engine = workspace.open()
     engine.scope().remember("friendly", key="tone", importance=1)

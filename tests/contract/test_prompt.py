@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from lamina.engine import Engine
+from lamina.errors import Denied
 from lamina.model import Layer
 from lamina.text.tokens import count_tokens
 from tests.contract.conftest import Place
@@ -190,6 +193,31 @@ def test_procedures_are_kept_from_agents_that_only_talk(workspace: Place) -> Non
         assert (Layer.PROCEDURAL in [hit.layer for hit in mind.recall("deploy docker")]) is gets
     assert engine.scope(agent="chat").recall("deploy docker", layers=["procedural"]).hits
     assert "procedural_memory" in engine.scope().context("deploy docker").text
+
+
+def test_planner_and_executor_are_given_procedures_beside_their_allowlists(
+    workspace: Place, tmp_path: Path
+) -> None:
+    """S-4: nothing is set, and the allowlists are those of the document."""
+    lists = {
+        "supervisor": ["profile", "goals", "preferences", "event", "activity", "relationships", "tasks"],
+        "planner": ["goals", "tasks", "projects"],
+        "executor": ["tasks", "recent_activity", "constraints"],
+    }
+    file = tmp_path / "categories.yaml"
+    file.write_text(json.dumps({"categories": {"custom": ["recent_activity"]}, "allowlists": lists}))
+    engine = workspace.open(categories=str(file))
+    filled(engine)
+    for agent, gets in (("planner", True), ("executor", True), ("supervisor", False)):
+        mind = engine.scope(agent=agent)
+        assert ("procedural_memory" in mind.context("deploy docker").text) is gets
+        if gets:
+            assert mind.query("deploy docker", categories=["procedural"]).bullets
+            assert {hit.layer for hit in mind.recall("deploy docker")} == {Layer.PROCEDURAL}
+        else:
+            with pytest.raises(Denied) as refused:
+                mind.query("deploy docker", categories=["procedural"])
+            assert refused.value.code == "category_disallowed"
 
 
 def test_what_waits_and_what_changed_are_in_the_block(engine: Engine) -> None:

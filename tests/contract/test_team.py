@@ -236,8 +236,10 @@ def test_an_agent_reaches_its_categories_through_no_verb_any_other(place: Place,
 def test_an_agent_writes_to_its_own_categories_only(place: Place, tmp_path: Path) -> None:
     engine = team(place, tmp_path)
     planner = engine.scope(user="ana", agent="planner")
-    for details in ({"category": "tone"}, {}, {"layer": "procedural"}):
-        receipt = planner.remember("write the plan anew", **details)
+    stylist = engine.scope(user="ana", agent="stylist")  # neither plans nor acts
+    tried = [(planner, {"category": "tone"}), (planner, {}), (stylist, {"layer": "procedural"})]
+    for agent, details in tried:
+        receipt = agent.remember("write the plan anew", **details)
         assert (receipt.decision, receipt.code) == ("denied", "category_disallowed")
     assert planner.remember("write it", category="taks").code == "category_unknown"
     assert planner.remember("write the plan anew", category="tasks").decision == "admitted"
@@ -247,8 +249,8 @@ def test_an_agent_writes_to_its_own_categories_only(place: Place, tmp_path: Path
     assert engine.scope(user="ana").remember("anything", category="knowledge").decision == "admitted"
 
 
-def test_procedures_reach_the_agents_whose_list_has_them(place: Place, tmp_path: Path) -> None:
-    engine = team(place, tmp_path, CATEGORIES.replace("constraints]", "constraints, procedural]"))
+def test_procedures_reach_the_agents_that_plan_or_act(place: Place, tmp_path: Path) -> None:
+    engine = team(place, tmp_path)  # S-4: the document's own lists, in which no agent has procedures by name
     engine.scope(user="ana").remember("1. Pull. 2. Build the wheel.", layer="procedural", kind="procedure")
     executor, stylist = (engine.scope(user="ana", agent=name) for name in ("executor", "stylist"))
     assert len(executor.query("how to build the wheel", categories=["procedural"]).bullets) == 1

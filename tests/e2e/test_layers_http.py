@@ -14,6 +14,7 @@ from lamina.doors.http.app import create_app
 from lamina.doors.http.server import listener_on, server_for
 from lamina.engine import Engine
 from lamina.lifecycle.tokens import create_token
+from lamina.storage.small_tables import Properties
 from lamina.testing import ManualClock
 
 
@@ -67,7 +68,8 @@ def test_the_prompt_builders_six_queries_are_answered(client: httpx.Client) -> N
 
     knowledge = client.get("/api/search", params={"q": "docker images", "limit": 5, "mode": "hybrid"}).json()
     assert knowledge["results"][0]["content"] == "Docker images are built on Mondays"
-    assert {one["memoryLayer"] for one in knowledge["results"]} == {"semantic"}
+    assert knowledge["results"][0]["concepts"] == ["docker", "ci"]
+    assert {one["memoryLayer"] for one in knowledge["results"]} >= {"semantic", "procedural"}
     model = client.get("/api/user-model", params={"userId": "default"}).json()
     assert (model["expertise"], model["preferences"]["responseLength"]) == ({"docker": "expert"}, "concise")
     consulted = client.get("/api/consult", params={"q": "docker daemon"}).json()
@@ -90,6 +92,64 @@ def test_the_prompt_builders_six_queries_are_answered(client: httpx.Client) -> N
     assert client.get("/api/health").json()["status"] == "ok"
     assert client.delete("/api/user-model").json()["success"]
     assert client.get("/api/user-model").json()["expertise"] == {}
+
+
+def test_every_field_of_a_search_narrows_it_or_is_refused(client: httpx.Client) -> None:
+    """L-1."""
+
+    def found(**asked: object) -> list[str]:
+        body = client.get("/api/search", params={"q": "harbour crane", **asked}).json()
+        limit, offset = int(str(asked.get("limit", 10))), int(str(asked.get("offset", 0)))
+        assert len(body["results"]) == min(body["total"] - offset, limit)
+        return [one["content"] for one in body["results"]]
+
+    here, there = "github.com/ana/port", "github.com/ana/yard"
+    lessons = [
+        ("The harbour crane is painted every spring", here),
+        ("The crane of the harbour lifts forty tonnes", there),
+        ("Nobody stands under a harbour crane", None),
+    ]
+    for text, project in lessons:
+        said = {"pattern": text, "concepts": ["crane"] if project else ["principle"], "project": project}
+        assert client.post("/api/learn", json=said).json()["success"]
+    client.post("/v1/memories", json={"text": "Ana prefers the red crane", "kind": "preference"})
+    client.post("/api/episodic", json={"summary": "Repaired the harbour crane"})
+    texts = [text for text, _ in lessons]
+
+    assert found(limit=2, offset=1) == found()[1:3]
+    assert set(found()) >= {*texts, "Repaired the harbour crane"}  # no layer means every layer
+    assert set(found(layer="semantic")) >= set(texts)
+    assert "Repaired the harbour crane" not in found(layer="semantic")
+    assert found(type="retro") == ["Repaired the harbour crane"]
+    assert found(type="principle", limit=1) == [texts[2]]  # narrowed before it is cut
+    assert "Ana prefers the red crane" in found(type="preference")
+    assert texts[1] not in found(project=here)
+    assert set(found(project=here)) >= {texts[0], texts[2]}
+    assert found(cwd="/home/ana/code/github.com/ana/port/src") == found(project=here)
+    by_words = client.get("/api/search", params={"q": "harbour", "mode": "fts"}).json()
+    assert "Ana prefers the red crane" not in [one["content"] for one in by_words["results"]]
+    by_meaning = client.get("/api/search", params={"q": "quay lifting gear", "mode": "vector"}).json()
+    assert by_meaning["total"] > 0
+    assert all(one["source"] in ("vector", "hybrid") for one in by_meaning["results"])
+    assert client.get("/api/search", params={"q": "x", "mode": "telepathy"}).status_code == 422
+    assert client.get("/api/search", params={"q": "x", "type": "song"}).status_code == 422
+    first = client.get("/api/search", params={"q": "harbour crane", "project": there}).json()["results"]
+    assert {one["project"] for one in first} == {None, there}
+
+    consulted = client.get("/api/consult", params={"q": "may I stand under the harbour crane?"}).json()
+    assert [one["content"] for one in consulted["principles"]] == [texts[2]]
+    assert texts[2] not in [one["content"] for one in consulted["patterns"]]
+    assert "Repaired the harbour crane" not in [one["content"] for one in consulted["patterns"]]
+
+
+def test_health_says_that_the_store_does_not_answer(tmp_path: Path) -> None:
+    """L-1."""
+    with lamina.open(tmp_path / "w", owner="ana", clock=ManualClock()) as engine:
+        for client in served(engine):
+            assert client.get("/api/health").json()["status"] == "ok"
+            engine.database.write(lambda tx: Properties(tx).set("analyser", "0"))
+            away = client.get("/api/health")
+            assert (away.status_code, away.json()["status"]) == (503, "unavailable")
 
 
 def test_the_second_page_is_not_the_first_and_bad_requests_are_told(client: httpx.Client) -> None:

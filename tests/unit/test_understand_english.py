@@ -315,6 +315,13 @@ def test_the_allowed_keys_are_those_of_the_data_file() -> None:
         (Kind.EXECUTION, Role.TOOL, "avoid", 3, ["event:execution", "emphasis"]),
         (Kind.CONTEXT, Role.AGENT, "never!", 2, ["event:context", "emphasis"]),
         (Kind.CONTEXT, Role.AGENT, "mustard, nevertheless, avoidance", 1, ["event:context"]),
+        (Kind.FACT, Role.AGENT, "The lift is out of order today", 1, ["event:fact", "passing"]),
+        (Kind.FACT, Role.USER, "I'm in Leeds this week", 2, ["event:fact", "source:user", "passing"]),
+        (Kind.FACT, Role.AGENT, "คืนนี้ร้านปิดเร็ว", 1, ["event:fact", "passing"]),
+        (Kind.FACT, Role.AGENT, "電梯今天壞了", 1, ["event:fact", "passing"]),
+        (Kind.FACT, Role.AGENT, "这周末停水", 1, ["event:fact", "passing"]),
+        (Kind.FACT, Role.AGENT, "They must never park here today", 5, ["event:fact", "emphasis"]),
+        (Kind.DECISION, Role.AGENT, "We ship today", 3, ["event:decision"]),
     ],
 )
 def test_importance_has_reasons(kind: Kind, role: Role, text: str, value: int, reasons: list[str]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from lamina.model import canonical, iso
-from lamina.model.audit import AuditRecord, Finding
+from lamina.model.audit import CHAIN, AuditRecord, Finding, chain_of_number
 
 
 class Sealer:
@@ -81,9 +81,12 @@ class Sealer:
 
 
 def check_chain(records: Iterable[AuditRecord], sealer: Sealer) -> Iterator[Finding]:
-    """Everything wrong inside a chain: what was edited, removed, inserted or sealed with another key."""
-    expected, prev = 1, ""
+    """Everything wrong inside the chains, one after the other: what was edited, removed, inserted or sealed
+    with another key."""
+    chain, expected, prev = 0, 1, ""
     for record in records:
+        if (which := chain_of_number(record.seq)) != chain:
+            chain, expected, prev = which, which * CHAIN + 1, ""
         if record.seq > expected:
             yield _finding("removed", expected, f"records {expected} to {record.seq - 1} are gone")
         elif record.prev != prev:

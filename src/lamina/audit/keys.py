@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,10 +14,12 @@ from lamina.audit.chain import Sealer
 from lamina.clock import random_key
 from lamina.durable import make_folder, put_file, settle
 from lamina.errors import Damaged
+from lamina.model.audit import chain_of_number
 
 #: After so many notes the disk is waited for; a power cut before leaves an older note, never half of one.
 SETTLED_EVERY = 64
 _NOTE = re.compile(rb"[0-9]{20} [0-9a-f]{64} [0-9a-f]{64}\n")
+_LENGTH = 151  #: bytes of a note
 _BEFORE = "0" * 64  #: stands for the hash before the first record; every note is as long as the others
 
 
@@ -42,12 +45,16 @@ def load_key(path: Path) -> bytes:
     return key
 
 
+Note = tuple[int, str]  #: number and hash of a record
+
+
 @dataclass(slots=True)
 class Anchor:
-    """Remembers how far the chain had come, where whoever can edit the store cannot reach.
+    """Remembers how far each chain had come, where whoever can edit the store cannot reach.
 
     A chain whose tail was cut off looks whole by itself; against its anchor it does not. The file is made
-    whole and durable; from then on its one line, shorter than a disk's sector, is overwritten in its place.
+    whole and durable; from then on its lines, one for each chain and all of one length, are overwritten in
+    their places. The first is the store's own; of another chain there is none until this machine wrote to it.
     """
 
     path: Path
@@ -56,34 +63,37 @@ class Anchor:
     _unsettled: int = 0
 
     def drop(self, seq: int, digest: str) -> None:
-        """Note the newest record, unless a newer one is noted; one that is lost is not made anew by this."""
+        """Note the newest record, unless a newer one is noted; what is lost is not made anew by this."""
         with self._mutex:
-            noted = self.read()
-            if noted is not None and noted[0] < seq:
-                self._overwrite(self._line(seq, digest))
+            if self.read() is not None:
+                noted = self.read(chain_of_number(seq))
+                if noted is None or noted[0] < seq:
+                    self._overwrite(chain_of_number(seq), self._line(seq, digest))
 
-    def renew(self, seq: int, digest: str) -> None:
-        """Put a note in the place of whatever is there."""
+    def renew(self, notes: Sequence[Note]) -> None:
+        """Put notes in the place of whatever is there."""
         with self._mutex:
-            self._make(seq, digest)
+            self._make(notes)
 
-    def begin(self, seq: int, digest: str) -> None:
-        """A note where there is none; one that another process makes at the same time stays."""
+    def begin(self, notes: Sequence[Note]) -> None:
+        """Notes where there are none; those that another process makes at the same time stay."""
         if why := self.lost():
-            self._make(seq, digest, replace=why != "missing")
+            self._make(notes, replace=why != "missing")
 
-    def _make(self, seq: int, digest: str, *, replace: bool = True) -> None:
+    def _make(self, notes: Sequence[Note], *, replace: bool = True) -> None:
         make_folder(self.path.parent)
-        put_file(self.path, self._line(seq, digest), replace=replace)
+        lines = {0: self._line(0, ""), **{chain_of_number(seq): self._line(seq, one) for seq, one in notes}}
+        whole = b"".join(lines.get(chain, bytes(_LENGTH)) for chain in range(max(lines) + 1))
+        put_file(self.path, whole, replace=replace)
 
     def _line(self, seq: int, digest: str) -> bytes:
         body = f"{seq:020d} {digest or _BEFORE}"
         return f"{body} {self.sealer.mark(body)}\n".encode()
 
-    def _overwrite(self, line: bytes) -> None:
+    def _overwrite(self, chain: int, line: bytes) -> None:
         handle = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)
         try:
-            os.pwrite(handle, line, 0)
+            os.pwrite(handle, line, chain * _LENGTH)
             self._unsettled += 1
             if self._unsettled >= SETTLED_EVERY:
                 settle(handle)
@@ -92,7 +102,7 @@ class Anchor:
             os.close(handle)
 
     def settle(self) -> None:
-        """Wait until the disk has the newest note."""
+        """Wait until the disk has the newest notes."""
         with self._mutex, suppress(FileNotFoundError):
             if self._unsettled:
                 handle = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
@@ -107,17 +117,17 @@ class Anchor:
 
         A crash or a restored home folder can leave these. A whole line with a wrong seal it cannot.
         """
-        return _lost(self._content())
+        return _lost(self._content(0))
 
-    def read(self) -> tuple[int, str] | None:
+    def read(self, chain: int = 0) -> Note | None:
         """Number and hash of the noted record; None where the note is lost; Damaged where it was altered."""
         for _ in range(3):  # another process may be writing it this very moment
-            data = self._content()
+            data = self._content(chain)
             if data is None or _lost(data):
                 return None
             body, _, mark = data.decode("ascii").strip().rpartition(" ")
-            if mark == self.sealer.mark(body):
-                seq, digest = body.split(" ")
+            seq, digest = body.split(" ")
+            if mark == self.sealer.mark(body) and chain_of_number(int(seq)) == chain:
                 return int(seq), digest
         raise Damaged(
             "The audit anchor was altered.",
@@ -125,9 +135,11 @@ class Anchor:
             hint=f"If you trust the audit as it is, remove {self.path}; it is made again, which is recorded.",
         )
 
-    def _content(self) -> bytes | None:
+    def _content(self, chain: int) -> bytes | None:
         try:
-            return self.path.read_bytes()
+            with self.path.open("rb") as file:
+                file.seek(chain * _LENGTH)
+                return file.read(_LENGTH)
         except FileNotFoundError:
             return None
         except OSError as error:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from lamina.hear.about import lasting, meant
 from lamina.language.amend import Amended, Correction, amended, best, corrections
 from lamina.language.command import Action, Command, Target
+from lamina.language.slots import taken_back
 from lamina.model import Kind, Layer, Memory, Outcome, Receipt, Space
 from lamina.read.shelves import latest
 from lamina.write.caller import Caller
@@ -26,8 +27,10 @@ def noticed(caller: Caller, text: str, *, named: bool = False) -> list[Command]:
 
     `named`: only one that says what is wrong and what is right.
     """
-    readings = [one for one in corrections(text, caller.store.ruleset.rules) if one.named or not named]
-    if not readings or not _meant(caller, readings, asked=False):
+    back = taken_back(text) is not None
+    readings = corrections(text, caller.store.ruleset.rules, asked=back)
+    readings = [one for one in readings if one.named or not named]
+    if not readings or not _meant(caller, readings, asked=back):
         return []
     return [
         Command(
@@ -43,7 +46,7 @@ def noticed(caller: Caller, text: str, *, named: bool = False) -> list[Command]:
 
 def correct(caller: Caller, command: Command) -> Receipt | None:
     """Change the one memory that a correction means; None where nothing like it is known."""
-    asked = command.rule != _NOTICED
+    asked = command.rule != _NOTICED or taken_back(command.text) is not None
     readings = corrections(command.text, caller.store.ruleset.rules, asked=asked)
     if command.old and command.value:
         readings.insert(0, Correction(command.text, command.old, command.value))
@@ -59,7 +62,13 @@ def correct(caller: Caller, command: Command) -> Receipt | None:
     reason = f"said:{command.rule}"
     if _only_heard(memory):
         return remember(caller, change.text, key=memory.key or "", kind=Kind.FACT, reason=reason)
-    return revise(caller, memory.id, change.text, expect=memory.revision, reason=reason)
+    return _revised(caller, memory, change.text, command.text, reason)
+
+
+def _revised(caller: Caller, memory: Memory, words: str, said: str, reason: str) -> Receipt:
+    """The memory in other words; whoever says that they misspoke does not want to hear the old ones again."""
+    back = taken_back(said) is not None
+    return revise(caller, memory.id, words, expect=memory.revision, reason=reason, takes_back=back)
 
 
 def _restated(caller: Caller, command: Command) -> Receipt | None:
@@ -82,7 +91,7 @@ def restate(caller: Caller, memory: Memory, text: str, reason: str) -> Receipt:
     readings = [*corrections(text, book, asked=True), Correction(text)]
     changes = [change for one in readings if (change := amended(one, memory.text, book, asked=True))]
     words = next((change.text for change in changes if change.text), text)
-    return revise(caller, memory.id, words, expect=memory.revision, reason=reason)
+    return _revised(caller, memory, words, text, reason)
 
 
 def _meant(caller: Caller, readings: Sequence[Correction], *, asked: bool) -> Meant:

@@ -6,18 +6,21 @@ import re
 from collections.abc import Sequence
 
 from lamina.errors import NotFound
-from lamina.hear.about import ABOUT_IT, LOOKED_AT, Fit, meant, nearest
+from lamina.hear.about import ABOUT_IT, LOOKED_AT, Fit, lasting, meant, nearest
 from lamina.hear.asked_back import ANSWERED
-from lamina.language.amend import weight, words_of
-from lamina.language.command import Command, Target
+from lamina.language.amend import corrections, weight, words_of
+from lamina.language.command import Action, Command, Target
 from lamina.language.commands import is_note
-from lamina.language.slots import just_said, without_what_stays
-from lamina.model import Layer, Memory, Outcome, Receipt, Space
+from lamina.language.slots import just_said, taken_back, without_what_stays
+from lamina.model import Kind, Layer, Memory, Outcome, Receipt, Role, Space, State
+from lamina.policy.consent import Channel, same_value
 from lamina.read.recall import recall
 from lamina.read.shelves import keyed, latest, window
+from lamina.similarity.repeats import telling_of
 from lamina.text.normalise import folded
 from lamina.write.caller import Caller
 from lamina.write.change import forget, get, revise
+from lamina.write.propose import pending, reject
 
 #: Where a memory parts into statements of their own.
 _PARTS = re.compile(
@@ -25,6 +28,9 @@ _PARTS = re.compile(
 )
 #: How much of a part has to be said again before it is the one meant, and how much of the others may be.
 _NAMED, _OTHER = 0.6, 0.25
+#: The rule of a word that what was said before never was so.
+MISSPOKE = "misspoke"
+_CLAUSES = re.compile(r"[,;.!?:，；。！？：、\n]+| and | so | แต่| เพราะ")
 #: The rule of a wish that the model heard.
 HEARD = "heard_forget"
 #: Letters that may stand beside a word that points; where there are more, something else is named.
@@ -34,6 +40,8 @@ _BESIDE, _NO_POINTER = 14, ("me", "us")
 def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
     """Forget what is meant: code `several_meant` asks which, and `revised` says that a part stays."""
     reason = f"said:{command.rule}"
+    if command.rule == MISSPOKE:
+        return _taken_back(caller, command.text, reason)
     if command.rule == ANSWERED:
         return _gone(caller, [get(caller, command.key or "")], [], reason)
     match command.target:
@@ -52,23 +60,70 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
             found = _saying(caller, command.text)
             if command.key and not found:
                 found = [one for one in keyed(caller) if one.key == command.key]
-    lasting = [one for one in found if one.layer is not Layer.WORKING]
-    if not lasting and command.target in (Target.TEXT, Target.ABOUT):
+    kept = [one for one in found if one.layer is not Layer.WORKING]
+    if not kept and command.target in (Target.TEXT, Target.ABOUT):
         said = without_what_stays(command.text)
         fits = meant(caller, said) or (meant(caller, f"{command.old} {said}") if command.old else [])
         if len(fits) > 1:
             return [_which(fits)]
-        lasting = [one.memory for one in fits] or _pointed_at(caller, command)
-    if not lasting and not found:
+        kept = [one.memory for one in fits] or _pointed_at(caller, command)
+    if not kept and not found:
         near = nearest(caller, command.text) if command.rule == HEARD else []
         if len(near) > 1 or (near and not (near[0].recent and near[0].about >= ABOUT_IT)):
             return [_which(near)]
         if not near:
             raise NotFound("There is nothing like that.")
-        lasting = [near[0].memory]  # said a moment ago, and nothing else comes near
-    if len(lasting) == 1 and command.target is Target.TEXT and (rest := _rest(caller, lasting[0], command)):
-        return [revise(caller, lasting[0].id, rest, expect=lasting[0].revision, reason=reason)]
-    return _gone(caller, lasting, found, reason)
+        kept = [near[0].memory]  # said a moment ago, and nothing else comes near
+    if len(kept) == 1 and command.target is Target.TEXT and (rest := _rest(caller, kept[0], command)):
+        return [revise(caller, kept[0].id, rest, expect=kept[0].revision, reason=reason)]
+    return _gone(caller, kept, found, reason)
+
+
+def misspoke(caller: Caller, text: str) -> list[Command]:
+    """The wish to take something back in a message that puts nothing in its place."""
+    said = taken_back(text)
+    if said is None or any(one.named for one in corrections(text, caller.store.ruleset.rules)):
+        return []
+    clauses = [one for one in _CLAUSES.split(said) if telling_of(one).terms]
+    if not all(telling_of(one).turned for one in clauses) or not _told(caller, said):
+        return []
+    return [
+        Command(
+            action=Action.FORGET,
+            target=Target.TEXT,
+            kind=Kind.FACT,
+            text=said,
+            span=(0, len(text)),
+            rule=MISSPOKE,
+        )
+    ]
+
+
+def _told(caller: Caller, denied: str) -> list[Memory]:
+    """What a person said before of what they deny now: all that says most of it, or what was said last."""
+    known = {one.id: one for one, _ in lasting(caller, denied).values()} if denied else {}
+    known |= {one.id: one for one in (*window(caller), *pending(caller))}
+    own = [
+        one for one in known.values() if one.provenance.role is Role.USER and not telling_of(one.text).turned
+    ]
+    terms = telling_of(denied).terms
+    if not terms:
+        last = latest(caller) or window(caller)[-1:]
+        return [one for one in last if one.provenance.session_id == caller.in_session.session]
+    shares = {one.id: len(terms & telling_of(one.text).terms) / len(terms) for one in own}
+    best = max(shares.values(), default=0.0)
+    return [one for one in own if best >= _NAMED and shares[one.id] == best]
+
+
+def _taken_back(caller: Caller, denied: str, reason: str) -> list[Receipt]:
+    found = _told(caller, denied)
+    kept = [one for one in found if one.layer is not Layer.WORKING and one.state is State.ACTIVE]
+    if len({same_value(one.text) for one in kept}) > 1:
+        return [Receipt(decision=Outcome.DENIED, code="several_meant", ids=tuple(one.id for one in kept))]
+    guesses = [one.key for one in found if one.state is State.PENDING]
+    rejected = [receipt for key in guesses for receipt in reject(caller, key, channel=Channel.CHAT)]
+    turns = [one for one in found if one.state is State.ACTIVE]
+    return [*_gone(caller, kept, turns, reason), *rejected]
 
 
 def _which(fits: Sequence[Fit]) -> Receipt:

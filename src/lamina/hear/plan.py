@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from lamina.hear.asked_back import answered, open_question
 from lamina.hear.correct import noticed
+from lamina.hear.forgetting import misspoke
 from lamina.hear.listen import listened, second_opinion
 from lamina.hear.teach import taught
 from lamina.hear.turn import Turn
@@ -49,6 +50,8 @@ def plan_of(caller: Caller, text: str, turn: Turn) -> Plan:
         # Whoever says anew what is right has named the memory and its words.
         anew = noticed(caller, text) if chosen[0].action is Action.CORRECT else []
         return Plan(anew or chosen, is_answer=True)
+    if back := misspoke(caller, text):
+        return Plan(back, is_answer=bool(question))
     plan = _heard(caller, text, turn, asked)
     return replace(plan, is_answer=bool(question))
 

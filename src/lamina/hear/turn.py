@@ -30,6 +30,7 @@ from lamina.model import (
     Space,
     canonical,
 )
+from lamina.storage.ledger import lanes_of
 from lamina.write.commit import commit_denial, commit_remember
 from lamina.write.guesses import held, waiting_for
 from lamina.write.origins import traced
@@ -172,7 +173,8 @@ def nothing_promoted(unit: UnitOfWork, turn: Turn, hint: Hint, first: Receipt) -
 def keep_turn(store: Store, turn: Turn) -> Heard:
     """Carry out everything a turn came to: the turn in one transaction, then what it asks to be moved."""
     decisions = [store.judge(draft) for draft in turn.drafts]
-    tried, unit = store.commit(turn.scope, lambda unit: commit_turn(unit, turn, decisions))
+    lanes = lanes_of(turn.scope.shelf(Space.USER), *(draft.scope.shelf(draft.space) for draft in turn.drafts))
+    tried, unit = store.commit(turn.scope, lambda unit: commit_turn(unit, turn, decisions), lanes)
     moved = _moved(store, turn, tried)
     told = [event for _, event in unit.told] + [event for one in moved for event in one.events]
     receipts = [*(receipt for _, receipt in tried), *moved]

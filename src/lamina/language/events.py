@@ -11,6 +11,8 @@ from lamina.language.view import view_of
 from lamina.model.memory import Kind
 from lamina.model.scope import Role
 
+_PASSING = 3  #: points that a fact about a day or a week has less
+
 
 @dataclass(frozen=True, slots=True)
 class Classified:
@@ -49,17 +51,23 @@ def event_type(
 
 
 def importance(kind: Kind, role: Role, text: str, *, book: Rulebook | None = None) -> Weighed:
-    """The weight of the kind, and one point each for the user's word, for emphasis and for a correction."""
+    """The weight of the kind, and one point each for the user's word, for emphasis and for a correction.
+
+    A fact about a day or a week, without emphasis, has less.
+    """
     book = book or rulebook()
     reasons = [f"event:{kind}"]
     if role is Role.USER:
         reasons.append("source:user")
-    if _emphatic(text, book):
+    if emphatic := _says(text, "emphasis", book):
         reasons.append("emphasis")
     if kind is Kind.CORRECTION:
         reasons.append("corrective")
-    return Weighed(book.weights[kind] + len(reasons) - 1, tuple(reasons))
+    value = book.weights[kind] + len(reasons) - 1
+    if kind is Kind.FACT and not emphatic and _says(text, "passing", book):
+        return Weighed(value - _PASSING, (*reasons, "passing"))
+    return Weighed(value, tuple(reasons))
 
 
-def _emphatic(text: str, book: Rulebook) -> bool:
-    return bool(book.any_of("emphasis").search(view_of(text).text.replace("’", "'")))
+def _says(text: str, what: str, book: Rulebook) -> bool:
+    return bool(book.any_of(what).search(view_of(text).text.replace("’", "'")))

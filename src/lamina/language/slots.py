@@ -60,6 +60,10 @@ def _is_told(hearing: Hearing, start: int, rest: tuple[int, int]) -> bool:
     return rest[0] > start and hearing.said[start : rest[0]].rstrip().endswith(":")
 
 
+_SHORT_WORD = 400  #: characters; what is longer tells a story
+_AROUND = " \t\n,.;:!?…—–-，。；：！？、\v"
+
+
 def points_back(hearing: Hearing, span: tuple[int, int]) -> bool:
     """Whether a request names nothing itself, but points at what was said before it: "keep that figure"."""
     start, end = span
@@ -174,6 +178,18 @@ def is_misheard(text: str) -> bool:
 @cache
 def _misheard() -> re.Pattern[str]:
     return re.compile("|".join(tomllib.loads(packaged("manners"))["misheard"]["phrases"]))
+
+
+def taken_back(text: str) -> str | None:
+    """What somebody says beside that they misspoke, as typed; None where they do not say so."""
+    view = view_of(text)
+    found = _misspoke().search(view.text) if len(text) <= _SHORT_WORD else None
+    return None if found is None else view.slice(found.end(), len(view.text)).strip(_AROUND)
+
+
+@cache
+def _misspoke() -> re.Pattern[str]:
+    return re.compile("|".join(tomllib.loads(packaged("manners"))["misspoke"]["phrases"]))
 
 
 @cache

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from lamina.durable import settle_folder
 from lamina.errors import Denied
 from lamina.lifecycle.export import drop_exports
 from lamina.lifecycle.purge import check_owner
@@ -115,14 +116,16 @@ def _emptied(store: Store) -> int:
             if (before := read_file(root, name)) not in (None, blank):
                 replace_file(root, name, blank, before)
                 count += 1
-    for path in list(_their_files(root)):
-        try:
+    try:
+        for path in list(_their_files(root)):
             path.unlink()
-        except OSError as error:
-            raise explained(path.name, error) from error
-        count += 1
-    with suppress(FileNotFoundError):
-        shutil.rmtree(root / HISTORY_DIR)
+            settle_folder(path.parent)
+            count += 1
+        with suppress(FileNotFoundError):
+            shutil.rmtree(root / HISTORY_DIR)
+            settle_folder((root / HISTORY_DIR).parent)
+    except OSError as error:
+        raise explained("a file of the workspace", error) from error
     return count
 
 

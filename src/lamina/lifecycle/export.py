@@ -8,12 +8,13 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from lamina.durable import make_folder, settle, settle_folder
 from lamina.errors import Conflict, InvalidInput
 from lamina.lifecycle.exchange import COGX_FILES, OMI_FILE, cogx, omi
 from lamina.model import State, canonical, iso, quoted
@@ -140,12 +141,13 @@ def export(caller: Caller, folder: Path, form: str = "lamina") -> Exported:
         )
     folder = Path(os.path.normpath(folder.expanduser().absolute()))
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder)
         if any(folder.iterdir()):
             raise Conflict(
                 f"{folder} is not empty.", code="export_exists", hint="Name a folder that is new or empty."
             )
         done = _whole(caller, folder) if form == "lamina" else _exchanged(caller, folder, form)
+        settle_folder(folder)
     except OSError as error:
         raise explained(str(folder), error) from error
 
@@ -202,7 +204,16 @@ def _whole(caller: Caller, folder: Path) -> Exported:
 
 def _sheet(open_files: ExitStack, path: Path) -> _Sheet:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    return _Sheet(open_files.enter_context(os.fdopen(handle, "wb")))
+    return _Sheet(open_files.enter_context(_settled(handle)))
+
+
+@contextmanager
+def _settled(handle: int) -> Iterator[BinaryIO]:
+    """A file that is on the disk when it is closed."""
+    with os.fdopen(handle, "wb") as file:
+        yield file
+        file.flush()
+        settle(handle)
 
 
 def _on_page(page: _Sheet, memory: dict[str, Any], heading: str) -> str:
@@ -249,9 +260,13 @@ def drop_exports(store: Store, owner: str, ids: Sequence[str] | None = None) -> 
         folder = Path(place)
         if ids is not None and not any(_holds(folder, f'"{one}"'.encode()) for one in ids):
             continue
-        for name in _ANY:
-            with suppress(FileNotFoundError):
-                (folder / name).unlink()
+        try:
+            for name in _ANY:
+                (folder / name).unlink(missing_ok=True)
+            if folder.is_dir():
+                settle_folder(folder)
+        except OSError as error:
+            raise explained(str(folder), error) from error
         with suppress(OSError):  # something else is in it, or it is gone already
             folder.rmdir()
         removed += 1

@@ -6,6 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+#: A number of a record or an event says which chain it is in: record 5 of chain 17 is 17,000,000,000,005.
+CHAIN = 10**12
+
+
+def chain_of_number(seq: int) -> int:
+    """The chain that a record or an event is in; 0 where there is but one."""
+    return max(seq, 0) // CHAIN
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRecord:

@@ -43,6 +43,7 @@ class Draft:
     low_signal: bool = False  #: nobody asked for it and it says nothing
     origins: tuple[str, ...] = ()  #: what it was made of, as far as that was said or found
     tainted: bool = False  #: one of its origins is not trusted; set by the engine
+    takes_back: bool = False  #: its person says that what it replaces never was so
     second_hand: bool = False  #: brought in from a file of another time or program: nobody's new word
     meta: dict[str, Any] = field(default_factory=dict)  #: what the engine itself adds, never the caller
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,7 @@ class Spread:
         return (likeness - self.mean) / self.deviation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Evidence:
     """What speaks for a text."""
 
@@ -60,12 +61,16 @@ class Evidence:
     fits: bool = True  #: whether it says a thing of the sort that is asked for
 
 
-def evidence(likenesses: Sequence[float | None], shares: Sequence[float]) -> list[Evidence]:
+def evidence(
+    likenesses: Sequence[float | None], shares: Sequence[float], fits: Sequence[bool] | None = None
+) -> list[Evidence]:
     """What speaks for each of some texts beside the others."""
     best = max((one for one in likenesses if one is not None), default=0.0)
     return [
-        Evidence(likeness, 0.0 if likeness is None else best - likeness, share)
-        for likeness, share in zip(likenesses, shares, strict=True)
+        Evidence(likeness, 0.0 if likeness is None else best - likeness, share, fit)
+        for likeness, share, fit in zip(
+            likenesses, shares, repeat(True) if fits is None else fits, strict=False
+        )
     ]
 
 
@@ -74,24 +79,23 @@ def confidence(found: Evidence, encoder: str, spread: Spread) -> float:
 
     An encoder that nobody has measured is read by how far a likeness stands out on these very shelves.
     """
-    table, told = "words", {"words": max(0.0, (found.share - NAMED) / (1.0 - NAMED))}
-    if found.likeness is not None and encoder in _tables():
-        table, told = encoder, told | {"likeness": found.likeness, "behind": found.behind}
-    elif found.likeness is not None and encoder:
-        like = spread.standard(found.likeness)
-        behind = spread.standard(found.likeness + found.behind) - like
-        table, told = "other", told | {"likeness": like, "behind": behind}
-    return _probability(_tables()[table], told, 0.0 if found.fits else UNFIT)
+    like, behind, tables = found.likeness, found.behind, _tables()
+    if like is None or not encoder:
+        weights, total = tables["words"], 0.0
+    elif (known := tables.get(encoder)) is not None:
+        weights, total = known, known["likeness"] * like + known["behind"] * behind
+    else:
+        weights, standard = tables["other"], spread.standard(like)
+        away = spread.standard(like + behind) - standard
+        total = weights["likeness"] * standard + weights["behind"] * away
+    total += weights["base"] + weights["words"] * max(0.0, (found.share - NAMED) / (1.0 - NAMED))
+    total -= 0.0 if found.fits else UNFIT
+    return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total)))), 4)
 
 
 def uncertainty(sure: float) -> str:
     """The same in a word: low, medium or high."""
     return "low" if sure >= SURE else "medium" if sure >= DOUBTFUL else "high"
-
-
-def _probability(weights: Mapping[str, float], told: Mapping[str, float], less: float) -> float:
-    total = weights["base"] + sum(weights[name] * value for name, value in told.items()) - less
-    return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total)))), 4)
 
 
 @lru_cache(maxsize=1)

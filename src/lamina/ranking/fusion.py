@@ -38,7 +38,7 @@ _SHORT = timedelta(days=31)  #: a text that names a longer time tells of more th
 _ASKS = re.compile(r"[?\uff1f]\s*(?:\[[^\]]*\]\s*)?$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Traits:
     """What ranking looks at in a thing that was found."""
 
@@ -71,7 +71,7 @@ class Fused:
 
 def asks(text: str) -> bool:
     """Whether a text ends with a question."""
-    return _ASKS.search(text) is not None
+    return ("?" in text or "\uff1f" in text) and _ASKS.search(text) is not None
 
 
 def boost(layer: str, manner: Manner) -> float:
@@ -107,22 +107,34 @@ def reciprocal(found: Sequence[Fused], traits: Mapping[str, Traits], manner: Man
 
 def adjust(one: Fused, trait: Traits, question: Question, added: Mapping[str, float], plain: bool) -> None:
     """Put a candidate's own qualities into its score; `plain` decay multiplies without a floor."""
-    extra = {**added, "exact": EXACT if "exact" in one.ranks else 0.0, "relation": RELATION * trait.relation}
     timing = question.timing
     then = 0.0 if timing.period is None else _of_then(trait, timing)
-    extra["then"] = THEN if timing.bare and then == 1.0 else 0.0
+    extra = dict(added)
+    if "exact" in one.ranks:
+        extra["exact"] = EXACT
+    if trait.relation:
+        extra["relation"] = RELATION * trait.relation
+    if timing.bare and then == 1.0:
+        extra["then"] = THEN
     factors = {
         "layer": 1.0 + MILD * (boost(trait.layer, question.manner) - 1.0),
         "decay": trait.decay if plain else DECAY_FLOOR + (1.0 - DECAY_FLOOR) * trait.decay,
         "importance": 1.0 + IMPORTANCE * (trait.importance - _MIDDLING),
-        "pinned": PINNED if trait.pinned else 1.0,
-        "superseded": SUPERSEDED if trait.superseded else 1.0,
-        "insight": INSIGHT if trait.insight else 1.0,
-        "period": 1.0 + PERIOD * then,
-        "asking": ASKING if asks(trait.text) else 1.0,
-        "answers": 1.0 + ANSWERS * trait.answers,
-        "dated": DATED if timing.when and says_when(trait.text) else 1.0,
     }
+    if trait.pinned:
+        factors["pinned"] = PINNED
+    if trait.superseded:
+        factors["superseded"] = SUPERSEDED
+    if trait.insight:
+        factors["insight"] = INSIGHT
+    if then:
+        factors["period"] = 1.0 + PERIOD * then
+    if asks(trait.text):
+        factors["asking"] = ASKING
+    if trait.answers:
+        factors["answers"] = 1.0 + ANSWERS * trait.answers
+    if timing.when and says_when(trait.text):
+        factors["dated"] = DATED
     _apply(one, extra, factors)
 
 

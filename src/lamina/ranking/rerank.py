@@ -7,10 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Protocol
 
-import numpy as np
-
 from lamina.ranking.question import Question
-from lamina.text.terms import sequence
+from lamina.text.terms import sequence, term_set
 
 #: How many of the best are looked at closely.
 DEPTH = 50
@@ -122,19 +120,21 @@ def near_duplicates(question: str, texts: Sequence[str], depth: int = 32) -> set
     A text that holds the whole question is what was asked for, and never one of them.
     """
     asked, known = question.strip(), texts[:depth]
-    said = [frozenset(sequence(text)) for text in known]
-    place = {term: at for at, term in enumerate(frozenset().union(*said))}
-    has = np.zeros((len(said), len(place)))
-    for number, terms in enumerate(said):
-        has[number, [place[term] for term in terms]] = 1.0
-    sizes = has.sum(axis=1)
-    both = has @ has.T
-    alike = (both >= _SAME * (sizes[:, None] + sizes - both)) & (sizes > 0)
+    said = [term_set(text) for text in known]
     twins: set[int] = set()
-    for number in np.flatnonzero(np.tril(alike, -1).any(axis=1) & (sizes >= _TELLING)).tolist():
-        before = set(np.flatnonzero(alike[number, :number]).tolist()) - twins
-        if before and asked not in known[number]:
-            twins.add(number)
+    for number, own in enumerate(said):
+        size = len(own)
+        if size < _TELLING:
+            continue
+        least, most = _SAME * size, size / _SAME
+        for earlier in range(number):
+            other = len(said[earlier])
+            if not least <= other <= most or earlier in twins:
+                continue  # whatever it shares with a much shorter one is too little
+            both = len(own & said[earlier])
+            if both >= _SAME * (size + other - both) and asked not in known[number]:
+                twins.add(number)
+                break
     return twins
 
 

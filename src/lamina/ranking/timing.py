@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from calendar import monthrange
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -16,6 +17,7 @@ _BUDDHIST = 2400
 _DAYS = {"day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}
 _DAY = timedelta(days=1)
 _LONGER = {"day": 1, "week": 7, "month": 31, "year": 366}  #: days that lead from one into the next
+_DIGIT = re.compile(r"\d")
 _LONGEST = 500  #: characters of a text in which a time is looked for
 
 
@@ -50,10 +52,25 @@ class Timing:
     ahead: bool = False  #: the period is still to come
 
 
+class _Sayings:
+    """Patterns of several languages; a text of ASCII alone is only asked for those that are."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self._all = re.compile("|".join(patterns))
+        self._ascii = re.compile("|".join(filter(str.isascii, patterns)) or "(?!)")
+
+    def said_in(self, text: str) -> bool:
+        """Whether one of them is in a text; case does not count."""
+        folded = text.casefold()
+        return (self._ascii if folded.isascii() else self._all).search(folded) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class _Rules:
     rules: tuple[tuple[str, int, re.Pattern[str]], ...]
-    intent: dict[str, re.Pattern[str]]
+    hints: tuple[str, ...]  #: a text without any of these, and without a digit, names no time
+    intent: dict[str, _Sayings]
+    bare: re.Pattern[str]
     words: dict[str, dict[str, Any]]
 
 
@@ -74,13 +91,14 @@ def _rules() -> _Rules:
             source = source.replace("{" + name + "}", part)
         return re.compile(source)
 
-    intent = {name: re.compile("|".join(all_)) for name, all_ in data["intent"].items()}
+    intent = {name: _Sayings(all_) for name, all_ in data["intent"].items()}
+    bare = re.compile("|".join(data["intent"]["bare"]))
     rules = tuple(
         (rule["form"], int(rule.get("from", 0)), pattern(source))
         for rule in data["rule"]
         for source in rule["patterns"]
     )
-    return _Rules(rules, intent, names)
+    return _Rules(rules, tuple(data["hints"]), intent, bare, names)
 
 
 def _alternatives(name: str, known: dict[str, Any]) -> str:
@@ -90,63 +108,81 @@ def _alternatives(name: str, known: dict[str, Any]) -> str:
 
 def timing(question: str, now: datetime) -> Timing:
     """What the question says about time, seen from `now`; several periods become the stretch they span."""
-    intent, asked = _rules().intent, question.casefold()
+    return _timing(question, _day_of(now))
+
+
+def _day_of(now: datetime) -> datetime:
+    """Its midnight: what people say of time reaches no deeper."""
+    return now.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+@lru_cache(maxsize=1024)  # how deep to look, and what to look for, are asked of one question
+def _timing(question: str, now: datetime) -> Timing:
+    rules, asked = _rules(), question.casefold()
     whole, left = _named(asked, now)
-    bare = whole is not None and not re.search(r"\w", intent["bare"].sub(" ", left))
+    bare = whole is not None and not re.search(r"\w", rules.bare.sub(" ", left))
     ahead = whole is not None and whole.start > now
-    said = {name: bool(intent[name].search(asked)) for name in ("latest", "when", "number")}
+    said = {name: rules.intent[name].said_in(asked) for name in ("latest", "when", "number")}
     return Timing(whole, bare=bare, ahead=ahead, **said)
 
 
 def told_of(text: str, at: datetime) -> Period | None:
     """The time that a text names, seen from when it was said: "yesterday" is the day before that."""
-    return _named(text[:_LONGEST].casefold(), at)[0]
+    return _told_on(text[:_LONGEST], _day_of(at))
+
+
+@lru_cache(maxsize=8192)  # what is found is asked each time it is found
+def _told_on(text: str, day: datetime) -> Period | None:
+    return _named(text.casefold(), day)[0]
 
 
 def _named(text: str, now: datetime) -> tuple[Period | None, str]:
     """The stretch that all the times in a text span, and the text without them."""
+    if not any(hint in text for hint in _rules().hints) and _DIGIT.search(text) is None:
+        return None, text
     periods: list[Period] = []
     for form, back, pattern in _rules().rules:
-        for found in pattern.finditer(text):
+        all_found = list(pattern.finditer(text))
+        for found in all_found:
             if (period := _period(form, back, found, now)) is not None:
                 periods.append(period)
-        text = pattern.sub(" ", text)
+        text = pattern.sub(" ", text) if all_found else text
     whole = Period(min(p.start for p in periods), max(p.end for p in periods)) if periods else None
     return whole, text
 
 
 def says_when(text: str) -> bool:
     """Whether a text names a time."""
-    return bool(_rules().intent["dated"].search(text.casefold()))
+    return _rules().intent["dated"].said_in(text)
 
 
 def fits(asked: Timing, text: str) -> bool:
     """Whether a text says a thing of the sort that is asked for: some time, some number."""
-    intent, said = _rules().intent, text.casefold()
-    if asked.when and not intent["timed"].search(said):
+    intent = _rules().intent
+    if asked.when and not intent["timed"].said_in(text):
         return False
-    return not asked.number or bool(intent["counted"].search(said))
+    return not asked.number or intent["counted"].said_in(text)
 
 
 @lru_cache(maxsize=8192)  # what is found is asked each time it is found
 def says_changed(text: str) -> bool:
     """Whether a statement says that something is not as it was."""
-    return _change()["changed"].search(text.casefold()) is not None
+    return _change()["changed"].said_in(text)
 
 
 def asks_before(question: str) -> bool:
     """Whether a question asks how it was, and not how it is."""
-    return _change()["before"].search(question.casefold()) is not None
+    return _change()["before"].said_in(question)
 
 
 @lru_cache(maxsize=1)
-def _change() -> dict[str, re.Pattern[str]]:
+def _change() -> dict[str, _Sayings]:
     data = tomllib.loads((files("lamina.ranking") / "data" / "change.toml").read_text("utf-8"))
-    return {name: re.compile("|".join(patterns)) for name, patterns in data.items()}
+    return {name: _Sayings(patterns) for name, patterns in data.items()}
 
 
 def _period(form: str, back: int, found: re.Match[str], now: datetime) -> Period | None:
-    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    today = _day_of(now)
     groups = found.groupdict()
     try:
         match form:

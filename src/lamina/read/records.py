@@ -15,11 +15,11 @@ WINDOW = 5000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPage:
-    """Some records of the chain, newest first, and how far it goes."""
+    """Some records of the audit, newest first, and how many there are."""
 
     records: tuple[AuditRecord, ...]
-    head: int  #: the number of the newest record there is
-    seal: str  #: its seal, which covers all before it
+    head: int  #: how many records there are
+    seal: str  #: the seal of the newest, which covers all before it in its chain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +37,10 @@ def records(store: Store, narrowed: Narrowed, limit: int) -> AuditPage:
 
     def work(transaction: Transaction) -> AuditPage:
         log = AuditLog(transaction)
-        head, seal = log.head()
-        below = min(narrowed.before - 1, head) if narrowed.before else head
-        found = [
-            one for one in log.after(max(0, below - WINDOW)) if one.seq <= below and _fits(one, narrowed)
-        ]
-        return AuditPage(records=tuple(found[::-1][:limit]), head=head, seal=seal)
+        found = [one for one in log.last(narrowed.before, WINDOW) if _fits(one, narrowed)]
+        newest = log.last(0, 1)
+        seal = newest[0].hash if newest else ""
+        return AuditPage(records=tuple(found[:limit]), head=log.count(), seal=seal)
 
     return store.database.read(work)
 

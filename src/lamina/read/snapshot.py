@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from lamina.model import Memory, Scope
 from lamina.storage.database import Transaction
+from lamina.storage.memories import micros
 from lamina.storage.small_tables import Properties
 from lamina.write.caller import Caller
 from lamina.write.homes import DEFAULT_SESSION
@@ -56,7 +57,7 @@ def look(caller: Caller, work: Callable[[Snapshot], T], *, synced: bool = True) 
         afterwards.clear()
         return work(Snapshot(transaction, caller, now, afterwards))
 
-    found = store.database.read(whole)
+    found = store.database.read(whole, elsewhere=True, now=micros(now))
     for one in afterwards:
         one()
     return found

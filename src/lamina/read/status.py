@@ -49,7 +49,7 @@ def status_of(store: Store) -> Status:
             memories=Memories(transaction).count_by_state(),
             shelves=len(TextIndex(transaction).members()),
             bytes=0,
-            audit_records=AuditLog(transaction).head()[0],
+            audit_records=AuditLog(transaction).count(),
             pending_operations=Operations(transaction).count(),
             dead_jobs=tuple(sorted({run.job for run in Runs(transaction).dead()})),
             analyser=Properties(transaction).number("analyser"),

@@ -20,10 +20,12 @@ _REPLACED = ("superseded", "deprecated")
 
 def at_slots(
     transaction: Transaction, query: Query, shelf: Shelf, slots: list[int], now: datetime
-) -> dict[int, str]:
-    """Slot to id, for those slots of a shelf whose content the query may see."""
+) -> dict[int, Memory]:
+    """By slot, what stands in some slots of a shelf and the query may see."""
     if shelf.name.startswith(f"{DOCUMENTS}:"):
-        return Documents(transaction).readable(query, shelf.number, slots)
+        ids = Documents(transaction).readable(query, shelf.number, slots)
+        known = loaded(transaction, list(ids.values()))
+        return {slot: known[one] for slot, one in ids.items() if one in known}
     return Memories(transaction).readable_slots(query, shelf.number, slots, now)
 
 
@@ -42,10 +44,12 @@ def slots_then(transaction: Transaction, shelf: Shelf, period: Period, most: int
     return found if len(found) <= most else []
 
 
-def loaded(transaction: Transaction, ids: Sequence[str], now: datetime) -> dict[str, Memory]:
-    """What has these ids as it is now, passages read as memories of their owner."""
-    passages = Documents(transaction).load([one for one in ids if one.startswith(ID_PREFIX)])
-    memories = Memories(transaction).load([one for one in ids if not one.startswith(ID_PREFIX)], now)
+def loaded(transaction: Transaction, ids: Sequence[str]) -> dict[str, Memory]:
+    """What has these ids, passages read as memories of their owner."""
+    of_files = [one for one in ids if one.startswith(ID_PREFIX)]
+    passages = Documents(transaction).load(of_files) if of_files else {}
+    others = [one for one in ids if not one.startswith(ID_PREFIX)]
+    memories = Memories(transaction).load(others) if others else {}
     return memories | {name: _as_memory(one) for name, one in passages.items()}
 
 

@@ -12,6 +12,7 @@ from lamina.errors import InvalidInput
 from lamina.model import Authority, Hit, Kind, Layer, Memory, Query, Recollection, Role, Trust
 from lamina.policy.reserved import is_reserved
 from lamina.ranking.blend import Blend, Candidate, blended
+from lamina.ranking.decay import decay
 from lamina.ranking.fusion import Fused, Traits, adjust, asks, newest_first, ranks_by, reciprocal
 from lamina.ranking.lexical import Shelf, Words, ranked
 from lamina.ranking.question import Question, guessed, guesses, misread, mistyped, understood
@@ -22,6 +23,7 @@ from lamina.retrieval.meaning import Alike, alike
 from lamina.retrieval.packing import packed
 from lamina.retrieval.weighing import put_changes_first, put_on_scale, put_words_first, weigh
 from lamina.storage.database import Transaction
+from lamina.storage.documents import ID_PREFIX
 from lamina.storage.layers import LayerRows
 from lamina.storage.memories import Memories
 from lamina.storage.relations import Relations
@@ -126,15 +128,21 @@ def _search(reading: Reading) -> _Searched:
     return _Searched(blend, words, meaning)
 
 
-def _resolved(reading: Reading, candidates: Sequence[Candidate]) -> dict[tuple[int, int], str]:
-    """Shelf and slot to id, for what the query may see; what it may not never takes a place."""
-    found: dict[tuple[int, int], str] = {}
+def _resolved(reading: Reading, candidates: Sequence[Candidate], known: dict[str, Memory]) -> list[Fused]:
+    """Those of the candidates that the query may see; what it may not never takes a place.
+
+    `known` gets the memories behind them.
+    """
+    seen: dict[tuple[int, ...], Memory] = {}
     for shelf in reading.shelves:
         slots = [one.slot for one in candidates if one.shelf == shelf.number]
         if slots:
-            seen = at_slots(reading.transaction, reading.query, shelf, slots, reading.now)
-            found.update({(shelf.number, slot): found_id for slot, found_id in seen.items()})
-    return found
+            there = at_slots(reading.transaction, reading.query, shelf, slots, reading.now)
+            seen |= {(shelf.number, slot): memory for slot, memory in there.items()}
+    # A value under a key that only an administrator gives is in no answer.
+    known |= {one.id: one for one in seen.values() if not _forged(one)}
+    places = ((one, seen.get((one.shelf, one.slot))) for one in candidates)
+    return [_fused(memory.id, one) for one, memory in places if memory is not None and memory.id in known]
 
 
 def _narrowed(reading: Reading, blend: Blend) -> Blend:
@@ -152,27 +160,24 @@ def _narrowed(reading: Reading, blend: Blend) -> Blend:
     return blend.among(known) if len(known) == len(slots) else blend
 
 
-def _found(reading: Reading, blend: Blend, wanted: int) -> list[Fused]:
+def _found(reading: Reading, blend: Blend, wanted: int, known: dict[str, Memory]) -> list[Fused]:
     """At least the best so many that the query may see, or all there are; equals by id."""
     blend, count = _narrowed(reading, blend), wanted
     while True:
         candidates = blend.best(count)
-        ids = _resolved(reading, candidates)
-        found = [_fused(ids[one.shelf, one.slot], one) for one in candidates if (one.shelf, one.slot) in ids]
+        found = _resolved(reading, candidates, known)
         if len(found) >= wanted or count >= len(blend):
             return sorted(found, key=lambda one: (-one.score, one.id))[:wanted]
         count *= 4
 
 
-def _then(reading: Reading, blend: Blend) -> list[Fused]:
+def _then(reading: Reading, blend: Blend, known: dict[str, Memory]) -> list[Fused]:
     """The best of what was said in the time that a question names, however little it says of the rest."""
     period = reading.question.timing.period
     if period is None:
         return []
     slots = {one.number: slots_then(reading.transaction, one, period, _FEW) for one in reading.shelves}
-    candidates = blend.best_at(slots, _THEN)
-    ids = _resolved(reading, candidates)
-    return [_fused(ids[one.shelf, one.slot], one) for one in candidates if (one.shelf, one.slot) in ids]
+    return _resolved(reading, blend.best_at(slots, _THEN), known)
 
 
 def _fused(memory_id: str, one: Candidate) -> Fused:
@@ -236,18 +241,19 @@ def _ordered(reading: Reading, searched: _Searched) -> tuple[list[Fused], dict[s
     """What was found, best first. The best of the pool are looked at closely; the rest follow as they are."""
     means, question = reading.means, reading.question
     blend, words = searched.blend, searched.words
-    found = _found(reading, blend, max(means.pool, 2 * reading.query.k))
+    known: dict[str, Memory] = {}
+    found = _found(reading, blend, max(means.pool, 2 * reading.query.k), known)
     head, tail = found[: means.pool], found[means.pool :]
     near = {one.id for one in head}
-    head += [one for one in _then(reading, blend) if one.id not in near]
+    head += [one for one in _then(reading, blend, known) if one.id not in near]
     exact = _exact(reading)
-    head += [Fused(one) for one in exact if one not in {each.id for each in head}]
-    known = {one.id for one in head}
-    tail = [one for one in tail if one.id not in known]
-    memories = things(reading.transaction, [one.id for one in head + tail], reading.now)
-    # What cannot be read is in no answer, nor a value under a key that only an administrator gives.
-    memories = {name: one for name, one in memories.items() if not _forged(one)}
-    head, tail = ([one for one in some if one.id in memories] for some in (head, tail))
+    others = things(reading.transaction, [one for one in exact if one not in known])
+    known |= {name: one for name, one in others.items() if not _forged(one)}
+    near = {one.id for one in head}
+    head += [Fused(one) for one in exact if one in known and one not in near]
+    near |= set(exact)
+    tail = [one for one in tail if one.id not in near]
+    memories = {one.id: known[one.id] for one in head + tail}
     for one in head:
         one.scores |= {"exact": 1.0} if one.id in exact else {}
     by_id = {one.id: one for one in head}
@@ -257,7 +263,8 @@ def _ordered(reading: Reading, searched: _Searched) -> tuple[list[Fused], dict[s
     bonds = _bonds(reading, head)
     answers = _answers(blend, head, memories)
     traits = {
-        one.id: _traits(memories[one.id], bonds.get(one.id, 0.0), answers.get(one.id, 0.0)) for one in head
+        one.id: _traits(memories[one.id], bonds.get(one.id, 0.0), answers.get(one.id, 0.0), reading.now)
+        for one in head
     }
     if means.fusion == "rrf":
         reciprocal(head, traits, question.manner)
@@ -310,7 +317,8 @@ def _bonds(reading: Reading, head: Sequence[Fused]) -> dict[str, float]:
     least = GOOD * max((one.score for one in head), default=0.0)
     good = {one.id for one in head if one.score >= least or "exact" in one.scores}
     bonds: dict[str, float] = {}
-    for one, other, strength in Relations(reading.transaction).among([each.id for each in head]):
+    ids = [each.id for each in head]
+    for one, other, strength in Relations(reading.transaction).bonds(sorted(good), ids):
         for here, there in ((one, other), (other, one)):
             if there in good:
                 bonds[here] = max(strength, bonds.get(here, 0.0))
@@ -333,12 +341,13 @@ def _answers(blend: Blend, head: Sequence[Fused], memories: Mapping[str, Memory]
     return found
 
 
-def _traits(memory: Memory, relation: float, answers: float) -> Traits:
+def _traits(memory: Memory, relation: float, answers: float, now: datetime) -> Traits:
+    fades = not memory.id.startswith(ID_PREFIX)  # a document does not
     return Traits(
         text=f"{memory.key}: {memory.text}" if memory.key else memory.text,
         at=memory.said_at,
         layer=memory.layer,
-        decay=1.0 if memory.decay_score is None else memory.decay_score,  # a document does not fade
+        decay=decay(memory.layer, memory.updated_at, memory.access_count, now).score if fades else 1.0,
         importance=memory.importance,
         pinned=memory.pinned,
         superseded=memory.superseded_by is not None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from lamina.ranking.lexical import Shelf
 from lamina.ranking.question import weighed
 from lamina.ranking.timing import Timing, asks_before, fits, says_changed
 from lamina.retrieval.meaning import Alike
+from lamina.similarity.nearness import cosines, small
 from lamina.similarity.renewal import renews
 from lamina.storage.database import Transaction
 from lamina.storage.vectors import Vectors
@@ -41,9 +41,10 @@ def weigh(
 ) -> None:
     """Say of each how sure it is that it answers the question; what the question names does."""
     shares = [min(1.0, one.share + (DATED if "*period" in one.adjustments else 0.0)) for one in found]
-    told, spread = evidence([one.scores.get("meaning") for one in found], shares), blend.spread
+    sorted_ = asked.when or asked.number  # what is asked for is of a sort
+    fitting = [fits(asked, memories[one.id].text) for one in found] if sorted_ else None
+    told, spread = evidence([one.scores.get("meaning") for one in found], shares, fitting), blend.spread
     for one, speaks in zip(found, told, strict=True):
-        speaks = replace(speaks, fits=fits(asked, memories[one.id].text))
         sure = 1.0 if "exact" in one.ranks else confidence(speaks, meaning.encoder, spread)
         one.confidence = max(sure, OF_THEN) if "+then" in one.adjustments else sure
         one.uncertainty = uncertainty(one.confidence)
@@ -81,7 +82,8 @@ def put_changes_first(
     telling = [one for one in found[:_LOOKED_AT] if one.place and _tells(memories[one.id])][:_MOST]
     for one in sorted(telling, key=lambda each: each.place):
         shelf = next(each for each in shelves if each.number == one.place[0])
-        old = by_place.get((shelf.number, _nearest_before(transaction, meaning, shelf, one.place[1])))
+        first = [slot for number, slot in filter(None, by_place) if number == shelf.number]
+        old = by_place.get((shelf.number, _nearest_before(transaction, meaning, shelf, one.place[1], first)))
         while old is not None and old.id in after:
             old = after[old.id]
         if old is None or old is one:
@@ -96,8 +98,10 @@ def _put_values_first(found: Sequence[Fused], memories: Mapping[str, Memory]) ->
     """The same for a new value of the same thing that no word announces, if it is about as like the question:
     what was taken for the same thing and is another is not."""
     short = [one for one in found[:_LOOKED_AT] if one.place and _lasts(memories[one.id])]
-    for old in (one for one in found[:_FIRST] if one in short):
-        for one in sorted(short, key=lambda each: each.place):
+    lasting = {one.id for one in short}
+    short.sort(key=lambda each: each.place)
+    for old in [one for one in found[:_FIRST] if one.id in lasting]:
+        for one in short:
             newer = one.place[0] == old.place[0] and one.place[1] > old.place[1]
             behind = old.scores.get("meaning", 0.0) - one.scores.get("meaning", 0.0)
             if newer and behind <= _AS_LIKE and renews(memories[one.id].text, memories[old.id].text):
@@ -110,7 +114,8 @@ def put_words_first(found: list[Fused], memories: Mapping[str, Memory]) -> None:
     echoes = [one for one in best if memories[one.id].provenance.role is Role.AGENT]
     if not echoes or len(echoes) == len(best):
         return
-    own = [(one, weighed(memories[one.id].text)) for one in best if one not in echoes]
+    repeated = {one.id for one in echoes}
+    own = [(one, weighed(memories[one.id].text)) for one in best if one.id not in repeated]
     for echo in echoes:
         said = weighed(memories[echo.id].text)
         for one, words in own:
@@ -145,12 +150,20 @@ def _lasts(memory: Memory) -> bool:
     return short and memory.superseded_by is None
 
 
-def _nearest_before(transaction: Transaction, meaning: Alike, shelf: Shelf, slot: int) -> int:
-    """The slot of what is likest among all that stood on a shelf before; -1 where nothing is like it."""
-    vectors = Vectors(transaction)
-    read = meaning.read.get(shelf.number, {})
-    asked = read[slot] if slot in read else vectors.at(meaning.encoder, shelf.number, slot)
-    if asked is None or not slot:
+def _nearest_before(
+    transaction: Transaction, meaning: Alike, shelf: Shelf, slot: int, first: Sequence[int]
+) -> int:
+    """The slot of what is likest among all that stood on a shelf before; -1 where nothing is like it, or
+    nothing of what was found first: then the others are not looked at."""
+    vectors, read = Vectors(transaction), meaning.read.get(shelf.number, {})
+    wanted = [one for one in (slot, *first) if one <= slot and one not in read]
+    known = {**vectors.some(meaning.encoder, shelf.number, wanted), **read}
+    earlier = [known[one] for one in first if one < slot and one in known]
+    if slot not in known or not earlier:
+        return -1
+    asked = known[slot]
+    near = cosines(small(np.stack(earlier)), small(asked[None, :])[0])
+    if float(near.max()) < _ABOUT:
         return -1
     found = vectors.likeness(meaning.encoder, asked, [shelf], meaning.read).get(shelf.number)
     if found is None:

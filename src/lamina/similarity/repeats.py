@@ -13,17 +13,19 @@ from functools import lru_cache
 
 from lamina.language.secrets.views import plain
 from lamina.similarity.compare import bared
+from lamina.similarity.spellings import in_digits
 from lamina.text.terms import query_terms
 
 #: So much of a statement in one sentence, with its numbers and what tells it apart, and it is near.
 NEAR = 0.7
 #: Sentences of one text that are looked at, and characters of each.
 _MOST, _LONGEST = 400, 1_000
+_FEW = 3  #: terms; of so few each counts
 _SHORT = 300  #: characters; a text no longer than this is read as one statement, too
 
 _THAI, _HAN = "\u0e01-\u0e3a\u0e40-\u0e4e", "\u3400-\u9fff\uf900-\ufaff"
 _RUN = re.compile(
-    rf"(?P<pole>¤\d+)|(?P<number>\d+(?:[.,:/-]\d+)*%?)|(?P<han>[{_HAN}]+)|(?P<thai>[{_THAI}]+)|(?P<word>[^\W\d_]\w*)"
+    rf"(?P<pole>¤\d+)|(?P<number>\d+(?:[.,:/-]\d+)*%?)|(?P<han>[{_HAN}]+)|(?P<thai>[{_THAI}]+)|(?P<signed>[a-z](?:\+\+|#)(?!\w))|(?P<word>[^\W\d_]\w*)"
 )
 #: Who speaks is no part of what is said: the same statement has another subject when somebody repeats it.
 _PERSONS = re.compile(
@@ -31,7 +33,10 @@ _PERSONS = re.compile(
 )
 _TITLE = "".join(rf"(?<!\b{one})" for one in ("Dr", "Mr", "Mrs", "Ms", "St", "No", "Prof"))
 _SENTENCE = re.compile(rf"{_TITLE}[.!?;]+(?=\s|$|[{_THAI}{_HAN}])|[。！？；…]+|[\r\n]+")
-_CLAUSE = re.compile(r"[,:](?=\s)|[，、：]| - | – | — ")
+_CLAUSE = re.compile(r"[,:](?=\s)|,(?!\d)|(?<!\d),|[，、：]| - | – | — ")
+#: Signs between letters of a script without blanks part no words.
+_SIGNS = rf"[ \t]*[^\w\s¤{_THAI}{_HAN}](?:[^\w¤{_THAI}{_HAN}])*"
+_THREADED = re.compile(rf"(?<=[{_HAN}]){_SIGNS}(?=[{_HAN}])|(?<=[{_THAI}]){_SIGNS}(?=[{_THAI}])|_")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.){2,})"')
 
 
@@ -86,15 +91,17 @@ def sentences(text: str) -> list[str]:
 @lru_cache(maxsize=4096)
 def telling_of(sentence: str) -> Telling:
     """What one sentence is known by."""
-    seen = plain(sentence[:_LONGEST]).text
+    seen = in_digits(plain(_THREADED.sub(_untied, sentence[:_LONGEST])).text)
     bare, turned, _ = bared(_PERSONS.sub(" ", seen))
     terms: list[str] = []
     numbers: list[str] = []
     last: list[str] = []
+    units: set[str] = set()  # a letter that follows a number, such as 元, says little by itself
     for run in _RUN.finditer(bare):
         part = run[0]
         match run.lastgroup:
             case "han":
+                units.update(part if len(part) == 1 and terms and terms[-1] in numbers else ())
                 cut = [part[at : at + 2] for at in range(len(part) - 1)] or [part]
             case "thai":
                 cut = [part[at : at + 3] for at in range(len(part) - 2)] or [part]
@@ -107,8 +114,15 @@ def telling_of(sentence: str) -> Telling:
                 cut = [part]
         terms += cut
         last = cut[-2:] or last
+    if len(set(terms)) > _FEW:
+        terms = [term for term in terms if term not in units]
+        last = [term for term in last if term not in units]
     telling = frozenset([*last, *_named(seen, terms)])
     return Telling(frozenset(terms), telling, frozenset(numbers), bool(turned))
+
+
+def _untied(sign: re.Match[str]) -> str:
+    return " " if sign[0] == "_" else ""
 
 
 def _named(text: str, terms: list[str]) -> Iterator[str]:

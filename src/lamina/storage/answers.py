@@ -44,5 +44,10 @@ def drop_answers(transaction: Transaction, before: datetime) -> None:
     transaction.run("drop_answers", before=micros(before))
 
 
+def any_answers(transaction: Transaction, before: datetime) -> bool:
+    """Whether there are any from before then."""
+    return transaction.one("any_answers", before=micros(before)) is not None
+
+
 def _kept(row: Row) -> Kept:
     return row[0], moment(row[1]), json.loads(row[2])

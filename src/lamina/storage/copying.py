@@ -106,6 +106,8 @@ def copy_store(source: Database, target: Database, tell: Tell) -> dict[str, Sum]
         source.read(lambda out: _poured(out, into, lambda done: tell(done, total)))
         if (there := sums_of(into)) != before:
             raise _differing(source, before)
+        highest = into.one("highest_shared")
+        into.one("raise_shared", value=highest[0] if highest else 0)
         return there
 
     return target.write(fill)

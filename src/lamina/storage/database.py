@@ -76,19 +76,33 @@ class Database(Protocol):
     tenant: str
     damage: Damage  #: what this process has met of rows that cannot be read
     sealing: Sealing | None  #: the key that the story is sealed with; without one nothing is
+    read_only: bool  #: whether it follows another server and cannot be changed
+    most_chains: int  #: how many chains a store gets here
+    chains: int  #: how many chains the audit has beside the store's own; 0 where all of it is in that one
 
-    def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:
+    def read(
+        self,
+        work: Callable[[Transaction], T],
+        *,
+        brief: bool = False,
+        elsewhere: bool = False,
+        now: int | None = None,
+    ) -> T:
         """Run the work on one consistent snapshot; it cannot write.
 
-        Brief work, a few look-ups, may make writers wait for it if it is faster for that.
+        Brief work, a few look-ups, may make writers wait for it if it is faster for that. With `elsewhere`
+        a server that follows may be asked, if it has everything that this process wrote. `now` is the time
+        at which the work looks, for what can be asked ahead of it.
         """
         ...
 
-    def write(self, work: Callable[[Transaction], T]) -> T:
+    def write(self, work: Callable[[Transaction], T], *, lanes: Sequence[str] | None = None) -> T:
         """Run the work all or not at all; when this returns, the result survives a power cut.
 
         The work may be run together with that of other threads in one transaction, so it touches
-        nothing but the transaction it is given.
+        nothing but the transaction it is given. Nobody else writes meanwhile; who says which lanes it will
+        change waits only for those who change them too. Where it turns out to change others it is run
+        again, alone on the whole store. Without any lane it waits for nobody but those who are alone on all.
         """
         ...
 
@@ -133,6 +147,8 @@ class ReachedDatabase:
         self.damage = whole.damage
         self.tenant = whole.tenant
         self.sealing = whole.sealing
+        self.read_only = whole.read_only
+        self.chains, self.most_chains = whole.chains, whole.most_chains
         self.write = whole.write
         self.size_bytes = whole.size_bytes
         self.check = whole.check
@@ -143,8 +159,18 @@ class ReachedDatabase:
         self._whole = whole
         self._marks = marks
 
-    def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:
-        return self._whole.read(lambda tx: work(tx.narrowed(*self._marks)), brief=brief)
+    def read(
+        self,
+        work: Callable[[Transaction], T],
+        *,
+        brief: bool = False,
+        elsewhere: bool = False,
+        now: int | None = None,
+    ) -> T:
+        def narrowed(transaction: Transaction) -> T:
+            return work(transaction.narrowed(*self._marks))
+
+        return self._whole.read(narrowed, brief=brief, elsewhere=elsewhere, now=now)
 
 
 def job_running(name: str) -> Unavailable:

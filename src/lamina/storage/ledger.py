@@ -8,7 +8,9 @@ afterwards: what goes is taken off the sum as it is found, not as it should have
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
 
@@ -33,6 +35,9 @@ TABLES = (
 )
 #: The lane of what belongs to nobody: tokens, policy, and what the audit says of itself.
 STORE = "store"
+#: How many chains, beside that of the store itself, a store has that many write to at the same time.
+CHAINS = 64
+_TOPS = "lanes:"  #: how the rows begin that hold the sum of the lanes of one chain
 _SPACES = ("user", "session", "project", "system")
 _WIDTH, _COUNT = 32, 8  #: bytes of a sum and of a count
 _SIZE = _COUNT + _WIDTH
@@ -80,6 +85,37 @@ def lane_of(name: str) -> str:
         return STORE
     owner = rest.partition(":")[0]
     return f"user:{owner.partition(',')[0]}" if space in ("user", "session") else f"{space}:{owner}"
+
+
+def lanes_of(*names: str | None) -> list[str]:
+    """The lanes of shelves and memories, each once."""
+    return sorted({lane_of(one) for one in names if one})
+
+
+def top_of(chain: int) -> str:
+    """The row that holds the sum of the lanes of a chain."""
+    return f"{_TOPS}{chain}" if chain else STORE
+
+
+def is_top(name: str) -> bool:
+    """Whether a row holds the sum of others and belongs to nobody itself."""
+    return name == STORE or name.startswith(_TOPS)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Who has to wait for whom: the chains of a store, and those that a transaction is alone on."""
+
+    chains: int = 0  #: beside the store's own; 0 where everything is in that one
+    held: frozenset[int] | None = None  #: None for all
+
+    def chain(self, lane: str) -> int:
+        """The chain that a lane is in; a store has few of these and any number of those."""
+        return 1 + zlib.crc32(lane.encode()) % self.chains if self.chains and lane != STORE else 0
+
+
+class OtherLane(Exception):
+    """A change turned out to touch a lane that it did not say it would."""
 
 
 class Sums:
@@ -133,8 +169,11 @@ def lane_of_row(table: str, row: Row) -> str | None:
 class Ledger:
     """The sums of the lanes that one transaction touches."""
 
-    def __init__(self, transaction: Rows, queries: Mapping[str, str], sealing: Sealing | None) -> None:
+    def __init__(
+        self, transaction: Rows, queries: Mapping[str, str], sealing: Sealing | None, order: Order
+    ) -> None:
         self._tx = transaction
+        self.order = order
         self._queries = queries
         self._sealing = sealing
         #: What the rows of lanes say that were last written, so that they need not be opened again.
@@ -195,17 +234,29 @@ class Ledger:
         if name is not None and self._sealing is not None:
             self._of(name).add(table, element, sign)
 
+    def chain(self, lane: str) -> int:
+        """The chain of a lane that is written to; OtherLane where the transaction is not alone on it."""
+        chain = self.order.chain(lane)
+        if self.order.held is not None and chain not in self.order.held:
+            raise OtherLane
+        return chain
+
+    def top(self, lane: str) -> str:
+        """The row that the row of a lane is summed up in."""
+        return top_of(self.order.chain(lane))
+
     def meet(self, lane: str, body: bytes | None, top: bytes | None) -> None:
-        """The rows of a lane and of the store, where another query read them along; it saves asking."""
-        for name, value in ((lane, body), (STORE, top)):
+        """The rows of a lane and of its chain, where another query read them along; it saves asking."""
+        for name, value in ((lane, body), (self.top(lane), top)):
             self._bodies.setdefault(name, None if value is None else bytes(value))
 
     def _of(self, lane: str) -> Sums:
         if (known := self._sums.get(lane)) is not None:
             return known
-        if lane not in self._bodies or STORE not in self._bodies:
-            found = {name: bytes(body) for name, body in self._tx.all("lane_bodies", name=lane, top=STORE)}
-            for name in (lane, STORE):
+        top = lane if lane.startswith(_TOPS) else top_of(self.chain(lane))
+        if lane not in self._bodies or top not in self._bodies:
+            found = {name: bytes(body) for name, body in self._tx.all("lane_bodies", name=lane, top=top)}
+            for name in (lane, top):
                 self._bodies.setdefault(name, found.get(name))
         body = self._bodies[lane]
         written = self._kept.get(lane)
@@ -224,28 +275,44 @@ class Ledger:
     def replace(self, sums: Mapping[str, Sums]) -> None:
         """Begin anew with what was counted, in the place of all that was sealed."""
         self._sums = {STORE: Sums(), **sums}
-        self._bodies = dict.fromkeys(self._sums)
+        self._bodies = dict.fromkeys([*self._sums, *map(top_of, range(self.order.chains + 1))])
+
+    def spread(self, lanes: Sequence[tuple[str, bytes]], order: Order) -> None:
+        """From now on lanes are summed up by their chains.
+
+        What does not fit the sum of all stays a difference in there.
+        """
+        self.order = order
+        for name, body in lanes:
+            if not is_top(name):
+                element = self.element_of("lane", (name, body.hex()))[0]
+                self._of(STORE).add("lane", element, -1)
+                self._of(self.top(name)).add("lane", element)
 
     def flush(self) -> None:
         """Put the sums that changed into the store, and their sum."""
         if self._sealing is None or not self._sums:
             return
-        top = self._of(STORE)
         rows: list[dict[str, Any]] = []
-        for name, sums in [*sorted(one for one in self._sums.items() if one[0] != STORE), (STORE, top)]:
-            content, before = sums.packed(), self._bodies[name]
-            after = self._sealing.shut(name, content)
-            if name != STORE:
-                if before is not None:
-                    top.add("lane", self.element_of("lane", (name, before.hex()))[0], -1)
-                top.add("lane", self.element_of("lane", (name, after.hex()))[0])
-            rows.append({"name": name, "body": after})
-            if len(self._kept) > _KEPT:
-                self._kept.clear()
-            self._kept[name] = (after, content)
+        for name, sums in sorted(one for one in self._sums.items() if not is_top(one[0])):
+            before, after, top = self._bodies[name], self._shut(name, sums, rows), self._of(self.top(name))
+            if before is not None:
+                top.add("lane", self.element_of("lane", (name, before.hex()))[0], -1)
+            top.add("lane", self.element_of("lane", (name, after.hex()))[0])
+        for name, sums in sorted(one for one in self._sums.items() if is_top(one[0])):
+            self._shut(name, sums, rows)
         self._tx.many("put_lane", rows)
         self._bodies |= {row["name"]: row["body"] for row in rows}
         self._sums = {}
+
+    def _shut(self, name: str, sums: Sums, rows: list[dict[str, Any]]) -> bytes:
+        content = sums.packed()
+        after = b"" if self._sealing is None else self._sealing.shut(name, content)
+        rows.append({"name": name, "body": after})
+        if len(self._kept) > _KEPT:
+            self._kept.clear()
+        self._kept[name] = (after, content)
+        return after
 
 
 def row_text(tenant: str, table: str, row: Row, queries: Mapping[str, str]) -> str:

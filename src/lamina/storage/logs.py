@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import heapq
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import takewhile
 from typing import Any
 
 from lamina.model import HistoryEntry, HistoryOp, canonical, iso
-from lamina.model.audit import AuditRecord, TraceEvent
+from lamina.model.audit import CHAIN, AuditRecord, TraceEvent, chain_of_number
 from lamina.storage.damage import legible
 from lamina.storage.database import Row, Transaction
 from lamina.storage.ledger import STORE, lane_of
@@ -27,6 +30,12 @@ def next_numbers(transaction: Transaction, one: str, other: str) -> tuple[int, i
     """The next values of two of the tenant's counters."""
     found: dict[str, int] = dict(transaction.all("next_numbers", one=one, other=other))
     return found[one], found[other]
+
+
+def next_shared(transaction: Transaction, name: str) -> int:
+    """The next of numbers that nobody is told: behind all before it, with gaps or without."""
+    row = transaction.one("next_shared", name=name)
+    return int(row[0]) if row else 0
 
 
 def last_number(transaction: Transaction, name: str) -> int:
@@ -100,12 +109,9 @@ class Changes:
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    def add(self, thread: str, event: str, memory: tuple[str, str], at: int) -> int:
-        """Record a change of a memory, named by its id and shelf; returns the thread's new revision."""
-        row = self._tx.one(
-            "add_change", thread=thread, at=at, event=event, memory_id=memory[0], shelf=memory[1]
-        )
-        return int(row[0]) if row else 0
+    def add(self, thread: str, event: str, memory: tuple[str, str], at: int) -> None:
+        """Record a change of a memory, named by its id and shelf; the thread has a new revision by it."""
+        self._tx.run("add_change", thread=thread, at=at, event=event, memory_id=memory[0], shelf=memory[1])
 
     def since(self, thread: str, revision: int, limit: int) -> list[Change]:
         rows = self._tx.all("changes_since", thread=thread, since=revision, limit=limit)
@@ -118,8 +124,8 @@ class Events:
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    def add(self, events: Sequence[tuple[str, dict[str, Any]]], at: int, last: int) -> int:
-        """Shelf and event, in the order in which they are told, behind the last number; the new last one."""
+    def add(self, events: Sequence[tuple[int, str, dict[str, Any]]], at: int) -> None:
+        """Number, shelf and event, in the order in which they are told."""
         ledger = self._tx.ledger
         rows = [
             {
@@ -129,16 +135,29 @@ class Events:
                 "shelf": shelf,
                 "data": shortened(canonical(data)),
             }
-            for number, (shelf, data) in enumerate(events, last + 1)
+            for number, shelf, data in events
         ]
         for row in rows:
             ledger.put("event", ledger.row("event", row))
-        self._tx.many("add_event", rows)
-        return last + len(rows)
+        if rows:
+            self._tx.many("add_event", rows)
 
     def last(self, shelves: Sequence[str], limit: int) -> list[TraceEvent]:
-        """The newest events of these shelves, oldest of them first."""
-        return self._tx.each(event_of, "events_last", shelves=list(shelves), limit=limit)[::-1]
+        """The newest events of these shelves, oldest of them first.
+
+        Within a chain they are in the order of their numbers; between chains their times decide.
+        """
+        chains: dict[int, list[str]] = defaultdict(list)
+        for shelf in shelves:
+            chains[self._tx.ledger.order.chain(lane_of(shelf))].append(shelf)
+        found = [
+            self._tx.each(event_of, "events_last", shelves=some, limit=limit)[::-1]
+            for some in chains.values()
+        ]
+        by_chain: dict[int, list[TraceEvent]] = defaultdict(list)
+        for event in (one for some in found for one in some):  # of a store that had one chain before
+            by_chain[chain_of_number(event.seq)].append(event)
+        return list(heapq.merge(*by_chain.values(), key=lambda one: one.at))[-limit:]
 
     def raw(self, page: int = 2000) -> Iterator[tuple[int, str]]:
         """Every event, its number and its words."""
@@ -164,28 +183,63 @@ def event_of(row: Row) -> TraceEvent:
     return TraceEvent(seq=seq, at=moment(at), type=kind, shelf=shelf, data=json.loads(whole(data)))
 
 
+@dataclass(frozen=True, slots=True)
+class Head:
+    """How far a chain goes."""
+
+    seq: int  #: of its newest record
+    hash: str
+    at: datetime | None  #: None for an empty chain
+    event: int  #: the number of its newest event
+
+
 class AuditLog:
-    """The rows of the chain."""
+    """The rows of the chains."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    def head(self) -> tuple[int, str]:
-        """Number and hash of the newest record; (0, "") for an empty chain."""
-        return self.newest()[:2]
+    def head(self, lane: str = STORE) -> tuple[int, str]:
+        """Number and hash of the newest record in the chain of a lane; no hash for an empty chain."""
+        newest = self.newest(lane)
+        return newest.seq, newest.hash
 
-    def newest(self, lane: str = STORE) -> tuple[int, str, datetime | None, int]:
-        """Number, hash and time of the newest record, no time for an empty chain; the newest event's number.
-
-        What the seal over a lane needs is read along.
-        """
-        row = self._tx.one("audit_head", lane=lane)
+    def newest(self, lane: str = STORE) -> Head:
+        """How far the chain of a lane goes. What the seal over the lane needs is read along."""
+        ledger = self._tx.ledger
+        first = ledger.order.chain(lane) * CHAIN
+        row = self._tx.one("audit_head", lane=lane, top=ledger.top(lane), first=first, beyond=first + CHAIN)
         if row is None:
-            last = self._tx.one("last_event")
-            return 0, "", None, last[0] if last else 0
-        self._tx.ledger.meet(lane, row[4], row[5])
+            last = self._tx.one("last_event", first=first, beyond=first + CHAIN)
+            return Head(first, "", None, max(first, last[0] if last else 0))
+        ledger.meet(lane, row[4], row[5])
         # A damaged one is no reason to write nothing any more: the check finds it.
-        return row[0], legible(row[1]), moment(row[2]), row[3]
+        return Head(row[0], legible(row[1]), moment(row[2]), max(first, row[3]))
+
+    def heads(self) -> dict[int, tuple[int, str, datetime]]:
+        """By chain, number, hash and time of its newest record; chains without any are left out."""
+        rows = self._tx.all("audit_heads", size=CHAIN, last=self._tx.ledger.order.chains)
+        return {
+            chain_of_number(seq): (seq, legible(digest), moment(at))
+            for seq, digest, at in rows
+            if seq is not None
+        }
+
+    def count(self) -> int:
+        """How many records there are, as their numbers have it."""
+        return sum(seq % CHAIN for seq, _, _ in self.heads().values())
+
+    def last(self, before: int, limit: int) -> list[AuditRecord]:
+        """The newest records of all chains, or of those that are older than one; newest first."""
+        at, seq = 2**62, 2**62
+        if before:
+            rows = self._tx.all("audit_after", after=before - 1, limit=1)
+            at, seq = (rows[0][1], before) if rows else (at, before)
+        return self._tx.each(record_of, "audit_newest", at=at, seq=seq, limit=limit)
+
+    def newest_record(self) -> AuditRecord | None:
+        """The newest record of the store's own chain."""
+        return next(self.after(self.head()[0] - 1, page=1), None)
 
     def add(self, record: AuditRecord) -> None:
         self._tx.run(
@@ -209,8 +263,13 @@ class AuditLog:
         )
         self._tx.ledger.put("audit", (record.seq, record.hash), lane_of(record.memory_id or record.scope))
 
+    def behind(self, seq: int, chain: int) -> Iterator[AuditRecord]:
+        """Every record of a chain above a number, in order."""
+        first = max(seq, chain * CHAIN)
+        return takewhile(lambda one: chain_of_number(one.seq) == chain, self.after(first))
+
     def after(self, seq: int, page: int = 1000) -> Iterator[AuditRecord]:
-        """Every record above a number, in order."""
+        """Every record above a number, in order, chain after chain."""
         while rows := self._tx.all("audit_after", after=seq, limit=page):
             yield from map(record_of, rows)
             seq = rows[-1][0]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 from lamina.model import (
@@ -25,7 +25,6 @@ from lamina.model import (
     plain,
     quoted,
 )
-from lamina.ranking.decay import decay
 from lamina.storage.database import Row, Transaction
 from lamina.storage.shorthand import MEMORY, shortened, whole
 
@@ -64,10 +63,9 @@ class Memories:
     def get(self, memory_id: str) -> Memory | None:
         return self._tx.only(from_row, "memory_by_id", id=memory_id)
 
-    def load(self, ids: Sequence[str], now: datetime | None = None) -> dict[str, Memory]:
-        """The memories with these ids that exist and can be read; with a time, as faded as they are then."""
-        make = from_row if now is None else partial(from_row, now=now)
-        return {one.id: one for one in self._tx.each(make, "memories_by_id", ids=list(ids))}
+    def load(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """The memories with these ids that exist and can be read."""
+        return {one.id: one for one in self._tx.each(from_row, "memories_by_id", ids=list(ids))}
 
     def active(self, shelf: int, identity: str) -> Memory | None:
         """The one active memory on a shelf that holds this key, or says this."""
@@ -186,10 +184,10 @@ class Memories:
     def count_by_state(self) -> dict[str, int]:
         return dict(self._tx.all("count_by_state"))
 
-    def readable_slots(self, query: Query, shelf: int, slots: list[int], now: datetime) -> dict[int, str]:
-        """Slot to id, for those slots whose memory the query may see."""
-        rows = self._tx.all("readable_slots", shelf=shelf, slots=slots, **narrowing_of(query, now))
-        return dict(rows)
+    def readable_slots(self, query: Query, shelf: int, slots: list[int], now: datetime) -> dict[int, Memory]:
+        """By slot, what stands in some slots of a shelf and the query may see."""
+        asked = narrowing_of(query, now)
+        return dict(self._tx.each(_behind, "readable_slots", shelf=shelf, slots=slots, **asked))
 
     def said_between(self, shelf: int, start: datetime, end: datetime, most: int) -> list[int]:
         """The slots of what was said from one moment up to another, the earliest first, at most so many."""
@@ -328,14 +326,14 @@ _SPACES, _LAYERS, _KINDS, _AUTHORITIES, _STATES = (
 )
 
 
-def from_row(row: Row, now: datetime | None = None) -> Memory:
-    """A memory from the columns of `memory_columns`; with a time, as faded as it is then."""
-    layer, updated_at = _LAYERS[row[3]], moment(row[20])
+@lru_cache(maxsize=4096)  # a recall reads dozens of rows, and most of them another has read
+def from_row(row: Row) -> Memory:
+    """A memory from the columns of `memory_columns`."""
     return Memory(
         id=row[0],
         space=_SPACES[row[1]],
         owner=row[2],
-        layer=layer,
+        layer=_LAYERS[row[3]],
         kind=_KINDS[row[4]],
         text=row[5],
         key=row[6],
@@ -352,7 +350,7 @@ def from_row(row: Row, now: datetime | None = None) -> Memory:
         phase=row[17],
         ttl=row[18],
         created_at=moment(row[19]),
-        updated_at=updated_at,
+        updated_at=moment(row[20]),
         valid_from=from_micros(row[21]),
         valid_until=from_micros(row[22]),
         expires_at=from_micros(row[23]),
@@ -366,7 +364,6 @@ def from_row(row: Row, now: datetime | None = None) -> Memory:
         meta=dict(_meta(row[31])),
         expires_tick=row[32],
         retired_tick=row[33],
-        decay_score=None if now is None else decay(layer, updated_at, row[26], now).score,
     )
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from lamina.errors import Damaged
+from lamina.errors import Damaged, Unavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,23 @@ def _in_dialect(text: str, dialect: str) -> str:
 
 def migrate(applied: Mapping[int, str], steps: list[Migration], apply: Callable[[Migration], None]) -> None:
     """Apply what is missing; refuse a store that is newer than this code or was made by altered steps."""
+    for step in missing(applied, steps):
+        apply(step)
+
+
+def pending(found: Sequence[Migration]) -> Unavailable:
+    """The steps that a store lacks have to be made by somebody first."""
+    return Unavailable(
+        f"This store lacks {len(found)} of the steps that this version of Lamina needs, the first of them"
+        f" {found[0].version:04} {found[0].name}.",
+        code="migration_pending",
+        hint="Run `lamina migrate apply` on the server that is written to. Nothing was changed.",
+        retryable=True,
+    )
+
+
+def missing(applied: Mapping[int, str], steps: Sequence[Migration]) -> list[Migration]:
+    """The steps that a store lacks; Damaged for one that is newer or was made by altered steps."""
     known = {step.version: step for step in steps}
     newest = max(known)
     if applied and max(applied) > newest:
@@ -60,6 +77,4 @@ def migrate(applied: Mapping[int, str], steps: list[Migration], apply: Callable[
                 code="migration_changed",
                 hint="The store was made by a modified build. Nothing was changed.",
             )
-    for step in steps:
-        if step.version not in applied:
-            apply(step)
+    return [step for step in steps if step.version not in applied]

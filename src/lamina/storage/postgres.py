@@ -1,4 +1,4 @@
-"""PostgreSQL through psycopg: row-level security under every query, one writer per tenant at a time."""
+"""PostgreSQL through psycopg: row-level security under every query, one writer per chain at a time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import selectors
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
+from functools import partial
 from importlib import resources
 from typing import Any, TypeVar
 
@@ -17,14 +18,16 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from lamina.errors import Damaged, LaminaError, Unavailable
 from lamina.storage.damage import Damage, DamagedRow, Making, numbered_twice, row_damaged, text_explained
 from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries
-from lamina.storage.ledger import Ledger, Sealing
+from lamina.storage.habits import Foresight, Habits, asked_for, only_reads
+from lamina.storage.ledger import CHAINS, Ledger, Order, OtherLane, Sealing
 from lamina.storage.makers import judged
-from lamina.storage.migrate import Migration, load_migrations, migrate
+from lamina.storage.migrate import Migration, load_migrations, missing, pending
 
 T = TypeVar("T")
+_Pool = ConnectionPool[psycopg.Connection[Row]]
 
 # A server that is away is told to whoever asks, in our words, not in the driver's with its address.
-logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 MIGRATION_LOCK = 0x1A3171A
 _SOON_S, _BUSY_S = 0.5, 30  #: for a connection: until the server is asked whether it is there, and after that
@@ -44,11 +47,22 @@ _ENTER = (
     " set_config('search_path', 'lamina, public', true)"
 )
 _SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_INDEX = re.compile(r"^CREATE (UNIQUE )?INDEX (\w+) (ON .*?);$", flags=re.M | re.S)
+#: A server that follows nobody has everything.
+_UNREADABLE = (
+    psycopg.DataError,
+    psycopg.errors.InFailedSqlTransaction,
+    psycopg.errors.PipelineAborted,
+)
+_HAS_ALL = "SELECT coalesce(pg_last_wal_replay_lsn() >= %(written)s::pg_lsn, true)"
 _JOB_LOCK = (
     "SELECT pg_try_advisory_xact_lock(hashtextextended(%(lock)s, 0)),"
     " set_config('idle_in_transaction_session_timeout', '0', true)"
 )
+# Who is alone on the whole store waits for everybody; the others wait for those on the same chain.
 _ENTER_ALONE = f"{_ENTER}, pg_advisory_xact_lock(hashtextextended('lamina:' || %(tenant)s, 0))"
+_ENTER_AMONG = f"{_ENTER}, pg_advisory_xact_lock_shared(hashtextextended('lamina:' || %(tenant)s, 0))"
+_CHAIN = ", pg_advisory_xact_lock(hashtextextended('lamina:' || %(tenant)s || ':{}', 0))"
 
 
 def _translated(sql: str) -> str:
@@ -58,27 +72,54 @@ def _translated(sql: str) -> str:
 class PostgresTransaction(Making):
     """Named queries on one connection."""
 
-    def __init__(self, connection: psycopg.Connection[Row], database: PostgresDatabase) -> None:
+    def __init__(
+        self,
+        connection: psycopg.Connection[Row],
+        database: PostgresDatabase,
+        held: frozenset[int] | None = None,
+    ) -> None:
         self.tenant = database.tenant
         self.reach = self.project_reach = ""
         self.once: dict[Any, Any] | None = None
         self.settled = True
         self.kept = database.kept
         self.damage = database.damage
+        self.foresight: Foresight | None = None
+        self._only_reads = database.only_reads
         self._connection = connection
         self._queries = database.queries
-        self.ledger = Ledger(self, database.queries, database.sealing)
+        self.ledger = Ledger(self, database.queries, database.sealing, Order(database.chains, held))
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
-        return self._execute(name, values).fetchall()
+        return self._rows(name, values)
 
     def one(self, name: str, /, **values: Any) -> Row | None:
-        return self._execute(name, values).fetchone()
+        return next(iter(self._rows(name, values)), None)
+
+    def _rows(self, name: str, values: dict[str, Any]) -> list[Row]:
+        """The answer to a query; in a reading it may be there already, or bring others along."""
+        bound = {**self._own(), **values}
+        if (seen := self.foresight) is None or seen.over or name not in self._only_reads:
+            return self._send(name, bound).fetchall()
+        asked = asked_for(name, bound)
+        if asked not in seen.answers:
+            cursor = self._send(name, bound)
+            if seen.first is None:
+                seen.first = asked
+                for other, given in seen.expected():
+                    seen.answers[asked_for(other, given)] = self._send(other, given)
+            seen.answers[asked] = cursor
+        seen.ask(asked, bound)
+        if isinstance(answer := seen.answers[asked], psycopg.Cursor):
+            answer = seen.answers[asked] = answer.fetchall()
+        return list(answer)
 
     def run(self, name: str, /, **values: Any) -> None:
         self._execute(name, values)
 
     def many(self, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None:
+        if self.foresight is not None:
+            self.foresight.end()
         with self._connection.cursor() as cursor:
             cursor.executemany(
                 (self._queries[name]), [{**self._own(), **row} for row in rows], returning=False
@@ -102,7 +143,12 @@ class PostgresTransaction(Making):
 
     def _execute(self, name: str, values: Mapping[str, Any]) -> psycopg.Cursor[Row]:
         # Binary: bytes travel as they are, not as twice as many hexadecimal digits.
-        return self._connection.execute(self._queries[name], {**self._own(), **values}, binary=True)
+        return self._send(name, {**self._own(), **values})
+
+    def _send(self, name: str, bound: Mapping[str, Any]) -> psycopg.Cursor[Row]:
+        if self.foresight is not None and name not in self._only_reads:
+            self.foresight.end()
+        return self._connection.execute(self._queries[name], bound, binary=True)
 
 
 class _PostgresBatch:
@@ -119,35 +165,103 @@ class _PostgresBatch:
 class PostgresDatabase:
     """One tenant's share of a database."""
 
-    def __init__(self, url: str, tenant: str = "default", connections: int = 8) -> None:
+    most_chains = CHAINS
+
+    def __init__(
+        self,
+        url: str,
+        tenant: str = "default",
+        connections: int = 8,
+        *,
+        replica: str = "",
+        manual: bool = False,
+    ) -> None:
+        """`replica` names a server that follows this one and may be read from; with `manual` a schema that
+        is behind is refused, and not brought up to date."""
         self.url = url
+        self.read_only = False
         self.tenant = tenant
         self.kept: dict[str, Any] = {}
         self.damage = Damage()
         self.sealing: Sealing | None = None
+        self.chains = 0
         self.queries = {name: _translated(sql) for name, sql in load_queries("postgres").items()}
+        self.only_reads = frozenset(name for name, sql in self.queries.items() if only_reads(sql))
         with _explained():
-            self._prepare(url)
-            self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
-                url,
-                min_size=1,
-                max_size=connections,
-                open=True,
-                check=_check_alive,
-                reconnect_timeout=_SOON_S,  # then the next who asks tries again, at once
-                kwargs={"application_name": "lamina", "prepare_threshold": None},
-            )
-        self._commits = GroupCommit(self._batch)
+            self._prepare(url, manual=manual)
+            self._pool = _pool(url, connections)
+        self._replica = _pool(replica, connections) if replica else None
+        self._replica_met = False
+        self._habits = Habits()
+        self._written = ""  #: how far the server's log was after our last write; "" once the replica had it
+        self._commits = GroupCommit(partial(self._batch, None))
+        self._among: dict[frozenset[int], GroupCommit] = {}
 
-    def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:  # noqa: ARG002 no matter here
-        with _explained(), self._turn(_SNAPSHOT, _ENTER) as connection:
+    def read(
+        self,
+        work: Callable[[Transaction], T],
+        *,
+        brief: bool = False,  # noqa: ARG002 no matter here
+        elsewhere: bool = False,
+        now: int | None = None,
+    ) -> T:
+        pool = self._replica if elsewhere and self._replica is not None and self._followed() else self._pool
+        seen = Foresight(self._habits, now)
+        with _explained():
+            try:
+                return self._read_on(pool, work, seen)
+            except _UNREADABLE:
+                if not seen.give_up():
+                    raise
+                return self._read_on(pool, work, None)
+
+    def _read_on(self, pool: _Pool, work: Callable[[Transaction], T], seen: Foresight | None) -> T:
+        with self._turn(_SNAPSHOT, _ENTER, pool=pool) as connection:
             transaction = PostgresTransaction(connection, self)
-            transaction.once = {}
-            return work(transaction)
+            transaction.once, transaction.foresight = {}, seen
+            result = work(transaction)
+            if seen is not None:
+                seen.end()
+            return result
 
-    def write(self, work: Callable[[Transaction], T]) -> T:
+    def _followed(self) -> bool:
+        """Whether the replica answers and has everything that this process wrote."""
+        if (written := self._written) or not self._replica_met:
+            try:
+                with self._lent(self._replica) as connection:
+                    row = connection.execute(_HAS_ALL, {"written": written or "0/0"}).fetchone()
+            except (psycopg.OperationalError, PoolTimeout):
+                return False  # the server that is written to knows it all
+            if row is None or not row[0]:
+                return False
+            self._replica_met = True
+            if self._written == written:
+                self._written = ""
+        return True
+
+    def write(self, work: Callable[[Transaction], T], *, lanes: Sequence[str] | None = None) -> T:
+        if self.read_only:
+            raise Unavailable(
+                "This store follows another server: it can be read and not changed.",
+                code="store_read_only",
+                hint="Name the server that is written to as the store, and this one as `replica_url`.",
+            )
         with _explained():
+            if lanes is not None and (self.chains or not lanes):
+                held = frozenset(map(Order(self.chains).chain, lanes))
+                with suppress(
+                    OtherLane, psycopg.errors.DeadlockDetected, psycopg.errors.UniqueViolation, *_UNREADABLE
+                ):
+                    return self._waiting_on(held).run(work)
             return self._commits.run(work)
+
+    def _waiting_on(self, held: frozenset[int]) -> GroupCommit:
+        """Those who wait for the same chains share a transaction; who waits for none has one of their own."""
+        if not held:
+            return GroupCommit(partial(self._batch, held))
+        if (known := self._among.get(held)) is None:
+            known = self._among.setdefault(held, GroupCommit(partial(self._batch, held)))
+        return known
 
     def size_bytes(self) -> int:
         with _explained(), self._lent() as connection:
@@ -209,48 +323,119 @@ class PostgresDatabase:
 
     def close(self) -> None:
         self._pool.close()
+        if self._replica is not None:
+            self._replica.close()
 
     @contextmanager
-    def _batch(self) -> Iterator[_PostgresBatch]:
-        with self._turn(_ENTER_ALONE) as connection:
-            transaction = PostgresTransaction(connection, self)
-            yield _PostgresBatch(transaction, connection)
+    def _batch(self, held: frozenset[int] | None) -> Iterator[_PostgresBatch]:
+        enter = _ENTER_ALONE if held is None else _ENTER_AMONG + "".join(map(_CHAIN.format, sorted(held)))
+        with self._turn(enter) as connection:
+            transaction = PostgresTransaction(connection, self, held)
+            if held:
+                transaction.foresight = Foresight(self._habits)
+            try:
+                yield _PostgresBatch(transaction, connection)
+            except _UNREADABLE:
+                if transaction.foresight is not None:
+                    transaction.foresight.give_up()
+                raise
+            if self._replica is not None:
+                connection.execute("COMMIT")
+                row = connection.execute("SELECT pg_current_wal_insert_lsn()::text").fetchone()
+                self._written = str(row[0]) if row else self._written
 
     @contextmanager
-    def _lent(self) -> Iterator[psycopg.Connection[Row]]:
+    def _lent(self, pool: _Pool | None = None) -> Iterator[psycopg.Connection[Row]]:
         """A connection of the pool; who waits for one learns soon whether the server is there at all."""
+        pool = pool or self._pool
         try:
-            lent = self._pool.getconn(timeout=_SOON_S)
+            lent = pool.getconn(timeout=_SOON_S)
         except PoolTimeout:
-            psycopg.connect(self.url, connect_timeout=1, application_name="lamina-probe").close()
-            lent = self._pool.getconn(timeout=_BUSY_S)
+            where = str(pool.conninfo)  # a text, as we made it
+            psycopg.connect(where, connect_timeout=1, application_name="lamina-probe").close()
+            lent = pool.getconn(timeout=_BUSY_S)
         try:
             with lent:
                 yield lent
         finally:
-            self._pool.putconn(lent)
+            pool.putconn(lent)
 
     @contextmanager
-    def _turn(self, *opening: str) -> Iterator[psycopg.Connection[Row]]:
+    def _turn(self, *opening: str, pool: _Pool | None = None) -> Iterator[psycopg.Connection[Row]]:
         """A transaction in a pipeline: statements whose rows nobody waits for travel together."""
-        with self._lent() as connection, connection.pipeline():
+        with self._lent(pool) as connection, connection.pipeline():
             for statement in opening:
                 connection.execute(statement, {"tenant": self.tenant})
             yield connection
             connection.execute("COMMIT")
 
-    def _prepare(self, url: str) -> None:
+    def _prepare(self, url: str, *, manual: bool) -> None:
         with psycopg.connect(url) as connection:
             version = connection.info.server_version
             check_version(version)
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
+            row = connection.execute("SELECT pg_is_in_recovery()").fetchone()
+            self.read_only = bool(row and row[0])
+            if not self.read_only:  # whoever migrates is let finish
+                connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
             steps = load_migrations("postgres")
-            if _migrations_of(connection) == {step.version: step.hash for step in steps}:
+            if not (found := missing(_migrations_of(connection), steps)):
                 return
+            if self.read_only or (manual and len(found) < len(steps)):
+                raise pending(found)
             connection.execute(_SCHEMA)
             connection.execute("SET LOCAL search_path = lamina, public")
-            migrate(_migrations_of(connection), steps, lambda step: _apply(connection, step))
+            for step in found:
+                _apply(connection, step)
             connection.execute(protection(version))
+
+
+def missing_steps(url: str) -> list[Migration]:
+    """The steps that a store lacks; all of them for a database without our tables. Nothing is changed."""
+    with _explained(), psycopg.connect(url) as connection:
+        return missing(_migrations_of(connection), load_migrations("postgres"))
+
+
+def apply_steps(url: str, told: Callable[[str], None]) -> None:
+    """Make the steps that a store lacks, each in a transaction of its own, while servers go on if they can.
+
+    Indexes that a step wants are made before it without a lock that writers wait for, where that is possible.
+    Killed at any point, it goes on where it was; one process does it at a time.
+    """
+    with _explained(), psycopg.connect(url, autocommit=True) as connection:
+        check_version(connection.info.server_version)
+        connection.execute("SELECT pg_advisory_lock(%s)", (MIGRATION_LOCK,))
+        connection.execute("SET search_path = lamina, public")
+        connection.execute(_SCHEMA)
+        for step in missing(_migrations_of(connection), load_migrations("postgres")):
+            _index_ahead(connection, step)
+            with connection.transaction():
+                _apply(connection, step)
+                connection.execute(protection(connection.info.server_version))
+            told(f"{step.version:04} {step.name}")
+
+
+def _index_ahead(connection: psycopg.Connection[Row], step: Migration) -> None:
+    """Make the indexes of a step while others write; those on what the step itself makes wait for it."""
+    for unique, name, rest in _INDEX.findall(step.sql):
+        half = connection.execute(
+            "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND NOT indisvalid", (name,)
+        ).fetchone()
+        if half:  # of one that was killed
+            connection.execute(f"DROP INDEX {name}".encode())
+        with suppress(psycopg.errors.UndefinedColumn, psycopg.errors.UndefinedTable):
+            connection.execute(f"CREATE {unique}INDEX CONCURRENTLY IF NOT EXISTS {name} {rest}".encode())
+
+
+def _pool(url: str, connections: int) -> _Pool:
+    return ConnectionPool(
+        url,
+        min_size=1,
+        max_size=connections,
+        open=True,
+        check=_check_alive,
+        reconnect_timeout=_SOON_S,  # then the next who asks tries again, at once
+        kwargs={"application_name": "lamina", "prepare_threshold": None},
+    )
 
 
 def check_version(version: int) -> None:
@@ -293,7 +478,8 @@ def _migrations_of(connection: psycopg.Connection[Row]) -> dict[int, str]:
 
 
 def _apply(connection: psycopg.Connection[Row], step: Migration) -> None:
-    connection.execute(step.sql)
+    # An index may be there already: `apply_steps` makes it ahead.
+    connection.execute(_INDEX.sub(r"CREATE \1INDEX IF NOT EXISTS \2 \3;", step.sql).encode())
     connection.execute(
         "INSERT INTO lamina.schema_migration (version, name, hash) VALUES (%s, %s, %s)",
         (step.version, step.name, step.hash),

@@ -18,7 +18,7 @@ class Refusal:
     """One no of a person: what made it, who and when, and whether it still stands."""
 
     number: int
-    cause: str  #: forgotten, purged or rejected
+    cause: str  #: forgotten, purged, rejected or taken_back
     shelf: str
     actor: str
     at: datetime

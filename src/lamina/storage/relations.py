@@ -85,6 +85,10 @@ class Relations:
         """The edges between these: from, to, strength."""
         return self._tx.all("relations_among", ids=list(ids))
 
+    def bonds(self, some: Sequence[str], ids: Sequence[str]) -> list[Row]:
+        """The edges between some of these and any other of them: from, to, strength."""
+        return self._tx.all("relations_with", some=list(some), ids=list(ids)) if some else []
+
     def touching(self, ids: Sequence[str], most: int) -> list[Row]:
         """The strongest edges of each of these: which of them, then the edge; the strongest first."""
         return self._tx.all("relations_touching", ids=list(ids), most=most)

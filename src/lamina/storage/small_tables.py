@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from lamina.model import Role, canonical
 from lamina.model.token import Right, Token
 from lamina.storage.database import Row, Transaction
-from lamina.storage.logs import next_number
+from lamina.storage.logs import next_shared
 from lamina.storage.memories import from_micros, micros, moment, to_micros
 
 
@@ -41,6 +42,9 @@ class Properties:
 
     def set(self, name: str, value: str) -> None:
         self._tx.run("write_property", name=name, value=value)
+
+    def put(self, values: Mapping[str, str]) -> None:
+        self._tx.many("write_property", [{"name": name, "value": value} for name, value in values.items()])
 
     def drop(self, name: str) -> None:
         self._tx.run("drop_property", name=name)
@@ -76,7 +80,7 @@ class Operations:
         self._tx = transaction
 
     def add(self, kind: str, target: str, payload: dict[str, Any], at: datetime) -> int:
-        number = next_number(self._tx, "operation")
+        number = next_shared(self._tx, "operation")
         self._tx.run(
             "add_operation", id=number, at=micros(at), kind=kind, target=target, payload=canonical(payload)
         )
@@ -161,6 +165,9 @@ class Responses:
             response=canonical(response),
             at=micros(at),
         )
+
+    def any_before(self, before: datetime) -> bool:
+        return self._tx.one("any_responses", before=micros(before)) is not None
 
     def forget(self, before: datetime) -> None:
         self._tx.run("forget_responses", before=micros(before))

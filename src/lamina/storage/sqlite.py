@@ -30,7 +30,7 @@ from lamina.storage.damage import (
     unsound,
 )
 from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries
-from lamina.storage.ledger import Ledger, Sealing
+from lamina.storage.ledger import Ledger, Order, Sealing
 from lamina.storage.makers import judged
 from lamina.storage.migrate import Migration, load_migrations, migrate
 
@@ -67,7 +67,7 @@ class SqliteTransaction(Making):
         self.damage = database.damage
         self._connection = connection
         self._queries = database.queries
-        self.ledger = Ledger(self, database.queries, database.sealing)
+        self.ledger = Ledger(self, database.queries, database.sealing, Order(database.chains))
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
         rows, bad, _ = self._fetched(name, self._bound(values))
@@ -164,6 +164,9 @@ class _SqliteBatch:
 class SqliteDatabase:
     """One tenant's file."""
 
+    most_chains = 0
+    read_only = False
+
     def __init__(self, path: Path, tenant: str = "default") -> None:
         if apsw.SQLITE_VERSION_NUMBER < OLDEST_SAFE:
             raise Damaged(
@@ -177,6 +180,7 @@ class SqliteDatabase:
         self.kept: dict[str, Any] = {}
         self.damage = Damage()
         self.sealing: Sealing | None = None
+        self.chains = 0
         self.queries = load_queries("sqlite")
         self._idle: list[apsw.Connection] = []
         self._mutex = threading.Lock()
@@ -187,13 +191,20 @@ class SqliteDatabase:
             try:
                 self._prepare()
             except BaseException:  # an interrupt must not leave the store open
-                self._writer.close()
+                _let_go(self._writer)
                 raise
         self._folding: threading.Thread | None = None
         self._writer.set_wal_hook(self._log_grew)
         self._commits = GroupCommit(self._batch)
 
-    def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:
+    def read(
+        self,
+        work: Callable[[Transaction], T],
+        *,
+        brief: bool = False,
+        elsewhere: bool = False,  # noqa: ARG002 a file is nowhere else
+        now: int | None = None,  # noqa: ARG002 and answers at once
+    ) -> T:
         if brief:
             with self._commits.standstill() as free:
                 if free:  # the writer has in its cache what was just written; a reader would fetch it anew
@@ -214,7 +225,7 @@ class SqliteDatabase:
             finally:
                 connection.execute("ROLLBACK")
 
-    def write(self, work: Callable[[Transaction], T]) -> T:
+    def write(self, work: Callable[[Transaction], T], *, lanes: Sequence[str] | None = None) -> T:  # noqa: ARG002 a file has one writer
         with _explained(self._path):
             return self._commits.run(work)
 
@@ -259,7 +270,7 @@ class SqliteDatabase:
                     connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
                     left = self._holding(words)
             finally:
-                connection.close()
+                _let_go(connection)
         return left
 
     def _holding(self, words: Sequence[str]) -> int:
@@ -298,17 +309,20 @@ class SqliteDatabase:
         with self._mutex:
             self._closed = True
             idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
-        self._writer.close()
+        for connection in (*idle, self._writer):
+            _let_go(connection)
 
     def _connect(self) -> apsw.Connection:
         connection = apsw.Connection(str(self._path))
-        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-        # A plan does not depend on the values bound to it; otherwise a range is planned anew at each use.
-        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-        for pragma in _PRAGMAS:
-            connection.execute(pragma)
+        try:
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            # A plan does not depend on the values bound to it; otherwise a range is planned anew at each use.
+            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+            for pragma in _PRAGMAS:
+                connection.execute(pragma)
+        except BaseException:  # an interrupt must not leave the file open
+            _let_go(connection)
+            raise
         return connection
 
     def _prepare(self) -> None:
@@ -376,6 +390,12 @@ class SqliteDatabase:
             if not self._closed and len(self._idle) < 16:
                 self._idle.append(connection)
                 return
+        _let_go(connection)
+
+
+def _let_go(connection: apsw.Connection) -> None:
+    """Close it; where the disk fails then, all that was acknowledged is in the log, and stays there."""
+    with suppress(apsw.Error):
         connection.close()
 
 

@@ -72,7 +72,7 @@ class TextIndex:
         """The same, and the shelf is made if it is new."""
         known = self.shelf(name)
         if known is None:
-            row = self._tx.one("next_number", name="shelf")
+            row = self._tx.one("next_shared", name="shelf")
             known = (int(row[0]) if row else 0, 0)
             self._tx.run("add_shelf", number=known[0], name=name)
             self._tx.ledger.put("shelf", (known[0], name, 0))

@@ -14,7 +14,7 @@ from lamina.ranking.lexical import SLOTS_PER_BLOCK, Shelf
 from lamina.similarity import nearness
 from lamina.similarity.nearness import Small
 from lamina.storage.database import Transaction
-from lamina.storage.logs import next_number
+from lamina.storage.logs import next_shared
 from lamina.storage.text_index import FRESH
 
 _MOST_KEPT = 512 * 2**20  #: bytes of vectors that stay in memory
@@ -143,17 +143,17 @@ class Vectors:
                 scores[list(new)] = nearness.cosines(nearness.small(np.stack(list(new.values()))), asked)
         return found
 
-    def at(self, embedder: str, shelf: int, slot: int) -> NDArray[np.float32] | None:
-        """The vector of one text, as it is kept; None where it has none."""
-        state = self._tx.one("vector_shelf_state", shelf=shelf, embedder=embedder)
+    def some(self, embedder: str, shelf: int, slots: Sequence[int]) -> dict[int, NDArray[np.float32]]:
+        """The vectors of some texts of a shelf by their slots, as they are kept; without those of none."""
+        state = self._tx.one("vector_shelf_state", shelf=shelf, embedder=embedder) if slots else None
         if state is None or not state[0]:
-            return None
-        for place, data in self._tx.all("fresh_vectors", shelf=shelf, embedder=embedder):
-            if place == slot:
-                return np.frombuffer(data, dtype=np.int8).astype(np.float32)
+            return {}
         kept = self._current((shelf, embedder), 0, (int(state[1]), int(state[2])))
-        row = kept.row(slot)
-        return None if row is None else row.astype(np.float32)
+        found = {slot: row for slot in slots if (row := kept.row(slot)) is not None}
+        if len(found) < len(slots):
+            fresh = self._tx.all("fresh_vectors", shelf=shelf, embedder=embedder)
+            found |= {slot: np.frombuffer(data, dtype=np.int8) for slot, data in fresh if slot in slots}
+        return {slot: row.astype(np.float32) for slot, row in found.items()}
 
     def near(
         self, embedder: str, shelf: int, vectors: Mapping[int, NDArray[np.float32]], least: float, most: int
@@ -235,4 +235,4 @@ class Vectors:
 
     def _version(self) -> int:
         self._tx.settled = False
-        return next_number(self._tx, "vectors")
+        return next_shared(self._tx, "vectors")

@@ -132,9 +132,15 @@ def _sequence(text: str) -> tuple[str, ...]:
     return tuple(analysed(text, _index_pairs, _query_triples, _plain_terms))
 
 
+def term_set(text: str) -> frozenset[str]:
+    """The different terms of a text, each as `sequence` names it."""
+    return _known_set(text) if len(text) <= _KEPT_TEXT else frozenset(_sequence(text))
+
+
 #: What is found is looked at more than once, and often found again.
 _KEPT_TEXT = 2000
 _known_sequence = lru_cache(maxsize=8192)(_sequence)
+_known_set = lru_cache(maxsize=8192)(lambda text: frozenset(_known_sequence(text)))
 
 
 def analysed(text: str, pairs: Cut, triples: Cut, words: Cut | None = None) -> list[str]:

@@ -62,6 +62,8 @@ class Aftermath:
 
     def close(self) -> None:
         """What waits to be counted is counted now."""
+        if self._database.read_only:
+            return
         try:
             self.reads.store(self._database)
             self.answers.store(self._database)
@@ -69,5 +71,5 @@ class Aftermath:
             _log.warning("What was found could not be counted: %s", error.code)
         if self.tally.written:
             with suppress(LaminaError):  # they are counts; what was acknowledged is stored already
-                self._database.write(self.tally.store)
+                self.tally.store(self._database)
         self.mirror.settle()

@@ -10,21 +10,22 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from lamina.audit.chain import Sealer, audit_line, check_chain, edited, foreign
 from lamina.audit.keys import Anchor
 from lamina.errors import Damaged, LaminaError
 from lamina.model import quoted, unquoted
-from lamina.model.audit import AuditRecord, AuditReport, Finding
+from lamina.model.audit import AuditRecord, AuditReport, Finding, chain_of_number
 from lamina.storage.database import Database, Row, Transaction
-from lamina.storage.ledger import lane_of
+from lamina.storage.ledger import Order, lane_of
 from lamina.storage.logs import AuditLog
 from lamina.storage.sealed_rows import SealedRows
 from lamina.storage.small_tables import Properties
 from lamina.workspace.files import append_lines, overwrite_lines, read_lines, read_tail, settle_lines
 from lamina.write.custody import ADOPTED
-from lamina.write.seals import ANEW, BEGUN, Counted, Told, check_seals
+from lamina.write.seals import ANEW, BEGUN, HEADS, SHORT, Counted, Told, check_seals, heads_told
 from lamina.write.story import proof_of
 from lamina.write.unit_of_work import UnitOfWork
 
@@ -58,21 +59,27 @@ class _Seen:
     """What a check must remember of a chain of any length: numbers, not records."""
 
     count: int = 0
-    last: int = 0
+    last: dict[int, int] = field(default_factory=dict)  #: by chain
     by_run: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
-    foreign: dict[int, str] = field(default_factory=dict)  #: number to key, of what was sealed with another
+    #: By number what was sealed with another key, and so cannot be checked.
+    foreign: dict[int, AuditRecord] = field(default_factory=dict)
     acts: list[AuditRecord] = field(default_factory=list)  #: those that say how far the rest can be trusted
     counted: Counted | None = None  #: what the records add up to
+    tied: dict[int, str] = field(default_factory=dict)  #: by number, how the newest of each chain is sealed
 
     def each(self, records: Iterable[AuditRecord], sealer: Sealer) -> Iterator[AuditRecord]:
         for record in records:
             self.count += 1
-            self.last = record.seq
+            self.last[chain_of_number(record.seq)] = record.seq
             self.by_run[record.run_id].add(record.seq)
             if record.key_id != sealer.key_id:
-                self.foreign[record.seq] = record.key_id
-            elif record.op in _ACTS and sealer.intact(record):
+                self.foreign[record.seq] = record
+            elif record.op in (*_ACTS, HEADS) and sealer.intact(record):
                 self.acts.append(record)
+            if record.op == HEADS and record.key_id == sealer.key_id:
+                self.tied = dict(heads_told(record).values())
+            elif self.tied.get(record.seq) == record.hash[:SHORT]:
+                del self.tied[record.seq]  # the store's own chain, where they stand, comes first
             if self.counted is not None:
                 self.counted.record(record)
             yield record
@@ -80,17 +87,32 @@ class _Seen:
     def faults(self, records: Iterable[AuditRecord], sealer: Sealer) -> list[Finding]:
         """Everything wrong inside the chain, but for seals of a key that its owner went on without, later."""
         found = list(check_chain(self.each(records, sealer), sealer))
-        last = {one.reason: one.seq for one in self.acts if one.op == ADOPTED}
+        for seq in sorted(self.tied):
+            detail = "it was there when the ends of all chains were sealed, and is not as it was"
+            found.append(Finding(what="removed", seq=seq, detail=detail))
         return [
             one
             for one in found
-            if one.what != "unverifiable" or (one.seq or 0) > last.get(self.foreign[one.seq or 0], 0)
+            if one.what != "unverifiable" or not self.left_behind(self.foreign[one.seq or 0])
         ]
+
+    def left_behind(self, record: AuditRecord) -> bool:
+        """Whether the store went on without the key of a record after it was made."""
+        chain = chain_of_number(record.seq)
+        for number, one in enumerate(self.acts, 1):
+            if one.op == ADOPTED and one.reason == record.key_id:
+                ends = [heads_told(after) for after in self.acts[number : number + 1] if after.op == HEADS]
+                if record.seq <= (ends[0].get(chain, (0, ""))[0] if chain and ends else one.seq):
+                    return True
+        return False
 
     def notes(self) -> Iterator[Finding]:
         """What these acts say, in words."""
         for one in self.acts:
-            last, day = one.seq - 1, f"{one.at:%Y-%m-%d}"
+            if one.op == HEADS:
+                continue
+            own = " of the store's own chain" if max(self.last, default=0) else ""
+            last, day = f"{one.seq - 1}{own}", f"{one.at:%Y-%m-%d}"
             why = _LOST.get(one.reason, one.reason)
             detail = _ACTS[one.op].format(day=day, last=last, reason=one.reason, why=why)
             yield Finding(what=one.op, seq=one.seq, detail=detail)
@@ -128,7 +150,7 @@ class Mirror:
         self._database = database
         self._sealer = sealer
         self._anchor = anchor
-        self._anchored: bool | None = None  #: whether the chain is the one the anchor knows; None: not asked
+        self._anchored: dict[int, bool] = {}  #: by chain, whether it is the one that its anchor knows
         self._since = 0
 
     def follow(self, units: Iterable[UnitOfWork]) -> None:
@@ -140,19 +162,23 @@ class Mirror:
         lines = [line for unit in written for line in unit.lines]
         if lines:
             with suppress(LaminaError, OSError):
-                if self._follows_anchor():
-                    self._anchor.drop(*written[-1].head)
+                for unit in written:
+                    for chain, head in unit.heads.items():
+                        if head.hash and self._follows_anchor(chain):
+                            self._anchor.drop(head.seq, head.hash)
                 self._write(lines)
                 self._since += len(lines)
         if self._since >= _CHECKPOINT:
             self.catch_up()
 
-    def _follows_anchor(self) -> bool:
-        """Whether the anchor may move on; from a chain that is not its own it stays, as the evidence."""
-        if self._anchored is None:
-            noted = self._read_anchor()
-            self._anchored = not self._database.read(lambda tx: list(self._check_anchor(tx, noted)))
-        return self._anchored
+    def _follows_anchor(self, chain: int) -> bool:
+        """Whether an anchor may move on; from a chain that is not its own it stays, as the evidence."""
+        if chain not in self._anchored:
+            noted = self._read_anchor(chain)
+            self._anchored[chain] = not self._database.read(
+                lambda tx: list(self._check_anchor(tx, chain, noted))
+            )
+        return self._anchored[chain]
 
     def settle(self) -> None:
         """Wait until the disk has what the anchor says."""
@@ -172,18 +198,19 @@ class Mirror:
         if not why:
             return ""
         found = self._database.read(self._suspicions(self._farthest_line()))
-        self._anchored = not found  # what was not made anew stays away, as the evidence
+        self._anchored[0] = not found  # what was not made anew stays away, as the evidence
         return "" if found else why
 
-    def _suspicions(self, farthest: int) -> Callable[[Transaction], list[Finding]]:
-        """What speaks against a chain that has no anchor; `farthest` was read before."""
+    def _suspicions(self, farthest: Mapping[int, int]) -> Callable[[Transaction], list[Finding]]:
+        """What speaks against chains that have no anchor; `farthest` was read before."""
 
         def work(transaction: Transaction) -> list[Finding]:
             audit, seen = AuditLog(transaction), _Seen()
             found = seen.faults(audit.after(-(2**62)), self._sealer)
-            if farthest > seen.last:
-                detail = f"a file tells of record {farthest}, and the chain ends with {seen.last}"
-                found.append(Finding(what="truncated", seq=farthest, detail=detail))
+            for chain, seq in farthest.items():
+                if seq > (last := seen.last.get(chain, 0)):
+                    detail = f"a file tells of record {seq}, and the chain ends with {last}"
+                    found.append(Finding(what="truncated", seq=seq, detail=detail))
             if (memory_id := audit.untold()) is not None:
                 detail = f"no record tells of a step in the history of {memory_id}"
                 found.append(Finding(what="truncated", seq=None, detail=detail))
@@ -191,31 +218,34 @@ class Mirror:
 
         return work
 
-    def _farthest_line(self) -> int:
-        """The highest number in the runs' files; its record was there before its line."""
+    def _farthest_line(self) -> dict[int, int]:
+        """By chain the highest number in the runs' files; its record was there before its line."""
         folder = None if self._root is None else self._root / _RUNS
         names = sorted(one.name for one in folder.iterdir()) if folder is not None and folder.is_dir() else []
         lines = (line for name in names for line, ours in self._lines(unquoted(name), _SLACK) if ours)
-        return max((int(line["seq"]) for line in lines), default=0)
+        numbers = sorted(int(line["seq"]) for line in lines)
+        return {chain_of_number(seq): seq for seq in numbers}
 
     def tell_renewal(self, unit: UnitOfWork, why: str) -> None:
         """Before an anchor is made anew: a record that it is, unless another process was faster."""
-        audit = AuditLog(unit.transaction)
-        newest = next(audit.after(audit.head()[0] - 1, page=1), None)
+        newest = AuditLog(unit.transaction).newest_record()
         if why and newest is not None and newest.op != RENEWED:
             unit.record_act(RENEWED, "audit", why)
 
     def renew_anchor(self, unit: UnitOfWork) -> None:
         """After the record: an anchor at the end of the chain; before the first record, one that says so."""
         with suppress(LaminaError, OSError):  # as in `follow`
-            if {line["op"] for _, line in unit.lines} & {RENEWED, ADOPTED}:
-                self._anchor.renew(*unit.head)
-                self._anchored = True
+            acts = {line["op"] for _, line in unit.lines}
+            heads = self._database.read(lambda tx: AuditLog(tx).heads())
+            notes = [(seq, digest) for seq, digest, _ in heads.values()]
+            if acts & {RENEWED, ADOPTED}:
+                self._anchor.renew(notes)
+                self._anchored = dict.fromkeys(range(self._order.chains + 1), True)
             elif unit.lines:
-                if self._follows_anchor():
-                    self._anchor.drop(*unit.head)
-            elif self._anchored:  # a new store, or a process that died after its record
-                self._anchor.begin(*self._database.read(lambda tx: AuditLog(tx).head()))
+                if self._follows_anchor(0):
+                    self._anchor.drop(*heads[0][:2])
+            elif self._anchored.get(0):  # a new store, or a process that died after its record
+                self._anchor.begin(notes)
 
     def catch_up(self, *, all_records: bool = False) -> int:
         """Write the lines that a crash, here or in another process, kept from their files.
@@ -230,18 +260,21 @@ class Mirror:
         for run_id in runs:  # or a power cut would take what is noted as complete
             settle_lines(self._root, _file(run_id))
         if newest:
-            self._database.write(lambda tx: Properties(tx).set("mirrored_seq", str(newest)))
+            self._database.write(lambda tx: Properties(tx).put(newest))
         return len(lines)
 
-    def _missing(self, transaction: Transaction, everything: bool) -> tuple[int, list[_Line], list[str]]:
-        """The newest record not looked at before, every line that is not in its file, and whose runs."""
-        done = 0 if everything else Properties(transaction).number("mirrored_seq")
+    def _missing(
+        self, transaction: Transaction, everything: bool
+    ) -> tuple[dict[str, str], list[_Line], list[str]]:
+        """The newest records not looked at before, every line that is not in its file, and whose runs."""
         audit = AuditLog(transaction)
         by_run: dict[str, list[AuditRecord]] = defaultdict(list)
-        newest = 0
-        for record in audit.after(done):
-            by_run[record.run_id].append(record)
-            newest = record.seq
+        newest: dict[str, str] = {}
+        for chain in audit.heads():
+            done = 0 if everything else _mirrored(transaction, chain)
+            for record in audit.behind(done, chain):
+                by_run[record.run_id].append(record)
+                newest[_mirrored_name(chain)] = str(record.seq)
         missing = []
         for run_id, records in sorted(by_run.items()):
             present = {line.get("seq") for line, _ in self._lines(run_id, len(records) + _SLACK)}
@@ -254,20 +287,20 @@ class Mirror:
 
     def verify_lane(self, lane: str, told: Told | None = None) -> AuditReport:
         """Check the records, memories and steps of one lane alone; the cost follows what is in it."""
-        noted = self._read_anchor()
+        chain = self._order.chain(lane)
+        noted = {one: self._read_anchor(one) for one in sorted({0, chain})}
 
         def work(transaction: Transaction) -> AuditReport:
             rows, seen = SealedRows(transaction, lane), _Seen(counted=Counted(transaction, told))
             located, ended = set[tuple[str, str]](), list[Row]()
             acts = _Seen()
             list(acts.each(rows.acts(), self._sealer))
-            adopted = {one.reason: one.seq for one in acts.acts if one.op == ADOPTED}
-            findings = list(self._check_anchor(transaction, noted))
+            findings = [each for one in noted for each in self._check_anchor(transaction, one, noted[one])]
             for record in seen.each(rows.records(), self._sealer):
                 if record.op in ("purge", "erase"):
                     ended.append((record.seq, record.op, record.memory_id, record.number))
                 if record.key_id != self._sealer.key_id:
-                    if record.seq > adopted.get(record.key_id, 0):
+                    if not acts.left_behind(record):
                         findings.append(foreign(record))
                 elif not self._sealer.intact(record):
                     findings.append(edited(record))
@@ -297,8 +330,8 @@ class Mirror:
         `complete` when every record must have its line.
         """
         # Both before the snapshot, or they could be ahead of it: others go on writing.
-        noted = self._read_anchor()
-        farthest = self._farthest_line() if noted is None else 0
+        noted = {chain: self._read_anchor(chain) for chain in range(self._order.chains + 1)}
+        farthest = self._farthest_line() if noted[0] is None else {}
         damaged = [
             Finding(what="damaged", seq=None, detail=f"{row} cannot be read")
             for row in self._database.damaged()
@@ -307,14 +340,15 @@ class Mirror:
         def work(transaction: Transaction) -> AuditReport:
             seen, located = _Seen(counted=Counted(transaction, told)), set[tuple[str, str]]()
             findings = seen.faults(AuditLog(transaction).after(-(2**62)), self._sealer)
-            findings += self._check_anchor(transaction, noted, farthest)
+            for chain in noted:
+                findings += self._check_anchor(transaction, chain, noted[chain], farthest)
             ends = _Ends(AuditLog(transaction).ends())
             findings += self._check_words(AuditLog(transaction).words(), ends, seen, located)
             findings += _unfounded(transaction, located)
             findings += self._check_story(seen, SealedRows(transaction), located)
             if self._root is not None:
                 # A line beyond this may still be on its way from the process that made the record.
-                mirrored = Properties(transaction).number("mirrored_seq") if complete else 0
+                mirrored = {chain: _mirrored(transaction, chain) for chain in seen.last} if complete else {}
                 findings += self._check_files(seen, mirrored)
             return AuditReport(records=seen.count, findings=(*findings, *damaged), notes=tuple(seen.notes()))
 
@@ -334,18 +368,28 @@ class Mirror:
                 located.add((lane_of(memory_id), "history"))
                 yield Finding(what="edited", seq=seq, detail="the history has other words than were sealed")
 
-    def _read_anchor(self) -> tuple[int, str] | Finding | None:
+    @property
+    def _order(self) -> Order:
+        return Order(self._database.chains)
+
+    def _read_anchor(self, chain: int) -> tuple[int, str] | Finding | None:
         try:
-            return self._anchor.read()
+            return self._anchor.read(chain)
         except Damaged as error:
             return Finding(what="edited", seq=None, detail=str(error))
 
     def _check_anchor(
-        self, transaction: Transaction, noted: tuple[int, str] | Finding | None, farthest: int = 0
+        self,
+        transaction: Transaction,
+        chain: int,
+        noted: tuple[int, str] | Finding | None,
+        farthest: Mapping[int, int] = MappingProxyType({}),
     ) -> Iterator[Finding]:
         if isinstance(noted, Finding):
             yield noted
             return
+        if noted is None and chain:
+            return  # this machine may never have written to it
         if noted is None:
             found = [one for one in self._suspicions(farthest)(transaction) if one.what == "truncated"]
             detail = f"the anchor of this store {_LOST[self._anchor.lost() or 'missing']}"
@@ -364,13 +408,13 @@ class Mirror:
         elif record.hash != digest:
             yield Finding(what="edited", seq=seq, detail="it is not the record that was there")
 
-    def _check_files(self, seen: _Seen, mirrored: int) -> Iterator[Finding]:
+    def _check_files(self, seen: _Seen, mirrored: Mapping[int, int]) -> Iterator[Finding]:
         for run_id, numbers in sorted(seen.by_run.items()):
             name = _file(run_id)
             found: set[int] = set()
             for line, genuine in self._lines(run_id):
                 seq = line.get("seq")
-                if genuine and isinstance(seq, int) and seq > seen.last:
+                if genuine and isinstance(seq, int) and seq > seen.last.get(chain_of_number(seq), 0):
                     continue  # written since we began to look
                 genuine = genuine or seq in seen.foreign  # another key's line cannot be checked either
                 if not isinstance(seq, int) or not genuine or seq not in numbers or seq in found:
@@ -379,7 +423,7 @@ class Mirror:
                     yield Finding(what="mirror_edited", seq=number, detail=detail)
                     continue
                 found.add(seq)
-            for seq in sorted(number for number in numbers - found if number <= mirrored):
+            for seq in sorted(one for one in numbers - found if one <= mirrored.get(chain_of_number(one), 0)):
                 yield Finding(what="mirror_missing", seq=seq, detail=f"its line is not in {name}")
 
     def scrub(self, run_id: str, gone: Mapping[int, str], *, dry: bool = False) -> list[int]:
@@ -452,6 +496,15 @@ def _unfounded(transaction: Transaction, located: set[tuple[str, str]]) -> Itera
         located.add((lane_of(memory_id), "memory"))
         detail = f"{memory_id} does not say what was recorded of it"
         yield Finding(what="edited", seq=None, detail=detail)
+
+
+def _mirrored_name(chain: int) -> str:
+    return f"mirrored_seq:{chain}" if chain else "mirrored_seq"
+
+
+def _mirrored(transaction: Transaction, chain: int) -> int:
+    """Up to which record of a chain every line is known to be in its file."""
+    return Properties(transaction).number(_mirrored_name(chain))
 
 
 def _file(run_id: str) -> str:

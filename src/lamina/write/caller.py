@@ -9,7 +9,7 @@ from typing import Unpack
 
 from lamina.errors import Denied, InvalidInput
 from lamina.language.secrets.privacy import check_name
-from lamina.model import Role, Scope, Space, State, quoted, unquoted
+from lamina.model import Layer, Role, Scope, Space, State, quoted, unquoted
 from lamina.storage.shelf_contents import people
 from lamina.write.details import chosen
 from lamina.write.homes import DEFAULT_SESSION
@@ -28,7 +28,10 @@ class Caller:
         for name in (scope.user, scope.agent, scope.session, scope.run, scope.project):
             check_name(name or "")
         lists = store.ruleset.categories
-        seen = replace(scope, reach=lists.reach(scope), project_reach=lists.project_reach(scope))
+        reach = lists.reach(scope)
+        if reach and plans_or_acts(store, scope):  # whoever has a list and acts needs to know how (IS-12)
+            reach = tuple(dict.fromkeys((*reach, Layer.PROCEDURAL)))
+        seen = replace(scope, reach=reach, project_reach=lists.project_reach(scope))
         object.__setattr__(self, "scope", seen)
         object.__setattr__(self, "store", store.seen_by(seen))
 
@@ -76,8 +79,7 @@ class Caller:
     @property
     def acts(self) -> bool:
         """Whether the caller is given procedures unasked: a person, or an agent that plans or acts."""
-        names, agent = self.store.config.procedure_agents.split(","), self.scope.agent
-        return agent is None or any(fnmatchcase(agent, name.strip()) for name in names)
+        return self.scope.agent is None or plans_or_acts(self.store, self.scope)
 
     def shelf(self, space: str) -> str:
         """The caller's shelf in a space it may write to."""
@@ -86,6 +88,12 @@ class Caller:
         if name is None or not self.store.ruleset.policy.may_write(self.scope.role, where):
             raise Denied(f"This caller does not divide the {where} space.", code="write_space_disallowed")
         return name
+
+
+def plans_or_acts(store: Store, scope: Scope) -> bool:
+    """Whether this is an agent that the setting `procedure_agents` names."""
+    names = store.config.procedure_agents.split(",")
+    return scope.agent is not None and any(fnmatchcase(scope.agent, name.strip()) for name in names)
 
 
 def callers_of(store: Store) -> list[Caller]:

@@ -32,9 +32,18 @@ def get(caller: Caller, memory_id: str) -> Memory:
 
 
 def revise(
-    caller: Caller, memory_id: str, text: str, *, expect: int | None = None, reason: str = ""
+    caller: Caller,
+    memory_id: str,
+    text: str,
+    *,
+    expect: int | None = None,
+    reason: str = "",
+    takes_back: bool = False,
 ) -> Receipt:
-    """Say a memory in new words; when it is no longer at the revision `expect`, that is a Conflict."""
+    """Say a memory in new words; when it is no longer at the revision `expect`, that is a Conflict.
+
+    `takes_back`: a person says that the old ones never were so, and does not want to hear them again.
+    """
     store = caller.store
     store.sync()
     if expect is not None:
@@ -49,6 +58,7 @@ def revise(
         key=old.key,
         category=old.category,
         reason=given(reason),
+        takes_back=takes_back,
     )
     return store.carry_out(
         Request(
@@ -59,6 +69,7 @@ def revise(
             decision=store.judge(draft),
             memory_id=old.id,
             expect=expect,
+            undo_days=store.config.undo_days,
         )
     )
 

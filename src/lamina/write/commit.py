@@ -508,6 +508,8 @@ def forbidden(unit: UnitOfWork, memory: Memory, said: str | None = None) -> Deny
     said_anew = replace(again(unit, memory), key=None, text=said or "", layer=Layer.SEMANTIC)
     if (objection := border(said_anew, law)) or (objection := privacy(said_anew, law)):
         return objection
+    if said and (objection := kept_out(unit, said_anew)):
+        return objection
     if scope.trust is Trust.UNTRUSTED and memory.provenance.trust is Trust.TRUSTED:
         return Deny(
             "trust_deny_change",

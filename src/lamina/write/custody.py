@@ -74,8 +74,7 @@ def _sealing(transaction: Transaction, sealer: Sealer) -> str | None:
     """The fingerprint of the key that seals this store; of an older store, that of its newest record."""
     if known := Properties(transaction).get(_PROPERTY):
         return known
-    audit = AuditLog(transaction)
-    newest = next(audit.after(audit.head()[0] - 1, page=1), None)
+    newest = AuditLog(transaction).newest_record()
     if newest is None or sealer.intact(newest):
         return None if newest is None else sealer.key_id
     return newest.key_id

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from lamina.audit import events
 from lamina.errors import NotFound
 from lamina.language.acknowledge import acknowledgement
-from lamina.model import Authority, HistoryOp, Layer, Memory, Receipt, Space, State
+from lamina.model import Authority, Draft, HistoryOp, Layer, Memory, Outcome, Receipt, Space, State
 from lamina.policy.consent import same_value
 from lamina.policy.gates import out_of_reach, reserved
 from lamina.similarity.repeats import sentences, statements, telling_of
@@ -22,6 +22,7 @@ from lamina.text.normalise import folded
 from lamina.write.commit import (
     again,
     check_home,
+    commit_revise,
     done,
     forbidden,
     put_aside,
@@ -37,6 +38,9 @@ from lamina.write.unit_of_work import UnitOfWork, is_learning
 
 _MORE = 2  #: terms beside those of a statement, such as a name, with which it is the same still
 _TELLING = 8  #: characters; what is shorter stands in too many turns to be looked for
+#: Why something is forgotten that its person does not merely want out of the answers.
+TAKEN_BACK = "said:misspoke"
+_CAUSES = {"purge": "purged", TAKEN_BACK: "taken_back"}
 _WITH, _AS = "forgotten_with", "forgotten_as"
 
 
@@ -52,19 +56,45 @@ def commit_forget(unit: UnitOfWork, memory_id: str, undo_days: int, reason: str 
     came, left = _came_of(unit, old) if own else ([], [])
     gone = put_aside(unit, replace(old, purge_at=purge_at), State.SOFT_DELETED)
     if own:
-        refuse(unit, again(unit, old), old.id, "purged" if reason == "purge" else "forgotten")
+        refuse(unit, again(unit, old), old.id, _CAUSES.get(reason or "", "forgotten"))
     unit.record(HistoryOp.DELETE, gone, old.text, {"code": "forgotten", "reason": reason})
     unit.trace(gone.shelf, events.deleted(unit.scope, gone, "forgotten", unit.snapshot))
-    for one in came:
-        meta = {**one.meta, _WITH: old.id, _AS: one.state.value}
-        away = put_aside(unit, replace(one, purge_at=purge_at, meta=meta), State.SOFT_DELETED)
-        unit.record(HistoryOp.DELETE, away, one.text, {"code": "forgotten", "with": old.id})
-        unit.trace(away.shelf, events.deleted(unit.scope, away, "forgotten", unit.snapshot))
+    _go_with(unit, old, came, purge_at)
     if own:
         _sum_up_again(unit, [old, *came])
     receipt = done("forgotten", gone, acknowledgement("forgotten", old.text, f"{purge_at:%Y-%m-%d}"))
     warnings = (f"It is said among other things in {', '.join(left)}.",) if left else ()
     return replace(receipt, ids=(gone.id, *(one.id for one in came)), warnings=warnings)
+
+
+def _go_with(unit: UnitOfWork, old: Memory, came: list[Memory], purge_at: datetime) -> None:
+    """Put aside what came of a memory that goes; it comes back with it."""
+    for one in came:
+        meta = {**one.meta, _WITH: old.id, _AS: one.state.value}
+        away = put_aside(unit, replace(one, purge_at=purge_at, meta=meta), State.SOFT_DELETED)
+        unit.record(HistoryOp.DELETE, away, one.text, {"code": "forgotten", "with": old.id})
+        unit.trace(away.shelf, events.deleted(unit.scope, away, "forgotten", unit.snapshot))
+
+
+def commit_taking_back(
+    unit: UnitOfWork,
+    memory_id: str,
+    draft: Draft,
+    passed: tuple[str, ...],
+    expect: int | None,
+    undo_days: int,
+) -> Receipt:
+    """Other words for a memory whose person takes the old ones back: those stay gone, in the turn they were
+    said in, too."""
+    old = readable(unit, memory_id, State.ACTIVE)
+    receipt = commit_revise(unit, memory_id, draft, passed, expect)
+    if receipt.decision is not Outcome.ADMITTED or not is_person(unit.scope):
+        return receipt
+    refuse(unit, again(unit, old), old.id, _CAUSES[TAKEN_BACK])
+    came = [one for one in _came_of(unit, old)[0] if one.id != old.id]
+    _go_with(unit, old, came, unit.clock + timedelta(days=undo_days))
+    _sum_up_again(unit, came)
+    return receipt
 
 
 def _gone_with(unit: UnitOfWork, memory_id: str) -> Memory | None:

@@ -71,7 +71,15 @@ def stage(unit: UnitOfWork, guess: Guess) -> Receipt:
 
     What its person said no to before is denied: nobody is asked again, and it counts for nothing.
     """
-    draft = Draft(scope=unit.scope, text=guess.value, layer=guess.layer, kind=guess.kind, key=guess.key)
+    draft = Draft(
+        scope=unit.scope,
+        text=guess.value,
+        layer=guess.layer,
+        kind=guess.kind,
+        key=guess.key,
+        reason=guess.reason,
+        tags=tuple(guess.meta.get("asked", {}).get("tags", ())),
+    )
     if not guess.origins and (found := traced(unit, draft)).tainted:
         guess = replace(guess, origins=found.origins)
     if (objection := refused_before(unit, draft)) is not None:

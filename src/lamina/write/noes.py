@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lamina.language.signal import low_signal
-from lamina.model import Deny, Draft, Layer, Role, Scope, Space
+from lamina.model import Deny, Draft, Layer, Role, Scope, Space, unquoted
 from lamina.policy.consent import same_value
 from lamina.similarity.repeats import Telling, sentences, statements, telling_of
+from lamina.similarity.spellings import letters, told
 from lamina.storage.refusals import Refusal, Refusals
 from lamina.write.unit_of_work import UnitOfWork
 
@@ -26,6 +27,8 @@ _SAYS_NOTHING = ("user", "profile", "preference", "preferences", "memory", "lear
 ASKED_AGAIN = "again."
 _SHORTEST = 3  #: letters of all terms; `yes` closes nothing
 _ENOUGH = 2  #: terms; what has fewer is in too many statements to be known by them
+_NUL = b"\0"
+_TOGETHER = 600  #: characters of a text that are read together with what is beside it
 _ASKING = ("?", "？")
 
 
@@ -46,7 +49,7 @@ def is_person(scope: Scope) -> bool:
 
 def repeated(unit: UnitOfWork, draft: Draft) -> Repeat | None:
     """The no that a draft repeats, the closest first; None where none stands against it."""
-    about = ("no", draft.scope.user, draft.layer, draft.key or "", draft.text)
+    about = ("no", draft.scope.user, draft.layer, draft.key or "", draft.text, *_beside(draft))
     if about not in unit.looked_up:
         unit.looked_up[about] = _repeated(unit, draft)
     found: Repeat | None = unit.looked_up[about]
@@ -58,9 +61,9 @@ def _repeated(unit: UnitOfWork, draft: Draft) -> Repeat | None:
     if not refusals.any():
         return None
     key, marks = unit.ruleset.no_key, [_field_mark(unit, draft)]
-    parts = [*sentences(draft.text), *_keyed_words(draft)]
+    parts = _parts(draft)
     if draft.key is None or len(telling_of(draft.text).terms) >= _ENOUGH:
-        marks += [_words_mark(key, part) for part in (draft.text, *parts)]
+        marks += [mark for part in (draft.text, *parts) for mark in _words_marks(key, part)]
     tellings = [telling_of(part).marked(lambda term: term_mark(key, term)) for part in parts]
     said = frozenset[str]().union(*(one.terms for one in tellings))
     marks += sorted(f"t{term}" for term in said)
@@ -73,6 +76,33 @@ def _repeated(unit: UnitOfWork, draft: Draft) -> Repeat | None:
         if same or (known is not None and any(map(known.near, tellings))):
             found.append(Repeat(number, known is None, same, asked is not None))
     return min(found, key=lambda one: (not one.exact, not one.same, not one.asked, one.number), default=None)
+
+
+def _parts(draft: Draft) -> list[str]:
+    """Everything in which a draft may say something: its text as it is read, its key, and what is beside."""
+    said = [part for form in told(draft.text) for part in sentences(form)]
+    beside = [part for one in _beside(draft) for part in sentences(one)]
+    if beside:
+        whole = " ".join(_beside(draft))
+        said += [*beside, whole, f"{draft.text} {whole}"[:_TOGETHER]]
+    return list(dict.fromkeys((*said, *_keyed_words(draft))))
+
+
+def _beside(draft: Draft) -> tuple[str, ...]:
+    """What a caller says beside the text: where and why it is kept, its tags, the names it goes by."""
+    group = draft.meta.get("group")
+    names = map(
+        unquoted, draft.place[5:].replace("/", ":").split(":") if draft.place.startswith("item:") else ()
+    )
+    slugs = (one.replace("_", " ").replace("-", " ") for one in (draft.category, _note_of(draft)) if one)
+    said = (draft.reason, draft.reference, group, *slugs, *draft.tags, *names)
+    return tuple(one for one in said if one)
+
+
+def _note_of(draft: Draft) -> str:
+    """The words of a note's key, which are no part of its value."""
+    first, _, rest = (draft.key or "").partition(".")
+    return rest.replace(".", " ") if first == "note" else ""
 
 
 def refused_before(unit: UnitOfWork, draft: Draft) -> Deny | None:
@@ -187,13 +217,13 @@ def _refusals(unit: UnitOfWork, draft: Draft) -> Refusals:
 def _marks(unit: UnitOfWork, draft: Draft) -> Iterator[tuple[str, str]]:
     """Everything by which a no is known again: a mark, and of a statement's terms what it is known by."""
     key = unit.ruleset.no_key
-    letters = "".join(telling_of(draft.text).terms).encode()  # a Thai or Chinese one counts for three
-    says = not low_signal(draft.text) and len(letters) > _SHORTEST
+    spelt = "".join(telling_of(draft.text).terms).encode()  # a Thai or Chinese one counts for three
+    says = not low_signal(draft.text) and len(spelt) > _SHORTEST
     if draft.key is not None or draft.layer is Layer.PROCEDURAL or says:
         yield _field_mark(unit, draft), ""
     if not says:
         return
-    yield _words_mark(key, draft.text), ""
+    yield from ((mark, "") for mark in _words_marks(key, draft.text))
     plain = statements(draft.text) if draft.key is None or not _own_words(draft.key) else []
     long = [draft.text] if draft.key is not None and len(telling_of(draft.text).terms) > _ENOUGH else []
     for part in dict.fromkeys((*plain, *long, *_keyed_words(draft))):
@@ -230,9 +260,11 @@ def _own_words(key: str) -> str:
     return " ".join(word for word in said.replace("_", " ").replace("-", " ").split(".") if word)
 
 
-def _words_mark(key: bytes, text: str) -> str:
-    digest = hmac.digest(key, b"words\0" + same_value(text).encode(), "sha256")
-    return f"w{digest.hex()[:32]}"
+def _words_marks(key: bytes, text: str) -> Iterator[str]:
+    """The marks of a text's words in any spelling, and of its letters whatever stands between them."""
+    yield f"w{hmac.digest(key, b'words' + _NUL + same_value(text).encode(), 'sha256').hex()[:32]}"
+    if bare := letters(text):
+        yield f"l{hmac.digest(key, b'letters' + _NUL + bare.encode(), 'sha256').hex()[:32]}"
 
 
 @lru_cache(maxsize=16_384)

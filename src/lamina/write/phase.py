@@ -5,11 +5,12 @@ from __future__ import annotations
 from lamina.audit import events
 from lamina.errors import Denied, NotFound
 from lamina.language.secrets.privacy import find_secrets
-from lamina.model import Phase, Space
+from lamina.model import Draft, Phase, Space
 from lamina.policy.phases import PhaseDiff, compared
 from lamina.storage.database import Transaction
 from lamina.storage.phases import Phases
 from lamina.storage.text_index import TextIndex
+from lamina.write.noes import kept_out
 from lamina.write.unit_of_work import UnitOfWork
 
 _BEYOND = 2**62
@@ -23,6 +24,8 @@ def begin(unit: UnitOfWork, shelf: str, name: str | None, reason: str) -> Phase 
         refused = Denied("The policy in force has no phases.", code="phase_disabled", hint=hint)
     elif find_secrets(f"{name}\n{reason}", unit.ruleset.law(unit.scope).allowed):
         refused = Denied("This looks like a secret.", code="privacy_deny_sensitive", hint="Leave it out.")
+    elif (objection := kept_out(unit, Draft(scope=unit.scope, text=f"{name or ''}\n{reason}"))) is not None:
+        refused = Denied(objection.why, code=objection.code, hint=objection.hint)
     if refused is not None:
         spaces = (Space(shelf.partition(":")[0]), None)
         unit.trace(shelf, events.border_check(unit.scope, "phase_start", spaces, refused.code, unit.snapshot))

@@ -44,7 +44,7 @@ def commit_promote(unit: UnitOfWork, memory_id: str, target: Space, reason: str)
     if name is None:
         raise InvalidInput(f"There is no {target} here to promote this to.", code="space_unknown")
     secret = find_secrets(reason, unit.ruleset.law(unit.scope).allowed)
-    answer = "privacy_deny_sensitive" if secret else _answer(unit, old, target)
+    answer = "privacy_deny_sensitive" if secret else _answer(unit, old, target, reason)
     told = events.border_check(unit.scope, "promote", (old.space, target), answer, unit.snapshot)
     unit.trace(old.shelf, told)
     if answer != ALLOWED:
@@ -100,7 +100,7 @@ def is_refused_move(receipt: Receipt) -> bool:
     return receipt.decision is Outcome.DENIED and receipt.code in _WHY and receipt.code not in _OF_A_TURN
 
 
-def _answer(unit: UnitOfWork, memory: Memory, target: Space) -> str:
+def _answer(unit: UnitOfWork, memory: Memory, target: Space, reason: str) -> str:
     scope, policy = unit.scope, unit.ruleset.policy
     answer = may_promote(memory, target, policy).code
     if answer != ALLOWED:
@@ -111,7 +111,8 @@ def _answer(unit: UnitOfWork, memory: Memory, target: Space) -> str:
     outranked = policy.outranks(memory.authority, scope.authority)
     if outranked or not policy.may_write(scope.role, target):
         return "promotion_authority"
-    return "refused_stays" if kept_out(unit, again(unit, memory)) else ALLOWED
+    said = replace(again(unit, memory), reason=reason)
+    return "refused_stays" if kept_out(unit, said) else ALLOWED
 
 
 def _moved(unit: UnitOfWork, old: Memory, target: Space, reason: str) -> Memory:

@@ -18,6 +18,11 @@ from lamina.write.unit_of_work import indexed_terms, said_in
 _PAGE = 500
 
 
+def is_current(transaction: Transaction) -> bool:
+    """Whether this version of the analyser made the index."""
+    return Properties(transaction).get("analyser") == str(ANALYSER_VERSION)
+
+
 def keep_current(transaction: Transaction, encoder: Embedder | None) -> None:
     """Make the index anew if another version of the analyser made it."""
     properties = Properties(transaction)

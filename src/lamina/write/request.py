@@ -26,13 +26,14 @@ from lamina.model import (
     plain,
     quoted,
 )
+from lamina.storage.ledger import lanes_of
 from lamina.storage.small_tables import Responses
 from lamina.write.commit import (
     commit_denial,
     commit_expire,
     commit_revise,
 )
-from lamina.write.forgetting import commit_forget, commit_restore
+from lamina.write.forgetting import commit_forget, commit_restore, commit_taking_back
 from lamina.write.guesses import held, waiting_for
 from lamina.write.merge import remember_merging
 from lamina.write.origins import traced
@@ -72,6 +73,16 @@ class Request:
         """What the caller asked for, without the time at which it was asked."""
         asked = {**plain(self), "at": None, "decision": None}
         return hashlib.sha256(canonical(asked).encode()).hexdigest()
+
+    @property
+    def lanes(self) -> list[str]:
+        """Whose lanes this changes: the caller's own, and those of what it is about."""
+        about = [self.scope.shelf(Space.USER), self.memory_id]
+        if self.draft is not None:
+            about += [self.draft.scope.shelf(Space.USER), self.draft.scope.shelf(self.draft.space)]
+        if self.target is not None:
+            about.append(self.scope.shelf(self.target))
+        return lanes_of(*about)
 
     def to_plain(self) -> dict[str, Any]:
         value: dict[str, Any] = plain(self)
@@ -161,7 +172,10 @@ def _performed(unit: UnitOfWork, request: Request) -> Receipt:
             draft = traced(unit, draft)
             return waiting_for(unit, draft) or remember_merging(unit, draft, passed)
         case Request(verb=Verb.REVISE, draft=Draft() as draft, decision=Admit(passed)):
-            return commit_revise(unit, request.memory_id, draft, passed, request.expect)
+            memory_id, expect = request.memory_id, request.expect
+            if draft.takes_back:
+                return commit_taking_back(unit, memory_id, draft, passed, expect, request.undo_days)
+            return commit_revise(unit, memory_id, draft, passed, expect)
         case Request(verb=Verb.FORGET):
             return commit_forget(unit, request.memory_id, request.undo_days, request.reason)
         case Request(verb=Verb.RESTORE):

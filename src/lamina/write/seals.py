@@ -11,15 +11,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from lamina.audit.chain import Sealer
+from lamina.model import canonical
 from lamina.model.audit import AuditRecord, Finding
 from lamina.storage.database import Row, Transaction
-from lamina.storage.ledger import STORE, TABLES, Sums, lane_of, opened_sums
+from lamina.storage.ledger import STORE, TABLES, Order, Sums, is_top, lane_of, opened_sums
 from lamina.storage.logs import AuditLog
 from lamina.storage.sealed_rows import MARKED, SealedRows
+from lamina.storage.small_tables import Properties, parsed
 from lamina.write.unit_of_work import UnitOfWork
 
 #: The acts by which a store came under the seal that was there before, and by which an owner accepts it.
 BEGUN, ANEW = "story_sealed", "story_resealed"
+#: The act by which the ends of all chains are sealed in the store's own, and how much of a seal it tells.
+HEADS, SHORT = "heads", 32
+CHAINS_KNOWN = "chains"  #: the property that says how many chains there are beside the store's own
 Told = Callable[[int], None]  #: how many rows were looked at
 _OFTEN = 5000
 _CALLED = {
@@ -38,11 +43,22 @@ _CALLED = {
 
 def under_seal(transaction: Transaction, sealer: Sealer) -> bool:
     """Whether the story of this store was ever put under the seal: its row, or its newest record, says so."""
-    audit = AuditLog(transaction)
-    newest = next(audit.after(audit.head()[0] - 1, page=1), None)
+    newest = AuditLog(transaction).newest_record()
     if newest is not None and sealer.under_seal(newest):
         return True
-    return any(name == STORE for name, _ in SealedRows(transaction).lanes())
+    return any(is_top(name) for name, _ in SealedRows(transaction).lanes())
+
+
+def known_chains(transaction: Transaction) -> int:
+    """How many chains a store has beside its own."""
+    return Properties(transaction).number(CHAINS_KNOWN)
+
+
+def spread(unit: UnitOfWork, chains: int) -> None:
+    """From now on so many chains grow beside the store's own; what is there stays where it is."""
+    lanes = list(SealedRows(unit.transaction).lanes())
+    unit.transaction.ledger.spread(lanes, Order(chains))
+    Properties(unit.transaction).set(CHAINS_KNOWN, str(chains))
 
 
 def seal_store(unit: UnitOfWork, act: str, reason: str = "") -> int:
@@ -59,7 +75,27 @@ def seal_store(unit: UnitOfWork, act: str, reason: str = "") -> int:
     rows.replace(counted.sums, counted.stale)
     if counted.looked or act != BEGUN:
         unit.record_act(act, "audit", reason or f"{counted.looked} rows")
+        tie(unit)
     return counted.looked
+
+
+def tie(unit: UnitOfWork) -> None:
+    """Seal the ends of all other chains in the store's own; nothing where they were not written to since."""
+    ends = {
+        str(chain): [seq, digest[:SHORT]]
+        for chain, (seq, digest, _) in AuditLog(unit.transaction).heads().items()
+        if chain
+    }
+    told = canonical(ends)
+    if ends and Properties(unit.transaction).get(HEADS) != (mark := unit.ruleset.sealer.mark(told)):
+        unit.record_act(HEADS, "audit", told)
+        Properties(unit.transaction).set(HEADS, mark)
+
+
+def heads_told(record: AuditRecord) -> dict[int, tuple[int, str]]:
+    """By chain, number and seal of the record that was its newest, as such an act tells it."""
+    told = parsed(record.reason)
+    return {int(chain): (seq, digest) for chain, (seq, digest) in told.items()} if told else {}
 
 
 @dataclass(slots=True)
@@ -110,21 +146,23 @@ def check_seals(
         yield Finding(what="edited", seq=None, detail=f"{what} is not as it was sealed")
     for shelf in counted.unlinked:
         yield Finding(what="edited", seq=None, detail=f"the links of {shelf} were hidden")
-    rows, ledger, top = SealedRows(counted.transaction), counted.transaction.ledger, Sums()
-    kept = dict[str, bytes]()
-    for name, body in rows.lanes():
-        if name != STORE:
-            top.add("lane", ledger.element_of("lane", (name, body.hex()))[0])
-        if lane in (None, name) or name == STORE:
+    ledger, tops, kept = counted.transaction.ledger, defaultdict[str, Sums](Sums), dict[str, bytes]()
+    for name, body in SealedRows(counted.transaction).lanes():
+        if not is_top(name):
+            tops[ledger.top(name)].add("lane", ledger.element_of("lane", (name, body.hex()))[0])
+        if lane in (None, name) or is_top(name):
             kept[name] = body
-    store = opened_sums(sealer, STORE, kept.get(STORE))
-    if store is None or store.of("lane") != top.of("lane"):
+    # A chain without lanes has no row; one whose lanes and row were all taken away has records left.
+    names = {STORE, *tops, *filter(is_top, kept)}
+    known = {name: opened_sums(sealer, name, kept.get(name)) for name in names}
+    if any(sums is None or sums.of("lane") != tops[name].of("lane") for name, sums in known.items()):
         detail = "the seals of all lanes together are not those that were made last"
         yield Finding(what="edited", seq=None, detail=detail)
     # Somebody who has nothing has no seal; that one was taken away is seen in the sum of all.
-    for name in sorted({*kept, *counted.sums} if lane is None else {lane} & {*kept, *counted.sums}):
-        known = store if name == STORE else opened_sums(sealer, name, kept.get(name))
-        yield from _compared(name, known, counted.sums.get(name) or Sums(), located)
+    there = {name for name in (*kept, *counted.sums) if name == STORE or not is_top(name)}
+    for name in sorted(there if lane is None else {lane} & there):
+        sums = known[STORE] if name == STORE else opened_sums(sealer, name, kept.get(name))
+        yield from _compared(name, sums, counted.sums.get(name) or Sums(), located)
 
 
 def _compared(lane: str, known: Sums | None, found: Sums, located: set[tuple[str, str]]) -> Iterator[Finding]:

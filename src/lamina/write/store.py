@@ -18,9 +18,10 @@ from lamina.policy.gates import decide
 from lamina.ranking.rerank import Reranker
 from lamina.retrieval.hits import Means
 from lamina.retrieval.meaning import AT_ONCE, embed_some
-from lamina.storage.answers import drop_answers
+from lamina.storage.answers import any_answers, drop_answers
 from lamina.storage.database import Database, ReachedDatabase, Transaction
-from lamina.storage.small_tables import Properties
+from lamina.storage.ledger import lane_of
+from lamina.storage.small_tables import Properties, Responses
 from lamina.write.aftermath import Aftermath
 from lamina.write.allowance import load_allowed
 from lamina.write.custody import claim_key, in_custody
@@ -28,9 +29,10 @@ from lamina.write.entry_files import FileProblem
 from lamina.write.guardrails import Guardrails, accept, load_guardrails, policy_problem
 from lamina.write.homes import Homes
 from lamina.write.parts import Parts, Who, scope_from
-from lamina.write.reindex import keep_current
+from lamina.write.reindex import is_current, keep_current
 from lamina.write.request import Request, Verb, forget_old_responses, perform
 from lamina.write.retention import settle
+from lamina.write.seals import known_chains, spread, tie
 from lamina.write.tally import Answered, Reads, Tally
 from lamina.write.unit_of_work import UnitOfWork
 
@@ -84,19 +86,25 @@ class Store:
 
     def _take_custody(self, parts: Parts) -> None:
         """Before anything else is written: our key seals the store, and its story is under the seal."""
-        why, sealer = self.mirror.why_lost(), self.ruleset.sealer
+        database, sealer = self.database, self.ruleset.sealer
+        database.chains = database.read(known_chains)
+        why = self.mirror.why_lost()
 
         def work(unit: UnitOfWork) -> None:
+            if not known_chains(unit.transaction) and database.most_chains:
+                spread(unit, database.most_chains)
             claim_key(unit, adopt=parts.adopt_key, anew=parts.reseal)
             self.mirror.tell_renewal(unit, why)
 
-        if (
+        if not database.read_only and (
             why
             or parts.adopt_key
             or parts.reseal
-            or not self.database.read(lambda tx: in_custody(tx, sealer))
+            or database.chains < database.most_chains
+            or not database.read(lambda tx: in_custody(tx, sealer))
         ):
             _, unit = self.write(self._system, self.now(), work)
+            database.chains = database.read(known_chains)
             self.mirror.renew_anchor(unit)
 
     @property
@@ -109,19 +117,30 @@ class Store:
             Properties(unit.transaction).set(self.ruleset.policy_name, canonical(self.ruleset.snapshot))
             forget_old_responses(unit, self.config.idempotency_hours)
             drop_answers(unit.transaction, unit.clock - timedelta(days=self.config.answer_days))
-            load_allowed(unit.transaction, self.ruleset)
 
-        self.write(self._system, self.now(), work)
+        self.database.read(lambda tx: load_allowed(tx, self.ruleset))
+        if self.database.read_only:
+            return
+        if not self.database.read(self._is_ready):
+            self.write(self._system, self.now(), work)
         self.mirror.catch_up()
         embed_some(self.database, self.ruleset.encoder, _AT_START)
         if self.aftermath.learnings is not None:
             self.aftermath.learnings.follow()
         self.sync()
 
+    def _is_ready(self, transaction: Transaction) -> bool:
+        """Whether a start has nothing to write: the index is current, the policy known, nothing too old."""
+        known = Properties(transaction).get(self.ruleset.policy_name) == canonical(self.ruleset.snapshot)
+        now, config = self.now(), self.config
+        old = Responses(transaction).any_before(now - timedelta(hours=config.idempotency_hours))
+        shown = any_answers(transaction, now - timedelta(days=config.answer_days))
+        return known and is_current(transaction) and not old and not shown
+
     def close(self) -> None:
         """Close the store; what was found since it was opened is counted now."""
         self.aftermath.close()
-        if self.met_unread:
+        if self.met_unread and not self.database.read_only:
             self.embed_missing(AT_ONCE)
         self.database.close()
 
@@ -131,12 +150,13 @@ class Store:
 
     def flush(self) -> None:
         """Write what readings left behind: what was found, and the receipts of answers."""
-        self.reads.store(self.database)
-        self.answers.store(self.database)
+        if not self.database.read_only:
+            self.reads.store(self.database)
+            self.answers.store(self.database)
 
     def count_now(self) -> None:
         """Put what waits to be counted into the store."""
-        self.database.write(self.tally.store)
+        self.tally.store(self.database)
 
     def now(self) -> datetime:
         return self.runtime.clock.now()
@@ -177,7 +197,8 @@ class Store:
             if (home := self._homes.of(request, self.database)) is not None:
                 receipt, units = home.carry_out(request)
             else:
-                receipt, unit = self.write(request.scope, request.at, partial(perform, request=request))
+                work = partial(perform, request=request)
+                receipt, unit = self.write(request.scope, request.at, work, request.lanes)
                 units = [unit]
             taken = self.aftermath.follow(units)
             if request.verb is Verb.PROMOTE:  # a line may have to go from the file it came from
@@ -212,39 +233,56 @@ class Store:
             return done
 
         with span(_OPERATIONS[requests[0].verb], requests[0].scope, None) as note:
-            done = self.database.write(whole)
+            lanes = sorted({lane for request in requests for lane in request.lanes})
+            done = self.database.write(whole, lanes=lanes)
             note("gen_ai.memory.record.count", len(done))
         self.aftermath.follow([unit for _, unit in done])
         return [replace(receipt, events=tuple(event for _, event in unit.told)) for receipt, unit in done]
 
-    def write(self, scope: Scope, at: datetime, work: Callable[[UnitOfWork], T]) -> tuple[T, UnitOfWork]:
-        """Run `work(unit)` in one transaction; the caller sees to it that the audit's files follow."""
+    def write(
+        self,
+        scope: Scope,
+        at: datetime,
+        work: Callable[[UnitOfWork], T],
+        lanes: Sequence[str] | None = None,
+    ) -> tuple[T, UnitOfWork]:
+        """Run `work(unit)` in one transaction; the caller sees to it that the audit's files follow.
+
+        `lanes` are those that it will change, as in `Database.write`; it may be run twice then.
+        """
 
         def whole(transaction: Transaction) -> tuple[T, UnitOfWork]:
             unit = UnitOfWork(transaction, self.ruleset, scope, at)
             result = work(unit)
             settle(unit)
-            if self.tally.full:
-                self.tally.store(transaction)
-            if self.answers.full:
-                self.answers.put(transaction)
             return result, unit
 
-        done = self.database.write(whole)
+        done = self.database.write(whole, lanes=lanes)
+        if self.tally.full:
+            self.tally.store(self.database)
+        if self.answers.full:
+            self.answers.store(self.database)
         self._writes += 1
         if self._writes % _WRITES == 0 and self.config.embedder == "reading":
             self.embed_missing(AT_ONCE)
         return done
 
-    def commit(self, scope: Scope, work: Callable[[UnitOfWork], T]) -> tuple[T, UnitOfWork]:
+    def commit(
+        self, scope: Scope, work: Callable[[UnitOfWork], T], lanes: Sequence[str] | None = None
+    ) -> tuple[T, UnitOfWork]:
         """Run `work(unit)` in one transaction, audit and all; what came of it, and what it told."""
-        result, unit = self.write(scope, self.now(), work)
+        result, unit = self.write(scope, self.now(), work, lanes)
         self.aftermath.follow([unit])
         return result, unit
 
-    def act(self, scope: Scope, work: Callable[[UnitOfWork], T]) -> T:
+    def act(self, scope: Scope, work: Callable[[UnitOfWork], T], lanes: Sequence[str] | None = None) -> T:
         """The same for those who need the result alone."""
-        return self.commit(scope, work)[0]
+        return self.commit(scope, work, lanes)[0]
+
+    def seal_ends(self) -> None:
+        """Seal the ends of all chains in the store's own, where there is more than that one."""
+        if self.database.chains:
+            self.act(self._system, tie)
 
     def embed_missing(self, limit: int = 500) -> int:
         """Give so many of the texts that wait for a vector theirs; how many, 0 also while none can be had."""
@@ -314,13 +352,13 @@ class Store:
 
     def told_reading(self, scope: Scope, events: Sequence[dict[str, Any]]) -> None:
         """What a recall came to: kept where the settings ask for it, and told to whoever listens."""
-        if self.config.trace_recalls:
+        if self.config.trace_recalls and not self.database.read_only:
             shelf = scope.shelf(Space.USER) or ""
 
             def work(unit: UnitOfWork) -> None:
                 unit.traced += [(shelf, event) for event in events]
 
-            self.write(scope, self.now(), work)
+            self.write(scope, self.now(), work, [lane_of(shelf)])
         self.aftermath.publish(events)
 
     # Files.

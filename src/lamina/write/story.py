@@ -12,7 +12,7 @@ from lamina.errors import InvalidInput, NotFound
 from lamina.model import canonical, from_plain, iso
 from lamina.model.audit import AuditRecord
 from lamina.storage.database import Transaction, load_queries
-from lamina.storage.ledger import row_text, sealed_columns
+from lamina.storage.ledger import lane_of, row_text, sealed_columns
 from lamina.storage.logs import AuditLog
 from lamina.storage.sealed_rows import SealedRows
 from lamina.storage.small_tables import Properties
@@ -29,7 +29,7 @@ def proof_of(transaction: Transaction, sealer: Sealer, memory_id: str, now: date
     told = SealedRows(transaction).story(memory_id)
     if not told["records"]:
         raise NotFound(f"The audit knows of no memory {memory_id!r:.80}.", hint="`lamina list` shows ids.")
-    seq, newest = AuditLog(transaction).head()
+    seq, newest = AuditLog(transaction).head(lane_of(memory_id))
     proof = {
         "lamina_proof": _FORM,
         "store": Properties(transaction).get("store_id") or "",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from lamina.model import HistoryOp, Layer, Memory, Scope, quoted
@@ -13,6 +15,7 @@ from lamina.ranking.decay import EPISODE_RENEWED
 from lamina.storage.answers import keep_answers
 from lamina.storage.database import Database, Transaction
 from lamina.storage.layers import LayerRows
+from lamina.storage.ledger import Order, lane_of
 from lamina.storage.operational import Happening, Operational
 from lamina.write.unit_of_work import UnitOfWork
 
@@ -50,6 +53,7 @@ class Tally:
         one = Happening(at=at, user=quoted(scope.user), thread=scope.thread, node=node, op=op)
         with self._mutex:
             self._waiting.append(replace(one, **more))  # type: ignore[arg-type]
+            del self._waiting[:-_MOST]  # of a process that never writes
 
     def follow(self, unit: UnitOfWork) -> None:
         """After a commit: what became of each memory."""
@@ -60,11 +64,12 @@ class Tally:
             told = {"memory_id": memory.id, "category": memory.topic, "sim": sim}
             self.note(unit.scope, unit.clock, node, _OP[op], **told)
 
-    def store(self, transaction: Transaction) -> None:
-        """Put what waits into the store."""
+    def store(self, database: Database) -> None:
+        """Put what waits into the store, in the order of people, so that two who do it pass each other."""
         with self._mutex:
             waiting, self._waiting = self._waiting, []
-        Operational(transaction).add(waiting)
+        waiting.sort(key=lambda one: one.user)
+        database.write(lambda tx: Operational(tx).add(waiting), lanes=())
 
 
 def _node(memory: Memory) -> str:
@@ -92,16 +97,12 @@ class Answered:
     def full(self) -> bool:
         return len(self._waiting) >= ENOUGH
 
-    def put(self, transaction: Transaction) -> None:
+    def store(self, database: Database) -> None:
         """Put what waits into the store."""
         with self._mutex:
             waiting, self._waiting = self._waiting, []
-        keep_answers(transaction, waiting)
-
-    def store(self, database: Database) -> None:
-        """The same in a transaction of its own, if anything waits."""
-        if self._waiting:
-            database.write(self.put)
+        if waiting:
+            database.write(lambda tx: keep_answers(tx, waiting), lanes=())
 
     def unseen(self, what: tuple[str, str], now: datetime) -> bool:
         """Whether it is not known that somebody was shown this in the last hour; from now on it is."""
@@ -133,13 +134,18 @@ class Reads:
                 if one in self._seen or len(self._seen) < _MOST:
                     self._seen[one] = (self._seen.get(one, (0, at))[0] + 1, at)
 
-    def put(self, transaction: Transaction) -> int:
-        """Put what waits into the store; how many memories it was."""
+    def store(self, database: Database) -> int:
+        """Put what waits into the store, chain by chain; how many memories it was."""
         with self._mutex:
             seen, self._seen = self._seen, {}
-        LayerRows(transaction).note(seen, EPISODE_RENEWED)
+        chains: dict[int, dict[str, tuple[int, datetime]]] = defaultdict(dict)
+        for one, found in seen.items():
+            chains[Order(database.chains).chain(lane_of(one))][one] = found
+        for some in chains.values():
+            work = partial(_noted, some)
+            database.write(work, lanes=sorted(set(map(lane_of, some))))
         return len(seen)
 
-    def store(self, database: Database) -> int:
-        """The same in a transaction of its own, if anything waits."""
-        return database.write(self.put) if self._seen else 0
+
+def _noted(seen: Mapping[str, tuple[int, datetime]], transaction: Transaction) -> None:
+    LayerRows(transaction).note(seen, EPISODE_RENEWED)

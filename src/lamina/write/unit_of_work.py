@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -28,6 +28,7 @@ from lamina.storage.logs import (
     AuditLog,
     Changes,
     Events,
+    Head,
     History,
     last_number,
     next_number,
@@ -92,8 +93,7 @@ class UnitOfWork:
     done: list[tuple[HistoryOp, Memory]] = field(default_factory=list)  #: every step of every memory
     traced: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  #: shelf, event
     shelves: dict[str, Shelf] = field(default_factory=dict)  #: those whose clock this change moved
-    head: tuple[int, str] = (0, "")
-    last_event: int = 0
+    heads: dict[int, Head] = field(default_factory=dict)  #: how far the chains go that this change met
     unlearnt: dict[int, dict[int, str]] = field(default_factory=dict)  #: shelf, slot, what has no vector yet
     unlinked: dict[int, dict[int, Memory]] = field(default_factory=dict)  #: the same, what has no edges yet
     filed: bool = False  #: whether a file of something learnt has to follow
@@ -110,11 +110,16 @@ class UnitOfWork:
         Clocks differ between machines and are set back; the order of what happened does not change for that.
         """
         if self._now is None:
-            lane = lane_of(self.scope.shelf(Space.USER) or "")
-            seq, sealed, latest, self.last_event = AuditLog(self.transaction).newest(lane)
-            self.head = (seq, sealed)
+            latest = self._head(lane_of(self.scope.shelf(Space.USER) or ""))[1].at
             self._now = self.clock if latest is None else max(self.clock, latest)
         return self._now
+
+    def _head(self, lane: str) -> tuple[int, Head]:
+        """The chain that a lane is in, and how far it goes."""
+        chain = self.transaction.ledger.chain(lane)
+        if chain not in self.heads:
+            self.heads[chain] = AuditLog(self.transaction).newest(lane)
+        return chain, self.heads[chain]
 
     @property
     def said_now(self) -> datetime:
@@ -126,8 +131,7 @@ class UnitOfWork:
 
     def after(self, before: UnitOfWork) -> None:
         """Go on where another change of the same transaction ended."""
-        self.head, self._now = before.head, max(self.clock, before.now)
-        self.last_event = before.last_event
+        self.heads, self._now = dict(before.heads), max(self.clock, before.now)
         self.unlearnt, self.unlinked = before.unlearnt, before.unlinked
         self.known = before.known
 
@@ -288,12 +292,14 @@ class UnitOfWork:
         """Put the events into the store, each with the name of its policy instead of the whole of it."""
         name = self.ruleset.policy_name
         self._told = self.told
-        rows = [
-            (shelf, {k: name if k in ("policy_snapshot", "policy") else v for k, v in event.items()})
-            for shelf, event in self._told
-        ]
-        at = micros(self.now)  # which also finds out how far the events are
-        self.last_event = Events(self.transaction).add(rows, at, self.last_event)
+        rows = []
+        for shelf, event in self._told:
+            chain, head = self._head(lane_of(shelf))
+            self.heads[chain] = replace(head, event=head.event + 1)
+            kept = {k: name if k in ("policy_snapshot", "policy") else v for k, v in event.items()}
+            rows.append((head.event + 1, shelf, kept))
+        if rows:
+            Events(self.transaction).add(rows, micros(self.now))
 
     def index(self, shelf: int, memory: Memory) -> int:
         """Put a memory's words and meaning into the index; returns its slot."""
@@ -335,13 +341,13 @@ class UnitOfWork:
         subject: tuple[str | None, int | None, str | None],
         values: tuple[str | None, str | None],
     ) -> AuditRecord:
-        at, (seq, prev) = self.now, self.head
         memory_id, number, key = subject
+        chain, head = self._head(lane_of(memory_id or scope))
         sealer = self.ruleset.sealer
         record = sealer.sealed(
             AuditRecord(
-                seq=seq + 1,
-                at=at,
+                seq=head.seq + 1,
+                at=self.now if head.at is None else max(self.now, head.at),
                 op=op,
                 scope=scope,
                 key=key,
@@ -354,12 +360,12 @@ class UnitOfWork:
                 old_hash=sealer.fingerprint(values[0]),
                 new_hash=sealer.fingerprint(values[1]),
                 key_id=sealer.key_id,
-                prev=prev,
+                prev=head.hash,
                 hash="",
             )
         )
         AuditLog(self.transaction).add(record)
-        self.head = (record.seq, record.hash)
+        self.heads[chain] = replace(head, seq=record.seq, hash=record.hash, at=record.at)
         return record
 
 

@@ -1,14 +1,14 @@
-"""The commands that look after whole memories: move, back up, put back, rescue."""
+"""The commands that look after whole memories: migrate, move, back up, put back, rescue."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from lamina.doors.cli.call import Call, Command, Values
 from lamina.doors.cli.exits import Failure
@@ -129,6 +129,40 @@ def rescue(call: Call, values: Values) -> int:
     return call.answer(done, filter(None, lines))
 
 
+def migrate_status(call: Call, _: Values) -> int:
+    """Say how far the store's tables are, and what this version of Lamina would change in them."""
+    opening = call.opening()
+    return _schema(call, call.doors.custody().schema_of(opening.workspace, opening.settings))
+
+
+def migrate_plan(call: Call, _: Values) -> int:
+    """Show the statements that `lamina migrate apply` would run; nothing is changed."""
+    opening = call.opening()
+    schema = call.doors.custody().schema_of(opening.workspace, opening.settings)
+    told = zip(schema.missing, schema.statements, strict=True)
+    return _schema(call, schema, [f"-- {name}\n{statements}" for name, statements in told])
+
+
+def migrate_apply(call: Call, _: Values) -> int:
+    """Bring the store's tables up to date, step by step, while servers of this version wait or go on.
+
+    Killed half-way, it goes on where it was. Stop servers of older versions first.
+    """
+    opening = call.opening()
+    return _schema(
+        call, call.doors.custody().bring_up_to_date(opening.workspace, opening.settings, call.out.note)
+    )
+
+
+def _schema(call: Call, schema: Any, statements: Sequence[str] = ()) -> int:
+    data = {**plain(schema), "store": hide_password(schema.store)}
+    if not schema.missing:
+        return call.answer(data, [f"The schema is current ({schema.version:04})."])
+    lines = [f"The schema is at {schema.version:04}; this version wants {schema.wanted:04}. Missing:"]
+    named = statements or [f"  {one}" for one in schema.missing]
+    return call.answer(data, [*lines, *named, "Run: lamina migrate apply"])
+
+
 @contextmanager
 def _bar(call: Call, title: str) -> Iterator[Callable[[int, int], None]]:
     """A bar on a terminal; elsewhere nothing."""
@@ -141,6 +175,9 @@ def _bar(call: Call, title: str) -> Iterator[Callable[[int, int], None]]:
 
 COMMANDS: tuple[Command, ...] = (
     command("move", move, Move),
+    command("migrate status", migrate_status),
+    command("migrate plan", migrate_plan),
+    command("migrate apply", migrate_apply),
     command("backup", backup, Backup),
     command("restore-backup", put_back, PutBack),
     command("rescue", rescue, Rescue),

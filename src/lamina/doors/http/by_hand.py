@@ -127,9 +127,18 @@ def livez() -> JSONResponse:
 def readyz(request: Request) -> JSONResponse:
     """Whether the store answers and its index is current."""
     checks = _checks(engine_of(request))
-    ready = set(checks.values()) == {"ok"}
+    ready = _all_ok(checks)
     body = {"status": "ok" if ready else "unavailable", "checks": checks}
     return JSONResponse(body, 200 if ready else 503, headers={} if ready else {"Retry-After": "1"})
+
+
+def is_ready(engine: Engine) -> bool:
+    """Whether the store answers and its index is current."""
+    return _all_ok(_checks(engine))
+
+
+def _all_ok(checks: Mapping[str, str]) -> bool:
+    return set(checks.values()) == {"ok"}
 
 
 def _checks(engine: Engine) -> dict[str, str]:

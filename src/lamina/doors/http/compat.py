@@ -6,9 +6,11 @@ something together that no operation is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import StrEnum
 from inspect import Parameter as Argument
 from inspect import Signature
 from typing import Annotated, Any
@@ -32,7 +34,7 @@ from lamina.doors.http.bodies import (
     UsedProcedureBody,
     UserModelBody,
 )
-from lamina.doors.http.by_hand import VERSION, health
+from lamina.doors.http.by_hand import VERSION, health, is_ready
 from lamina.doors.http.caller import USER_FIELD, Reader, engine_of, may
 from lamina.doors.http.problems import denied, refused
 from lamina.doors.http.requests import Body as StrictBody
@@ -41,19 +43,22 @@ from lamina.doors.http.routes import Custom, add_route
 from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.layers.layers import Learned
 from lamina.lifecycle.consent import proposal_of
-from lamina.model import Hit, Layer, Memory, Outcome, Receipt, plain
+from lamina.model import Hit, Kind, Layer, Memory, Outcome, Receipt, plain
 from lamina.model.token import Right
 from lamina.operations.asking import request_of
 from lamina.operations.catalogue import OPERATIONS
 from lamina.operations.operation import routed
 from lamina.ranking.tiers import is_likely
 from lamina.read.query import Bullet, Queried
+from lamina.read.shelves import loaded
 from lamina.scoped import ScopedMemory
 
-_KINDS = {"decision": "principle", "procedure": "pattern", "episode": "retro", "insight": "pattern"}
 #: What `write_mode = "selected"` still takes: what cannot change what others rely on.
 _SELECTED = frozenset({"episodic", "usage"})
 _CONSULTED = 300
+_MOST = 1000  #: hits that a search pages through
+#: A folder of a checkout has its project's name in its path.
+_CHECKOUT = re.compile(r"(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org)/[\w.-]+/[\w.-]+")
 ALERT = 10  #: how many guesses may wait before somebody should look
 
 Asker = Annotated[ScopedMemory, Depends(may(Right.READ, by_field=True))]
@@ -380,7 +385,8 @@ def api_learn(request: Request, body: Lesson, memory: Writer) -> JSONResponse:
         raise refused(400, "pattern_missing", "Missing required field: pattern")
     concepts = body.concepts.split(",") if isinstance(body.concepts, str) else body.concepts
     named = [one.strip() for one in concepts if one.strip()]
-    lesson: Any = {**body.model_dump(exclude={"userId", "pattern", "concepts", "cwd"}), "concepts": named}
+    given = body.model_dump(exclude={"userId", "pattern", "concepts", "cwd", "project"})
+    lesson: Any = {**given, "concepts": named, "project": _project(body.project, body.cwd)}
     return JSONResponse(learned_body(memory, memory.layers.learn(body.pattern or "", **lesson)))
 
 
@@ -400,10 +406,8 @@ def learned_body(memory: ScopedMemory, learned: Learned) -> dict[str, Any]:
 
 
 def _layers(named: str | None) -> list[Layer]:
-    """No layer means what is known; `all` means all of them."""
-    if named is None or not named.strip():
-        return [Layer.SEMANTIC]
-    if named.strip() == "all":
+    """No layer, or `all`, means all of them."""
+    if named is None or named.strip() in ("", "all"):
         return []
     try:
         return [Layer(one.strip()) for one in named.split(",") if one.strip()]
@@ -412,52 +416,126 @@ def _layers(named: str | None) -> list[Layer]:
         raise InvalidInput("That is not a layer.", code="layer_invalid", hint=hint) from None
 
 
+class Mode(StrEnum):
+    """Which retrievers find and order what is found."""
+
+    HYBRID = "hybrid"
+    FTS = "fts"
+    VECTOR = "vector"
+
+
+class Type(StrEnum):
+    """What the reference calls the sorts of things that are kept."""
+
+    ALL = "all"
+    PRINCIPLE = "principle"
+    PATTERN = "pattern"
+    LEARNING = "learning"
+    RETRO = "retro"
+    PREFERENCE = "preference"
+
+
+_LEGS = {Mode.FTS: "lexical", Mode.VECTOR: "meaning"}
+_TYPES = {
+    Kind.DECISION: Type.PRINCIPLE,
+    Kind.CONSTRAINT: Type.PRINCIPLE,
+    Kind.INSTRUCTION: Type.PRINCIPLE,
+    Kind.PROCEDURE: Type.PATTERN,
+    Kind.INSIGHT: Type.PATTERN,
+    Kind.EPISODE: Type.RETRO,
+    Kind.PREFERENCE: Type.PREFERENCE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A hit, and what the reference says of it beside what a hit says."""
+
+    hit: Hit
+    type: Type
+    concepts: tuple[str, ...]
+    project: str | None
+
+    def to_plain(self) -> dict[str, Any]:
+        """As the reference's search shows it."""
+        hit = self.hit
+        source = "hybrid" if len(hit.ranks) > 1 else "vector" if "meaning" in hit.ranks else "fts"
+        return {
+            "id": hit.id,
+            "type": self.type,
+            "content": hit.text,
+            "source_file": hit.source.path,
+            "concepts": list(self.concepts),
+            "project": self.project,
+            "source": source,
+            "score": hit.score,
+            "memoryLayer": hit.layer.value,
+            "createdAt": hit.at.isoformat(),
+            "reasons": list(hit.reasons),
+            "uncertainty": hit.uncertainty,
+        }
+
+
+def _found(memory: ScopedMemory, question: str, layers: list[Layer]) -> list[Found]:
+    """Everything that a question finds, best first; a lesson with the concept `principle` is one."""
+    hits = memory.recall(question, k=_MOST, layers=layers).hits
+    known = {one.id: one for one in loaded(memory, [hit.id for hit in hits])}
+    found = []
+    for hit in hits:
+        kept = known.get(hit.id)
+        concepts = () if kept is None else kept.tags
+        type_ = Type.PRINCIPLE if Type.PRINCIPLE in concepts else _TYPES.get(hit.kind, Type.LEARNING)
+        project = None if kept is None else kept.meta.get("project")
+        found.append(Found(hit, type_, concepts, project))
+    return found
+
+
+def _project(named: str | None, cwd: str | None) -> str | None:
+    """The project that is named, or the one whose checkout the folder is in."""
+    checkout = _CHECKOUT.search(cwd or "")
+    return named or (checkout and checkout[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What a search is narrowed to; each field is a field of its query."""
+
+    q: str
+    layer: str | None = None
+    type: Type = Type.ALL
+    limit: Annotated[int, Query(ge=1, le=100)] = 10
+    offset: Annotated[int, Query(ge=0, le=900)] = 0
+    mode: Mode = Mode.HYBRID
+    project: str | None = None
+    cwd: str | None = None
+
+
 @router.get("/api/search", response_model=SearchedBody)
 def api_search(
     memory: Asker,
-    q: str,
-    layer: str | None = None,
-    type: str = "all",
-    limit: Annotated[int, Query(ge=1, le=100)] = 10,
-    offset: Annotated[int, Query(ge=0, le=900)] = 0,
-    mode: str = "hybrid",
+    asked: Annotated[Searched, Depends()],
     user: Whose = None,  # noqa: ARG001 read with the token
 ) -> JSONResponse:
-    """What is known about a question; `layer` is one, several with commas, or `all`, and else semantic."""
-    found = memory.recall(q, k=min(1000, offset + limit), layers=_layers(layer))
-    shown = [hit for hit in found.hits if type in ("all", _type(hit))]
-    results = [_result(hit) for hit in shown[offset : offset + limit]]
+    """What is known about a question: in all layers or some, of a type, by one retriever or by all.
+
+    With `project`, or a `cwd` in its checkout, what belongs to that project or to none.
+    """
+    found = _found(memory, asked.q, _layers(asked.layer))
+    if (project := _project(asked.project, asked.cwd)) is not None:
+        found = [one for one in found if one.project in (None, project)]
+    if asked.type is not Type.ALL:
+        found = [one for one in found if one.type is asked.type]
+    if (leg := _LEGS.get(asked.mode)) is not None:
+        found = sorted((one for one in found if leg in one.hit.ranks), key=lambda one: one.hit.ranks[leg])
     body = {
-        "results": results,
-        "total": len(shown),
-        "offset": offset,
-        "limit": limit,
-        "mode": mode,
-        "query": q,
+        "results": [one.to_plain() for one in found[asked.offset : asked.offset + asked.limit]],
+        "total": len(found),
+        "offset": asked.offset,
+        "limit": asked.limit,
+        "mode": asked.mode,
+        "query": asked.q,
     }
     return JSONResponse(body)
-
-
-def _type(hit: Hit) -> str:
-    return _KINDS.get(hit.kind, "learning")
-
-
-def _result(hit: Hit) -> Mapping[str, Any]:
-    source = "hybrid" if len(hit.ranks) > 1 else "vector" if "meaning" in hit.ranks else "fts"
-    return {
-        "id": hit.id,
-        "type": _type(hit),
-        "content": hit.text,
-        "source_file": hit.source.path,
-        "concepts": [],
-        "project": None,
-        "source": source,
-        "score": hit.score,
-        "memoryLayer": hit.layer.value,
-        "createdAt": hit.at.isoformat(),
-        "reasons": list(hit.reasons),
-        "uncertainty": hit.uncertainty,
-    }
 
 
 @router.get("/api/consult", response_model=ConsultedBody)
@@ -469,36 +547,35 @@ def api_consult(
     user: Whose = None,  # noqa: ARG001 read with the token
 ) -> JSONResponse:
     """Principles and patterns for a decision, and what they come to in a sentence."""
-    asked = f"{q} {context}".strip()
-    principles = memory.recall(
-        asked, k=limit, layers=[Layer.SEMANTIC], kinds=["decision", "constraint", "instruction"]
-    )
-    patterns = memory.recall(
-        asked,
-        k=limit,
-        layers=[Layer.SEMANTIC, Layer.PROCEDURAL],
-        kinds=["fact", "correction", "procedure", "insight"],
-    )
-    both = {"principles": principles, "patterns": patterns}
-    found = {name: [hit for hit in one if is_likely(hit.scores)] for name, one in both.items()}
-    short = {name: [_consulted(hit) for hit in hits] for name, hits in found.items()}
-    first = next((hit for hits in found.values() for hit in hits), None)
+    found = [one for one in _found(memory, f"{q} {context}".strip(), []) if is_likely(one.hit.scores)]
+    principles = [one for one in found if one.type is Type.PRINCIPLE][:limit]
+    patterns = [one for one in found if one.type in (Type.PATTERN, Type.LEARNING)][:limit]
+    first = next(iter([*principles, *patterns]), None)
     guidance = (
         "Nothing was found that bears on that."
         if first is None
-        else f"Based on what is known: {first.text[:_CONSULTED]}"
+        else f"Based on what is known: {first.hit.text[:_CONSULTED]}"
     )
-    return JSONResponse({"decision": q, "context": context, **short, "guidance": guidance})
-
-
-def _consulted(hit: Hit) -> dict[str, Any]:
-    result = _result(hit)
-    kept = {name: result[name] for name in ("id", "source_file", "score", "source")}
-    return {**kept, "content": hit.text[:_CONSULTED]}
-
-
-@health.get("/api/health", response_model=ApiHealthBody)
-def api_health(request: Request) -> JSONResponse:
-    """Whether the memory answers; needs no token."""
-    body = {"status": "ok", "server": "lamina", "version": VERSION, "port": engine_of(request).config.port}
+    body = {
+        "decision": q,
+        "context": context,
+        "principles": [_consulted(one) for one in principles],
+        "patterns": [_consulted(one) for one in patterns],
+        "guidance": guidance,
+    }
     return JSONResponse(body)
+
+
+def _consulted(found: Found) -> dict[str, Any]:
+    result = found.to_plain()
+    kept = {name: result[name] for name in ("id", "source_file", "score", "source")}
+    return {**kept, "content": found.hit.text[:_CONSULTED]}
+
+
+@health.get("/api/health", response_model=ApiHealthBody, responses={503: {"model": ApiHealthBody}})
+def api_health(request: Request) -> JSONResponse:
+    """Whether the store answers and its index is current; needs no token."""
+    engine = engine_of(request)
+    ready = is_ready(engine)
+    body = {"status": "ok" if ready else "unavailable", "server": "lamina", "version": VERSION}
+    return JSONResponse({**body, "port": engine.config.port}, 200 if ready else 503)

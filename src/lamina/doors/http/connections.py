@@ -10,8 +10,8 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 AT_A_TIME = 32  #: connections that are taken in before any of them is looked at
-#: Descriptors for the store, its files and whatever else is open, and for what is taken in, what is being looked
-#: at and what is not closed yet: three turns of the loop.
+#: Descriptors for the store, its files and whatever else is open, and for what is taken in, looked at or not
+#: closed yet: three turns of the loop.
 _RESERVED = 64 + 3 * AT_A_TIME
 
 

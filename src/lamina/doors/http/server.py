@@ -33,6 +33,7 @@ _LOG = logging.getLogger("lamina.http")
 _LAST_PORT = 65_535
 _GRACE_S = 10
 _WATCH_S = 2.0
+_SEAL_S = 3600  #: how often the ends of the audit's chains are sealed together
 
 
 class _JsonLines(logging.Formatter):
@@ -66,8 +67,8 @@ def _logging(form: str) -> dict[str, Any]:
             name: {"handlers": ["stderr"], "level": level, "propagate": False}
             for name, level in (("uvicorn", "ERROR"), ("lamina", "WARNING"))
         },
-        # In place of what a library put there: a handler that imports when it must tell of too many open files
-        # ends the server (tests/e2e/test_slow_clients.py).
+        # In place of what a library put there: a handler that imports something when it tells of too many
+        # open files ends the server (tests/e2e/test_slow_clients.py).
         "root": {"handlers": ["stderr"], "level": "ERROR"},
     }
 
@@ -221,10 +222,14 @@ def _watching(engine: Engine, hints: Hints | None) -> Iterator[None]:
     pace = Pace(settings.debounce_s, settings.interval_s, monotonic())
 
     def watch() -> None:
+        sealed = monotonic()
         while not over.wait(_WATCH_S):
             with suppress(LaminaError):  # the next use meets the same trouble, and says so
                 engine.sync()
                 engine.flush()
+                if monotonic() - sealed >= _SEAL_S:
+                    sealed = monotonic()
+                    engine.seal_ends()
                 if engine.library is not None and pace.is_due(monotonic()):
                     engine.library.refresh(engine.now())
                     engine.indexed()

@@ -182,7 +182,8 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
             if head:
                 tx.run("put_checkpoint_head", **head)
 
-        self._database.write(work)
+        # What is put has a key of its own, so nobody has to wait for anybody; what deletes is alone.
+        self._database.write(work, lanes=())
 
     def put_writes(
         self,
@@ -221,7 +222,7 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
             )
         if rows:
             query = "put_checkpoint_write" if replace else "add_checkpoint_write"
-            self._database.write(lambda tx: tx.many(query, rows))
+            self._database.write(lambda tx: tx.many(query, rows), lanes=())
 
     def delete_thread(self, thread_id: str) -> None:
         thread = name(thread_id, "thread_id")

@@ -108,6 +108,8 @@ def _everywhere(text: str) -> list[Place]:
         found += _placed(tags, _scan(tags.text))
     if (bare := views.unescaped(plain)) is not None:
         found += _placed(bare, _scan(bare.text))
+    if (close := views.closed_up(plain)) is not None:
+        found += _placed(close, _scan(close.text))
     if (whole := views.joined(plain)) is not None:
         parts = (*_tokens(whole.text, _lowered(whole.text)), *find_personal(whole.text))
         found += [place for place in _placed(whole, parts) if _is_broken(text, *place)]

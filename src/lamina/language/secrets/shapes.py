@@ -174,5 +174,5 @@ _COUNTED: dict[str, Test] = {
 _SEED_LENGTHS = range(11, 26)
 _WORD = re.compile(r"[^\W_][\w'-]{1,19}")
 _ADJECTIVE = re.compile(_SOURCE["parts"]["adjective"])
-_SEED_GAP = re.compile(r"(?:[\s,、]|\d{1,2}[.)])+")
+_SEED_GAP = re.compile(r"(?:[\s,、]|\d{1,2}[.)]?)+")
 _SEED_WORD = re.compile(r"[a-z]{3,8}|[\u4e00-\u9fff]")

@@ -98,6 +98,32 @@ def decoded(text: str) -> Iterator[tuple[int, int, str]]:
             yield *run.span(), unquote(run[0])
 
 
+def closed_up(view: View) -> View | None:
+    """The view without the signs that stand between single letters, and with digits for their names.
+
+    "p a s s w o r d", "s.e.c.r.e.t.1", "seven two nine one"; None if nothing is written so.
+    """
+    text = view.text
+    runs = [(run, _SEPARATOR.sub("", run[0])) for run in _APART.finditer(text)]
+    runs += [
+        (run, "".join(_DIGIT_NAMES[one.lower()] for one in _DIGIT_NAME.findall(run[0])))
+        for run in _SPELLED.finditer(text)
+    ]
+    if not runs:
+        return None
+    pieces, origin, done = list[str](), list[int](), 0
+    for run, short in sorted(runs, key=lambda one: one[0].start()):
+        if run.start() < done:
+            continue
+        pieces += text[done : run.start()], short
+        last = len(short) - 1
+        origin += [*range(done, run.start()), *(run.start() for _ in short[:last]), run.end() - 1]
+        done = run.end()
+    pieces.append(text[done:])
+    origin += range(done, len(text))
+    return View("".join(pieces), origin if view.origin is None else [view.origin[at] for at in origin])
+
+
 def tagged(text: str) -> View | None:
     """What is written in the invisible tag characters, which mirror ASCII; None if nothing is."""
     places = [mark.start() for mark in _TAG.finditer(text)]
@@ -134,6 +160,26 @@ _UNBROKEN = re.compile(r"\S+")
 _PERCENT = re.compile(r"(?<![!-~])[!-~]*?%[0-9A-Fa-f]{2}[!-~]*", re.ASCII)
 _ESCAPED = {"n": "\n", "r": "\n", "t": " ", '"': '"', "/": "/", "\\": "\\"}
 _ESCAPE = re.compile(r'\\([nrt"/\\])')
+# Single signs with a blank, a dot or a stroke between them, six or more.
+_APART = re.compile(r"(?<![^\s:=])[^\s.-](?:([ .-])[^\s.-])(?:\1[^\s.-]){4,62}(?![^\s,;。，])")
+_SEPARATOR = re.compile("[ .-]")
+_NAMES_OF_DIGITS = (
+    "zero one two three four five six seven eight nine",
+    "ศูนย์ หนึ่ง สอง สาม สี่ ห้า หก เจ็ด แปด เก้า",
+    "零 一 二 三 四 五 六 七 八 九",
+    "cero uno dos tres cuatro cinco seis siete ocho nueve",
+    "zero un deux trois quatre cinq six sept huit neuf",
+    "null eins zwei drei vier funf sechs sieben acht neun",
+)
+_DIGIT_NAMES = {
+    name: str(digit) for row in _NAMES_OF_DIGITS for digit, name in enumerate(row.split()) if name
+} | {"oh": "0"}
+_DIGIT_NAME = re.compile("|".join(sorted(_DIGIT_NAMES, key=len, reverse=True)), re.IGNORECASE)
+_SPELLED = re.compile(
+    rf"(?<![^\W\d_])(?:(?:{_DIGIT_NAME.pattern})[ ,-]{{1,2}}){{3,15}}(?:{_DIGIT_NAME.pattern})(?![^\W\d_])"
+    r"|[零一二三四五六七八九]{4,16}",
+    re.IGNORECASE,
+)
 _WEB_SAFE = str.maketrans("-_", "+/")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff]")
 _TAG = re.compile("[\U000e0020-\U000e007e]")

@@ -11,6 +11,9 @@ SELECT id, at, data FROM answer WHERE tenant = :tenant AND id = :id AND owner = 
 SELECT id, at, data FROM answer
  WHERE tenant = :tenant AND owner = :owner AND replace(data, :named, '') <> data ORDER BY at DESC, id LIMIT :limit;
 
+-- name: any_answers
+SELECT 1 FROM answer WHERE tenant = :tenant AND at < :before LIMIT 1;
+
 -- name: drop_answers
 DELETE FROM answer WHERE tenant = :tenant AND at < :before;
 

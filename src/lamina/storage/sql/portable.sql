@@ -44,6 +44,14 @@ INSERT INTO counter (tenant, name, value) VALUES (:tenant, :one, 1), (:tenant, :
 ON CONFLICT (tenant, name) DO UPDATE SET value = counter.value + 1
 RETURNING name, value;
 
+-- name: highest_shared
+-- The highest number in use of those that nobody is told.
+SELECT max(number) FROM (
+  SELECT coalesce(max(number), 0) AS number FROM shelf WHERE tenant = :tenant
+  UNION ALL SELECT coalesce(max(version), 0) FROM vector_shelf WHERE tenant = :tenant
+  UNION ALL SELECT coalesce(max(id), 0) FROM operation WHERE tenant = :tenant
+  UNION ALL SELECT coalesce(max(number), 0) FROM operational WHERE tenant = :tenant) AS used;
+
 -- name: read_property
 SELECT value FROM property WHERE tenant = :tenant AND name = :name;
 
@@ -274,8 +282,7 @@ VALUES (
   :tenant, :thread,
   (SELECT coalesce(max(revision), 0) + 1 FROM change_log WHERE tenant = :tenant AND thread = :thread),
   :at, :event, :memory_id, :shelf,
-  (SELECT coalesce(max(number), 0) + 1 FROM change_log WHERE tenant = :tenant AND shelf = :shelf))
-RETURNING revision;
+  (SELECT coalesce(max(number), 0) + 1 FROM change_log WHERE tenant = :tenant AND shelf = :shelf));
 
 -- name: changes_since
 SELECT revision, at, event, memory_id FROM change_log
@@ -288,6 +295,11 @@ VALUES (:tenant, :seq, :at, :op, :scope, :key, :memory_id, :number, :actor, :via
 
 -- name: audit_after
 SELECT {{audit_columns}} FROM audit WHERE tenant = :tenant AND seq > :after ORDER BY seq LIMIT :limit;
+
+-- name: audit_newest
+-- A page, newest first, behind a time and number.
+SELECT {{audit_columns}} FROM audit
+ WHERE tenant = :tenant AND (at, seq) < (:at, :seq) ORDER BY at DESC, seq DESC LIMIT :limit;
 
 -- name: history_without_record
 -- A step of a memory's life that no record tells of: the end of the chain was cut off, or the step made up.
@@ -326,7 +338,16 @@ SELECT m.id FROM memory m
 INSERT INTO event (tenant, seq, at, type, shelf, data) VALUES (:tenant, :seq, :at, :type, :shelf, :data);
 
 -- name: last_event
-SELECT coalesce(max(seq), 0) FROM event WHERE tenant = :tenant;
+SELECT coalesce(max(seq), 0) FROM event WHERE tenant = :tenant AND seq > :first AND seq < :beyond;
+
+-- name: audit_heads
+-- The newest record of each chain; numbers of a chain begin behind a multiple of `:size`.
+WITH RECURSIVE chain (number) AS (
+  SELECT 0 UNION ALL SELECT number + 1 FROM chain WHERE number < :last)
+SELECT a.seq, a.hash, a.at FROM chain c JOIN audit a ON a.tenant = :tenant AND a.seq = (
+  SELECT max(b.seq) FROM audit b
+   WHERE b.tenant = :tenant AND b.seq > c.number * :size AND b.seq < (c.number + 1) * :size)
+ ORDER BY a.seq;
 
 -- name: event_by_seq
 SELECT seq, at, type, shelf, data FROM event WHERE tenant = :tenant AND seq = :seq;
@@ -349,6 +370,9 @@ SELECT fingerprint, response FROM idempotency WHERE tenant = :tenant AND caller 
 -- name: remember_response
 INSERT INTO idempotency (tenant, caller, key, fingerprint, response, at)
 VALUES (:tenant, :caller, :key, :fingerprint, :response, :at);
+
+-- name: any_responses
+SELECT 1 FROM idempotency WHERE tenant = :tenant AND at < :before LIMIT 1;
 
 -- name: forget_responses
 DELETE FROM idempotency WHERE tenant = :tenant AND at < :before;

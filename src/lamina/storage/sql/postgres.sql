@@ -28,8 +28,8 @@ SELECT term, data FROM posting
  WHERE tenant = :tenant AND shelf = :shelf AND term = ANY(:terms) AND block = :block;
 
 -- name: readable_slots
--- Which of these slots hold a memory that the question may see.
-SELECT m.slot, m.id FROM memory m
+-- What these slots hold of memories that the question may see.
+SELECT m.slot, {{memory_columns_m}} FROM memory m
  WHERE m.tenant = :tenant AND m.shelf = :shelf AND m.slot = ANY(:slots) AND {{readable}};
 
 -- name: readable_ids
@@ -49,7 +49,8 @@ SELECT seq, at, type, shelf, data FROM event
  WHERE tenant = :tenant AND shelf = ANY(:shelves) ORDER BY seq DESC LIMIT :limit;
 
 -- name: audit_head
-SELECT seq, hash, at, {{also_heads}} FROM audit WHERE tenant = :tenant ORDER BY seq DESC LIMIT 1;
+SELECT seq, hash, at, {{also_heads}} FROM audit
+ WHERE tenant = :tenant AND seq > :first AND seq < :beyond ORDER BY seq DESC LIMIT 1;
 
 -- name: sealed_episodes
 -- Episodes that end.
@@ -136,6 +137,11 @@ SELECT m.slot, m.id, m.key, m.text FROM memory m
 SELECT from_id, to_id, strength FROM relation
  WHERE tenant = :tenant AND from_id = ANY(:ids) AND to_id = ANY(:ids);
 
+-- name: relations_with
+-- How strongly some of these are linked to others of them.
+SELECT from_id, to_id, strength FROM relation
+ WHERE tenant = :tenant AND ((from_id = ANY(:some) AND to_id = ANY(:ids)) OR (to_id = ANY(:some) AND from_id = ANY(:ids)));
+
 -- name: relations_touching
 -- The strongest edges at each of these, whichever way round.
 SELECT here, from_id, to_id, type, strength, explicit, created_at FROM (
@@ -211,3 +217,17 @@ SELECT c.relname::text COLLATE "C", a.attname::text COLLATE "C",
  WHERE c.relkind IN ('r', 'p')
    AND EXISTS (SELECT 1 FROM pg_attribute t WHERE t.attrelid = c.oid AND t.attname = 'tenant')
  ORDER BY 1, 2;
+
+-- name: add_operational
+INSERT INTO operational (tenant, number, at, user_name, thread, node, op, status, memory_id, category, sim)
+VALUES (
+  :tenant, nextval('shared_number'),
+  :at, :user, :thread, :node, :op, :status, :memory_id, :category, :sim);
+
+-- name: next_shared
+-- The next of numbers that nobody is told: two who ask for one do not wait for each other.
+SELECT nextval('shared_number');
+
+-- name: raise_shared
+-- They are at least so far from now on.
+SELECT setval('shared_number', greatest(nextval('shared_number'), :value::bigint));

@@ -27,6 +27,7 @@ BEGIN
       ' WITH CHECK (tenant = (SELECT current_setting(''lamina.tenant'', true)))', target);
     EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON lamina.%I TO lamina_app', target);
   END LOOP;
+  GRANT USAGE, UPDATE ON ALL SEQUENCES IN SCHEMA lamina TO lamina_app;
   REVOKE UPDATE, DELETE ON lamina.audit FROM lamina_app;
   GRANT SELECT ON lamina.schema_migration TO lamina_app;
 END

@@ -32,10 +32,10 @@ owner, mark, number, part, telling
 id, hash, label, user_name, agent, role, scopes, created_at, expires_at, revoked_at, acts_for
 
 -- fragment: also_heads
--- The newest event, and the rows of a lane and of the store's.
-(SELECT coalesce(max(seq), 0) FROM event WHERE tenant = :tenant),
+-- The newest event of a chain, and the rows of a lane and of what sums it up.
+(SELECT coalesce(max(seq), 0) FROM event WHERE tenant = :tenant AND seq > :first AND seq < :beyond),
 (SELECT body FROM lane WHERE tenant = :tenant AND name = :lane LIMIT 1),
-(SELECT body FROM lane WHERE tenant = :tenant AND name = 'store' LIMIT 1)
+(SELECT body FROM lane WHERE tenant = :tenant AND name = :top LIMIT 1)
 
 -- name: sealed_memory
 SELECT {{sealed_memory_columns}}, seal FROM memory

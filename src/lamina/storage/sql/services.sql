@@ -36,12 +36,6 @@ SELECT {{memory_columns}} FROM memory m
 SELECT slot FROM memory
  WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND {{topic}} = :category AND {{reached}} LIMIT :limit;
 
--- name: add_operational
-INSERT INTO operational (tenant, number, at, user_name, thread, node, op, status, memory_id, category, sim)
-VALUES (
-  :tenant, (SELECT coalesce(max(number), 0) + 1 FROM operational WHERE tenant = :tenant),
-  :at, :user, :thread, :node, :op, :status, :memory_id, :category, :sim);
-
 -- name: count_operational
 -- How often each thing was done, by stretches of `:width` microseconds.
 -- From `:whole` on, an hour's beginning, as they are kept by the hour; before it row by row.

@@ -30,8 +30,8 @@ SELECT p.term, p.data FROM json_each(:terms) t
   CROSS JOIN posting p ON p.tenant = :tenant AND p.shelf = :shelf AND p.term = t.value AND p.block = :block;
 
 -- name: readable_slots
--- Which of these slots hold a memory that the question may see.
-SELECT m.slot, m.id FROM json_each(:slots) s
+-- What these slots hold of memories that the question may see.
+SELECT m.slot, {{memory_columns_m}} FROM json_each(:slots) s
   CROSS JOIN memory m ON m.tenant = :tenant AND m.shelf = :shelf AND m.slot = s.value
  WHERE {{readable}};
 
@@ -54,7 +54,8 @@ SELECT seq, at, type, shelf, data FROM event
 
 -- name: audit_head
 -- The hash as bytes: it may be damaged. With it comes what the write that asks will need.
-SELECT seq, CAST(hash AS BLOB), at, {{also_heads}} FROM audit WHERE tenant = :tenant ORDER BY seq DESC LIMIT 1;
+SELECT seq, CAST(hash AS BLOB), at, {{also_heads}} FROM audit
+ WHERE tenant = :tenant AND seq > :first AND seq < :beyond ORDER BY seq DESC LIMIT 1;
 
 -- name: sealed_episodes
 -- Episodes that end.
@@ -144,6 +145,15 @@ SELECT r.from_id, r.to_id, r.strength FROM json_each(:ids) i
   CROSS JOIN relation r ON r.tenant = :tenant AND r.from_id = i.value
  WHERE r.to_id IN (SELECT value FROM json_each(:ids));
 
+-- name: relations_with
+-- How strongly some of these are linked to others of them.
+SELECT r.from_id, r.to_id, r.strength FROM json_each(:some) i
+  CROSS JOIN relation r ON r.tenant = :tenant AND r.from_id = i.value
+ WHERE r.to_id IN (SELECT value FROM json_each(:ids)) UNION ALL
+SELECT r.from_id, r.to_id, r.strength FROM json_each(:some) i
+  CROSS JOIN relation r INDEXED BY relation_to ON r.tenant = :tenant AND r.to_id = i.value
+ WHERE r.from_id IN (SELECT value FROM json_each(:ids));
+
 -- name: relations_touching
 -- The strongest edges at each of these, whichever way round.
 SELECT here, from_id, to_id, type, strength, explicit, created_at FROM (
@@ -215,3 +225,21 @@ SELECT {{memory_columns}} FROM memory
 SELECT t.name, c.name, c.pk FROM sqlite_schema t JOIN pragma_table_info(t.name) c
  WHERE t.type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE name = 'tenant')
  ORDER BY t.name, c.name;
+
+-- name: add_operational
+INSERT INTO operational (tenant, number, at, user_name, thread, node, op, status, memory_id, category, sim)
+VALUES (
+  :tenant, (SELECT coalesce(max(number), 0) + 1 FROM operational WHERE tenant = :tenant),
+  :at, :user, :thread, :node, :op, :status, :memory_id, :category, :sim);
+
+-- name: next_shared
+-- The next of numbers that nobody is told.
+INSERT INTO counter (tenant, name, value) VALUES (:tenant, :name, 1)
+ON CONFLICT (tenant, name) DO UPDATE SET value = counter.value + 1
+RETURNING value;
+
+-- name: raise_shared
+-- They are at least so far from now on.
+INSERT INTO counter (tenant, name, value)
+VALUES (:tenant, 'shelf', :value), (:tenant, 'vectors', :value), (:tenant, 'operation', :value)
+ON CONFLICT (tenant, name) DO UPDATE SET value = max(counter.value, excluded.value) RETURNING value;

@@ -1,0 +1,79 @@
+"""One statement in the clothes it may come in: escaped, tagged, encoded, threaded with signs, in numerals."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+
+from lamina.language.secrets.views import decoded, plain
+from lamina.text.normalise import folded
+
+_LONGEST = 20_000  #: characters that are looked at
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<!--.{0,200}?-->")
+_ESCAPED = re.compile(r"\\+u([0-9A-Fa-f]{4})")
+_THREADS = 3  #: characters that may stand between every two letters
+_ENOUGH = 8  #: letters of a text that may be threaded
+#: Signs that tell values apart: `C++` and `C#`, `1.5` and `15`, `-5`, `50%`.
+_SIGNIFICANT = re.compile(r"[a-z0-9][+#%]|[$€£¥]\s?\d|-\d|\d[.,:/-]\d")
+_NUMERALS = "零〇一二两三四五六七八九十百千万亿"
+_COUNTED = re.compile(
+    rf"[{_NUMERALS}]{{2,20}}|[一二两三四五六七八九十](?=[个岁年月日号元块次人位名间口天周点毫公])"
+)
+_DIGITS = {**{one: at for at, one in enumerate("零一二三四五六七八九")}, "〇": 0, "两": 2}
+_TENS = {"十": 10, "百": 100, "千": 1_000}
+_MYRIAD, _MYRIADS = ("万", 10_000), ("亿", 100_000_000)
+
+
+def told(text: str) -> Iterator[str]:
+    """A text, and what it says where it is written otherwise: escapes, tags, codes and threads undone."""
+    yield text
+    seen = text[:_LONGEST]
+    bare = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), seen) if "\\" in seen else seen
+    bare = html.unescape(_TAG.sub("", bare)) if "<" in bare or "&" in bare else bare
+    if bare != seen:
+        yield bare
+    yield from (said for _, _, said in decoded(seen))
+    if (loose := _unthreaded(bare)) != bare:
+        yield loose
+
+
+def _unthreaded(text: str) -> str:
+    """A text without what stands between every two of its letters."""
+    for width in range(1, _THREADS + 1):
+        thread, step = text[1 : 1 + width], 1 + width
+        if len(text) < _ENOUGH * step or thread.isalnum():
+            continue
+        letters = text[::step]
+        if thread.join(letters) == text[: len(letters) * step - width]:
+            return letters
+    return text
+
+
+def letters(text: str) -> str:
+    """The letters and digits of a text and nothing between them; empty where a sign among them tells."""
+    seen = plain(folded(text)).text.casefold()
+    if _SIGNIFICANT.search(seen):
+        return ""
+    return "".join(char for char in seen if char.isalnum() or "\u0e30" <= char <= "\u0e4e")
+
+
+def in_digits(text: str) -> str:
+    """A text with the numbers that Chinese writes in words in digits: 二十三 is 23, 二〇一九 is 2019."""
+    return _COUNTED.sub(lambda found: str(_counted(found[0])), text)
+
+
+def _counted(numeral: str) -> int:
+    if set(numeral) <= _DIGITS.keys():
+        return int("".join(str(_DIGITS[one]) for one in numeral))
+    whole = part = digit = 0
+    for one in numeral:
+        if one in _DIGITS:
+            digit = _DIGITS[one]
+        elif one in _TENS:
+            part, digit = part + (digit or 1) * _TENS[one], 0
+        elif one == _MYRIAD[0]:
+            whole, part, digit = whole + (part + digit or 1) * _MYRIAD[1], 0, 0
+        else:
+            whole, part, digit = (whole + part + digit or 1) * _MYRIADS[1], 0, 0
+    return whole + part + digit
