@@ -86,6 +86,7 @@ def played(clone: Path, home: Path) -> Iterator[str]:
         "PATH": f"{clone / '.venv/bin'}:{os.environ['PATH']}",
         "LANG": "C.UTF-8",
     }
+    environment |= {"BROWSER": "true"}  # a browser that does nothing: the link works once
     environment |= {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
     started = time.monotonic()
     yield HEAD
@@ -104,7 +105,7 @@ def played(clone: Path, home: Path) -> Iterator[str]:
         )
         print(f"{time.monotonic() - begun:5.1f} s  {done.returncode}  {step.command}", flush=True)
         assert "Traceback" not in done.stdout + done.stderr, done.stderr
-        yield _shown(step.thought, step.command, done.stdout + done.stderr, time.monotonic() - begun, home)
+        yield _shown(step, done.stdout + done.stderr, time.monotonic() - begun, home, clone)
     yield f"\nAll of it took {(time.monotonic() - started) / 60:.1f} minutes of the machine's time.\n"
 
 
@@ -132,21 +133,27 @@ def _served(clone: Path, environment: dict[str, str]) -> Iterator[str]:
             assert link, "".join(lines)
             taken = time.monotonic() - begun
             print(f"{taken:5.1f} s     make run", flush=True)
-            page = urllib.request.urlopen(link, timeout=60).read().decode()
+            browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+            browser.addheaders = [("Accept", "text/html")]
+            browser.open(link, timeout=60)
+            page = browser.open(f"http://127.0.0.1:{PORT}/", timeout=60).read().decode()
             title = re.search(r"<title>(.*?)</title>", page)
             told = [one for one in lines if not one.startswith("WARNING")]
-            yield _shown("The first thing in the README.", "make run", "".join(told), taken, clone)
+            first = Step("The first thing in the README.", "make run")
+            yield _shown(first, "".join(told), taken, Path(environment["HOME"]), clone)
             yield f"\nThe page in the browser: *{title[1] if title else 'no title'}*. Ctrl+C ends it.\n"
         finally:
             os.killpg(server.pid, 15)
 
 
-def _shown(thought: str, command: str, said: str, seconds: float, home: Path) -> str:
-    lines = re.sub(r"code=\S+", "code=…", said.replace(str(home), "~")).rstrip().splitlines()
+def _shown(step: Step, said: str, seconds: float, home: Path, clone: Path) -> str:
+    for path, name in ((str(home), "~"), (str(clone), "~/lamina")):
+        said = said.replace(path, name)
+    lines = re.sub(r"code=\S+", "code=…", said).rstrip().splitlines()
     if len(lines) > LONGEST:
         lines = [*lines[: LONGEST // 2], f"… ({len(lines) - LONGEST} more lines)", *lines[-LONGEST // 2 :]]
     body = "\n".join(line.rstrip() for line in lines)
-    return f"\n{thought} ({seconds:.1f} s)\n\n```text\n$ {command}\n{body}\n```\n"
+    return f"\n{step.thought} ({seconds:.1f} s)\n\n```text\n$ {step.command}\n{body}\n```\n"
 
 
 if __name__ == "__main__":

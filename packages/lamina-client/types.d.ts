@@ -69,7 +69,7 @@ export interface AskWhatWaitsBody {
   question: string;
 }
 
-/** Some records of the chain, newest first, and how far it goes. */
+/** Some records of the audit, newest first, and how many there are. */
 export interface AuditPage {
   records: AuditRecord[];
   head: number;

@@ -38,7 +38,20 @@ def test_a_note_is_shown_in_its_words_and_not_with_a_key_that_was_made_up(lamina
 
 def test_what_became_of_a_message_is_told_in_plain_words(lamina: Says) -> None:
     told = lamina("hear", "Remember that I am allergic to peanuts.")[0]
-    assert told.splitlines() == ["Remembered.", "kept: user:ana:profile:1"]
+    assert told.splitlines() == ["Remembered.", "user:ana:profile:1"]
+    assert lamina("hear", "I live in Oslo.")[0].splitlines() == [
+        "Noted: I live in Oslo.",
+        "user:ana:semantic:1",
+    ]
+    forgotten = lamina("hear", "Forget that I am allergic to peanuts.")[0].splitlines()
+    assert forgotten[0] == "Forgotten."
+    assert forgotten[1].startswith("user:ana:profile:1")
     told = lamina("hear", "What is the weather like?")[0]
     assert told == "not kept: write_policy_context (`lamina explain write_policy_context` says why)\n"
     assert lamina("explain", "write_policy_context")[0]
+
+
+def test_a_no_is_answered_in_words(lamina: Says) -> None:
+    lamina("--agent", "planner", "remember", "long answers", "--key", "response.style")
+    told = lamina("pending", "reject", "response.style")[0]
+    assert told.startswith("Rejected. You will not be asked about this again.\n")

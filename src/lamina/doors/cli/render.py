@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from lamina.documents.settings import Citations
@@ -98,12 +99,6 @@ class TraceView:
 
 #: How sure a hit is, by its uncertainty.
 _SURE = {"low": "likely", "medium": "perhaps", "high": "unsure"}
-_BECAME = {
-    Outcome.ADMITTED: "kept",
-    Outcome.HELD: "waits for your yes",
-    Outcome.DENIED: "not kept",
-    Outcome.UNCHANGED: "known already",
-}
 #: Options of the command line that only choose a view, by operation.
 VIEWS: Mapping[str, type] = {"recall": RecallView, "context": ContextView, "trace": TraceView}
 
@@ -113,7 +108,8 @@ def receipt(_: View, answer: Receipt) -> Shown:
     if answer.decision is Outcome.DENIED:
         return Shown(data=answer, failure=refusal_of(answer))
     notes = [one for one in answer.warnings if one != answer.acknowledgement]
-    return Shown(data=answer, lines=[answer.acknowledgement, *answer.ids], notes=notes)
+    lines = [line for line in (answer.acknowledgement, *answer.ids) if line]
+    return Shown(data=answer, lines=lines, notes=notes)
 
 
 def receipts(view: View, answers: list[Receipt]) -> Shown:
@@ -124,6 +120,12 @@ def receipts(view: View, answers: list[Receipt]) -> Shown:
     failed = next((one.failure for one in shown if one.failure is not None), None)
     lines = [line for one in shown for line in one.lines]
     return Shown(data={"items": answers}, lines=lines, failure=failed)
+
+
+def rejected(view: View, answers: list[Receipt]) -> Shown:
+    """What became of a no, which has no words of its own in a receipt."""
+    shown = receipts(view, answers)
+    return replace(shown, lines=["Rejected. You will not be asked about this again.", *shown.lines])
 
 
 def learned(view: View, answer: Learned) -> Shown:
@@ -266,10 +268,13 @@ def heard(view: View, answer: Heard) -> Shown:
         lines.append(f"{part.outcome}: {view.out.text(part.would or part.text)}")
         lines.append(view.out.style(f"  {part.sort}: {view.out.text(part.why)}", "dim"))
     for one in answer.receipts:
-        denied = one.decision is Outcome.DENIED
-        why = f"{one.code} (`lamina explain {one.code}` says why)" if denied else ", ".join(one.ids)
-        if denied or not all(":short_term:" in each for each in one.ids):  # that the turn is kept goes unsaid
-            lines.append(view.out.style(f"{_BECAME[one.decision]}: {why}", "dim"))
+        # That the turn itself is kept, or is passing talk beside what was kept, goes unsaid.
+        if one.ids and not all(":short_term:" in each for each in one.ids):
+            waits = "waits for your yes: " if one.decision is Outcome.HELD else ""
+            lines.append(view.out.style(waits + ", ".join(one.ids), "dim"))
+    denied = [one.code for one in answer.receipts if one.decision is Outcome.DENIED]
+    if denied and not lines:
+        lines.append(view.out.style(f"not kept: {denied[0]} (`lamina explain {denied[0]}` says why)", "dim"))
     return Shown(data=answer, lines=lines, failure=_undone(answer))
 
 
@@ -729,7 +734,7 @@ RENDERERS: Mapping[str, Renderer] = {
     ),
     "pending": proposals,
     "confirm": receipts,
-    "reject": receipts,
+    "reject": rejected,
     "start_phase": phase,
     "phases": phases,
     "phase_diff": phase_diff,
