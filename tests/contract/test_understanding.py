@@ -6,6 +6,9 @@ import pytest
 
 from lamina import Denied, InvalidInput, Outcome
 from lamina.engine import Engine
+from lamina.language.hearing import hear
+from lamina.language.rulebook import rulebook
+from lamina.language.slots import kept_words
 from lamina.model import State
 from lamina.scoped import ScopedMemory
 from tests.contract.conftest import Place
@@ -231,16 +234,14 @@ def test_without_a_word_in_common_nothing_is_forgotten_unasked(engine: Engine) -
     assert known(engine, "ผมแพ้ยาอะไร") == []
 
 
-@pytest.mark.parametrize(
-    ("said", "kept"),
-    [
-        ("ใบเสร็จอยู่ในกล่องใต้ตู้เสื้อผ้า ช่วยจำแทนทีเถอะ ลืมกันทุกคน", "กล่องใต้ตู้เสื้อผ้า"),
-        ("จำให้ผมที เลขที่นั่งในโรงหนังคือ ข 14", "ข 14"),
-    ],
-)
-def test_what_stands_before_a_request_is_not_lost_with_it(engine: Engine, said: str, kept: str) -> None:
-    engine.scope(session="s1").hear(said)
-    assert any(kept in one for one in known(engine, said))
+def test_what_stands_before_a_request_is_not_lost_with_it() -> None:
+    hearing = hear("ใบเสร็จอยู่ในกล่องใต้ตู้เสื้อผ้า ช่วยจำแทนทีเถอะ ลืมกันทุกคน", rulebook())
+    assert "กล่องใต้ตู้เสื้อผ้า" in kept_words(hearing, (0, len(hearing.said)))
+
+
+def test_a_request_that_names_a_space_keeps_what_it_names(engine: Engine) -> None:
+    engine.scope(session="s1").hear("จำให้ผมที เลขที่นั่งในโรงหนังคือ ข 14")
+    assert any("ข 14" in one for one in known(engine, "เลขที่นั่งในโรงหนัง"))
 
 
 def test_a_wish_without_a_setting_is_said_back_in_its_own_words_and_with_its_end(engine: Engine) -> None:

@@ -1,11 +1,12 @@
 """Makes the model that tells sorts of sentences apart.
 
     python -m tools.understanding gather FOLDER… [--judges PATH…]   sentences (TSV) into the tree
-    python -m tools.understanding train [--dev FOLDER] [--curve]    the model into the package, with figures
+    python -m tools.understanding train [--dev FOLDER] [--lists LIST…] [--curve]    the model into the package
 
 `gather` leaves out near-duplicates of the texts of lists that judge; `--add` keeps what is in the tree.
 `train` sets the thresholds where what is heard outweighs what is taken for what it is not, across folds by
-writer; the lists of `--dev` (utterances.<language>.jsonl) are only looked at.
+writer; with `--lists` (JSON lines by other writers) halfway between that and what those lists would have. The
+lists of `--dev` (utterances.<language>.jsonl) are only looked at.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ PRICE = 2.4
 #: Whoever says one plain thing of themselves expects it to be known; what was kept in vain is taken back.
 PRICES = {PLAIN: 1.0}
 #: No threshold is lower than this, whatever the sentences say: a false wish changes every answer.
-FLOOR, FLOORS = 300, {Sort.SET: 900, ONCE: 1900, Sort.CORRECT: 1000, Sort.FORGET: 1000, Sort.TEMPORARY: 1500}
+FLOOR, FLOORS = 300, {Sort.SET: 900, ONCE: 1900, Sort.CORRECT: 900, Sort.FORGET: 600, Sort.TEMPORARY: 900}
+#: The threshold of what is never right.
+_NOTHING = 1 << 20
 _HEARD = {"self_fact": Sort.LASTING}
 #: Nothing comes of these by themselves: a yes answers a question, and what is not known cannot be changed.
 _WEIGHS = {Sort.CORRECT: 0.5, Sort.FORGET: 0.5}  #: only where it fits something that is known
@@ -84,6 +87,7 @@ def main() -> None:
     gather.add_argument("--judges", type=Path, nargs="*", default=[])
     train = steps.add_parser("train")
     train.add_argument("--dev", type=Path)
+    train.add_argument("--lists", type=Path, nargs="*", default=[], help="by other writers")
     train.add_argument("--curve", action="store_true")
     train.add_argument("--states", type=Path, help="where what the encoder reads is kept (.npz)")
     chosen = parser.parse_args()
@@ -96,10 +100,13 @@ def main() -> None:
         print(f"{len(kept)} sentences ({dict(sorted(count.items()))}), {gone} too like a judge's")
         return
     rows = data.read()
-    make(rows, chosen.dev, States(chosen.states), curve=chosen.curve)
+    dev = [chosen.dev / f"utterances.{language}.jsonl" for language in LANGUAGES] if chosen.dev else []
+    make(rows, (dev, chosen.lists), States(chosen.states), curve=chosen.curve)
 
 
-def make(rows: Sequence[Row], dev: Path | None, states: States, *, curve: bool) -> None:
+def make(
+    rows: Sequence[Row], lists: tuple[Sequence[Path], Sequence[Path]], states: States, *, curve: bool
+) -> None:
     """Train, judge, choose thresholds, write the model and print its figures."""
     written, rows = len(rows), [*rows, *data.with_speaker(rows)]
     hearings = [hear(row.text, rulebook()) for row in rows]
@@ -129,13 +136,16 @@ def make(rows: Sequence[Row], dev: Path | None, states: States, *, curve: bool) 
         _by_sort(folded, thresholds)
         readings.append(replace(sentences.second(range(len(rows)), reader), thresholds=thresholds))
     model = replace(sentences.first(range(len(rows))), plain=readings[0], read=readings[1])
-    _decided("dev", _dev(model, states, dev) if dev else [], dict(readings[1].thresholds))
+    dev, others = lists
+    if others:
+        model = replace(model, read=halfway(model, states, others))
+    _decided("dev", _judged(model, states, dev), dict(_read_of(model).thresholds))
     if curve:
         _curve(sentences)
     card = {"version": 3, "rows": len(rows), "data": data.digest(rows)}
     save(model, MODEL, card)
     print(f"{MODEL}: {MODEL.stat().st_size:,} bytes")
-    print(*(f"thresholds {dict(one.thresholds)}" for one in readings), sep="\n")
+    print(*(f"thresholds {dict(one.thresholds)}" for one in (readings[0], _read_of(model))), sep="\n")
 
 
 class Sentences:
@@ -174,15 +184,29 @@ def _heard(
     return Scored(language, wanted, whole, heard, hearing.view.original)
 
 
-def _dev(model: Sorter, reader: States, folder: Path) -> list[Scored]:
-    bare = replace(model, read=None if model.read is None else replace(model.read, thresholds={}))
+def _read_of(model: Sorter) -> Second:
+    if model.read is None:
+        raise ValueError("The model has no reading beside an encoder.")
+    return model.read
+
+
+def halfway(model: Sorter, reader: States, lists: Sequence[Path]) -> Second:
+    """The second reading with thresholds halfway between its own, which come from sentences of those who
+    wrote what it learnt, and those that lists by others would have."""
+    read = _read_of(model)
+    found = {name: at for name, at in _thresholds(_judged(model, reader, lists)).items() if at < _NOTHING}
+    own = {name: max(at, FLOORS.get(name, FLOOR)) for name, at in read.thresholds.items()}
+    return replace(read, thresholds={name: (at + found.get(name, at)) // 2 for name, at in own.items()})
+
+
+def _judged(model: Sorter, reader: States, lists: Sequence[Path]) -> list[Scored]:
+    """What is heard in the rows of lists that judge."""
+    bare = replace(model, read=replace(_read_of(model), thresholds={}))
     scored: list[Scored] = []
-    for language in LANGUAGES:
-        lines = (folder / f"utterances.{language}.jsonl").read_text("utf-8").splitlines()
-        for row in (json.loads(line) for line in lines if line.strip()):
-            label = row["label"]
-            wanted = None if label == "none" else _HEARD.get(label) or Sort(label)
-            scored.append(_heard(bare, reader, language, wanted, hear(row["text"], rulebook())))
+    for row in (json.loads(line) for path in lists for line in path.read_text("utf-8").splitlines() if line):
+        language, label = row.get("lang") or row["id"][:2], row["label"]
+        wanted = None if label == "none" else _HEARD.get(label) or Sort(label)
+        scored.append(_heard(bare, reader, language, wanted, hear(row["text"], rulebook())))
     return scored
 
 
@@ -200,7 +224,7 @@ def _thresholds(scored: Sequence[Scored], price: float = PRICE) -> dict[str, int
                 weighed.setdefault(taken.limit, []).append((taken.margin, gain))
     found = {}
     for name, each in sorted(weighed.items()):
-        best, total, at = 0.0, 0.0, 1 << 20
+        best, total, at = 0.0, 0.0, _NOTHING
         for margin, gain in sorted(each, key=lambda pair: (-pair[0], pair[1])):
             total += gain
             if total > best:

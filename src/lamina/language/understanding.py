@@ -255,6 +255,7 @@ class Listener:
             case Sort.LASTING:
                 quoted = UNSAID in said or _QUOTED.search(said) is not None
                 own = not (quoted or asked or self._played or self._unmeant or _never_forgets().search(said))
+                own = own and not (doubtful and self._joking)
                 return not own or not hearing.is_spoken(sentence, part.end)
             case Sort.CORRECT:
                 lead = _LEAD // 3 if _HAN.search(said) else _LEAD
@@ -386,7 +387,10 @@ def understand(
     heard = [listener.understood(one, explain=explain) for one in parts]
     if any(one.is_frame for one in every):  # "put these in a table: …" is about what stands beside it
         lines = "\n" in hearing.said.strip()
-        heard = [replace(one, act=Act.LEAVE) if _is_material(one, lines=lines) else one for one in heard]
+        heard = [
+            replace(one, act=Act.LEAVE) if _is_material(one, lines=lines) or _is_once(hearing, one) else one
+            for one in heard
+        ]
     return list(_joined(hearing, heard))
 
 
@@ -399,6 +403,12 @@ def _is_material(part: Understood, *, lines: bool) -> bool:
         return True
     told = part.sort in (Sort.LASTING, Sort.TEMPORARY)
     return not part.own and (told or (part.sort is Sort.REMEMBER and part.margin < _ASKED_TO_SET))
+
+
+def _is_once(hearing: Hearing, part: Understood) -> bool:
+    """Whether a way to answer, beside a task or a question, is meant for that: it does not say "always"."""
+    said = hearing.said[slice(*part.span)]
+    return part.sort is Sort.SET and not (hearing.cue("lasts").search(said) or has_sign("tells", said))
 
 
 def _overlaps(span: tuple[int, int], taken: Sequence[tuple[int, int]]) -> bool:
