@@ -57,7 +57,7 @@ class Config:
     extract_facts: bool = _knob(False, "Whether long messages are looked through for several lasting facts.")
     extract_from_chars: int = _knob(160, "How long such a message is; a Chinese character is three.", least=1)
     extract_daily: int = _knob(20, "How many facts are taken out of a person's messages in a day.", least=0)
-    lock_timeout_s: float = _knob(10.0, "How long a write waits for a file's lock.", least=0)
+    lock_timeout_s: float = _knob(60.0, "How long a write waits for a file's lock.", least=0)
     policy: str = _knob("normal", "The policy: a preset's name, or a TOML or YAML file.", machine=True)
     rules: str = _knob("", "A TOML file with further rules of understanding.", machine=True)
     categories: str = _knob("", "A YAML or TOML file: categories, and each agent's allowlist.", machine=True)

@@ -79,6 +79,21 @@ def test_an_entry_of_a_file_goes_with_its_earlier_values_and_all_kept_versions(w
     assert engine.verify_audit().findings == ()
 
 
+@pytest.mark.parametrize("how", ["purge", "erase"])
+def test_what_a_killed_writer_left_beside_the_file_goes_too(workspace: Place, how: str) -> None:
+    mind = workspace.open().scope()
+    known = mind.remember("under the oak drawer", key="key.place").ids[0]
+    left = workspace.profile.with_name(".lamina-4711-abcdefgh.tmp")
+    left.write_bytes(workspace.profile.read_bytes())
+
+    if how == "purge":
+        purge(mind, known, now=True)
+    else:
+        mind.erase("ana")
+
+    assert holding(workspace, "under the oak drawer") == []
+
+
 def test_what_repeats_an_earlier_value_loses_that_and_keeps_its_own(ana: ScopedMemory, place: Place) -> None:
     old = ana.remember(WORDS["en"], key="safe.place", space="project").ids[0]
     new = ana.remember("It is in the bank now", key="safe.place", space="project").ids[0]

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lamina.language import amend
 from lamina.language.clauses import listen
 from lamina.language.events import event_type, importance
 from lamina.language.facts import ALLOWED_KEYS, VALUE_LIMIT, profile_fact
+from lamina.language.hearing import hear
 from lamina.language.hints import promotion_hint
 from lamina.language.rulebook import rulebook
 from lamina.language.signal import low_signal
@@ -265,3 +267,11 @@ def test_hostile_text_takes_linear_time(unit: str) -> None:
     start = time.process_time()
     _all_five(text)
     assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize("said", ["my name is Bob and ", "a, ", "(", "จำไว้ว่าฉันชอบชา", "请记住我喜欢茶"])
+def test_a_message_of_64_kilobytes_is_listened_to_once_by_whoever_asks(said: str) -> None:
+    text, book = said * (65_536 // len(said.encode())), rulebook()
+    assert hear(text, book) is hear(text, book)
+    assert view_of(text) is view_of(text)
+    assert amend._words_of(text, book) is amend._words_of(text, book)

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from lamina.clock import monotonic
+from lamina.config import Config
 from lamina.errors import Damaged, Unavailable
+from lamina.storage.sqlite import BUSY_TIMEOUT_MS
 from lamina.text.entries import EntryFile
 from lamina.workspace.files import read_file, replace_file
 from lamina.workspace.locks import LOCK_DIR, locked
@@ -96,6 +98,11 @@ def test_a_lock_held_elsewhere_is_told_in_time_and_may_be_retried(tmp_path: Path
 def test_asking_twice_in_one_thread_times_out_instead_of_hanging(tmp_path: Path) -> None:
     with locked(tmp_path, "a.md"), pytest.raises(Unavailable), locked(tmp_path, "a.md", timeout_s=0):
         pass
+
+
+def test_who_waits_for_a_file_waits_as_long_as_who_waits_for_the_store() -> None:
+    """Eight processes on a busy machine must not see `file_locked` where the store would have waited."""
+    assert Config().lock_timeout_s * 1000 >= BUSY_TIMEOUT_MS
 
 
 def test_a_lock_is_free_again_after_an_error(tmp_path: Path) -> None:

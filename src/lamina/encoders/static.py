@@ -97,8 +97,8 @@ class StaticEncoder:
     def _sum(self, rows: Sequence[int]) -> NDArray[np.float64]:
         """Whole numbers below 2**53, so that the order in which they are added cannot show."""
         table, scales = self._table
-        chosen = np.asarray(rows)
-        return np.asarray(scales[chosen] @ table[chosen].astype(np.float64))
+        chosen, often = np.unique(rows, return_counts=True)  # a long text says most of its pieces many times
+        return np.asarray((scales[chosen] * often) @ table[chosen].astype(np.float64))
 
     @cached_property
     def _pieces(self) -> Pieces:

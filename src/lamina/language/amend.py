@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from lamina.language.clauses import UNSAID
 from lamina.language.hearing import Hearing, Sentence, hear
@@ -406,6 +407,11 @@ def _tokens(text: str, book: Rulebook) -> list[str]:
 
 def words_of(text: str, book: Rulebook) -> set[str]:
     """What a text is about: words, pairs of Chinese and threes of Thai characters."""
+    return set(_words_of(text, book))
+
+
+@lru_cache(maxsize=64)
+def _words_of(text: str, book: Rulebook) -> frozenset[str]:
     out: set[str] = set()
     plain = view_of(text).text
     for does in ("amends", "small"):
@@ -413,7 +419,7 @@ def words_of(text: str, book: Rulebook) -> set[str]:
     for run in (found.removesuffix("'s") for found in _RUN.findall(plain)):
         size = 3 if "\u0e01" <= run[0] <= "\u0e4e" else 2 if run[0] >= "\u3400" else len(run)
         out |= {run[at : at + size] for at in range(max(1, len(run) - size + 1))}
-    return out - _LINKS
+    return frozenset(out - _LINKS)
 
 
 def weight(words: set[str]) -> float:

@@ -212,7 +212,7 @@ _HEARD = 64
 
 def hear(text: str, book: Rulebook) -> Hearing:
     """A message as commands are looked for in it; never raises, in time linear in the text."""
-    return _heard(text, book) if len(text) <= _SHORT else _heard.__wrapped__(text, book)
+    return _heard(text, book) if len(text) <= _SHORT else _heard_at_length(text, book)
 
 
 @lru_cache(maxsize=_HEARD)
@@ -223,6 +223,10 @@ def _heard(text: str, book: Rulebook) -> Hearing:
     said = _material().sub(_without_material, said)
     said = without_pasted(_without_what_is_handed_over(said, view, book))
     return Hearing(view, said, book, tuple(sentences_of(said)))
+
+
+#: The one that is being talked about is asked for by every part of a turn.
+_heard_at_length = lru_cache(maxsize=2)(_heard.__wrapped__)
 
 
 @cache

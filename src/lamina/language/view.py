@@ -49,7 +49,7 @@ class View:
 
 def view_of(text: str) -> View:
     """The view of any text, in time linear in it."""
-    return _viewed(text) if len(text) <= _SHORT else _viewed.__wrapped__(text)
+    return _viewed(text) if len(text) <= _SHORT else _viewed_at_length(text)
 
 
 @lru_cache(maxsize=1024)
@@ -65,6 +65,9 @@ def _viewed(text: str) -> View:
         starts += [piece.start()] * len(plain)
         ends += [piece.end()] * len(plain)
     return View(text, _PAUSED.sub(PAUSE, "".join(parts)), starts, ends)
+
+
+_viewed_at_length = lru_cache(maxsize=4)(_viewed.__wrapped__)
 
 
 def _long_piece(piece: str) -> str:

@@ -18,7 +18,7 @@ from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.ends import Erasure, person_names
 from lamina.storage.logs import AuditLog
-from lamina.workspace.files import HISTORY_DIR, explained, read_file, replace_file
+from lamina.workspace.files import HISTORY_DIR, drop_versions, explained, read_file, replace_file
 from lamina.workspace.locks import locked
 from lamina.write.allowance import load_allowed
 from lamina.write.caller import Caller
@@ -116,6 +116,7 @@ def _emptied(store: Store) -> int:
             if (before := read_file(root, name)) not in (None, blank):
                 replace_file(root, name, blank, before)
                 count += 1
+            drop_versions(root, name, lambda _: True)
     try:
         for path in list(_their_files(root)):
             path.unlink()

@@ -234,20 +234,34 @@ def overwrite_lines(root: Path, name: str, change: Callable[[bytes], bytes], *, 
 
 
 def drop_versions(root: Path, name: str, gone: Callable[[bytes], bool], *, dry: bool = False) -> int:
-    """Removes those kept versions of a file that `gone` names by what they say; how many there were."""
+    """Removes those kept versions of a file that `gone` names by what they say; how many there were.
+
+    So it does with what a writer that was killed left beside the file: that, too, is an earlier version.
+    """
+    *folders, _ = _steps(name)
+    kept = _steps(f"{HISTORY_DIR}/{flat_name(name)}")
+    return _dropped(root, kept, _VERSION, gone, dry) + _dropped(root, folders, _OWN_TEMP, gone, dry)
+
+
+def _dropped(
+    root: Path, folders: list[str], names: re.Pattern[str], gone: Callable[[bytes], bool], dry: bool
+) -> int:
     count = 0
-    with _explained(name), _folder(root, _steps(f"{HISTORY_DIR}/{flat_name(name)}")) as folder:
-        for number in [] if folder is None else _versions(folder):
-            fd = _opened(folder or 0, f"{number:06}", name, os.O_RDONLY)
-            if fd is None:
+    with _explained("a version"), _folder(root, folders) as folder:
+        if folder is None:
+            return 0
+        with os.scandir(folder) as entries:
+            listed = sorted(one.name for one in entries if names.fullmatch(one.name))
+        for leaf in listed:
+            if (fd := _opened(folder, leaf, leaf, os.O_RDONLY)) is None:
                 continue
             with _closing(fd):
-                found = gone(_content(fd, name))
+                found = gone(_content(fd, leaf))
             count += found
             if found and not dry:
-                os.unlink(f"{number:06}", dir_fd=folder)
-        if folder is not None:
-            settle(folder)
+                with suppress(FileNotFoundError):  # its writer was alive, and has taken it away
+                    os.unlink(leaf, dir_fd=folder)
+        settle(folder)
     return count
 
 

@@ -24,7 +24,7 @@ _MEANING = {
     400: "The body is not JSON",
     401: "No valid token",
     403: "Not allowed",
-    404: "No such memory here",
+    404: "No such memory or person here",
     409: "Somebody else was first",
     412: "If-Match does not hold",
     413: "The body is too large",
@@ -32,7 +32,7 @@ _MEANING = {
     422: "The input cannot be used",
     429: "Too many requests without a valid token",
 }
-_EVERYWHERE = (401, 403, 422, 429)
+_EVERYWHERE = (401, 403, 404, 422, 429)
 _WITH_BODY = (400, 413, 415)
 _UNION = type(int | None)
 Responses = dict[int | str, dict[str, Any]]

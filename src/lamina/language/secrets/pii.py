@@ -40,16 +40,13 @@ def find_personal(view: str) -> Iterator[Place]:
 
 def _end_of(number: _Number, view: str, start: int) -> int | None:
     """Where the number ends that begins here; None if there is none."""
-    before = view[max(0, start - _REACH) : start].rpartition("\n\n")[2].lower()
     for pattern in number.patterns:
         if (hit := compiled(pattern).match(view, start)) is not None:
             bare = _SEPARATORS.sub("", hit[0]).upper()
-            if (
-                compiled(number.digits).fullmatch(bare)
-                and CHECKS[number.check](bare)
-                and compiled(number.needs).search(before)
-                and not compiled(number.unless).search(before)
-            ):
+            if not (compiled(number.digits).fullmatch(bare) and CHECKS[number.check](bare)):
+                continue
+            before = view[max(0, start - _REACH) : start].rpartition("\n\n")[2].lower()
+            if compiled(number.needs).search(before) and not compiled(number.unless).search(before):
                 return hit.end()
     return None
 
