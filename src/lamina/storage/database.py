@@ -80,11 +80,19 @@ class Database(Protocol):
     most_chains: int  #: how many chains a store gets here
     chains: int  #: how many chains the audit has beside the store's own; 0 where all of it is in that one
 
-    def read(self, work: Callable[[Transaction], T], *, brief: bool = False, elsewhere: bool = False) -> T:
+    def read(
+        self,
+        work: Callable[[Transaction], T],
+        *,
+        brief: bool = False,
+        elsewhere: bool = False,
+        now: int | None = None,
+    ) -> T:
         """Run the work on one consistent snapshot; it cannot write.
 
         Brief work, a few look-ups, may make writers wait for it if it is faster for that. With `elsewhere`
-        a server that follows may be asked, if it has everything that this process wrote.
+        a server that follows may be asked, if it has everything that this process wrote. `now` is what the
+        work will give its queries by that name, where it is known before.
         """
         ...
 
@@ -151,9 +159,18 @@ class ReachedDatabase:
         self._whole = whole
         self._marks = marks
 
-    def read(self, work: Callable[[Transaction], T], *, brief: bool = False, elsewhere: bool = False) -> T:
-        seen = self._marks
-        return self._whole.read(lambda tx: work(tx.narrowed(*seen)), brief=brief, elsewhere=elsewhere)
+    def read(
+        self,
+        work: Callable[[Transaction], T],
+        *,
+        brief: bool = False,
+        elsewhere: bool = False,
+        now: int | None = None,
+    ) -> T:
+        marks = self._marks
+        return self._whole.read(
+            lambda tx: work(tx.narrowed(*marks)), brief=brief, elsewhere=elsewhere, now=now
+        )
 
 
 def job_running(name: str) -> Unavailable:

@@ -351,7 +351,7 @@ class PostgresDatabase:
         try:
             lent = pool.getconn(timeout=_SOON_S)
         except PoolTimeout:
-            psycopg.connect(pool.conninfo, connect_timeout=1, application_name="lamina-probe").close()
+            psycopg.connect(str(pool.conninfo), connect_timeout=1, application_name="lamina-probe").close()
             lent = pool.getconn(timeout=_BUSY_S)
         try:
             with lent:
