@@ -14,6 +14,7 @@ from lamina.encoders.port import UNCALIBRATED
 from lamina.encoders.tended import Tended
 from lamina.engine import Engine
 from lamina.errors import Unavailable
+from lamina.model.audit import CHAIN
 from lamina.retrieval.meaning import Meaning, compare, likeness
 from lamina.scoped import ScopedMemory
 from lamina.storage.memories import Memories
@@ -141,7 +142,9 @@ def test_both_databases_have_the_same_vectors_and_the_same_likeness(
 
 
 def _blocks(engine: Engine) -> list[tuple[int, bytes]]:
-    which = {"shelf": 1, "embedder": engine.ruleset.encoder.embedder_id, "version": -1}  # type: ignore[union-attr]
+    found = engine.database.read(lambda tx: TextIndex(tx).shelf("user:ana"))
+    assert found is not None and engine.ruleset.encoder is not None
+    which = {"shelf": found[0], "embedder": engine.ruleset.encoder.embedder_id, "version": -1}
     rows = engine.database.read(lambda tx: tx.all("vector_blocks_since", **which))
     return [(block, bytes(data)) for block, data in rows]
 
@@ -179,7 +182,7 @@ def test_many_memories_come_to_what_as_many_calls_would(place: Place, tmp_path: 
 
 def _audited(engine: Engine) -> list[tuple[Any, ...]]:
     rows = engine.database.read(lambda tx: tx.all("audit_after", after=0, limit=100))
-    return [(row[0], *row[2:6], row[11]) for row in rows]
+    return [(row[0] % CHAIN, *row[2:6], row[11]) for row in rows]
 
 
 def test_an_item_that_cannot_be_used_is_refused_and_the_others_are_stored(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
+from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from lamina.model import Memory
 from lamina.ranking.lexical import Shelf
 from lamina.records import dataclass
 from lamina.storage.database import Database, Transaction
+from lamina.storage.ledger import lane_of
 from lamina.storage.text_index import TextIndex
 from lamina.storage.vectors import Vectors
 from lamina.text.normalise import language_of
@@ -152,19 +152,20 @@ def embed_missing(database: Database, embedder: Embedder | None, limit: int = 50
     texts = database.read(lambda tx: Vectors(tx).lacking(name, dimension, limit))
     if not texts:
         return 0
-    vectors = embedder.embed([meant(*text) for text in texts.values()])
-    made = dict(zip(texts, vectors, strict=True))
+    vectors = iter(embedder.embed([meant(*text) for some in texts.values() for text in some.values()]))
+    made = {shelf: dict(zip(some, vectors, strict=False)) for shelf, some in texts.items()}
 
-    def work(transaction: Transaction) -> int:
-        rows: dict[int, dict[int, Any]] = defaultdict(dict)
-        for place, text in Vectors(transaction).lacking(name, dimension, limit).items():
-            if texts.get(place) == text:  # it may have changed meanwhile, or another process was faster
-                rows[place[0]][place[1]] = made[place]
-        for shelf, those in rows.items():
-            Vectors(transaction).add(name, shelf, those)
-        return sum(map(len, rows.values()))
+    def work(transaction: Transaction, shelf: tuple[int, str]) -> int:
+        lacking = Vectors(transaction).lacking_in(name, dimension, shelf[0], limit)
+        # One may have changed meanwhile, or another process was faster.
+        rows = {at: made[shelf][at] for at, text in lacking.items() if texts[shelf].get(at) == text}
+        if rows:
+            Vectors(transaction).add(name, shelf[0], rows)
+        return len(rows)
 
-    return database.write(work)
+    if not database.chains:  # all in one transaction, where everybody waits anyway
+        return database.write(lambda tx: sum(work(tx, shelf) for shelf in texts))
+    return sum(database.write(partial(work, shelf=shelf), lanes=[lane_of(shelf[1])]) for shelf in texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,8 +92,8 @@ class Database(Protocol):
         """Run the work on one consistent snapshot; it cannot write.
 
         Brief work, a few look-ups, may make writers wait for it if it is faster for that. With `elsewhere`
-        a server that follows may be asked, if it has everything that this process wrote. `now` is the time
-        at which the work looks, for what can be asked ahead of it.
+        a server that follows may be asked, if it has everything that this process wrote. `now` is what the
+        work will give its queries by that name, where it is known before.
         """
         ...
 
@@ -168,10 +168,10 @@ class ReachedDatabase:
         elsewhere: bool = False,
         now: int | None = None,
     ) -> T:
-        def narrowed(transaction: Transaction) -> T:
-            return work(transaction.narrowed(*self._marks))
-
-        return self._whole.read(narrowed, brief=brief, elsewhere=elsewhere, now=now)
+        marks = self._marks
+        return self._whole.read(
+            lambda tx: work(tx.narrowed(*marks)), brief=brief, elsewhere=elsewhere, now=now
+        )
 
 
 def job_running(name: str) -> Unavailable:

@@ -36,7 +36,7 @@ TABLES = (
 #: The lane of what belongs to nobody: tokens, policy, and what the audit says of itself.
 STORE = "store"
 #: How many chains, beside that of the store itself, a store has that many write to at the same time.
-CHAINS = 64
+CHAINS = 512
 _TOPS = "lanes:"  #: how the rows begin that hold the sum of the lanes of one chain
 _SPACES = ("user", "session", "project", "system")
 _WIDTH, _COUNT = 32, 8  #: bytes of a sum and of a count

@@ -351,8 +351,7 @@ class PostgresDatabase:
         try:
             lent = pool.getconn(timeout=_SOON_S)
         except PoolTimeout:
-            where = str(pool.conninfo)  # a text, as we made it
-            psycopg.connect(where, connect_timeout=1, application_name="lamina-probe").close()
+            psycopg.connect(str(pool.conninfo), connect_timeout=1, application_name="lamina-probe").close()
             lent = pool.getconn(timeout=_BUSY_S)
         try:
             with lent:

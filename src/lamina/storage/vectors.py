@@ -63,22 +63,32 @@ class Vectors:
 
     def missing(self, embedder: str) -> int:
         """How many texts have no vector of this encoder."""
-        return sum(count for _, count in self._tx.all("shelves_lacking", embedder=embedder))
+        return sum(count for _, count, _ in self._tx.all("shelves_lacking", embedder=embedder))
 
-    def lacking(self, embedder: str, dimension: int, limit: int) -> dict[tuple[int, int], Text]:
-        """So many of the texts that have no vector of this encoder, by shelf and slot, in that order."""
-        found: dict[tuple[int, int], Text] = {}
-        for shelf, _ in self._tx.all("shelves_lacking", embedder=embedder):
-            fresh = {slot for slot, _ in self._tx.all("fresh_vectors", shelf=shelf, embedder=embedder)}
-            counts = Counter(slot // SLOTS_PER_BLOCK for slot in fresh)
-            for block, size in self._tx.all("vector_block_sizes", shelf=shelf, embedder=embedder):
-                counts[block] += size // (dimension + 1)
-            for block, texts in self._tx.all("texts_per_block", shelf=shelf):
-                if texts > counts[block]:
-                    known = fresh | self._slots(embedder, dimension, shelf, block)
-                    found |= {(shelf, at): text for at, text in self._texts(shelf, block) if at not in known}
-                if len(found) >= limit:
-                    return dict(islice(found.items(), limit))
+    def lacking(self, embedder: str, dimension: int, limit: int) -> dict[tuple[int, str], dict[int, Text]]:
+        """So many of the texts without a vector of this encoder, by number and name of a shelf, and slot."""
+        found: dict[tuple[int, str], dict[int, Text]] = {}
+        for shelf, _, name in self._tx.all("shelves_lacking", embedder=embedder):
+            if texts := self.lacking_in(embedder, dimension, shelf, limit):
+                found[shelf, name] = texts
+                limit -= len(texts)
+            if limit <= 0:
+                break
+        return found
+
+    def lacking_in(self, embedder: str, dimension: int, shelf: int, limit: int) -> dict[int, Text]:
+        """So many of the texts of one shelf that have none, by slot, in that order."""
+        found: dict[int, Text] = {}
+        fresh = {slot for slot, _ in self._tx.all("fresh_vectors", shelf=shelf, embedder=embedder)}
+        counts = Counter(slot // SLOTS_PER_BLOCK for slot in fresh)
+        for block, size in self._tx.all("vector_block_sizes", shelf=shelf, embedder=embedder):
+            counts[block] += size // (dimension + 1)
+        for block, texts in self._tx.all("texts_per_block", shelf=shelf):
+            if texts > counts[block]:
+                known = fresh | self._slots(embedder, dimension, shelf, block)
+                found |= {at: text for at, text in self._texts(shelf, block) if at not in known}
+            if len(found) >= limit:
+                return dict(islice(found.items(), limit))
         return found
 
     def _slots(self, embedder: str, dimension: int, shelf: int, block: int) -> set[int]:

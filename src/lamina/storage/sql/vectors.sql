@@ -56,7 +56,7 @@ DELETE FROM vector_fresh WHERE tenant = :tenant;
 
 -- name: shelves_lacking
 -- Shelves with texts that have no vector of an encoder, and how many.
-SELECT s.number, s.members - coalesce(v.members, 0) FROM shelf s
+SELECT s.number, s.members - coalesce(v.members, 0), s.name FROM shelf s
   LEFT JOIN vector_shelf v ON v.tenant = s.tenant AND v.shelf = s.number AND v.embedder = :embedder
  WHERE s.tenant = :tenant AND s.members > coalesce(v.members, 0) ORDER BY s.number;
 
