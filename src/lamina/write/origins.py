@@ -59,7 +59,8 @@ def _found(unit: UnitOfWork, draft: Draft) -> list[str]:
         return []
     said = f"{draft.key.replace('.', ' ')} {draft.text}" if draft.key else draft.text
     own = _terms(unit, said)
-    least = max(DERIVED * len(own), min(_FEWEST, len(own)), 1)
+    fewest = min(_FEWEST, len(own)) if len(own) != _FEWEST else _FEWEST - 1  # one word more hides nothing
+    least = max(DERIVED * len(own), fewest, 1)
     told = [one for one in shown if one[1]]
     if not len(own) or not told:
         return []
