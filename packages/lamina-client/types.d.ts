@@ -2239,7 +2239,7 @@ export interface Operations {
    */
   me(request?: Record<string, never>, options?: CallOptions): Promise<Profile>;
   /**
-   * One queue of what waits for you: guesses, wishes of agents, contradictions, doubles; and what was refused.
+   * One queue of what waits for you: guesses, wishes of agents, contradictions, doubles, refusals.
    *
    * `GET /v1/review`
    */

@@ -129,7 +129,7 @@ def _taken_back(caller: Caller, denied: str, reason: str) -> list[Receipt]:
 
 
 def _shared(caller: Caller, words: str) -> list[Memory]:
-    """What the project knows of what is named, and the person's own memories do not; whose it is, is seen later."""
+    """What the project knows of what is named; whose it is, is seen when it is to go."""
     terms = telling_of(words).terms
     if caller.scope.project is None or not terms:
         return []
