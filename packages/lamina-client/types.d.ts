@@ -965,6 +965,7 @@ export interface ResultBody {
 export interface Review {
   items: ReviewItem[];
   waiting: number;
+  refused?: Refusal[];
 }
 
 /** One thing to say yes or no to. */
@@ -2246,7 +2247,7 @@ export interface Operations {
    */
   me(request?: Record<string, never>, options?: CallOptions): Promise<Profile>;
   /**
-   * One queue of what waits for you: guesses, wishes of agents, contradictions, doubles.
+   * One queue of what waits for you: guesses, wishes of agents, contradictions, doubles, refusals.
    *
    * `GET /v1/review`
    */

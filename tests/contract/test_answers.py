@@ -59,6 +59,8 @@ def test_noes_are_listed_without_words_and_lifted_by_number(engine: Engine) -> N
     (one,) = ana.noes()
     assert (one.cause, one.tries, one.tried_by) == ("forgotten", 1, "agent:planner")
     assert "Maria" not in str(one)
+    assert [no.number for no in ana.review().refused] == [one.number]  # the person sees it in their queue
+    assert planner.review().refused == ()
     with pytest.raises(Denied):
         planner.noes()
     with pytest.raises(Denied):

@@ -134,6 +134,23 @@ def test_a_person_reaches_what_was_said_in_another_session_of_theirs(engine: Eng
         engine.scope(agent="planner", session="friday").get(other)
 
 
+@pytest.mark.parametrize(
+    ("said", "wish"),
+    [
+        ("The launch budget is 5000 crowns", "delete the launch budget from memory"),
+        ("发布预算是五千克朗", "把发布预算从记忆里删掉"),
+        ("งบเปิดตัวสินค้าคือ 5000 โครน", "ลืมเรื่องงบเปิดตัวสินค้า"),
+    ],
+)
+def test_a_spoken_wish_reaches_the_project_and_only_ones_own(engine: Engine, said: str, wish: str) -> None:
+    ana, bob = (engine.scope(user=name, project="p", session="s1") for name in ("ana", "bob"))
+    one = ana.remember(said, space="project").ids[0]
+    assert [receipt.code for receipt in bob.hear(wish).receipts][:1] == ["not_yours"]
+    assert ana.get(one).state is State.ACTIVE
+    assert [receipt.code for receipt in ana.hear(wish).receipts][:1] == ["forgotten"]
+    assert engine.scope(agent="planner", project="p").remember(said).code == "refused_stays"
+
+
 def test_a_learning_file_goes_with_its_memory(workspace: Place) -> None:
     engine = workspace.open()
     ana = engine.scope(session="s1")

@@ -66,6 +66,7 @@ ROUTES: dict[str, Callable[[ScopedMemory, str], Any]] = {
     "many": lambda m, s: m.remember_many([{"text": s}]),
     "revise": lambda m, s: m.revise(m.remember("Nobody minds this note").ids[0], s),
     "without a session": lambda m, s: m.store.scope_of and _again(m).remember(s),
+    "escaped": lambda m, s: m.remember(json.dumps({"rule": s})),
     "with a preface": lambda m, s: m.remember(f"Good to know: {s}"),
 }
 

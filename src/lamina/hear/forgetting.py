@@ -15,7 +15,7 @@ from lamina.language.slots import just_said, taken_back, without_what_stays
 from lamina.model import Kind, Layer, Memory, Outcome, Receipt, Role, Space, State
 from lamina.policy.consent import Channel, same_value
 from lamina.read.recall import recall
-from lamina.read.shelves import keyed, latest, window
+from lamina.read.shelves import keyed, latest, loaded, window
 from lamina.similarity.repeats import telling_of
 from lamina.text.normalise import folded
 from lamina.write.caller import Caller
@@ -69,6 +69,8 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
         if len(fits) > 1 or (fits and not fits[0].is_sure):
             return [_which(fits)]
         kept = [one.memory for one in fits] or _pointed_at(caller, command)
+    if not kept and not found:
+        kept = _shared(caller, command.text)
     if not kept and not found:
         near = nearest(caller, command.text) if command.rule == HEARD else []
         if len(near) > 1 or (near and not (near[0].recent and near[0].is_sure)):
@@ -126,6 +128,18 @@ def _taken_back(caller: Caller, denied: str, reason: str) -> list[Receipt]:
     rejected = [receipt for key in guesses for receipt in reject(caller, key, channel=Channel.CHAT)]
     turns = [one for one in found if one.state is State.ACTIVE]
     return [*_gone(caller, kept, turns, reason), *rejected]
+
+
+def _shared(caller: Caller, words: str) -> list[Memory]:
+    """What the project knows of what is named; whose it is, is seen when it is to go."""
+    terms = telling_of(words).terms
+    if caller.scope.project is None or not terms:
+        return []
+    hits = recall(caller, words, {"k": LOOKED_AT, "spaces": [Space.PROJECT]}).hits
+    known = loaded(caller, [hit.id for hit in hits])
+    shares = {one.id: len(terms & telling_of(one.text).terms) / len(terms) for one in known}
+    best = max(shares.values(), default=0.0)
+    return [one for one in known if best >= _NAMED and shares[one.id] == best]
 
 
 def _which(fits: Sequence[Fit]) -> Receipt:

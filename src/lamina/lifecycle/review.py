@@ -8,9 +8,11 @@ from itertools import islice
 from lamina.layers.relations import Relations
 from lamina.lifecycle.consent import Proposal, proposals
 from lamina.lifecycle.consolidate import Pair, pairs_of
+from lamina.model import Role, Space
 from lamina.read.shelves import loaded
 from lamina.records import dataclass
 from lamina.similarity.compare import Relation
+from lamina.storage.refusals import Refusal, Refusals
 from lamina.write.caller import Caller
 
 #: So many pairs are shown; the rest comes up as these are settled.
@@ -43,6 +45,7 @@ class Review:
 
     items: tuple[ReviewItem, ...]
     waiting: int  #: how many of them need the person's word to count at all
+    refused: tuple[Refusal, ...] = ()  #: noes that somebody tried to bring back, without the words
 
 
 def review(caller: Caller) -> Review:
@@ -50,7 +53,12 @@ def review(caller: Caller) -> Review:
     asked = [_proposed(caller, one) for one in proposals(caller)]
     telling = (one for one in pairs_of(caller, caller.store.now()) if _telling(caller, one))
     open_pairs = islice((one for one in telling if not _settled(caller, one)), PAIRS)
-    return Review(items=(*asked, *map(_paired, open_pairs)), waiting=len(asked))
+    owner = caller.scope.owner(Space.USER) or ""
+    tried = caller.store.database.read(lambda tx: Refusals(tx, owner).brought_back(PAIRS))
+    own = caller.scope.role in (Role.USER, Role.ADMIN)
+    return Review(
+        items=(*asked, *map(_paired, open_pairs)), waiting=len(asked), refused=tuple(tried) if own else ()
+    )
 
 
 def _settled(caller: Caller, pair: Pair) -> bool:

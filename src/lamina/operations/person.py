@@ -36,7 +36,7 @@ def me(memory: ScopedMemory, request: Nothing) -> Profile:  # noqa: ARG001 the c
 
 @operation("GET /v1/review", Right.READ, tool=Tool(title="What waits for the user"))
 def review(memory: ScopedMemory, request: Nothing) -> Review:  # noqa: ARG001 the catalogue's form
-    """One queue of what waits for you: guesses, wishes of agents, contradictions, doubles."""
+    """One queue of what waits for you: guesses, wishes of agents, contradictions, doubles, refusals."""
     return memory.review()
 
 

@@ -106,7 +106,7 @@ def telling_of(sentence: str) -> Telling:
             case "thai":
                 cut = [part[at : at + 3] for at in range(len(part) - 2)] or [part]
             case "word":
-                cut = query_terms(f"{part} \u4e00")[:-1][:1]
+                cut = _term(part)
             case "number":
                 cut = [part]
                 numbers.append(part)
@@ -119,6 +119,12 @@ def telling_of(sentence: str) -> Telling:
         last = [term for term in last if term not in units]
     telling = frozenset([*last, *_named(seen, terms)])
     return Telling(frozenset(terms), telling, frozenset(numbers), bool(turned))
+
+
+@lru_cache(maxsize=16_384)
+def _term(word: str) -> list[str]:
+    """The term of a word, as it is in the index; none of a word that says nothing."""
+    return query_terms(f"{word} \u4e00")[:-1][:1]
 
 
 def _untied(sign: re.Match[str]) -> str:

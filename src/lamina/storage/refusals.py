@@ -86,6 +86,10 @@ class Refusals:
         """The newest first; with `lifted`, also those that are over."""
         return self._tx.each(_refusal, "refusals", owner=self._owner, lifted=int(lifted), limit=limit)
 
+    def brought_back(self, limit: int) -> list[Refusal]:
+        """Those that stand and that somebody tried to bring back, the newest first."""
+        return self._tx.each(_refusal, "refusals_tried", owner=self._owner, limit=limit)
+
     def about(self, source: str) -> list[int]:
         """The numbers of those that stand and were made with a memory."""
         return [row[0] for row in self._tx.all("refusals_about", owner=self._owner, source=source)]

@@ -63,7 +63,7 @@ def _repeated(unit: UnitOfWork, draft: Draft) -> Repeat | None:
     key, marks = unit.ruleset.no_key, [_field_mark(unit, draft)]
     parts = _parts(draft)
     if draft.key is None or len(telling_of(draft.text).terms) >= _ENOUGH:
-        marks += [mark for part in (draft.text, *parts) for mark in _words_marks(key, part)]
+        marks += [mark for part in dict.fromkeys((draft.text, *parts)) for mark in _words_marks(key, part)]
     tellings = [telling_of(part).marked(lambda term: term_mark(key, term)) for part in parts]
     said = frozenset[str]().union(*(one.terms for one in tellings))
     marks += sorted(f"t{term}" for term in said)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from lamina.errors import InvalidInput
 from lamina.model import Draft, Kind, Layer, Memory, Role, Scope, Space, Trust
 from lamina.similarity.repeats import statements, telling_of
+from lamina.similarity.spellings import told
 from lamina.storage.memories import Memories
 from lamina.storage.refusals import Exposures
 from lamina.write.noes import is_person, term_mark
@@ -58,18 +59,23 @@ def _found(unit: UnitOfWork, draft: Draft) -> list[str]:
     if not shown:
         return []
     said = f"{draft.key.replace('.', ' ')} {draft.text}" if draft.key else draft.text
-    own = _terms(unit, said)
-    least = max(DERIVED * len(own), min(_FEWEST, len(own)), 1)
-    told = [one for one in shown if one[1]]
-    if not len(own) or not told:
+    return [one for form in told(said) for one in _made_of(_terms(unit, form), shown)]
+
+
+def _made_of(own: NDArray[np.uint32], shown: Sequence[tuple[str, bytes]]) -> list[str]:
+    """Where the texts are from that a draft's terms are half made of."""
+    fewest = min(_FEWEST, len(own)) if len(own) != _FEWEST else _FEWEST - 1  # one word more hides nothing
+    least = max(DERIVED * len(own), fewest, 1)
+    seen = [one for one in shown if one[1]]
+    if not len(own) or not seen:
         return []
     every = np.frombuffer(
-        b"".join(kept for _, kept in told), "<u4"
+        b"".join(kept for _, kept in seen), "<u4"
     )  # all at once: two hundred are many calls
-    starts = np.cumsum([0, *(len(kept) // 4 for _, kept in told[:-1])])
+    starts = np.cumsum([0, *(len(kept) // 4 for _, kept in seen[:-1])])
     place = np.minimum(np.searchsorted(own, every), len(own) - 1)
     shared = np.add.reduceat((own[place] == every).astype(np.int64), starts)
-    return [source for (source, _), count in zip(told, shared.tolist(), strict=True) if count >= least]
+    return [source for (source, _), count in zip(seen, shared.tolist(), strict=True) if count >= least]
 
 
 def _untrusted(unit: UnitOfWork, origins: Sequence[str]) -> bool:

@@ -70,6 +70,9 @@ def _review(out: Output, found: Review) -> Iterator[str]:
         else:
             yield f"  lamina forget {one.other_id}"
             yield f"  lamina relations link {one.other_id} {one.id} --type distinct"
+    for no in found.refused:
+        said = f"{no.tries} times somebody tried to bring back what you said no to, {no.tried_by} last"
+        yield out.style(f"refused  {out.text(said)}  lamina lift {no.number}", "dim")
 
 
 def would_keep(view: View, answer: WouldKeep) -> Shown:

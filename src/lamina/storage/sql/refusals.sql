@@ -19,6 +19,11 @@ SELECT {{refusal_columns}} FROM refusal WHERE tenant = :tenant AND owner = :owne
 SELECT {{refusal_columns}} FROM refusal
  WHERE tenant = :tenant AND owner = :owner AND (lifted_at IS NULL OR :lifted = 1) ORDER BY number DESC LIMIT :limit;
 
+-- name: refusals_tried
+-- Those that stand and that somebody tried to bring back.
+SELECT {{refusal_columns}} FROM refusal
+ WHERE tenant = :tenant AND owner = :owner AND lifted_at IS NULL AND tries > 0 ORDER BY number DESC LIMIT :limit;
+
 -- name: refusals_about
 -- Those that stand and were made with a memory.
 SELECT number FROM refusal
