@@ -2,8 +2,10 @@
 
 PYTHON ?= python3
 PORT ?= 8765
-# Tests wait for servers and processes more than they compute: two to a core.
-WORKERS ?= 4
+# Tests wait for servers and processes more than they compute: two to a core, and eight at most, each with a PostgreSQL.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 1)))')
+# Neighbours share what is dear to set up; who has done his part takes of the others' rest.
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 BIN := .venv/bin
 VENV_READY := .venv/.ready-venv
@@ -13,8 +15,8 @@ EXTRAS := server,mcp,postgres,langgraph
 # The encoder's table comes out of this repository, not from an index.
 ENCODER := ./packages/lamina-encoder
 
-# What the caller's shell points Python at is not ours.
-unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+# What the caller's shell points Python at is not ours; and without bytecode every process compiles all of us anew.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PYTHONDONTWRITEBYTECODE
 
 .PHONY: help run test test-all faults soak bench lint docs sbom clean chromium
 .DEFAULT_GOAL := help
@@ -35,10 +37,10 @@ chromium:
 	  echo "No Chromium could be installed; tests of Studio in a browser are skipped."
 
 test: lint chromium  ## what CI runs: ruff, mypy and every test that is not slow
-	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow'
+	$(PYTEST) -m 'not slow'
 
 test-all: lint chromium  ## the slow tests too
-	LAMINA_TEST_ALL=1 $(BIN)/python -m pytest -n $(WORKERS)
+	LAMINA_TEST_ALL=1 $(PYTEST)
 
 # FAULTS='--every 3' takes every third point, --seed another run; docs/guides/operate.md says what the table means.
 faults: $(DEV_READY)  ## kills, power cuts, full disks and restarts at every point of every kind of work

@@ -1,11 +1,13 @@
 """How sure a hit is: fits the model of `lamina.ranking.confidence` and says how good it is.
 
-    python -m bench.confidence [FILE.tsv ...] [--encoder NAME]
+    python -m bench.confidence [FILE.tsv|FILE.jsonl ...] [--encoder NAME]
 
 Facts are remembered and their questions asked through the public API: those of `data/questions.jsonl`, a
-shelf for each person and language, and those of files whose rows are `sort, topic, text, question`, a shelf
-for each file. A question is asked twice: with its fact on the shelf, and, for an answer that nobody has,
-without it. Of every other fact half of its own words are a question, too, so that the model sees both.
+shelf for each person and language; those of files whose rows are `sort, topic, text, question`, a shelf
+for each file; and those of files like `data/talk/pairs.jsonl`, a shelf for each person, in which there are
+questions that nobody can answer. Any other question is asked twice: with its fact on the shelf, and, for an
+answer that nobody has, without it. Of every other fact half of its own words are a question, too, so that
+the model sees both.
 
 The figures are of a cross-validation in which no shelf is judged by a model that has seen it: the area under
 the curve of the first hit's confidence between questions with and without an answer; how many of the second
@@ -16,11 +18,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,24 +32,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lamina
-from lamina.ranking.confidence import DOUBTFUL, NAMED, Spread, evidence
+from lamina.ranking.blend import CONTENT
+from lamina.ranking.confidence import (
+    DOUBTFUL,
+    NAMED,
+    USUALLY_ASKED,
+    Spread,
+    evidence,
+    said_elsewhere,
+)
+from lamina.ranking.lexical import inverse_frequency
+from lamina.ranking.question import understood
+from lamina.ranking.timing import fits
+from lamina.text.terms import terms
+from lamina.text.tokens import count_tokens
 
 QUESTIONS = Path(__file__).parent / "data" / "questions.jsonl"
 LANGUAGES = ("en", "th", "zh-Hans", "zh-Hant")
-#: What a question without an answer counts beside one that has one: four in five have.
-UNANSWERED = 0.25
+#: What a question counts whose answer was taken away, and one that nobody ever could answer; and any hit but
+#: the first, by which a person judges.
+UNANSWERED, UNANSWERABLE, LATER = 0.25, 3.0, 0.2
+FALSE_ALARMS = 0.15  #: of the questions that have an answer
 FOLDS, DEPTH = 5, 5
+NAMES = ("likeness", "behind", "words", "named", "elsewhere", "asked", "unfit")
+#: Sorts of questions in a list: those that nobody can answer, and those that people ask in their own words.
+NOBODY, ASKED = "unanswerable", ("paraphrase", "cross", "temporal", "multi", "other words")
+_NOW = datetime(2026, 1, 1, tzinfo=UTC)
 _WORDS = re.compile(r"[A-Za-z0-9'$€£.:-]+|[\u0e00-\u0e7f]+|[\u4e00-\u9fff]+")
 _LONG = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """Facts that are remembered together, and questions with the number of the fact that answers each."""
+    """Facts that are remembered together, and questions with the numbers of the facts that answer each."""
 
     name: str
     facts: tuple[str, ...]
-    questions: tuple[tuple[str, int, str], ...]
+    questions: tuple[tuple[str, tuple[int, ...], str], ...]  #: none answers what nobody can
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +80,20 @@ class Row:
     has_answer: bool
     is_first: bool
     is_right: bool
-    plain: tuple[float, float, float]
-    standard: tuple[float, float, float]
+    plain: tuple[float, ...]
+    standard: tuple[float, ...]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.confidence", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("files", nargs="*", type=Path, metavar="FILE.tsv")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
     parser.add_argument("--encoder", default=None, help="the setting `embedder`")
     chosen = parser.parse_args()
     rows, name = [], ""
     places: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
-    for shelf in (*persons(), *map(of_file, chosen.files)):
+    lists = [one for path in chosen.files if path.suffix == ".jsonl" for one in of_list(path)]
+    tables = [of_file(path) for path in chosen.files if path.suffix != ".jsonl"]
+    for shelf in (*persons(), *lists, *tables):
         name, found = asked(shelf, chosen.encoder, places)
         rows += found
     for sort, all_ in sorted(places.items()):
@@ -77,8 +102,9 @@ def main() -> None:
         ):
             shares = [100 * sum(rank <= most for rank in ranks) / len(ranks) for most in (1, 5)]
             print(f"# {sort}, {leg}: hit@1 {shares[0]:.1f}, hit@5 {shares[1]:.1f}")
-    for table, columns in (("words", (2,)), ("other", (3, 4, 5)), (name, (0, 1, 2))):
-        report(table, rows, columns)
+    count = len(NAMES)
+    for table, columns in (("words", (2, 6)), ("other", range(count, 2 * count)), (name, range(count))):
+        report(table, rows, [*columns])
 
 
 def persons() -> Iterator[Shelf]:
@@ -93,10 +119,10 @@ def persons() -> Iterator[Shelf]:
             questions = []
             for number, line in enumerate(known):
                 if "question" in line:
-                    questions.append((line["question"][language], number, "other words"))
+                    questions.append((line["question"][language], (number,), "other words"))
                     other = LANGUAGES[(at + 1 + number) % len(LANGUAGES)]
                     if other[:2] != language[:2] and number % len(LANGUAGES) == at:
-                        questions.append((line["question"][other], number, "other language"))
+                        questions.append((line["question"][other], (number,), "other language"))
             yield Shelf(f"{person} {language}", facts, (*questions, *own_words(facts)))
 
 
@@ -105,21 +131,39 @@ def of_file(path: Path) -> Shelf:
     cells = [[*line.split("\t"), "", "", ""] for line in path.read_text("utf-8").splitlines()]
     known = [row for row in cells if row[0] in ("remember", "lasting") and row[3].strip()]
     facts = tuple(row[2] for row in known)
-    questions = tuple((row[3], number, "other words") for number, row in enumerate(known))
+    questions = tuple((row[3], (number,), "other words") for number, row in enumerate(known))
     return Shelf(path.parent.name + path.stem, facts, (*questions, *own_words(facts)))
 
 
-def own_words(facts: Sequence[str]) -> Iterator[tuple[str, int, str]]:
+def of_list(path: Path) -> Iterator[Shelf]:
+    """The facts and questions of each person in a list."""
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    for person in dict.fromkeys(line["person"] for line in lines):
+        own = [line for line in lines if line["person"] == person]
+        facts = tuple(line["fact"] for line in own if line["kind"] == "fact")
+        questions = []
+        for line in (one for one in own if one["kind"] != "fact"):
+            wanted = line.get("all_of") or [line.get("must") or []]
+            gold = [n for n, fact in enumerate(facts) if any(_has(fact, some) for some in wanted)]
+            questions.append((line["question"], tuple(gold), line["kind"]))
+        yield Shelf(f"{path.stem} {person}", facts, tuple(questions))
+
+
+def _has(fact: str, wanted: Sequence[str]) -> bool:
+    return bool(wanted) and all(one.casefold() in fact.casefold() for one in wanted)
+
+
+def own_words(facts: Sequence[str]) -> Iterator[tuple[str, tuple[int, ...], str]]:
     for number, fact in list(enumerate(facts))[::2]:
         parts = _WORDS.findall(fact)
         spaced = [part for part in parts if part.isascii() and (len(part) > _LONG or part[0].isdigit())]
         if 2 * sum(part.isascii() for part in parts) > len(parts):
             few = spaced[number // 2 % 2 :: 2] if len(spaced) > _LONG else spaced
-            yield " ".join(few) or fact, number, "own words"
+            yield " ".join(few) or fact, (number,), "own words"
         else:
             longest = max(parts, key=len)
             start = len(longest) // 4
-            yield longest[start : start + max(4, len(longest) // 2)], number, "own words"
+            yield longest[start : start + max(4, len(longest) // 2)], (number,), "own words"
 
 
 def asked(
@@ -137,10 +181,13 @@ def asked(
         mind = engine.scope(session="asking")
         for question, gold, sort in shelf.questions:
             hits = [hit for hit in mind.recall(question, k=100).hits if hit.id in ids]
-            places[sort].append(ranks_of(hits, ids[gold]))
-            for has_answer in (True, False):
-                left = [hit for hit in hits if has_answer or hit.id != ids[gold]]
-                rows += judged(left, ids[gold], (shelf.name, sort, has_answer))
+            right = {ids[one] for one in gold}
+            if right:
+                places[sort].append(min(ranks_of(hits, one) for one in right))
+            for has_answer in (True, False) if right else (False,):
+                left = [hit for hit in hits if has_answer or hit.id not in right]
+                place = (shelf.name, sort, has_answer)
+                rows += judged(question, left, right, place)
         return engine.means.embedder.embedder_id if engine.means.embedder else "", rows
 
 
@@ -157,23 +204,40 @@ def ranks_of(hits: Sequence[lamina.Hit], gold: str) -> tuple[int, int, int]:
     return 1 + hits.index(own), legs[0], legs[1]
 
 
-def judged(hits: Sequence[lamina.Hit], gold: str, place: tuple[str, str, bool]) -> Iterator[Row]:
+def judged(
+    question: str, hits: Sequence[lamina.Hit], gold: Collection[str], place: tuple[str, str, bool]
+) -> Iterator[Row]:
     likenesses = [hit.scores.get("meaning") for hit in hits]
     spread = Spread.of([one for one in likenesses if one is not None])
     told = evidence(likenesses, [hit.scores.get("share", 0.0) for hit in hits])
+    beside, asked = elsewhere(question, [hit.text for hit in hits]), math.log(max(1, count_tokens(question)))
+    timing = understood(question, _NOW).timing
     for number, (hit, one) in enumerate(list(zip(hits, told, strict=True))[:DEPTH]):
         words = max(0.0, (one.share - NAMED) / (1.0 - NAMED))
         like = one.likeness or 0.0
         behind = spread.standard(like + one.behind) - spread.standard(like)
-        standard = (spread.standard(like), behind, words)
-        yield Row(*place, number == 0, hit.id == gold, (like, one.behind, words), standard)
+        unfit = float(not fits(timing, hit.text))
+        more = (words, min(one.share, NAMED), beside[number], asked - USUALLY_ASKED, unfit)
+        standard = (spread.standard(like), behind, *more)
+        yield Row(*place, number == 0, hit.id in gold, (like, one.behind, *more), standard)
+
+
+def elsewhere(question: str, texts: Sequence[str]) -> list[float]:
+    """How much of the question others of the texts say and each does not, as recall sees it on a shelf."""
+    weights, said = understood(question, _NOW).weights, [set(terms(text)) for text in texts]
+    has = np.array([[float(term in one) for term in weights] for one in said])
+    if not has.size:
+        return [0.0] * len(texts)
+    counts = has.sum(axis=0).astype(int).tolist()
+    worth = [w * inverse_frequency(len(texts), n) for w, n in zip(weights.values(), counts, strict=True)]
+    return said_elsewhere(has, np.array(worth) / max(sum(sorted(worth, reverse=True)[:CONTENT]), 1e-9))
 
 
 def report(name: str, rows: Sequence[Row], columns: Sequence[int]) -> None:
     """Fit the model, print it as the table has it, and how good it is on shelves it has not seen."""
     inputs = np.array([(*row.plain, *row.standard) for row in rows])[:, list(columns)]
     right = np.array([row.is_right for row in rows], dtype=float)
-    weight = np.array([1.0 if row.has_answer else UNANSWERED for row in rows])
+    weight = np.array([_weight(row) for row in rows])
     shelves = sorted({row.shelf for row in rows})
     fold = np.array([shelves.index(row.shelf) % FOLDS for row in rows])
     chance = np.zeros(len(rows))
@@ -181,13 +245,23 @@ def report(name: str, rows: Sequence[Row], columns: Sequence[int]) -> None:
         seen = fold != one
         chance[~seen] = probability(inputs[~seen], fitted(inputs[seen], right[seen], weight[seen]))
     whole = fitted(inputs, right, weight)
+    own = [at for at, row in enumerate(rows) if row.is_first and row.has_answer and row.sort in ASKED]
+    if own:  # a hit is doubtful below a certain chance, and so are this many of those that have an answer
+        shift = logit(DOUBTFUL) - logit(float(np.quantile(chance[own], FALSE_ALARMS)))
+        whole[-1] += shift
+        chance = 1.0 / (1.0 + np.exp(-shift) * (1.0 / chance - 1.0))
     print(f"[{name}]")
-    for label, value in zip(("likeness", "behind", "words")[-len(columns) :], whole, strict=False):
-        print(f"{label} = {value:.2f}")
+    for column, value in zip(columns, whole, strict=False):
+        print(f"{NAMES[column % len(NAMES)]} = {value:.2f}")
     print(f"base = {whole[-1]:.2f}")
     for sort in sorted({row.sort for row in rows}):
         firsts = [at for at, row in enumerate(rows) if row.sort == sort and row.is_first]
         having = chance[[at for at in firsts if rows[at].has_answer]]
+        if not len(having):  # what nobody can answer is beside all that people ask in their own words
+            asked = [at for at, row in enumerate(rows) if row.is_first and row.sort in ASKED]
+            having = chance[
+                [at for at in asked if rows[at].has_answer and rows[at].shelf in shelves_of(rows, sort)]
+            ]
         lacking = chance[[at for at in firsts if not rows[at].has_answer]]
         area = (having[:, None] > lacking).mean() + (having[:, None] == lacking).mean() / 2
         doubted = (lacking < np.quantile(having, 0.15)).mean()
@@ -202,6 +276,19 @@ def report(name: str, rows: Sequence[Row], columns: Sequence[int]) -> None:
         if inside:
             share = np.average(right[inside], weights=weight[inside])
             print(f"# {low:.1f} to {low + 0.2:.1f}: {len(inside)} first hits, {100 * share:.0f} % right")
+
+
+def _weight(row: Row) -> float:
+    kind = UNANSWERABLE if row.sort == NOBODY else 1.0 if row.has_answer else UNANSWERED
+    return kind * (1.0 if row.is_first else LATER)
+
+
+def logit(chance: float) -> float:
+    return math.log(chance / (1.0 - chance))
+
+
+def shelves_of(rows: Sequence[Row], sort: str) -> set[str]:
+    return {row.shelf for row in rows if row.sort == sort}
 
 
 def fitted(inputs: NDArray[Any], right: NDArray[Any], weight: NDArray[Any]) -> NDArray[Any]:

@@ -26,23 +26,7 @@ from lamina.scoped import ScopedMemory
 
 QUARTERS = 4
 _BARS = "▁▂▃▄▅▆▇█"
-_THINGS = [
-    "tea",
-    "coffee",
-    "bread",
-    "boats",
-    "bees",
-    "chess",
-    "rowing",
-    "maps",
-    "trains",
-    "jazz",
-    "gardens",
-    "lamps",
-    "stones",
-    "kites",
-    "wool",
-]
+_THINGS = ("tea", "coffee", "bread", "boats", "bees", "chess", "rowing", "maps", "trains", "jazz", "kites")
 _WORDS = {
     "en": "I read about {0} and {1} on day {2}.",
     "th": "วันนี้อ่านเรื่อง {0} กับ {1} ครั้งที่ {2}",

@@ -8,6 +8,7 @@ import itertools
 import os
 import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,28 +24,38 @@ import pytest
 from psycopg import sql
 
 from lamina.storage.postgres import PostgresDatabase
+from tests.effort import times
 
 _numbers = itertools.count(1)
 
 # The same examples in every run: a test that fails for one person fails for all.
-hypothesis.settings.register_profile("lamina", derandomize=True, database=None, deadline=None)
+hypothesis.settings.register_profile(
+    "lamina", derandomize=True, database=None, deadline=None, max_examples=times(25, 100)
+)
 hypothesis.settings.load_profile("lamina")
 
 
 def pytest_configure() -> None:
-    """Temporary files in memory: most of a test's time is a disk making commits durable, one at a time."""
+    """Temporary files in memory: most of a test's time is a disk making commits durable, one at a time.
+
+    Bytecode is kept, whatever the shell says: a process that a test starts would compile all of us anew.
+    """
     if (disk := _memory_disk()) is not None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", disk)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 
 @pytest.fixture(autouse=True)
-def lamina_home(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def lamina_home(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """No test, and no process it starts, sees the settings or the home of the person who runs it."""
     for name in [name for name in os.environ if name.startswith("LAMINA_")]:
         monkeypatch.delenv(name)
-    home = tmp_path_factory.mktemp("home")
+    # Numbered here, and gone afterwards: pytest looks through all of its folders for the next number.
+    home = tmp_path_factory.mktemp(f"home-of-test-{next(_numbers)}", numbered=False)
     monkeypatch.setenv("LAMINA_HOME", str(home))
-    return home
+    yield home
+    shutil.rmtree(home, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -158,6 +169,8 @@ def _database(server: str, template: str) -> Iterator[tuple[str, str]]:
     create = sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(template))
     drop = sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name))
     with psycopg.connect(server, autocommit=True) as admin:
+        if admin.info.server_version >= 150000:  # copying files takes a third of writing all of it to the log
+            create += sql.SQL(" STRATEGY file_copy")
         admin.execute(create)
     try:
         yield name, urlsplit(server)._replace(path=f"/{name}").geturl()
@@ -177,7 +190,7 @@ def _memory_disk() -> str | None:
 def _trade_durability_for_speed(url: str) -> None:
     """Nobody needs this server after a power cut; crash tests of ours kill our process, not PostgreSQL."""
     with psycopg.connect(url, autocommit=True) as admin:
-        for setting in ("fsync", "full_page_writes"):
+        for setting in ("fsync", "full_page_writes", "autovacuum"):
             admin.execute(sql.SQL("ALTER SYSTEM SET {} = off").format(sql.Identifier(setting)))
         admin.execute("SELECT pg_reload_conf()")
 

@@ -1,4 +1,4 @@
-"""How often a test repeats itself: enough to notice in `make test`, everything in `make test-all`."""
+"""How much a test does: enough to show a promise, or everything under `make test-all`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+#: Read once, before a test of ours sees an environment without our settings.
 _ALL = os.environ.get("LAMINA_TEST_ALL") == "1"
 
 
 def times(usual: T, all_of_them: T) -> T:
-    """So much of something; read once, before a test of ours sees an environment without our settings."""
+    """So many repetitions, or so many of the cases that a promise is about."""
     return all_of_them if _ALL else usual

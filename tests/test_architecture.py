@@ -52,7 +52,7 @@ PUBLIC = [
 #: From left to right; a module imports from rooms to its left or from its own. Names that share
 #: a row are siblings and never import each other.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("late",),
+    ("late", "records"),
     ("errors",),
     ("model",),
     ("clock",),
@@ -161,6 +161,7 @@ MAX_STATEMENTS = 38_900
 MAX_FUNCTION_LINES = 50
 #: Of our own modules that one of ours imports.
 MAX_FAN_OUT = 20
+IN_PLACE_OF_A_LIBRARY = {"records.py"}
 #: Those that need more, and why.
 FAN_OUT = {
     "retrieval/hits.py": (22, "the one place where words, meaning, time and doubt meet"),
@@ -500,8 +501,9 @@ def cycles(graph: Graph) -> list[list[str]]:
 def fan_out(graph: Graph) -> Iterator[str]:
     for path, targets in graph.items():
         most, _ = FAN_OUT.get(path, (MAX_FAN_OUT, ""))
-        if len(targets) > most:
-            yield f"{path}: imports {len(targets)} modules, {most} allowed"
+        needed = [target for target in targets if target not in IN_PLACE_OF_A_LIBRARY]
+        if len(needed) > most:
+            yield f"{path}: imports {len(needed)} modules, {most} allowed"
 
 
 def fragments(modules: Sequence[Module], graph: Graph) -> Iterator[str]:

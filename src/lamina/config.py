@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Any
 
 import platformdirs
 
 from lamina.errors import ConfigError
+from lamina.records import dataclass
 
 WORKSPACE_FILE = "lamina.toml"
 USER_FILE = "config.toml"

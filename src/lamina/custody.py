@@ -12,7 +12,6 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,6 +22,7 @@ from lamina.engine import Engine
 from lamina.errors import Conflict, Damaged, InvalidInput, NotFound
 from lamina.model import iso, plain
 from lamina.opening import Where, audit_key_file, load_part, locate, open_database, open_memory
+from lamina.records import dataclass
 from lamina.storage.copying import Sum, Tell, copy_store, sums_of
 from lamina.storage.database import Database
 from lamina.storage.documents import Documents

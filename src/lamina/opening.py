@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import cache, partial
 from importlib import import_module
@@ -28,6 +28,7 @@ from lamina.policy.categories import Categories, load_categories
 from lamina.policy.consent import Fields, load_fields
 from lamina.policy.loading import PRESETS, load_policy, preset
 from lamina.policy.rules import Policy
+from lamina.records import dataclass
 from lamina.similarity.merge_bands import merging
 from lamina.storage.database import Database
 from lamina.storage.sqlite import SqliteDatabase, tenant_file

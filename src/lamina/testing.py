@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from lamina.errors import Unavailable
 from lamina.jobs.writer import Asking, Cost, Written
+from lamina.records import dataclass
 
 
 @dataclass(slots=True)

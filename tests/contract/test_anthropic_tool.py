@@ -19,6 +19,7 @@ from anthropic.lib.tools import ToolError
 from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
 
 from lamina.integrations.anthropic import AsyncMemoryTool, MemoryTool
+from tests.effort import times
 
 
 def said(tool: Any, command: dict[str, Any]) -> str:
@@ -81,7 +82,7 @@ def comparable(answer: str) -> str:
     return re.sub(r"^\S+\t(/memories(?:/d)?|/memories\S*/)$", r"\1", answer, flags=re.M)
 
 
-@settings(max_examples=60)
+@settings(max_examples=times(25, 60))
 @given(commands=st.lists(COMMANDS, max_size=12), last=st.lists(LATER, max_size=1))
 def test_it_answers_what_the_sdks_own_tool_answers(
     commands: list[dict[str, Any]], last: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory

@@ -54,6 +54,25 @@ CORRECTIONS = [
     ("记住我的预算是500元", "我的预算不是500元，是800元", "我的预算是800元"),
     ("記住我住在大阪", "我搬到京都了", "我住在京都"),
     ("记住我妹妹叫小美", "我妹妹叫小梅，不是小美", "我妹妹叫小梅"),
+    # A time is not cut at its colon, and both values that are named are read before anything else.
+    ("Remember that choir is at 6:30", "sorry, not 6:30, it's 7:10 for choir", "choir is at 7:10"),
+    (
+        "Remember that the vet comes on Tuesday",
+        "It's not Tuesday, it's Friday, the vet",
+        "the vet comes on Friday",
+    ),
+    # More than the number of an address changes.
+    (
+        "remember parcel address: 3 Elm Court",
+        "change the parcel address to 40 Dock Row",
+        "parcel address: 40 Dock Row",
+    ),
+    # Of several numbers the one beside the same word is meant.
+    (
+        "Remember that I keep two goats and three ducks",
+        "Actually four ducks",
+        "I keep two goats and four ducks",
+    ),
 ]
 
 
@@ -138,7 +157,7 @@ def test_asking_which_names_the_memories_and_the_answer_settles_it(
     assert not turn.done()
     turn.settle("The gym is closed on Tuesday, not Monday")
     assert turn.done(), turn.missing()
-    assert values(workspace.profile) == ["we meet on Monday", "The gym is closed on Tuesday"]
+    assert values(workspace.profile) == ["we meet on Monday", "the gym is closed on Tuesday"]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from lamina.model import Outcome, Trust
 from lamina.scoped import ScopedMemory
 from lamina.testing import ManualClock
 from tests.contract.conftest import Place, a_place
+from tests.effort import times
 
 DATA = Path(__file__).parents[2] / "packages/lamina-govern/src/lamina_govern/data/laundering.toml"
 LAUNDERING: dict[str, Any] = tomllib.loads(DATA.read_text("utf-8"))
@@ -85,8 +87,11 @@ def _prompt(engine: Engine, about: str) -> str:
     )
 
 
-@pytest.mark.parametrize("shown", SHOWN)
-@pytest.mark.parametrize("number", range(0, len(POISON), 3))
+#: Each of them in one of the ways to be shown, and each way more than once.
+_IN_TURN = list(zip(range(0, len(POISON), 3), cycle(SHOWN), strict=False))
+
+
+@pytest.mark.parametrize(("number", "shown"), times(_IN_TURN, list(product(range(0, len(POISON), 3), SHOWN))))
 def test_what_a_tool_said_does_not_reach_the_prompt_by_an_agents_mouth(
     shown: str, number: int, tmp_path: Path, lamina_home: Path, request: Any
 ) -> None:

@@ -46,6 +46,31 @@ def test_one_common_word_does_not_outweigh_the_meaning_of_a_question(engine: Eng
 
 
 @pytest.mark.parametrize(
+    ("question", "facts"),
+    [
+        (
+            "What ship was I on in the service?",
+            ["I was in the Navy, aboard the frigate Marigold.", "The early service is at eight.",
+             "My cousin runs a body shop in Derby."],
+        ),
+        (
+            "อาหารทะเลชนิดไหนที่ฉันแตะไม่ได้เลย",
+            ["ฉันแพ้หอยนางรมมาตั้งแต่เด็ก กินทีไรคันไปทั้งตัวทุกที", "หลังไม่ดีมาหลายปีแล้ว ยกของหนักไม่ได้เลย หมอสั่งห้ามเด็ดขาด",
+             "แม่ฉันแตะคอมพิวเตอร์ไม่เป็นเลย ต้องให้หลานมาช่วยทุกครั้ง"],
+        ),
+    ],
+)  # fmt: skip
+def test_words_that_meaning_does_not_bear_out_do_not_come_first(
+    engine: Engine, question: str, facts: list[str]
+) -> None:
+    """In a short question one word that is also elsewhere is half of it, and says nothing."""
+    ana = engine.scope()
+    for fact in facts:
+        ana.remember(fact)
+    assert ana.recall(question).hits[0].text == facts[0]
+
+
+@pytest.mark.parametrize(
     ("text", "typed"),
     [
         ("Frau Müller ruft morgen an", "muller"),

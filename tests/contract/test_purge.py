@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from lamina import Conflict, Denied, NotFound, State
+from lamina.audit.events import ids_in
 from lamina.lifecycle.export import export
 from lamina.lifecycle.purge import purge, verify_purge
 from lamina.opening import run_job
@@ -279,3 +280,31 @@ def test_what_was_learnt_goes_with_its_page(workspace: Place) -> None:
     assert run_job(engine, "lifecycle").changes == ("1 memories purged",)
     assert verify_purge(mind, one).clean
     assert holding(workspace, WORDS["en"]) == []
+
+
+def test_what_a_purge_looks_at_follows_what_its_person_has(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much others have; whatever people share is looked at, too."""
+    looked = list[str]()
+
+    def counted(data: str) -> list[str]:
+        looked.append(data)
+        return ids_in(data)
+
+    monkeypatch.setattr("lamina.lifecycle.purge.ids_in", counted)
+
+    def looked_at(text: str) -> int:
+        looked.clear()
+        ana = engine.scope(user="ana", session="s")
+        receipt = ana.purge(ana.remember(text).ids[0], now=True)
+        assert receipt[0].found["trace"] == 0
+        return len(looked)
+
+    alone = looked_at("Ana likes the bread of the corner")
+    for number in range(10):
+        engine.scope(user="bob", session="s").remember(f"Bob has seen {number} ships")
+    among = looked_at("Ana likes the rain of the hills")
+
+    assert among <= 3 * alone
+    assert not any("user:bob" in data for data in looked)

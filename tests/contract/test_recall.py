@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lamina import InvalidInput
+from tests.effort import times
 
 if TYPE_CHECKING:
     from conftest import Place
@@ -188,7 +189,7 @@ def test_no_question_breaks_the_search(ana: ScopedMemory) -> None:
     pick = random.Random(7)
     alphabet = string.printable[:95] + "\"'*^:()-茶ก\u200b\u202e🎉%_\\\u0301"
 
-    for _ in range(300):
+    for _ in range(times(80, 300)):
         question = "".join(pick.choices(alphabet, k=pick.randint(1, 40))) + "tea"
         ana.recall(question)
     for question in ("NEAR(", '"', "tea* OR", "key:", "%(tenant)s", "'; DROP TABLE x; --", "a" * 20_000):

@@ -46,9 +46,11 @@ HOSTILE = {
 
 
 def test_one_value_in_is_one_value_out_identical_also_after_reopening(place: Place) -> None:
+    """How long a text may be is shown on every database; what the longest are made of, on one."""
+    texts = {n: t for n, t in HOSTILE.items() if place.variant == "sqlite" or not n.startswith("longest_")}
     mind = place.open().scope()
     ids = {}
-    for name, text in HOSTILE.items():
+    for name, text in texts.items():
         receipt = mind.remember(text)
         assert (receipt.decision, len(receipt.ids)) == (Outcome.ADMITTED, 1), name
         ids[name] = receipt.ids[0]
@@ -56,8 +58,8 @@ def test_one_value_in_is_one_value_out_identical_also_after_reopening(place: Pla
 
     mind = place.open().scope()
 
-    assert len(set(ids.values())) == len(HOSTILE)
-    for name, text in HOSTILE.items():
+    assert len(set(ids.values())) == len(texts)
+    for name, text in texts.items():
         assert mind.get(ids[name]).text == text, name
         assert [step.new_text for step in mind.history(ids[name])] == [text], name
         assert mind.recall(ids[name]).hits[0].text == text, name

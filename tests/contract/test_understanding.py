@@ -36,6 +36,10 @@ ORDINARY = [
     "โฆษณาบอกว่าจำเบอร์นี้ไว้ให้ดี",
     "左撇子打網球有優勢嗎",
     "扮演一下，我是住在城堡裡的國王",
+    "No need to save this, I'm only thinking out loud: we could move to Bath.",
+    "Remember the Maine! which year was that",
+    "oh lovely, another form. yes do always ask for my shoe size",
+    "มาเล่นเกมกัน ผมเป็นโจรสลัดชื่อเคราแดง แพ้น้ำจืด",
 ]
 
 
@@ -209,3 +213,37 @@ def test_what_was_said_a_moment_ago_can_be_pointed_at(engine: Engine, said: str)
     kept = ana.hear("Please remember that my locker is number 218.").receipts[0].ids[0]
     ana.hear(said)
     assert ana.get(kept).state is State.SOFT_DELETED
+
+
+@pytest.mark.parametrize("said", ["ไม่ต้องจดนะ บ่นเฉยๆ ผมอยู่ระนอง", "不用记，我就随口一说，我属兔"])
+def test_what_is_said_not_to_be_kept_is_not_kept(engine: Engine, said: str) -> None:
+    engine.scope(session="s1").hear(said)
+    assert known(engine, said) == []
+
+
+def test_without_a_word_in_common_nothing_is_forgotten_unasked(engine: Engine) -> None:
+    me = engine.scope(session="s1")
+    me.hear("ผมแพ้เพนิซิลลิน")
+    heard = me.hear("ลบเรื่องยูนิคอร์นของฉัน")
+    assert heard.receipts[0].decision is Outcome.DENIED
+    assert known(engine, "ผมแพ้ยาอะไร") == ["ผมแพ้เพนิซิลลิน"]
+    me.hear("ใช่")
+    assert known(engine, "ผมแพ้ยาอะไร") == []
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("ใบเสร็จอยู่ในกล่องใต้ตู้เสื้อผ้า ช่วยจำแทนทีเถอะ ลืมกันทุกคน", "กล่องใต้ตู้เสื้อผ้า"),
+        ("จำให้ผมที เลขที่นั่งในโรงหนังคือ ข 14", "ข 14"),
+    ],
+)
+def test_what_stands_before_a_request_is_not_lost_with_it(engine: Engine, said: str, kept: str) -> None:
+    engine.scope(session="s1").hear(said)
+    assert any(kept in one for one in known(engine, said))
+
+
+def test_a_wish_without_a_setting_is_said_back_in_its_own_words_and_with_its_end(engine: Engine) -> None:
+    me = engine.scope(session="s1")
+    assert "response.instruction" not in me.hear("don't use semicolons with me, ever").acknowledgement
+    assert "until 20" in me.hear("Until Friday keep answers to one line.").acknowledgement

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from lamina.model import Kind, Memory, Receipt, from_plain, plain
 from lamina.operations.catalogue import OPERATIONS
+from tests.effort import times
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=8)
 JSON = st.recursive(
@@ -56,7 +57,7 @@ ANSWERS = {name: one.answer for name, one in OPERATIONS.items() if one.route is 
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-@settings(max_examples=20)
+@settings(max_examples=times(8, 40))
 @given(data=st.data())
 def test_an_answer_comes_back_as_it_was(name: str, data: st.DataObject) -> None:
     answer = data.draw(values_of(ANSWERS[name]))

@@ -111,7 +111,7 @@ ANY = st.text(st.characters(codec=None)) | TALK.map("".join) | TALK.map(" ".join
 
 
 @given(ANY)
-@settings(deadline=None, max_examples=times(60, 300))
+@settings(deadline=None, max_examples=times(25, 300))
 def test_no_text_makes_it_raise_and_it_always_says_the_same(text: str) -> None:
     found = commands(text)
     assert found == commands(text)
@@ -119,7 +119,7 @@ def test_no_text_makes_it_raise_and_it_always_says_the_same(text: str) -> None:
 
 
 @given(ANY, ANY)
-@settings(deadline=None, max_examples=times(60, 300))
+@settings(deadline=None, max_examples=times(25, 300))
 def test_no_text_makes_a_correction_raise_and_what_it_makes_differs(text: str, known: str) -> None:
     book = rulebook()
     for asked in (False, True):
@@ -130,7 +130,7 @@ def test_no_text_makes_a_correction_raise_and_what_it_makes_differs(text: str, k
 
 
 @given(ANY)
-@settings(deadline=None, max_examples=times(60, 300))
+@settings(deadline=None, max_examples=times(25, 300))
 def test_a_command_says_where_it_stands_and_what_it_is_about(text: str) -> None:
     before = 0
     for command in commands(text):
@@ -161,7 +161,7 @@ BREAKS = re.compile(r"[“”\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 
 
 @given(ANY)
-@settings(deadline=None, max_examples=times(60, 200))
+@settings(deadline=None, max_examples=times(25, 200))
 def test_what_is_quoted_or_fenced_gives_no_command_and_no_guess(text: str) -> None:
     quoted = f"“{BREAKS.sub(' ', text)}”"
     fenced = "```\n" + text.replace("`", " ") + "\n```"
@@ -172,7 +172,7 @@ def test_what_is_quoted_or_fenced_gives_no_command_and_no_guess(text: str) -> No
 
 
 @given(TALK.map(" ".join), st.integers(0, 200))
-@settings(deadline=None, max_examples=times(60, 200))
+@settings(deadline=None, max_examples=times(25, 200))
 def test_an_invisible_character_changes_no_command(text: str, at: int) -> None:
     # Inside a word: beside a blank it is a word of its own, and before a mark it parts it from its letter.
     inside = re.compile(r"(?<=[a-z\u0e01-\u0e2e\u4e00-\u9fff])(?=[a-z\u4e00-\u9fff])")

@@ -13,7 +13,7 @@ from lamina.text.entries import Entry, EntryFile, canonical_key
 from tests.effort import times
 
 QUICK = settings(
-    max_examples=times(200, 1000),
+    max_examples=times(80, 1000),
     deadline=None,
     derandomize=True,
     database=None,

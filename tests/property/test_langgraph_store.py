@@ -16,6 +16,7 @@ from langgraph.store.memory import InMemoryStore
 import lamina
 from lamina.engine import Engine
 from lamina.integrations.langgraph import Store
+from tests.effort import times
 
 LABELS = ["a", "b", "ab", "a_b", "a%b", "A", "ผู้ใช้", "用户", "*", "a/b", "a:b", "~", "10", "a b"]
 KEYS = ["k", "K", "k1", "k!", "กุญแจ", "鑰匙", "a.b", ":", "/"]
@@ -98,7 +99,7 @@ def asked(oracle: InMemoryStore, ops: list[Op]) -> list[Any]:
 
 
 @given(st.lists(st.lists(OP, min_size=1, max_size=6), min_size=1, max_size=8))
-@settings(QUICK, max_examples=50)
+@settings(QUICK, max_examples=times(20, 50))
 def test_every_batch_has_the_same_answers(engine: Engine, batches: list[list[Op]]) -> None:
     ours, oracle = Store(engine.scope(user=f"u{next(_users)}")), InMemoryStore()
     for ops in batches:

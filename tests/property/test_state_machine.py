@@ -212,7 +212,7 @@ def test_a_memory_does_what_a_dictionary_would() -> None:
     run_state_machine_as_test(
         Memory,
         settings=settings(
-            max_examples=times(25, 100),
+            max_examples=times(12, 100),
             stateful_step_count=30,
             deadline=None,
             database=None,

@@ -170,7 +170,7 @@ ENDS = st.sampled_from(["", ".", "!", ", zx", "; zx", " ."])
 
 
 @given(st.sampled_from([(kind, it) for kind in PHRASES for it in PHRASES[kind]]), WORDS, ENDS, st.booleans())
-@settings(deadline=None, max_examples=times(60, 300))
+@settings(deadline=None, max_examples=times(25, 300))
 def test_the_references_phrases_mean_what_they_mean_there(
     rule: tuple[Kind, str], words: str, end: str, shouted: bool
 ) -> None:
@@ -181,7 +181,7 @@ def test_the_references_phrases_mean_what_they_mean_there(
 
 
 @given(st.sampled_from(PHRASES[Kind.FACT]), WORDS, ENDS, st.sampled_from(["", '"', "'"]))
-@settings(deadline=None, max_examples=times(60, 300))
+@settings(deadline=None, max_examples=times(25, 300))
 def test_a_value_is_what_the_reference_takes(phrase: str, words: str, end: str, quote: str) -> None:
     fact = profile_fact(f"{phrase}  {quote}{words}{quote}{end}")
     assert fact is not None

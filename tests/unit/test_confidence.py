@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from lamina.encoders.reading import ReadingEncoder
-from lamina.ranking.confidence import DOUBTFUL, SURE, Evidence, Spread, confidence, evidence, uncertainty
+from lamina.ranking.confidence import (
+    DOUBTFUL,
+    SURE,
+    Evidence,
+    Spread,
+    confidence,
+    evidence,
+    said_elsewhere,
+    uncertainty,
+)
 from lamina.ranking.timing import asks_before, says_changed
 
 READING = ReadingEncoder().embedder_id
@@ -24,8 +34,30 @@ def test_the_encoder_that_is_shipped_has_been_measured() -> None:
 def test_what_is_liker_or_says_more_of_the_question_is_surer() -> None:
     assert sure(0.2) < sure(0.4) < sure(0.6) < sure(0.8)
     assert sure(0.5, behind=0.2) < sure(0.5)
-    assert sure(0.5, share=0.5) == sure(0.5)
-    assert sure(0.5) < sure(0.5, share=0.8) < sure(0.5, share=1.0)
+    assert sure(0.5) < sure(0.5, share=0.85) < sure(0.5, share=1.0)
+
+
+def test_who_only_repeats_a_name_is_answered_with_more_doubt() -> None:
+    """ "Does Rosalind have children?" is nearer to any text about Rosalind than to what would answer it."""
+    assert sure(0.5, share=0.5) < sure(0.5)
+    assert sure(0.5, share=0.5, encoder="another") == sure(0.5, encoder="another")
+
+
+def test_what_another_text_says_of_a_question_speaks_against_this_one() -> None:
+    told = Evidence(0.5, 0.0, 0.2), Evidence(0.5, 0.0, 0.2, elsewhere=0.5)
+    assert confidence(told[1], READING, USUAL) < confidence(told[0], READING, USUAL)
+    has = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
+    assert said_elsewhere(has, np.array([0.2, 0.3, 0.1])) == [0.4, 0.2, 0.0]
+    assert said_elsewhere(np.zeros((2, 0)), np.zeros(0)) == [0.0, 0.0]
+
+
+def test_a_short_question_tells_less_of_what_it_is_about() -> None:
+    short, long = (Evidence(0.5, 0.0, 0.0, asked=length) for length in (1.6, 3.2))
+    assert confidence(short, READING, USUAL) < confidence(long, READING, USUAL)
+
+
+def test_a_time_that_is_asked_for_and_not_there_is_doubtful() -> None:
+    assert confidence(Evidence(0.5, 0.0, 0.0, fits=False), READING, USUAL) < DOUBTFUL < sure(0.5)
 
 
 def test_without_a_vector_the_words_decide() -> None:
@@ -53,6 +85,11 @@ def test_evidence_is_beside_the_others() -> None:
         "Priti has put her rate up, it's 13 pounds an hour now.",
         "手机换成了 iPhone 17。",
         "เปลี่ยนเวลาปิดสระว่ายน้ำเป็นสามทุ่มครึ่งแล้ว",
+        "They reassigned me, it is Dr Lowe from here on.",
+        "The deadline slipped to November.",
+        "往後我們禮拜三休息。",
+        "从下个月起房租是三千。",
+        "น้ำหนักลดลงเหลือหกสิบ",
     ],
 )
 def test_a_change_is_heard(text: str) -> None:

@@ -37,7 +37,7 @@ COSTS = {"แมว": 10, "ป่วย": 10, "แ": 90, "ม": 90, "ว": 90, "
 
 @pytest.fixture
 def pieces() -> Pieces:
-    return Pieces([*WORDS, *COSTS], COSTS, {ord("貓"): "猫"})
+    return Pieces(WORDS, lambda: (COSTS, {ord("貓"): "猫"}))
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import pytest
 from lamina_govern.__main__ import main, table
 from lamina_govern.checks import Result, laundering, purged_everywhere, run
 from lamina_govern.system import Party
+from lamina_govern.systems import lamina as ours
 from lamina_govern.systems import langgraph, plain
 from lamina_govern.systems.plain import Plain
 
@@ -36,6 +37,16 @@ def test_langgraphs_store_is_measured_with_the_same_checks(capsys: pytest.Captur
     told = capsys.readouterr().out
     assert "| check | a plain list | LangGraph InMemoryStore |" in told
     assert main(["no_such_system"]) == 2
+
+
+def test_the_jobs_of_lamina_run() -> None:
+    memory = ours.fresh()
+    memory.add("The office is in Leoben")
+    memory.jobs()
+    states = {one.state for one in memory.engine.scope(user="ana").jobs()}
+    memory.engine.close()
+    memory.folder.cleanup()
+    assert states != {"waiting"}
 
 
 def test_the_table_has_a_row_for_each_check() -> None:

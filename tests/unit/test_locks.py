@@ -15,6 +15,7 @@ from lamina.errors import Damaged, Unavailable
 from lamina.text.entries import EntryFile
 from lamina.workspace.files import read_file, replace_file
 from lamina.workspace.locks import LOCK_DIR, locked
+from tests.effort import times
 
 WRITER = """
 import sys
@@ -23,7 +24,7 @@ from lamina.text.entries import Entry, EntryFile
 from lamina.workspace.files import read_file, replace_file
 from lamina.workspace.locks import locked
 root, me = Path(sys.argv[1]), sys.argv[2]
-for number in range(50):
+for number in range(int(sys.argv[3])):
     with locked(root, "PROFILE.md", timeout_s=100):
         before = read_file(root, "PROFILE.md")
         after = EntryFile.parse(before or b"").put(Entry(key=f"w{me}.n{number}", value="x"))
@@ -41,10 +42,12 @@ with locked(Path(sys.argv[1]), "a.md"):
 
 
 def test_eight_processes_that_read_change_and_replace_lose_nothing(tmp_path: Path) -> None:
-    workers = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), str(n)]) for n in range(8)]
+    rounds = times(10, 50)
+    started = [sys.executable, "-c", WRITER, str(tmp_path)]
+    workers = [subprocess.Popen([*started, str(n), str(rounds)]) for n in range(8)]
     assert [worker.wait(timeout=200) for worker in workers] == [0] * 8
     file = EntryFile.parse(read_file(tmp_path, "PROFILE.md") or b"")
-    assert {entry.key for entry in file.entries} == {f"w{w}.n{n}" for w in range(8) for n in range(50)}
+    assert {entry.key for entry in file.entries} == {f"w{w}.n{n}" for w in range(8) for n in range(rounds)}
     assert file.problems == ()
 
 

@@ -45,7 +45,7 @@ class Vocabulary:
     english: int  #: how many of the first pieces are the teacher's
 
     def cutter(self) -> Pieces:
-        return Pieces(self.pieces, self.costs, self.simplified)
+        return Pieces(self.pieces[: self.english], lambda: (self.costs, self.simplified))
 
 
 def vocabulary(english: Iterable[str], rows: Iterable[Row], folder: Path) -> Vocabulary:

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -121,8 +122,8 @@ def near_judge(text: str) -> bool:
     """Whether more than six in ten stretches of four characters are those of a text that judges the model."""
     judged, holding = _judged()
     own = grams(text)
-    shared = Counter(number for gram in own for number in holding.get(gram, ()))
-    return any(count / len(own | judged[at]) > _NEAR for at, count in shared.items())
+    shared = Counter(chain.from_iterable(holding[gram] for gram in own if gram in holding))
+    return any(count > _NEAR * (len(own) + judged[at] - count) for at, count in shared.items())
 
 
 def grams(text: str) -> set[str]:
@@ -131,7 +132,8 @@ def grams(text: str) -> set[str]:
 
 
 @cache
-def _judged() -> tuple[list[set[str]], dict[str, list[int]]]:
+def _judged() -> tuple[list[int], dict[str, list[int]]]:
+    """How many stretches each text that judges has, and which texts have a stretch."""
     rows = [json.loads(line) for path in JUDGES for line in path.read_text("utf-8").splitlines()]
     sides = [row[name] for row in rows for name in ("fact", "question") if row.get(name)]
     judged = [grams(text) for side in sides for text in ([side] if isinstance(side, str) else side.values())]
@@ -139,7 +141,7 @@ def _judged() -> tuple[list[set[str]], dict[str, list[int]]]:
     for number, found in enumerate(judged):
         for gram in found:
             holding[gram].append(number)
-    return judged, holding
+    return list(map(len, judged)), holding
 
 
 def pairs_of(lessons: Sequence[Lesson], chance: np.random.Generator) -> list[Pair]:

@@ -47,8 +47,7 @@ def _norm(module: torch.nn.LayerNorm, given: Norm) -> None:
 
 
 def _words(encoder: ReadingEncoder) -> glossary.Vocabulary:
-    """The pieces, by language; the teacher's come first, up to the first Thai or Chinese one."""
-    cut = encoder.pieces
-    pieces = list(cut._number)
-    english = next(at for at, piece in enumerate(pieces) if piece in cut._costs)
-    return glossary.Vocabulary(pieces, dict(cut._costs), dict(cut._simplified), english)
+    """The pieces, by language; the teacher's come first."""
+    words = list(encoder.pieces.words)
+    costs, simplified, _ = encoder.pieces.unspaced
+    return glossary.Vocabulary([*words, *costs], dict(costs), dict(simplified), len(words))

@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from lamina.audit.chain import Sealer
@@ -15,6 +15,7 @@ from lamina.clock import random_key
 from lamina.durable import make_folder, put_file, settle
 from lamina.errors import Damaged
 from lamina.model.audit import chain_of_number
+from lamina.records import dataclass
 
 #: After so many notes the disk is waited for; a power cut before leaves an older note, never half of one.
 SETTLED_EVERY = 64

@@ -7,11 +7,12 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from lamina.documents.settings import EVERY_FILE, SearchSettings, from_openclaw, listed_paths
 from lamina.errors import LaminaError
+from lamina.records import dataclass
 from lamina.workspace.files import Stamp, read_file
 from lamina.workspace.layout import PROFILE, README, SESSION
 

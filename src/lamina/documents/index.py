@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from lamina.errors import LaminaError, NotFound
 from lamina.language.secrets.privacy import REDACTED, find_secrets
 from lamina.model import Scope, quoted
 from lamina.ranking.tiers import tier_of
+from lamina.records import dataclass
 from lamina.retrieval.meaning import learn
 from lamina.storage.database import Database, Transaction
 from lamina.storage.documents import DOCUMENTS, Documents, File, Known

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 
 from lamina.documents.settings import Citations
 from lamina.documents.snippets import snippet
 from lamina.model import Hit
 from lamina.ranking.tiers import coverage
+from lamina.records import dataclass
 
 DOCUMENT = "doc:"  #: how the id of a passage begins
 _GUESS = "None of the question's terms is there; it is a guess by meaning."

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
+
+from lamina.records import dataclass
 
 EVERY_FILE = "**/*.md"
 _DURATION = re.compile(r"(\d{1,6})(ms|s|m|h)")

@@ -9,7 +9,6 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -22,6 +21,7 @@ from lamina.engine import Engine
 from lamina.errors import LaminaError
 from lamina.jobs.run import list_jobs
 from lamina.model import Outcome, Receipt, iso
+from lamina.records import dataclass
 from lamina.retrieval.meaning import AT_ONCE
 from lamina.storage.database import Transaction
 from lamina.storage.documents import Documents

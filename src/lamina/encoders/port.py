@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lamina.records import dataclass
 
 Vectors = NDArray[np.float32]
 Verdict = Literal["same", "related", "unrelated"]

@@ -7,7 +7,6 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,6 +15,7 @@ import numpy as np
 
 from lamina.encoders.port import UNCALIBRATED, Calibration, Vectors, unit
 from lamina.errors import ConfigError, Unauthenticated, Unavailable
+from lamina.records import dataclass
 
 _RETRY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 _LONGEST_ANSWER = 256 * 1024 * 1024

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from lamina.language.amend import has_other_value, weight, words_of
@@ -11,6 +10,7 @@ from lamina.language.slots import name_of_key
 from lamina.model import Kind, Layer, Memory, Space
 from lamina.read.recall import recall
 from lamina.read.shelves import keyed, loaded
+from lamina.records import dataclass
 from lamina.text.terms import query_terms
 from lamina.write.caller import Caller
 
@@ -29,6 +29,8 @@ _CLEARLY = 0.75
 _LEAST = 0.5
 #: Where it is not clear by itself that something known is meant, so much has to speak for it at any time.
 ABOUT_IT = 0.12
+#: Without a word in common so much likeness is needed: below it what is something else is as like.
+_BY_LIKENESS = 0.6
 #: And so much before the person is asked about it, with so few others.
 _MAYBE, _FEW = 0.1, 3
 
@@ -53,6 +55,11 @@ class Fit:
         """How much what is said speaks for it, whenever it was said."""
         hint = max(0.0, min(self.meaning, _LIKE) - _HINT)
         return self.words + _WORTH * max(0.0, self.meaning - _LIKE) + hint
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it may be changed without a question: a word is shared, or the two are very like."""
+        return self.words > 0 or self.about >= _BY_LIKENESS
 
     @property
     def total(self) -> float:
@@ -109,8 +116,10 @@ def _fits(caller: Caller, words: str) -> list[Fit]:
 
 @lru_cache(maxsize=4096)
 def _tells(word: str) -> bool:
-    """Whether a word says what something is about: not "them", nor a number by itself."""
-    return not word.isascii() or (not word.isdigit() and len(query_terms(f"{word} \u4e00")) > 1)
+    """Whether a word says what something is about: not "them", nor a number or one sign by itself."""
+    if not word.isascii():
+        return len(word) > 1
+    return not word.isdigit() and len(query_terms(f"{word} \u4e00")) > 1
 
 
 def clear(fits: Sequence[Fit]) -> Fit | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import TracebackType
 from typing import Any
 
@@ -14,6 +14,7 @@ from lamina.language.acknowledge import acknowledge
 from lamina.language.hints import promotion_hint
 from lamina.model import BUDGET, Heard, Outcome, Receipt, State
 from lamina.read.context import context
+from lamina.records import dataclass
 from lamina.write.caller import Caller
 from lamina.write.change import get
 from lamina.write.governance import may_use

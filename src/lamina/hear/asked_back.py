@@ -113,7 +113,7 @@ def _decided(caller: Caller, text: str, options: Sequence[Memory]) -> list[Comma
 def _chosen(caller: Caller, text: str, options: Sequence[Memory]) -> list[Memory]:
     """Which of the options an answer names: by its number, by its words, or all of them."""
     said = view_of(text).text
-    if _words()["all"].search(said):
+    if _words()["all"].search(said) or (len(options) == 1 and _words()["yes"].search(said)):
         return list(options)
     for at, name in enumerate(("first", "second", "third", "fourth")):
         if at < len(options) and _words()[name].search(said):

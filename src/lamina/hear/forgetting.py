@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from lamina.errors import NotFound
-from lamina.hear.about import ABOUT_IT, LOOKED_AT, Fit, lasting, meant, nearest
+from lamina.hear.about import LOOKED_AT, Fit, lasting, meant, nearest
 from lamina.hear.asked_back import ANSWERED
 from lamina.language.amend import corrections, weight, words_of
 from lamina.language.command import Action, Command, Target
@@ -63,13 +63,15 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
     kept = [one for one in found if one.layer is not Layer.WORKING]
     if not kept and command.target in (Target.TEXT, Target.ABOUT):
         said = without_what_stays(command.text)
-        fits = meant(caller, said) or (meant(caller, f"{command.old} {said}") if command.old else [])
-        if len(fits) > 1:
+        fits = meant(caller, said)
+        if command.old and not any(one.is_sure for one in fits):  # the sentence before may say what "it" is
+            fits = meant(caller, f"{command.old} {said}") or fits
+        if len(fits) > 1 or (fits and not fits[0].is_sure):
             return [_which(fits)]
         kept = [one.memory for one in fits] or _pointed_at(caller, command)
     if not kept and not found:
         near = nearest(caller, command.text) if command.rule == HEARD else []
-        if len(near) > 1 or (near and not (near[0].recent and near[0].about >= ABOUT_IT)):
+        if len(near) > 1 or (near and not (near[0].recent and near[0].is_sure)):
             return [_which(near)]
         if not near:
             raise NotFound("There is nothing like that.")

@@ -9,6 +9,7 @@ from datetime import date
 from zoneinfo import ZoneInfo
 
 from lamina.hear.about import ABOUT_IT, Fit, meant
+from lamina.hear.correct import HEARD
 from lamina.language.command import Action, Command, Target
 from lamina.language.commands import is_note, note_key
 from lamina.language.facts import profile_fact
@@ -38,6 +39,8 @@ _SORTS = {
     Action.CORRECT: Sort.CORRECT,
     Action.WITHHOLD: Sort.REJECT,
 }
+#: What is about a text at hand, or asked: it puts nothing right that is known.
+_OF_A_TEXT = (Sort.TASK, Sort.QUESTION, Sort.QUOTE, Sort.HYPOTHETICAL)
 #: Orders whose words can be those of another: "don't remember the porridge thing any more".
 _MIXED_UP = (Action.REMEMBER, Action.WITHHOLD)
 _TIMED = (Action.REMEMBER, Action.SET)
@@ -67,9 +70,22 @@ def second_opinion(caller: Caller, listener: Listener, asked: Sequence[Command])
         doubted = doubt(listener, one.span, sort) if (sort := _SORTS.get(one.action)) else None
         if doubted is None:
             made.append(one)
+        elif not doubted.clear and _is_a_motto(one):
+            continue
         elif not doubted.in_jest and (named or not doubted.vetoed or _puts_right(caller, one)):
             made.append(_reread(caller, listener.hearing, one, doubted))
     return made
+
+
+def _is_a_motto(command: Command) -> bool:
+    """Whether a request names a thing and says nothing of it: "Remember the Alamo!"."""
+    words = (command.value or "").split()
+    return (
+        command.action is Action.REMEMBER
+        and is_note(command.key)
+        and words[:1] == ["the"]
+        and len(words) <= 3
+    )
 
 
 def _puts_right(caller: Caller, command: Command) -> bool:
@@ -96,6 +112,8 @@ def _reread(caller: Caller, hearing: Hearing, command: Command, doubted: Doubt) 
             text=typed,
             rule="heard_forget",
         )
+    if command.action is Action.CORRECT and command.target is Target.TEXT and command.old is None:
+        command = _with_its_sentence(caller, hearing, command)
     command = _fuller(hearing, command)
     if command.lifetime is None and (lent := _lent(caller, command)) is not None:
         return replace(command, lifetime=lent.ttl)
@@ -106,6 +124,15 @@ def _reread(caller: Caller, hearing: Hearing, command: Command, doubted: Doubt) 
             space = Space.SESSION if found.ttl == SESSION_END else command.space
             return replace(command, lifetime=found.ttl, space=space)
     return command
+
+
+def _with_its_sentence(caller: Caller, hearing: Hearing, command: Command) -> Command:
+    """A correction whose own words fit nothing, with its sentence where that says what it is about:
+    "about the delivery address, change it to 8 Mill Rise"."""
+    typed = said_around(hearing, command.span)
+    if len(typed) < len(command.text) + _EARLY or _named(caller, command.text) or not _named(caller, typed):
+        return command
+    return replace(command, text=typed, value=None, rule=HEARD)
 
 
 def _lent(caller: Caller, command: Command) -> Lifetime | None:
@@ -158,6 +185,8 @@ def _of_known(caller: Caller, hearing: Hearing, part: Understood) -> Understood:
     """What would be left alone, or kept as something new, but clearly puts right something that is known."""
     if part.leans is None or (part.act is not Act.LEAVE and part.sort is not Sort.LASTING):
         return part
+    if part.leans is Sort.CORRECT and part.sort in _OF_A_TEXT:
+        return part  # "replace Monday with Tuesday in the draft"
     whole = hearing.view.original if len(hearing.view.original) <= _TOGETHER else part.text
     fits = meant(caller, part.text) or (
         meant(caller, whole) if len(whole) > len(part.text) + _A_TOPIC else []
@@ -165,7 +194,11 @@ def _of_known(caller: Caller, hearing: Hearing, part: Understood) -> Understood:
     least = 0.0 if part.sort is part.leans else _SHARED[part.leans]
     if len(fits) != 1 or not fits[0].is_sentence or fits[0].words < least or fits[0].about < ABOUT_IT:
         return part
-    clashes = fits[0].clashes and len(fits[0].memory.text) <= _TOGETHER // 2  # a story is no value
+    said = hearing.said[slice(*part.span)]
+    renewed = part.sort is Sort.LASTING and fits[0].recent and bool(hearing.cue("signals").search(said))
+    clashes = (fits[0].clashes or renewed) and len(
+        fits[0].memory.text
+    ) <= _TOGETHER // 2  # a story is no value
     changes = clashes if part.leans is Sort.CORRECT else part.act is Act.LEAVE
     return replace(part, sort=part.leans, act=Act.ACT, margin=_CLEARLY) if changes else part
 
@@ -230,12 +263,12 @@ def _put_right(caller: Caller, part: Understood, said: str) -> list[Fit]:
     """What a correction may be about: by words, by another value of the same sort, or as it is clear one."""
     found = meant(caller, part.text) or meant(caller, said)
     sure = part.margin >= _CLEARLY
-    return [one for one in found if sure or one.words > 0 or (one.clashes and one.recent)]
+    return [one for one in found if (sure and one.is_sure) or one.words > 0 or (one.clashes and one.recent)]
 
 
 def _named(caller: Caller, words: str) -> list[Fit]:
-    """What is meant and has a word in common with what is said; likeness alone is too little to change it."""
-    return [one for one in meant(caller, words) if one.words > 0]
+    """What is meant and has a word in common with what is said, or is very like it."""
+    return [one for one in meant(caller, words) if one.is_sure]
 
 
 def _command(action: Action, part: Understood, **fields: object) -> Command:

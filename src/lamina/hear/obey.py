@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from lamina.errors import LaminaError, NotFound, Unavailable
@@ -22,7 +23,7 @@ from lamina.read.explain import history
 from lamina.read.resolve import SESSION_WISH
 from lamina.read.shelves import keyed, turns
 from lamina.text.normalise import Language, folded
-from lamina.text.ttl import SESSION_END
+from lamina.text.ttl import SESSION_END, parse_ttl
 from lamina.write.caller import Caller
 from lamina.write.change import get
 from lamina.write.guesses import unnamed
@@ -33,8 +34,10 @@ from lamina.write.remember import remember
 _PRIORITY = {Action.REMEMBER: 80, Action.SET: 85, Action.CORRECT: 85}
 #: How sure it is that somebody means what they say.
 _STATED = 0.9
-#: How many memories are looked through for something to forget or to correct.
-_LOOKED_AT = 200
+#: How the keys of wishes begin that have no setting of their own.
+_WISH = "response.instruction."
+#: What ends at the first moment of a day holds on the day before it.
+_A_MOMENT = timedelta(seconds=1)
 #: How many memories are named where somebody is asked which they mean, and how much of each.
 _OPTIONS, _SHORT = 4, 60
 
@@ -86,25 +89,38 @@ def _acknowledged(
         message = "nothing_pending" if missing else refusal(code)
     else:
         message = {"allowed": "remembered", "same": "unchanged", "pending": "held"}.get(code, code)
-    if act is Action.NOTE and message in ("remembered", "merged", "superseded"):
+    wished = (command.key or "").startswith(_WISH)  # its key says nothing to a person
+    if (act is Action.NOTE or wished) and message in ("remembered", "merged", "superseded"):
         message, command = "noted", replace(command, value=(command.value or command.text).rstrip(".。 "))
     if act is Action.FORGET and message == "remembered":
         message, command = "forgotten_part", replace(command, value=get(caller, receipt.ids[0]).text)
     if message == "forgotten" and count > 1:
         message = "forgotten_many"
-    unnamed_key = is_note(command.key or "") or command.rule == ANSWERED  # it says nothing to a person
+    unnamed_key = wished or is_note(command.key or "") or command.rule == ANSWERED
     key = "" if unnamed_key else command.key
     details: dict[str, Any] = {"key": key or "", "value": command.value or "", "count": count, "act": act}
+    if act in _PRIORITY and receipt.decision is not Outcome.DENIED:
+        details["until"] = _last_day(caller, command)
     if message == "correction_unclear":
         details["old"] = get(caller, receipt.ids[0]).text
     elif message == "several_meant":
-        message = "several_to_forget" if act is Action.FORGET else message
+        one_or_many = "one_to_forget" if len(receipt.ids) == 1 else "several_to_forget"
+        message = one_or_many if act is Action.FORGET else message
         details["options"] = _options(caller, receipt.ids)
     elif act is Action.CORRECT and message == "remembered":
         last = history(caller, receipt.ids[0])[-1]
         message = "new_instead" if last.old_text is None else "revised"
         details |= {"value": get(caller, receipt.ids[0]).text, "old": last.old_text or ""}
     return replace(receipt, acknowledgement=acknowledge(message, *said, **details))
+
+
+def _last_day(caller: Caller, command: Command) -> str:
+    """The last day on which a wish for a time holds; empty where it ends today in some hours, with the
+    session, or never."""
+    if not command.lifetime or command.lifetime[-1] in "hms":
+        return ""
+    _, end = parse_ttl(command.lifetime, caller.store.now())
+    return "" if end is None else (end - _A_MOMENT).date().isoformat()
 
 
 def _options(caller: Caller, ids: Sequence[str]) -> str:

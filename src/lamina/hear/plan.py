@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lamina.hear.asked_back import answered, open_question
 from lamina.hear.correct import noticed
@@ -20,10 +20,15 @@ from lamina.language.slots import is_misheard
 from lamina.language.sorts import Reader
 from lamina.language.understanding import Listener, is_paste
 from lamina.model import Kind, Role, Trust
+from lamina.records import dataclass
 from lamina.write.caller import Caller
 
 #: Commands beside which nothing else of a message is kept: it gives the reason for them.
 _SAYS_WHY = (Action.FORGET, Action.WITHHOLD, Action.CORRECT, Action.MISHEARD)
+
+
+#: What a phrase cannot move to a wider space: there is nothing in it that lasts.
+_STAYS = (Kind.CONTEXT, Kind.EXECUTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +69,11 @@ def _heard(caller: Caller, text: str, turn: Turn, asked: list[Command]) -> Plan:
     if listener is not None:
         asked = second_opinion(caller, listener, asked)
     # A phrase says where all of it is to be kept, or it teaches a procedure, which waits for its person.
-    silent = turn.hint is not None or listener is None or correction_in(text) is not None
+    moves = turn.hint is not None and turn.drafts[0].kind not in _STAYS
+    silent = moves or listener is None or correction_in(text) is not None
     heard = [] if silent or listener is None else listened(caller, listener, asked)
+    if turn.hint is not None:
+        heard = [replace(one, space=one.space or turn.hint.target) for one in heard]
     gone = any(one.action is Action.FORGET for one in heard)
     if not asked and (corrected := noticed(caller, text, named=gone)):
         return Plan(corrected)
@@ -97,6 +105,6 @@ def _without_promoted(asked: list[Command], turn: Turn) -> list[Command]:
     if (hint := turn.hint) is None:
         return asked
     asked = [replace(one, space=one.space or hint.target) for one in asked]
-    if turn.drafts[0].kind in (Kind.CONTEXT, Kind.EXECUTION):
+    if turn.drafts[0].kind in _STAYS:
         return asked
     return [one for one in asked if one.action is not Action.REMEMBER or one.space != hint.target]

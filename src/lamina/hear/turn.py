@@ -7,7 +7,7 @@ is known from the channel: nothing in the text changes its authority.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lamina.language.events import event_type, importance
@@ -30,6 +30,7 @@ from lamina.model import (
     Space,
     canonical,
 )
+from lamina.records import dataclass
 from lamina.storage.ledger import lanes_of
 from lamina.write.commit import commit_denial, commit_remember
 from lamina.write.guesses import held, waiting_for

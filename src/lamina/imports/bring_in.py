@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
@@ -17,6 +17,7 @@ from lamina.language.events import importance
 from lamina.language.secrets.privacy import find_secrets, redacted
 from lamina.model import Decision, Deny, Draft, Hold, Kind, Layer, Outcome, Role, Scope, canonical
 from lamina.ranking.decay import EPISODE_LIFE, EPISODE_RENEWED
+from lamina.records import dataclass
 from lamina.storage.import_rows import Imports, Position
 from lamina.storage.layers import LayerRows
 from lamina.text.normalise import well_formed

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
 from lamina.imports.lines import Line, json_lines
 from lamina.imports.turn import File, Item, Place, Skipped, Speaker, Turn, extent
 from lamina.imports.words import TOOL_CHARS, digest, moment, of_memory, said, text_of
+from lamina.records import dataclass
 
 SOURCE = "codex"
 _EVENTS = {"user_message": Speaker.USER, "agent_message": Speaker.ASSISTANT}

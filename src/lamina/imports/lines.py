@@ -6,10 +6,10 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import IO, Any
 
 from lamina.imports.turn import File, Place, Skipped
+from lamina.records import dataclass
 
 #: A line longer than this is no message of a person; it is passed over without being held.
 LONGEST_LINE = 64 * 1024 * 1024

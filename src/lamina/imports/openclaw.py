@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from lamina.imports.exclusion import excluded_session, silent
 from lamina.imports.lines import Line, json_lines, parsed
 from lamina.imports.turn import File, Item, Place, Skipped, Speaker, Turn, extent
 from lamina.imports.words import TOOL_CHARS, moment, of_memory, said, text_of
+from lamina.records import dataclass
 
 SOURCE = "openclaw"
 _ROLES = {"user": Speaker.USER, "assistant": Speaker.ASSISTANT, "toolResult": Speaker.TOOL}

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -45,6 +45,7 @@ from lamina.model import (
     quoted,
 )
 from lamina.policy.consent import Care
+from lamina.records import dataclass
 from lamina.storage.import_rows import Imports
 from lamina.storage.logs import AuditLog, next_number, raise_number
 from lamina.storage.memories import Memories

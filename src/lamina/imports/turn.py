@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
@@ -13,6 +13,7 @@ from typing import Any
 from lamina.errors import Denied, InvalidInput
 from lamina.language.secrets.privacy import check_name
 from lamina.model import Layer, checked_name
+from lamina.records import dataclass
 
 
 class Speaker(StrEnum):

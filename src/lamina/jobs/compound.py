@@ -8,7 +8,7 @@ run that is cut off between the two is repeated from the start and finds its lin
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from lamina.errors import Conflict
 from lamina.jobs.evidence import WINDOW, Known, exclusive_pairs, known_decisions
 from lamina.jobs.job import Task
 from lamina.jobs.summaries import line_for, summaries
+from lamina.records import dataclass
 from lamina.text.decision_entries import Status
 from lamina.text.memory_page import MEMORY, Item, MemoryPage, is_writable, item_of, left, source_of
 from lamina.text.weekly_page import GONE, Operation, Verb, recorded, told_in, weekly_name

@@ -6,7 +6,7 @@ Only the person's own words count, and an agent's proposal they agreed to. No pa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -15,6 +15,7 @@ from lamina.language.rulebook import Rulebook
 from lamina.language.secrets.privacy import find_secrets
 from lamina.language.signal import low_signal
 from lamina.language.statements import KEPT, Statement, assents, proposal, statements
+from lamina.records import dataclass
 from lamina.similarity.subjects import terms_of
 from lamina.text.decision_entries import plain_line
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
@@ -12,6 +12,7 @@ from lamina.jobs.conversations import Noted
 from lamina.jobs.desk import Desk
 from lamina.language.rulebook import Rulebook
 from lamina.language.statements import KEPT, Said, denies, headline
+from lamina.records import dataclass
 from lamina.similarity.subjects import Matter, changed_by
 from lamina.text.decision_entries import (
     NOT_SAID,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from lamina.errors import Denied, NotFound
@@ -11,6 +10,7 @@ from lamina.jobs.decided import EVERYWHERE, Kept, kept_decisions, supersede
 from lamina.jobs.desk import Desk
 from lamina.jobs.schedule import zone_of
 from lamina.model import Role
+from lamina.records import dataclass
 from lamina.text.decision_entries import Decision, DecisionFile, Status, in_force
 from lamina.text.entries import Severity
 from lamina.write.caller import Caller

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from lamina.imports.turn import Speaker
@@ -14,6 +13,7 @@ from lamina.jobs.job import Task
 from lamina.jobs.turns import turns_between
 from lamina.language.secrets.privacy import find_secrets
 from lamina.model import Trust
+from lamina.records import dataclass
 from lamina.storage.memories import Memories
 from lamina.text.decision_entries import Decision, DecisionFile, Status, in_force, same_conclusion
 from lamina.text.entries import Severity

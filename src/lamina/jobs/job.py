@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -14,6 +14,7 @@ from lamina.errors import Unavailable
 from lamina.jobs.desk import Desk
 from lamina.jobs.schedule import Schedule
 from lamina.jobs.writer import Budgeted, Cost
+from lamina.records import dataclass
 from lamina.workspace.grant import Grant
 from lamina.write.store import Store
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pydantic_ai import Agent, ModelSettings, StructuredDict, UsageLimits
 from pydantic_ai.exceptions import AgentRunError, UserError
@@ -16,6 +15,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 from lamina.errors import ConfigError, Unavailable
 from lamina.jobs.writer import Asking, Cost, Written
+from lamina.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 
 from lamina.errors import Unavailable
 from lamina.jobs.schedule import zone_of
 from lamina.jobs.writer import Cost
 from lamina.model import canonical
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.marks import Marks
 from lamina.write.store import Store

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,6 +15,7 @@ from lamina.jobs.purse import DayPurse
 from lamina.jobs.registry import GONE, JOBS
 from lamina.jobs.schedule import Schedule, parse_schedules, zone_of
 from lamina.jobs.writer import Budgeted, Writer
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.job_runs import Run, Runs
 from lamina.workspace.grant import granted

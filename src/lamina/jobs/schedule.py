@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from lamina.errors import ConfigError
+from lamina.records import dataclass
 
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _UNITS = {"m": 60, "h": 3600, "d": 86_400}

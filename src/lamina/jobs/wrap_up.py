@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from itertools import count
 
@@ -16,6 +15,7 @@ from lamina.jobs.turns import turns_between
 from lamina.language.secrets.privacy import find_secrets
 from lamina.language.signal import low_signal
 from lamina.language.statements import KEPT, Said, headline
+from lamina.records import dataclass
 from lamina.text.decision_entries import NOT_SAID, Decision, Status, in_force, plain_line
 from lamina.text.sealed_page import sealed, unsealed
 from lamina.write.caller import caller_of

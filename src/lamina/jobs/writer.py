@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import resources
 from typing import Any, Protocol
 
 from lamina.errors import ConfigError, Unavailable
+from lamina.records import dataclass
 
 Schema = Mapping[str, Any]
 

@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lamina.language.clauses import UNSAID
 from lamina.language.hearing import Hearing, Sentence, hear
 from lamina.language.phrases import LATIN
 from lamina.language.rulebook import Rulebook
 from lamina.language.view import PAUSE, View, view_of
+from lamina.records import dataclass
 
 #: A message of more sentences than this tells something; a correction in it has to be said as a command.
 _SENTENCES = 4
 #: And a longer text, said or known, is no statement that one corrects with another.
 _LONGEST = 1000
-_CLAUSE = re.compile(rf"[,、:;.!?。\n{PAUSE}()（）]+|(?<= )[-–—]+(?= )|(?<= )(?:and|so|but) ")
+_CLAUSE = re.compile(
+    rf"(?:[,、;!?。\n{PAUSE}()（）]|(?<![0-9])[:.]|[:.](?![0-9]))+|(?<= )[-–—]+(?= )|(?<= )(?:and|so|but) "
+)
 _WORD = rf"[{LATIN}]+(?:['.&/-][{LATIN}]+)*"
 _TOKEN = re.compile(rf"{_WORD}|[\u0e01-\u0e4e]|[\u3400-\u9fff]")
 _RUN = re.compile(rf"{_WORD}|[\u0e01-\u0e4e]+|[\u3400-\u9fff]+")
 _LATIN = re.compile(rf"[{LATIN}]")
 _EDGES = f" \t\n*~\"'“”‘’「」,、.。!?;:-–—{PAUSE}"
+#: Within a time or a number, a character before and after its sign.
+_IN_A_NUMBER = re.compile("[0-9][:.][0-9]")
 #: Where two sentences part, these must not be what differs: "I live in" is something else than "I live with".
 _LINKS = frozenset({"in", "on", "at", "with", "for", "as", "by", "near", "from", "of"})
 _STRIPS = 6
+#: A number by itself says nothing: "a Pixel 9, not an iPhone 11" is more than another number.
+_NUMBER = "number"
+#: So much may be said beside two values that stand against each other.
+_LITTLE = 1.5
 #: How much of a memory has to be said again before its value is taken for corrected.
 _ALIKE = 0.3
 #: From this much on one clause says all of the memory again.
@@ -110,14 +119,22 @@ def _named(hearing: Hearing, sentence: Sentence) -> Iterator[Correction]:
         }
         old, value = (_without_cues(parts.get(name, ""), hearing.book) for name in ("old", "value"))
         frame = str(rule["frame"] or "")
-        if value and (old or frame):
+        whole = not any(_cuts_a_number(said, *found.span(name)) for name in found.re.groupindex)
+        if whole and words_of(value, hearing.book) and (old or frame):
             yield Correction(view.slice(sentence.start, sentence.end), old, value, bool(rule["topic"]), frame)
+
+
+def _cuts_a_number(said: str, start: int, end: int) -> bool:
+    """Whether a stretch ends or begins within something like 3:15."""
+    return start >= 0 and any(_IN_A_NUMBER.match(said, max(0, at - 1)) is not None for at in (start - 1, end))
 
 
 def amended(correction: Correction, known: str, book: Rulebook, *, asked: bool = False) -> Amended | None:
     """What a memory says after a correction; None where the correction is not about it."""
     if len(known) > _LONGEST:
         return None
+    if (both := _both_named(correction, known, book)) is not None:
+        return both
     if not correction.named:
         return _restated(correction, known, book, asked)
     if correction.frame:
@@ -126,6 +143,18 @@ def amended(correction: Correction, known: str, book: Rulebook, *, asked: bool =
     if about and (about.text or _begins_with(known, correction.old, book)):
         return about
     return _replaced(correction, known, book) or about
+
+
+def _both_named(correction: Correction, known: str, book: Rulebook) -> Amended | None:
+    """ "A Friday, not a Thursday", where the memory has the one that is wrong, and little else is said."""
+    _, instead, both = _swap(correction.said, known, book)
+    if not both or correction.frame:
+        return None
+    words, said = (words_of(_without_values(text, book), book) for text in (known, correction.said))
+    about = words & said
+    if not about and weight(said) > _LITTLE:
+        return None
+    return Amended(instead, 1.0 + weight(about) / max(1.0, weight(words)))
 
 
 # What is wrong is named
@@ -198,7 +227,8 @@ def _of_topic(correction: Correction, known: str, book: Rulebook) -> Amended | N
     if not topic or weight(topic & words) < 0.6 * weight(topic) or _values(view_of(correction.old), book):
         return None
     fit = 1.0 + weight(topic & words) / max(1.0, weight(words))
-    if swapped := _swapped(value, known, book):
+    beside = words_of(value, book) - words_of(_value_in(value, known, book), book)
+    if not beside - words and (swapped := _swapped(value, known, book)):  # "8 Mill Rise" is not only a number
         return Amended(swapped, fit)
     spans = _places(view, correction.old) or _places(view, _bare(correction.old, book))
     at = spans[-1][1] if spans else 0
@@ -308,20 +338,32 @@ def _values(view: View, book: Rulebook) -> dict[str, list[tuple[int, int]]]:
     return out
 
 
-def _swap(said: str, known: str, book: Rulebook) -> tuple[str, str]:
-    """The one value of a text that stands against one of a memory, and the memory with it instead."""
+def _swap(said: str, known: str, book: Rulebook) -> tuple[str, str, bool]:
+    """The one value of a text that stands against one of a memory, the memory with it instead, and whether
+    the text names the memory's own value as well."""
     new, old = view_of(said), view_of(known)
     ours, theirs = _values(new, book), _values(old, book)
     for sort, spans in ours.items():
         others = theirs.get(sort, [])
+        if len(others) > 1 and len(spans) == 1:  # "three cats" stands against "two cats and a dog"
+            others = [one for one in others if _beside(old, one) & _beside(new, spans[0])]
         if len(others) != 1:
             continue
         known_value = old.text[slice(*others[0])]
         typed = {new.text[start:end]: new.slice(start, end) for start, end in spans}
         fresh = [value for folded, value in typed.items() if folded != known_value]
         if len(fresh) == 1:  # "at 4:15, not 3:45" names both
-            return fresh[0], fresh[0].join(_between(old, others))
-    return "", ""
+            places = [one for one in spans if new.slice(*one) == fresh[0]]
+            bare = sort == _NUMBER and not _beside(old, others[0]) & _beside(new, places[0])
+            return fresh[0], fresh[0].join(_between(old, others)), known_value in typed and not bare
+    return "", "", False
+
+
+def _beside(view: View, span: tuple[int, int]) -> set[str]:
+    """The word before a value and the one behind it."""
+    before, after = _RUN.findall(view.text[: span[0]]), _RUN.findall(view.text[span[1] :])
+    near = {before[-1][-3:] if before else "", after[0][:8] if after and _LATIN.match(after[0]) else ""}
+    return near - {""}
 
 
 def has_other_value(said: str, known: str, book: Rulebook) -> bool:
@@ -368,7 +410,7 @@ def words_of(text: str, book: Rulebook) -> set[str]:
     plain = view_of(text).text
     for does in ("amends", "small"):
         plain = book.any_of("cue", does).sub(" ", plain)
-    for run in _RUN.findall(plain):
+    for run in (found.removesuffix("'s") for found in _RUN.findall(plain)):
         size = 3 if "\u0e01" <= run[0] <= "\u0e4e" else 2 if run[0] >= "\u3400" else len(run)
         out |= {run[at : at + size] for at in range(max(1, len(run) - size + 1))}
     return out - _LINKS

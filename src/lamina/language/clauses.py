@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from lamina.language.phrases import LATIN
 from lamina.language.rulebook import Rule, Rulebook
 from lamina.language.view import PAUSE, View, view_of
+from lamina.records import dataclass
 
 #: Stands in the place of each character that is not asserted. No rule knows it, and no word goes across it.
 UNSAID = "\x00"

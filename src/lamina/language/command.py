@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from lamina.model.memory import Kind
 from lamina.model.scope import Space
+from lamina.records import dataclass
 
 
 class Action(StrEnum):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from itertools import chain, islice
 
@@ -15,6 +15,7 @@ from lamina.language.qualify import Stretch, stretch
 from lamina.language.rulebook import Rule, Rulebook, rulebook
 from lamina.language.settings import is_setting, manners, setting_of, value_for
 from lamina.model.memory import Kind
+from lamina.records import dataclass
 from lamina.text.entry_line import canonical_key
 from lamina.text.normalise import INVISIBLE, dedup_key, folded
 

@@ -13,7 +13,6 @@ import re
 import tomllib
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import combinations
@@ -21,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from lamina.records import dataclass
 from lamina.text.terms import is_stop_word
 
 KINDS = (

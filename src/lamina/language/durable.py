@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 
 from lamina.language.clauses import UNSAID, listen
@@ -17,6 +16,7 @@ from lamina.language.rulebook import Rulebook, packaged, rulebook
 from lamina.language.signal import low_signal
 from lamina.model.memory import Kind
 from lamina.model.scope import Role
+from lamina.records import dataclass
 
 #: Longest sentence that is one fact, in characters.
 _LONGEST = 280

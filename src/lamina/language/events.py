@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lamina.language.clauses import listen
 from lamina.language.facts import fact_in
 from lamina.language.rulebook import Rulebook, rulebook
 from lamina.language.view import view_of
 from lamina.model.memory import Kind
 from lamina.model.scope import Role
+from lamina.records import dataclass
 
 _PASSING = 3  #: points that a fact about a day or a week has less
 

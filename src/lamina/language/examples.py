@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from lamina.language.features import by_place
 from lamina.language.sorts import Sort
 from lamina.language.view import view_of
+from lamina.records import dataclass
 
 #: How many numbers a sketch has.
 _NUMBERS = 48

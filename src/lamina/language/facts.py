@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from itertools import islice
 
 from lamina.language.clauses import Speech, listen
 from lamina.language.rulebook import Rule, Rulebook, packaged, rulebook
 from lamina.language.view import view_of
+from lamina.records import dataclass
 
 #: The keys a fact may have, from `data/keys.toml`.
 ALLOWED_KEYS: tuple[str, ...] = tuple(tomllib.loads(packaged("keys"))["keys"])

@@ -6,13 +6,13 @@ import re
 import tomllib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from lamina.language.clauses import UNSAID, filler, languages_of, without_quotations
 from lamina.language.framing import without_pasted
 from lamina.language.rulebook import Rule, Rulebook, packaged
 from lamina.language.view import PAUSE, View, view_of
+from lamina.records import dataclass
 
 #: How far an ending of a sentence is looked for.
 _TAIL = 80
@@ -27,7 +27,8 @@ _STOP = re.compile(
     r"[!?](?![0-9a-z=&])[!?]*|[。;\n]"
     r"|(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bmrs)(?<!\bprof)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)"
     # nor does one in a Thai abbreviation such as `พ.ศ.`, and one before a Thai letter.
-    r"(?<![\s\v.][\u0e01-\u0e2e])(?<![\s\v.][\u0e01-\u0e2e]{2})(?<![\s\v.][\u0e01-\u0e2e]{3})\.(?![0-9a-z\u0e01-\u0e4e])"
+    r"(?<![\s\v.][\u0e01-\u0e2e])(?<![\s\v.][\u0e01-\u0e2e]{2})(?<![\s\v.][\u0e01-\u0e2e]{3})"
+    r"(?<!\A[\u0e01-\u0e2e])(?<!\A[\u0e01-\u0e2e]{2})(?<!\A[\u0e01-\u0e2e]{3})\.(?![0-9a-z\u0e01-\u0e4e])"
 )
 _BULLET = re.compile(
     r"(?:[ \v*•·+–—~-]|\[[ x]?\]|[0-9]{1,3}[.)]|\([0-9a-z]{1,3}\)|[a-z]\)"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lamina.language.clauses import listen
 from lamina.language.rulebook import Rulebook, rulebook
 from lamina.model.scope import Space
+from lamina.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from lamina.language.hearing import Hearing, Opening, hear
 from lamina.language.qualify import stretch
 from lamina.language.rulebook import Rule, Rulebook, rulebook
 from lamina.language.settings import meaning
+from lamina.records import dataclass
 
 #: How many words a habit is described with at most.
 _WINDOW = 60

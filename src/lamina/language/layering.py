@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from lamina.model import Layer
+from lamina.records import dataclass
 
 _LOOKED_AT = 2_000  #: characters; a rule is about how a text begins
 #: How sure what is learnt is, by who said it.

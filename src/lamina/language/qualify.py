@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from lamina.language.hearing import Hearing, Opening
 from lamina.language.rulebook import Rule, Rulebook
 from lamina.language.view import PAUSE
 from lamina.model.scope import Space
+from lamina.records import dataclass
 
 #: How many such words may follow one another, and how long each may be.
 _MOST = 8

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from importlib import resources
@@ -13,6 +12,7 @@ from typing import Any
 from lamina.language.rulebook import Rulebook
 from lamina.language.statements import KEPT, headline, statements
 from lamina.language.view import view_of
+from lamina.records import dataclass
 from lamina.text.terms import is_stop_word
 
 _LOOKED_AT = 4_000  #: characters

@@ -10,7 +10,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
@@ -21,6 +21,7 @@ from lamina.language.command import Action, Target
 from lamina.language.phrases import STARTS, bounded, expression, with_captures, with_parts
 from lamina.model.memory import Kind
 from lamina.model.scope import Space
+from lamina.records import dataclass
 
 _KINDS = (Kind.CORRECTION, Kind.PREFERENCE, Kind.DECISION)
 #: Counts up when phrases come to other expressions than before.

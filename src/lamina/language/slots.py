@@ -27,8 +27,12 @@ _REACH = 24
 #: A shorter request that explains this much of what the best one does is taken for the whole.
 _NEARLY = 0.65
 _SIGN = re.compile(rf"(?:[,、:{PAUSE}\-–—]+|ว่า|that) ?\Z")
+_WITHIN = re.compile(f"[,、{PAUSE}]")
 _CLAUSES = re.compile(r"[,，、。.;；!?！？\n]|(?<=[ก-๎]) (?=[ก-๎])")
 _BREAKS = re.compile("[,;、]")
+_NOT = re.compile(
+    r"(?:[别不勿甭没]|ไม่|อย่า|\bnot|n't|\bno (?:need|point|reason)(?: (?:in|to))?|\bstop) ?[^,]{0,3}\Z"
+)
 _TELLING = re.compile(r"[0-9\x00]")
 _CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]")
 
@@ -44,6 +48,8 @@ def kept_words(hearing: Hearing, span: tuple[int, int]) -> str:
     for at in _cuts(said):
         for request, rest in (((0, at), (at, len(said))), ((at, len(said)), (0, at))):
             gain = sums[request[1]] - sums[request[0]]
+            if _holds_more(said, request, rest):
+                continue
             if gain > 0 and _may_go(hearing, start, request) and _says(said[slice(*rest)]):
                 found.append((gain, request[1] - request[0], (start + rest[0], start + rest[1])))
     most = max((gain for gain, _, _ in found), default=0)
@@ -53,6 +59,13 @@ def kept_words(hearing: Hearing, span: tuple[int, int]) -> str:
     signed = [one for one in near if _is_signed(hearing, start, one[1])]
     _, cut = min(told or signed or near, default=(0, span))
     return words(hearing, *cut)
+
+
+def _holds_more(said: str, request: tuple[int, int], rest: tuple[int, int]) -> bool:
+    """Whether a request would take a whole clause along that is longer than what is left of it: "the deed is
+    in the chest, do remember, we all forget"."""
+    asked = said[slice(*request)].strip(_EDGES)
+    return rest[1] - rest[0] < request[1] - request[0] and _WITHIN.search(asked) is not None
 
 
 def _is_told(hearing: Hearing, start: int, rest: tuple[int, int]) -> bool:
@@ -151,8 +164,14 @@ def _topics() -> dict[str, re.Pattern[str]]:
 def without_what_stays(text: str) -> str:
     """A word to forget, without the clauses that say what is to stay: "…, but keep the rent one"."""
     clauses = [one for one in _CLAUSES.split(text) if one.strip()]
-    kept = [one for one in clauses if not _keeps().search(view_of(one).text)]
+    kept = [one for one in clauses if not _stays(view_of(one).text)]
     return " ".join(kept) if kept else text
+
+
+def _stays(clause: str) -> bool:
+    """Whether a clause says that something is to stay, and not that it is not to."""
+    found = _keeps().search(clause)
+    return found is not None and not _NOT.search(clause[: found.start()])
 
 
 @cache

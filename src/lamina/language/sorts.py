@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.language.features import Hashes, by_place
+from lamina.records import dataclass
 
 #: One unit of a score is a thousandth of a logit.
 UNIT = 1000

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
 from typing import Any
 
 from lamina.language.due import due_in
 from lamina.language.rulebook import packaged
+from lamina.records import dataclass
 from lamina.text.ttl import SESSION_END
 
 #: How long something holds where somebody says that it will not last, and not how long.

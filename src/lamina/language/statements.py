@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from enum import StrEnum
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from lamina.language.owners import owner_in
 from lamina.language.rulebook import Rule, Rulebook, rulebook
 from lamina.language.signal import low_signal
 from lamina.language.view import PAUSE, View, view_of
+from lamina.records import dataclass
 
 #: An answer longer than this says more than yes.
 _LONGEST_ASSENT = 60

@@ -6,7 +6,7 @@ import re
 import tomllib
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import cache
 
@@ -14,11 +14,12 @@ from lamina.errors import LaminaError
 from lamina.language.clauses import UNSAID
 from lamina.language.examples import Example, told_sort
 from lamina.language.features import Seen, features, named
-from lamina.language.framing import asks_anywhere, is_played, opens_with
+from lamina.language.framing import asks_anywhere, has_sign, is_played, opens_with
 from lamina.language.hearing import Hearing, Sentence
 from lamina.language.rulebook import packaged
 from lamina.language.sorts import LEFT, Reader, Sort, Sorter, Wholes, sorter
 from lamina.language.view import PAUSE
+from lamina.records import dataclass
 
 #: A message of more sentences than this is a paste: only rules look for commands in it.
 SENTENCES = 24
@@ -64,6 +65,11 @@ _DENSE = re.compile("[\u0e01-\u0e2e\u3400-\u9fff]")
 @cache
 def _never_forgets() -> re.Pattern[str]:
     return re.compile("|".join(tomllib.loads(packaged("manners"))["never_forgets"]["phrases"]))
+
+
+@cache
+def _told_of_me() -> re.Pattern[str]:
+    return re.compile("|".join(tomllib.loads(packaged("manners"))["told_of_me"]["phrases"]))
 
 
 class Act(StrEnum):
@@ -144,6 +150,8 @@ class Listener:
         self._known: dict[tuple[int, int], _Part] = {}
         self._midway: dict[tuple[int, int], Wholes] = {}
         self._played = is_played(hearing.said)
+        self._unmeant = has_sign("unmeant", hearing.said)
+        self._joking = has_sign("joke", hearing.said)
 
     def part(self, start: int, end: int) -> _Part:
         """A stretch with its scores, read once."""
@@ -246,11 +254,13 @@ class Listener:
         match part.sort:
             case Sort.LASTING:
                 quoted = UNSAID in said or _QUOTED.search(said) is not None
-                own = not quoted and not asked and not self._played and not _never_forgets().search(said)
+                own = not (quoted or asked or self._played or self._unmeant or _never_forgets().search(said))
                 return not own or not hearing.is_spoken(sentence, part.end)
             case Sort.CORRECT:
                 lead = _LEAD // 3 if _HAN.search(said) else _LEAD
-                return marked or not hearing.is_spoken(sentence, min(part.end, part.start + lead))
+                told = _told_of_me().search(said, 0, 2 * _LEAD) is not None
+                spoken = hearing.is_spoken(sentence, min(part.end, part.start + lead))
+                return marked or not (told or spoken)
             case Sort.SET:  # "whenever you show me code" supposes nothing
                 report = hearing.cue("reports").search(said)
                 others = part.seen.signs & {"sign others early", "sign cite early"}
@@ -261,16 +271,20 @@ class Listener:
                 )
                 brief = len(said.split()) <= _BRIEF and len(said) <= 8 * _BRIEF  # about one answer, as a rule
                 once = (asked or brief) and not hearing.cue("lasts").search(said)
-                in_fun = self._played or "sign joke" in part.seen.signs
-                return reported or (doubtful and (once or in_fun))
+                return reported or (doubtful and (once or self.in_fun))
             case Sort.REMEMBER:
-                in_fun = self._played or "sign joke" in part.seen.signs
-                return doubtful and (asked or in_fun)
+                return doubtful and (asked or self.in_fun)
             case Sort.FORGET:  # whoever says what holds instead puts something right
                 return doubtful and hearing.cue("amends").search(said) is not None
             case Sort.TEMPORARY:
-                return (doubtful and asked) or not hearing.is_spoken(sentence, part.start + 1)
+                passing = doubtful and (asked or self._unmeant)
+                return passing or not hearing.is_spoken(sentence, part.start + 1)
         return False
+
+    @property
+    def in_fun(self) -> bool:
+        """Whether the message is played, said in fun, or says itself that it asks for nothing."""
+        return self._played or self._unmeant or self._joking
 
     def _otherwise(self, part: _Part) -> Sort | None:
         """The best of the sorts that stand by themselves, where it is clear enough for one."""
@@ -323,6 +337,7 @@ class Doubt:
 
     vetoed: bool  #: it is no command at all
     in_jest: bool  #: it is played or said in fun, whatever it names
+    clear: bool  #: it is ahead of everything that asks for nothing
     instead: Sort | None  #: it is a command of another sort
     timed: bool  #: it may be meant for a time
 
@@ -336,9 +351,9 @@ def doubt(listener: Listener, span: tuple[int, int], sort: Sort) -> Doubt:
     ahead = part.scores[best] - part.scores[sort]
     margin = own - max(part.scores[one] for one in LEFT)
     asked = sentence.marked and margin < _ASKED
-    in_jest = is_played(hearing.said) or "sign joke" in part.seen.signs
     return Doubt(
-        in_jest=sort in _KEPT and in_jest and margin < _ASKED_TO_SET,
+        clear=margin >= _ASKED,
+        in_jest=sort in _KEPT and listener.in_fun and margin < _ASKED_TO_SET,
         vetoed=(sort is Sort.REMEMBER and (-margin >= _VETO or asked))
         # Words between quotation marks that shall be others are those of a text at hand.
         or (sort is Sort.CORRECT and -margin >= _VETO and "unsaid" in part.seen.signs),

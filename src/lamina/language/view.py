@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from lamina.records import dataclass
 from lamina.text.normalise import folded
 
 #: Stands where Thai or Chinese writers put a blank between two clauses; no other blank is this character.

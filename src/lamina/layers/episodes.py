@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
 from lamina.language.recap import recap
@@ -12,6 +11,7 @@ from lamina.model import Kind, Layer, Receipt
 from lamina.ranking.decay import EPISODE_LIFE
 from lamina.read.shelves import episodes_about
 from lamina.read.snapshot import look
+from lamina.records import dataclass
 from lamina.text.accounts import Episode, Result, episode_text
 from lamina.text.normalise import well_formed
 from lamina.write.caller import Caller

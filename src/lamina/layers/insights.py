@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from lamina.layers.writing import written
 from lamina.model import Authority, Kind, Layer, Memory, Outcome, Role, Space
 from lamina.policy.writing import Pass, Repaired
 from lamina.read.shelves import newest
+from lamina.records import dataclass
 from lamina.retrieval.alike import compared
 from lamina.similarity.compare import Relation
 from lamina.storage.shelf_contents import statements_on

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
@@ -18,6 +18,7 @@ from lamina.read.coverage import find_in
 from lamina.read.recall import narrowed
 from lamina.read.shelves import loaded
 from lamina.read.snapshot import look
+from lamina.records import dataclass
 from lamina.retrieval.alike import compared
 from lamina.similarity.compare import Relation
 from lamina.text.normalise import well_formed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lamina.errors import InvalidInput
@@ -12,6 +12,7 @@ from lamina.layers.drafting import drafted, kept
 from lamina.model import Deny, Draft, Kind, Layer, Memory, Outcome, Receipt, Space, State, iso
 from lamina.read.shelves import newest, procedures_for
 from lamina.read.snapshot import look
+from lamina.records import dataclass
 from lamina.retrieval.alike import compared
 from lamina.similarity.compare import SAME, same_task
 from lamina.text.accounts import (

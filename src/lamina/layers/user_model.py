@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -13,6 +13,7 @@ from lamina.layers.drafting import drafted, kept
 from lamina.model import Layer, Memory, Outcome, Receipt, Role, Space
 from lamina.read.shelves import keyed, user_model
 from lamina.read.snapshot import look
+from lamina.records import dataclass
 from lamina.write.caller import Caller
 from lamina.write.change import forget
 from lamina.write.propose import propose

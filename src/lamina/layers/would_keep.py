@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lamina.layers.drafting import drafted
 from lamina.model import Deny, Draft, Hold, Outcome
 from lamina.policy.gates import GATES
+from lamina.records import dataclass
 from lamina.write.caller import Caller
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from lamina.model import Kind
 from lamina.policy.writing import Checked, Pass, checked
+from lamina.records import dataclass
 from lamina.storage.operational import Count
 from lamina.write.caller import Caller
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from lamina.errors import InvalidInput
@@ -11,6 +10,7 @@ from lamina.layers.drafting import drafted
 from lamina.model import Hold, Memory, Receipt, Role, Space, State
 from lamina.policy.consent import Care, Channel, standing_of
 from lamina.read.resolve import resolve
+from lamina.records import dataclass
 from lamina.storage.memories import Memories
 from lamina.storage.shelf_contents import guesses_on
 from lamina.write.caller import Caller, caller_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -18,6 +18,7 @@ from lamina.encoders.port import Embedder
 from lamina.errors import Conflict, InvalidInput, NotFound
 from lamina.model import Kind, Memory, Space, canonical, quoted
 from lamina.read.explain import history
+from lamina.records import dataclass
 from lamina.similarity.compare import Comparison, Relation, compare
 from lamina.similarity.duplicates import said_twice
 from lamina.similarity.merge_bands import RECENT, TOP_K, Bands, in_common

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from lamina.errors import Denied
 from lamina.lifecycle.export import drop_exports
 from lamina.lifecycle.purge import check_owner
 from lamina.model import Role, checked_name, quoted
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.ends import Erasure, person_names
 from lamina.storage.logs import AuditLog

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from html import escape
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,6 +18,7 @@ from lamina.durable import make_folder, settle, settle_folder
 from lamina.errors import Conflict, InvalidInput
 from lamina.lifecycle.exchange import COGX_FILES, OMI_FILE, cogx, omi
 from lamina.model import State, canonical, iso, quoted
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.export_rows import PersonRows
 from lamina.storage.small_tables import Properties

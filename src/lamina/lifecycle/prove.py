@@ -6,13 +6,14 @@ For the proof every way back is tried, in transactions of which nothing stays.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lamina.errors import InvalidInput, LaminaError, NotFound
 from lamina.hear.turn import answered, commit_turn
 from lamina.lifecycle.purge import check_owner, verify_purge
 from lamina.model import Draft, Kind, Layer, Memory, Outcome, Receipt, Role, Scope, Space, State
 from lamina.policy.consent import same_value
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.refusals import Refusal, Refusals
 from lamina.storage.shelf_contents import saying

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -19,10 +19,13 @@ from lamina.errors import Conflict, Denied, LaminaError, NotFound
 from lamina.lifecycle.export import drop_exports, exports_with
 from lamina.lifecycle.fading import keeper, whose
 from lamina.model import Memory, Outcome, Role, Scope, State, canonical, quoted
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.ends import Purging
+from lamina.storage.ledger import LAST, lane_of
 from lamina.storage.logs import AuditLog, Events, History
 from lamina.storage.memories import Memories, micros, moment
+from lamina.storage.sealed_rows import SHARED, shelves_of
 from lamina.storage.shelf_contents import forgotten_with, put_aside_on
 from lamina.storage.small_tables import Operation, Operations
 from lamina.text.entries import EntryFile
@@ -324,8 +327,16 @@ def person_of(shelf: str) -> str:
 
 
 def _events_naming(transaction: Transaction, ids: frozenset[str]) -> Iterator[tuple[int, str]]:
-    """Every event that names one of these memories, with its number."""
-    for seq, data in Events(transaction).raw():
+    """Every event that names one of these memories, with its number.
+
+    What is a person's is told of on their own shelves and on those that people share; the cost follows these.
+    """
+    lanes = {lane_of(one) for one in ids}
+    theirs = all(lane.startswith("user:") for lane in lanes)
+    ranges = [("", LAST)]
+    if theirs:
+        ranges = [*SHARED, *(one for lane in sorted(lanes) for one in shelves_of(lane))]
+    for seq, data in Events(transaction).raw(ranges):
         if not ids.isdisjoint(ids_in(data)):
             yield seq, data
 
@@ -386,7 +397,8 @@ def _audited(transaction: Transaction, pending: Sequence[Operation]) -> dict[str
         (heir, number): one.payload["id"] for one in pending for heir, number in one.payload.get("echoes", ())
     }
     found: dict[str, dict[int, tuple[str, str]]] = {}
-    for seq, run_id, one, number in AuditLog(transaction).subjects():
+    named = sorted({*ids, *(heir for heir, _ in echoes)})
+    for seq, run_id, one, number in AuditLog(transaction).subjects_of(named):
         if one in ids:
             found.setdefault(run_id, {})[seq] = ("all", one)
         elif (one, number) in echoes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
@@ -10,6 +9,7 @@ from lamina.layers.relations import Relations
 from lamina.lifecycle.consent import Proposal, proposals
 from lamina.lifecycle.consolidate import Pair, pairs_of
 from lamina.read.shelves import loaded
+from lamina.records import dataclass
 from lamina.similarity.compare import Relation
 from lamina.write.caller import Caller
 

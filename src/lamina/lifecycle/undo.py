@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 
 from lamina.errors import InvalidInput, LaminaError, NotFound
 from lamina.lifecycle.purge import check_owner, purge
 from lamina.model import Memory, Outcome, Role, State, checked_name, quoted
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.memories import Memories
 from lamina.storage.shelf_contents import written_by

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from lamina.records import dataclass
 
 #: A number of a record or an event says which chain it is in: record 5 of chain 17 is 17,000,000,000,005.
 CHAIN = 10**12

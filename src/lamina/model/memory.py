@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from lamina.model.scope import Authority, Role, Space, Trust
+from lamina.records import dataclass
 
 
 class Layer(StrEnum):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from lamina.model.memory import Kind, Layer
 from lamina.model.scope import Authority, Scope, Space, Trust
+from lamina.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

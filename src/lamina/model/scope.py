@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from urllib.parse import unquote
 
 from lamina.errors import InvalidInput
+from lamina.records import dataclass
 
 
 class Role(StrEnum):

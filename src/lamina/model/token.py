@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from lamina.errors import InvalidInput, NotFound
 from lamina.model.scope import Role
+from lamina.records import dataclass
 
 EVERYBODY = "*"
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from lamina.model.memory import Kind, Layer, Memory
 from lamina.model.scope import Scope, Space
+from lamina.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

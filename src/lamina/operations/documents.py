@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
 from lamina.documents.results import Corpus, DocumentLines, SearchResults
@@ -11,6 +10,7 @@ from lamina.jobs.decided import Kept
 from lamina.jobs.decision_list import DecisionList, Standing
 from lamina.model.token import Right
 from lamina.operations.operation import Field, Tool, given, operation, routed
+from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
 from lamina.text.decision_entries import Decision
 

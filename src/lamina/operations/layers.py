@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
 from lamina.layers.layers import Learned
@@ -11,6 +10,7 @@ from lamina.model.token import Right
 from lamina.operations.memories import MOST_ITEMS, DerivedFrom
 from lamina.operations.operation import Door, Field, Tool, given, operation, routed
 from lamina.operations.sessions import Nothing
+from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
 from lamina.text.accounts import Episode, Procedure
 

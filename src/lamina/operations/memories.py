@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, cast
 
@@ -25,6 +24,7 @@ from lamina.model.audit import TraceEvent
 from lamina.model.token import Right
 from lamina.operations.operation import Door, Field, Tool, given, operation, routed
 from lamina.read.list import Page
+from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
 from lamina.storage.listing import Order
 

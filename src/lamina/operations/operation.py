@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, field, fields
 from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from lamina.errors import LaminaError
 from lamina.model.token import Right
+from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
 
 R = TypeVar("R")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
@@ -17,6 +16,7 @@ from lamina.read.difference import Difference
 from lamina.read.profile import Profile
 from lamina.read.records import AuditPage
 from lamina.read.tree import DocumentTree
+from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from lamina.lifecycle.consent import Proposal
@@ -11,6 +10,7 @@ from lamina.model.token import Right
 from lamina.operations.memories import MemoryId, Reason
 from lamina.operations.operation import Door, Field, Tool, operation, routed
 from lamina.policy.phases import PhaseDiff
+from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
 from lamina.storage.sessions import Session
 

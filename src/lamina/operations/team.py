@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
 from lamina.layers.relations import Graph, Relation
@@ -12,6 +11,7 @@ from lamina.operations.memories import LARGEST, MOST_ITEMS, ChangesSince, OneBec
 from lamina.operations.operation import Field, Tool, given, operation, routed
 from lamina.read.query import Queried
 from lamina.read.stats import Stats
+from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -25,6 +24,7 @@ from lamina.operations.operation import Door, Field, Tool, given, operation, rou
 from lamina.operations.sessions import PERSON_ONLY, Nothing
 from lamina.read.answered import AnswerReceipt
 from lamina.read.status import Status
+from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
 from lamina.storage.refusals import Refusal
 

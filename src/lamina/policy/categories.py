@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from importlib import resources
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from lamina.errors import ConfigError, Denied, InvalidInput
 from lamina.late import late
 from lamina.model import Role, Scope, checked_name
+from lamina.records import dataclass
 
 with late():
     from lamina.text import yaml_file

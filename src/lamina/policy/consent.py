@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
@@ -18,6 +18,7 @@ from typing import Any
 from lamina.errors import ConfigError
 from lamina.language.secrets.views import plain
 from lamina.model import Memory, Role, Scope, State
+from lamina.records import dataclass
 from lamina.text.normalise import folded
 
 #: So many turns, each another, make a benign field hold by itself.

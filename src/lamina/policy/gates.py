@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lamina.language.secrets.privacy import Allowed, find_secrets
 from lamina.model import (
@@ -23,6 +23,7 @@ from lamina.model import (
 from lamina.policy.consent import Fields
 from lamina.policy.reserved import RESERVED, is_reserved
 from lamina.policy.rules import Policy, WritePolicy
+from lamina.records import dataclass
 from lamina.text.normalise import folded
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any, TypeVar
@@ -22,6 +21,7 @@ from lamina.policy.rules import (
     RetentionMode,
     WritePolicy,
 )
+from lamina.records import dataclass
 
 with late():
     from lamina.text import yaml_file

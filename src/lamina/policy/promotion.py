@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lamina.model import Kind, Layer, Memory, Space, Trust
 from lamina.policy.rules import Policy
+from lamina.records import dataclass
 
 ALLOWED = "allowed"
 

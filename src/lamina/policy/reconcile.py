@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lamina.model import Authority, Kind, Memory, Trust
 from lamina.policy.rules import Policy
+from lamina.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
 from lamina.language.secrets.privacy import redacted
 from lamina.model import Authority, Kind, Role, Space, plain
+from lamina.records import dataclass
 from lamina.text.normalise import folded
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from lamina.language.pronouns import Pronoun, pronouns, without_quotations
 from lamina.model import Kind
+from lamina.records import dataclass
 from lamina.text.normalise import INVISIBLE, Language, language_of
 
 LONGEST = 280  #: characters of a generated memory

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.ranking.confidence import Spread
+from lamina.ranking.confidence import Spread, said_elsewhere
 from lamina.ranking.conversation import OTHER_VOICE, Places, Talk, spread
 from lamina.ranking.lexical import Shelf, Words, inverse_frequency, offsets
 from lamina.ranking.question import Manner, Question
+from lamina.text.normalise import language_of
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +26,12 @@ HALF, STEEP = 0.5, 12.0
 #: But what has a word of the question is never lost.
 LEAST = 0.01
 #: The same where texts have so many terms on the average: there is more in a long one than its vector says.
-LONG, HALF_LONG = 80, 0.35
+#: Thai and Chinese are cut into stretches of characters, and have more terms for the same.
+LONG: Mapping[str, int] = {"en": 80, "th": 400, "zh": 200}
+HALF_LONG = 0.35
+#: A short question shares a word with many texts that have nothing to do with it. Where words say less of it
+#: than this, they count by how like the question the best of them is beside the likest text.
+WHOLE, AMONG_BEST, BY_CHANCE, BORNE_OUT = 0.8, 0.9, 0.4, 0.7
 #: The same, by how the question is asked.
 TRUST: Mapping[Manner, float] = {Manner.EXACT: 0.5, Manner.MIXED: 0.8}
 #: What the likest turn of a session is worth to the others of it.
@@ -48,6 +54,15 @@ class Candidate(NamedTuple):
     share: float = 0.0  #: of what the question is about, so much its words say
 
 
+class _Said(NamedTuple):
+    """A question's words as the texts have them."""
+
+    words: Words
+    content: float  #: what the terms are worth together that it is about
+    share: Floats  #: of each text
+    most: float  #: the same of the best text, or conversation
+
+
 class Blend:
     """Every text of the searched shelves with its score; put in order only as far as asked.
 
@@ -56,10 +71,16 @@ class Blend:
     """
 
     def __init__(
-        self, shelves: Sequence[Shelf], parts: Mapping[str, Floats], told: float, talk: Talk | None = None
+        self,
+        shelves: Sequence[Shelf],
+        parts: Mapping[str, Floats],
+        told: float,
+        talk: Talk | None,
+        said: _Said,
     ) -> None:
         self.told = told
         self._talk = talk
+        self._said = said
         self._shelves = [shelf.number for shelf in shelves]
         self._starts = np.array(offsets(shelves))
         self._parts = parts
@@ -111,6 +132,18 @@ class Blend:
         found = zip(places, (other - at).tolist(), has.tolist(), strict=True)
         return {(shelf, slot): (shelf, slot + step) for (shelf, slot), step, there in found if there}
 
+    def elsewhere(self, places: Sequence[tuple[int, ...]]) -> list[float]:
+        """For some texts by shelf and slot, how much of the question another of them says and they do not."""
+        starts = dict(zip(self._shelves, self._starts.tolist(), strict=False))
+        at = np.array([starts[shelf] + slot for shelf, slot in places], dtype=np.int64)
+        words = self._said.words
+        has, there = np.zeros((len(at), len(words.terms))), np.zeros(words.size, dtype=bool)
+        for column, term in enumerate(words.terms):
+            there[term.at] = True
+            has[:, column] = there[at]
+            there[term.at] = False
+        return said_elsewhere(has, np.array([*words.rarity.values()]) / self._said.content)
+
     def at(self, shelf: int, slot: int) -> Candidate:
         """What was found of one text."""
         at = int(self._starts[self._shelves.index(shelf)]) + slot
@@ -146,22 +179,39 @@ def blended(
     for shelf, start in zip(shelves, offsets(shelves), strict=False):
         if shelf.number in meaning[0]:
             likeness[start : start + shelf.next_slot] = meaning[0][shelf.number]
-    share, told = _told(question, words, shelves, talk)
+    said = _told(question, words, shelves, talk)
+    told = said.most
     average = sum(shelf.length for shelf in shelves) / max(1, sum(shelf.members for shelf in shelves))
-    half = HALF if average < LONG else HALF_LONG
+    is_short = average < LONG[language_of(question.text)[:2]]
+    half = HALF if is_short else HALF_LONG
     steep = told**STEEP / (told**STEEP + half**STEEP)
     trusted = max(steep, LEAST) if np.any(likeness > 0.0) else 1.0  # without meaning words are all there is
+    if talk is None and is_short and told < WHOLE and question.manner not in TRUST:
+        trusted = max(trusted * _agreement(alone, likeness), LEAST)
     most = MEANING if talk is None else MEANING_SPOKEN
     weight = most * float(np.sqrt(np.sqrt(meaning[1]))) * TRUST.get(question.manner, 1.0)
     near = _nearness(likeness, talk, question.own) * weight
     score = np.where((lexical > 0.0) | _likest(likeness), lexical * trusted + near, 0.0)
-    parts = {"lexical": alone, "meaning": np.maximum(likeness, 0.0), "conversation": lent, "share": share}
-    return Blend(shelves, {"score": score, **parts}, trusted, talk)
+    parts = {
+        "lexical": alone,
+        "meaning": np.maximum(likeness, 0.0),
+        "conversation": lent,
+        "share": said.share,
+    }
+    return Blend(shelves, {"score": score, **parts}, trusted, talk, said)
 
 
-def _told(
-    question: Question, words: Words, shelves: Sequence[Shelf], talk: Talk | None
-) -> tuple[Floats, float]:
+def _agreement(words: Floats, likeness: Floats) -> float:
+    """How far meaning bears out what words find: from 0, where the best by words is like the question by
+    chance alone, to 1, where it is nearly as like it as any."""
+    likest, best = float(likeness.max(initial=0.0)), float(words.max(initial=0.0))
+    if likest <= 0.0 or best <= 0.0:
+        return 1.0
+    share = float(likeness[words >= AMONG_BEST * best].max()) / likest
+    return min(1.0, max(0.0, (share - BY_CHANCE) / (BORNE_OUT - BY_CHANCE)))
+
+
+def _told(question: Question, words: Words, shelves: Sequence[Shelf], talk: Talk | None) -> _Said:
     """How much of the question the words of each text say, and those of the best text or conversation.
 
     A term that no text has is part of the question all the same.
@@ -179,14 +229,15 @@ def _told(
             spoken[np.unique(talk.session[term.at])] += rarity
     spoken[0] = 0.0  # where nothing is part of a conversation
     best = max(float(covered.max(initial=0.0)), float(spoken.max()))
-    return np.minimum(covered / content, 1.0), min(best / content, 1.0)
+    return _Said(words, content, np.minimum(covered / content, 1.0), min(best / content, 1.0))
 
 
 def _likest(likeness: Floats) -> NDArray[np.bool_]:
     """Whatever is at all like the question; on a vast shelf the likest."""
     found = likeness > 0.0
     if np.count_nonzero(found) > _BY_MEANING:
-        found &= likeness >= -np.partition(-likeness, _BY_MEANING - 1)[_BY_MEANING - 1]
+        border = len(likeness) - _BY_MEANING
+        found &= likeness >= np.partition(likeness.astype(np.float32), border)[border]
     return np.asarray(found)
 
 

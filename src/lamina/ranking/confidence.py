@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lamina.records import dataclass
 
 #: Of what a question is about, so much may be said by any text that names the same person or thing.
 NAMED = 0.6
@@ -20,14 +20,14 @@ NAMED = 0.6
 DOUBTFUL, SURE = 0.35, 0.45
 
 
+#: The logarithm of the tokens that a question usually has.
+USUALLY_ASKED = 2.4
 #: What is usual: of so many texts, the average likeness to a question and how far they differ.
 _USUAL, _MEAN, _DEVIATION = 8, 0.12, 0.12
 #: A text of the very time that is asked about says that much of the question by its date.
 DATED = 0.3
 #: Where nothing but a time is asked about, what is of that time answers.
 OF_THEN = 0.8
-#: What it takes from the odds that a time or a number is asked for, and the text names none.
-UNFIT = 2.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +58,35 @@ class Evidence:
     likeness: float | None  #: to the question; None where it has no vector
     behind: float  #: by how much it is less like it than the likest
     share: float  #: how much of what the question is about its words say
+    dated: bool = False  #: whether it is of the very time that is asked about
     fits: bool = True  #: whether it says a thing of the sort that is asked for
+    elsewhere: float = 0.0  #: how much of what the question is about another text says, and this one does not
+    asked: float = USUALLY_ASKED  #: how long the question is: the logarithm of its tokens
 
 
-def evidence(
-    likenesses: Sequence[float | None], shares: Sequence[float], fits: Sequence[bool] | None = None
-) -> list[Evidence]:
+def evidence(likenesses: Sequence[float | None], shares: Sequence[float]) -> list[Evidence]:
     """What speaks for each of some texts beside the others."""
     best = max((one for one in likenesses if one is not None), default=0.0)
     return [
-        Evidence(likeness, 0.0 if likeness is None else best - likeness, share, fit)
-        for likeness, share, fit in zip(
-            likenesses, shares, repeat(True) if fits is None else fits, strict=False
-        )
+        Evidence(likeness, 0.0 if likeness is None else best - likeness, share)
+        for likeness, share in zip(likenesses, shares, strict=True)
     ]
+
+
+def said_elsewhere(has: NDArray[np.float64], worth: NDArray[np.float64]) -> list[float]:
+    """For each of some texts, the most that another says of the terms which it does not have.
+
+    `has` tells which texts (rows) have which of a question's terms, `worth` what these are of the question.
+    """
+    if not has.size:
+        return [0.0] * len(has)
+    most = ((has * worth) @ (1.0 - has).T).max(axis=0)
+    return [round(min(one, 1.0), 6) for one in most.tolist()]
+
+
+def is_measured(encoder: str) -> bool:
+    """Whether what a likeness of this encoder means is known, whatever else is on a shelf."""
+    return encoder in _tables()
 
 
 def confidence(found: Evidence, encoder: str, spread: Spread) -> float:
@@ -88,8 +103,12 @@ def confidence(found: Evidence, encoder: str, spread: Spread) -> float:
         weights, standard = tables["other"], spread.standard(like)
         away = spread.standard(like + behind) - standard
         total = weights["likeness"] * standard + weights["behind"] * away
-    total += weights["base"] + weights["words"] * max(0.0, (found.share - NAMED) / (1.0 - NAMED))
-    total -= 0.0 if found.fits else UNFIT
+    said = min(1.0, found.share + (DATED if found.dated else 0.0))
+    total += weights["base"] + weights["words"] * max(0.0, (said - NAMED) / (1.0 - NAMED))
+    if "named" in weights:  # who repeats a name asks of what is known; who asks in other words knows less
+        total += weights["named"] * min(found.share, NAMED) + weights["elsewhere"] * found.elsewhere
+        total += weights["asked"] * (found.asked - USUALLY_ASKED)
+    total += 0.0 if found.fits else weights["unfit"]
     return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total)))), 4)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lamina.ranking.lexical import K1, SLOTS_PER_BLOCK, B, Shelf, Words, inverse_frequency
+from lamina.records import dataclass
 
 #: What a term is worth to a turn that does not have it itself, by how far away it was said: behind and ahead.
 NEIGHBOURS: Mapping[int, float] = {1: 0.5, -1: 0.3, 2: 0.1}

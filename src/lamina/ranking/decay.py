@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from lamina.model import Layer, Memory
+from lamina.records import dataclass
 
 #: What is forgotten of a memory's weight each day.
 _FADING = {Layer.PROCEDURAL: 0.005}

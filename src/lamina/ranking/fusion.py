@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 
 from lamina.ranking.question import Manner, Question
 from lamina.ranking.timing import Timing, says_when, told_of
+from lamina.records import dataclass
 
 #: The constant of reciprocal rank fusion.
 K = 60

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, groupby
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lamina.records import dataclass
 
 K1 = 0.9
 B = 0.75

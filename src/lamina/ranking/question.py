@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
@@ -13,6 +12,7 @@ from importlib.resources import files
 from string import ascii_lowercase
 
 from lamina.ranking.timing import Timing, timing
+from lamina.records import dataclass
 from lamina.text.terms import is_stop_word, query_terms, spelt_terms, terms
 
 #: A word shorter than this has too many neighbours to guess what it was meant to be.

@@ -6,11 +6,12 @@ import re
 import tomllib
 from calendar import monthrange
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
+
+from lamina.records import dataclass
 
 #: A year from here on is counted from the Buddha.
 _BUDDHIST = 2400

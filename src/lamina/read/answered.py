@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +15,7 @@ from lamina.errors import NotFound
 from lamina.language.secrets.privacy import redacted
 from lamina.model import Memory, Role, Trust, canonical, plain, quoted
 from lamina.read.snapshot import Snapshot
+from lamina.records import dataclass
 from lamina.storage.answers import Answers
 from lamina.text.normalise import well_formed
 from lamina.write.caller import Caller

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lamina.documents.results import LibraryStatus
 from lamina.errors import Denied
 from lamina.model import Layer, Query, Role, Space
 from lamina.ranking.tiers import DEEPEST, DEPTHS, is_enough, reaches_far
 from lamina.read.snapshot import Snapshot
+from lamina.records import dataclass
 from lamina.retrieval.hits import Answer, find_hits
 from lamina.storage.documents import Documents
 from lamina.storage.text_index import TextIndex

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from lamina.errors import InvalidInput
 from lamina.model import Memory
 from lamina.read.snapshot import Snapshot, look
+from lamina.records import dataclass
 from lamina.storage.layers import LayerRows
 from lamina.storage.text_index import TextIndex
 from lamina.write.caller import Caller

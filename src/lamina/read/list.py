@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from binascii import Error as NotBase64
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TypedDict, Unpack
 
@@ -13,6 +13,7 @@ from lamina.errors import Denied, InvalidInput
 from lamina.model import Memory, Query, State
 from lamina.read.coverage import OWN_PAST, allowed_query
 from lamina.read.snapshot import Snapshot, look
+from lamina.records import dataclass
 from lamina.storage.listing import Listed, Listing, Order, place_of
 from lamina.storage.text_index import TextIndex
 from lamina.text.normalise import well_formed

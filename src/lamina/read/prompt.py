@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from html import escape
 from itertools import groupby
 from typing import Any
 
 from lamina.errors import InvalidInput
 from lamina.model import Context
+from lamina.records import dataclass
 from lamina.retrieval.packing import Crate, Parcel, shared
 from lamina.text.accounts import Episode, Procedure
 from lamina.text.normalise import undirected

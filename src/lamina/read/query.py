@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
@@ -14,6 +14,7 @@ from lamina.read.answered import Given, kept_asked, kept_question, note_answer, 
 from lamina.read.changes import delta_in
 from lamina.read.coverage import allowed_query, find_in
 from lamina.read.snapshot import Snapshot, look
+from lamina.records import dataclass
 from lamina.retrieval.hits import Answer
 from lamina.storage.database import Transaction
 from lamina.storage.relations import Relations

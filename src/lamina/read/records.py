@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lamina.model.audit import AuditRecord
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.logs import AuditLog
 from lamina.write.store import Store

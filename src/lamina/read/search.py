@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypedDict, Unpack
 
 from lamina.clock import monotonic
@@ -15,6 +15,7 @@ from lamina.ranking.tiers import DEEPEST, DEPTHS
 from lamina.read.answered import show_to
 from lamina.read.coverage import allowed_query, covering, find_deep
 from lamina.read.snapshot import look
+from lamina.records import dataclass
 from lamina.write.caller import Caller
 from lamina.write.details import checked_query, chosen, query_of, whole_number
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import TypeVar
 
 from lamina.model import Memory, Scope
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.memories import micros
 from lamina.storage.small_tables import Properties

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from lamina.model import Scope, quoted
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.operational import Count, Operational
 from lamina.storage.shelf_contents import topics_on

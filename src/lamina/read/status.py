@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import urlsplit, urlunsplit
 
 from lamina.documents.results import LibraryStatus
+from lamina.records import dataclass
 from lamina.retrieval.meaning import Meaning, meaning_of
 from lamina.storage.database import Transaction
 from lamina.storage.job_runs import Runs

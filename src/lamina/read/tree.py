@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from lamina.errors import NotFound
 from lamina.ranking.tiers import tier_of
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.documents import Documents, Known
 from lamina.write.caller import Caller

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from lamina.clock import monotonic
@@ -17,6 +17,7 @@ from lamina.ranking.fusion import Fused, Traits, adjust, asks, newest_first, ran
 from lamina.ranking.lexical import Shelf, Words, ranked
 from lamina.ranking.question import Question, guessed, guesses, misread, mistyped, understood
 from lamina.ranking.rerank import DEPTH, Reranker, closeness, judged, near_duplicates
+from lamina.records import dataclass
 from lamina.retrieval.candidates import at_slots, named, slots_then, source_of
 from lamina.retrieval.candidates import loaded as things
 from lamina.retrieval.meaning import Alike, alike
@@ -282,7 +283,7 @@ def _ordered(reading: Reading, searched: _Searched) -> tuple[list[Fused], dict[s
     last = head[-1].score if head else 0.0
     for one in tail:
         one.score = min(one.score, last)
-    weigh(head + tail, searched.meaning, blend, question.timing, memories)
+    weigh(head + tail, searched.meaning, blend, question, memories)
     put_words_first(head, memories)
     put_changes_first(reading.transaction, question.text, searched.meaning, reading.shelves, head, memories)
     if means.fusion == "sum":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +17,7 @@ from lamina.encoders.tended import patient
 from lamina.errors import LaminaError
 from lamina.model import Memory
 from lamina.ranking.lexical import Shelf
+from lamina.records import dataclass
 from lamina.storage.database import Database, Transaction
 from lamina.storage.text_index import TextIndex
 from lamina.storage.vectors import Vectors

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lamina.model import Hit
+from lamina.records import dataclass
 
 #: One part of so many of the room is every group's own, whatever stands before it.
 FLOOR = 10

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from lamina.model import Layer, Memory, Role
 from lamina.ranking.blend import Blend
-from lamina.ranking.confidence import DATED, OF_THEN, confidence, evidence, uncertainty
+from lamina.ranking.confidence import (
+    OF_THEN,
+    Spread,
+    confidence,
+    evidence,
+    is_measured,
+    uncertainty,
+)
 from lamina.ranking.fusion import Fused
 from lamina.ranking.lexical import Shelf
-from lamina.ranking.question import weighed
-from lamina.ranking.timing import Timing, asks_before, fits, says_changed
+from lamina.ranking.question import Question, weighed
+from lamina.ranking.timing import asks_before, fits, says_changed
 from lamina.retrieval.meaning import Alike
 from lamina.similarity.nearness import cosines, small
 from lamina.similarity.renewal import renews
@@ -37,14 +45,19 @@ _NEW = 1 / 3
 
 
 def weigh(
-    found: Sequence[Fused], meaning: Alike, blend: Blend, asked: Timing, memories: Mapping[str, Memory]
+    found: Sequence[Fused], meaning: Alike, blend: Blend, question: Question, memories: Mapping[str, Memory]
 ) -> None:
     """Say of each how sure it is that it answers the question; what the question names does."""
-    shares = [min(1.0, one.share + (DATED if "*period" in one.adjustments else 0.0)) for one in found]
-    sorted_ = asked.when or asked.number  # what is asked for is of a sort
-    fitting = [fits(asked, memories[one.id].text) for one in found] if sorted_ else None
-    told, spread = evidence([one.scores.get("meaning") for one in found], shares, fitting), blend.spread
+    told = evidence([one.scores.get("meaning") for one in found], [one.share for one in found])
+    placed = [at for at, one in enumerate(found) if one.place]
+    for at, elsewhere in zip(placed, blend.elsewhere([found[at].place for at in placed]), strict=True):
+        told[at].elsewhere = elsewhere
+    length, timing = math.log(max(1, count_tokens(question.text))), question.timing
+    of_a_sort = timing.when or timing.number
+    spread = Spread.of(()) if is_measured(meaning.encoder) else blend.spread
     for one, speaks in zip(found, told, strict=True):
+        speaks.asked, speaks.dated = length, "*period" in one.adjustments
+        speaks.fits = not of_a_sort or fits(timing, memories[one.id].text)
         sure = 1.0 if "exact" in one.ranks else confidence(speaks, meaning.encoder, spread)
         one.confidence = max(sure, OF_THEN) if "+then" in one.adjustments else sure
         one.uncertainty = uncertainty(one.confidence)

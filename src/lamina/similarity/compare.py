@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
+from lamina.records import dataclass
 from lamina.text.normalise import folded
 from lamina.text.terms import query_terms
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from importlib import resources
@@ -17,6 +16,7 @@ from importlib import resources
 from lamina.config import Config
 from lamina.errors import ConfigError
 from lamina.model import Deny, Layer, Memory
+from lamina.records import dataclass
 from lamina.similarity.compare import Comparison, Relation
 from lamina.similarity.duplicates import limits
 from lamina.text.terms import query_terms

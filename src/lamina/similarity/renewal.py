@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 
+from lamina.records import dataclass
 from lamina.similarity.compare import Relation, compare
 from lamina.text.normalise import folded
 from lamina.text.terms import query_terms

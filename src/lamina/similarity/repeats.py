@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from lamina.language.secrets.views import plain
+from lamina.records import dataclass
 from lamina.similarity.compare import bared
 from lamina.similarity.spellings import in_digits
 from lamina.text.terms import query_terms

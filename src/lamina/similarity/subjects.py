@@ -9,12 +9,12 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from math import log
 from typing import Any
 
+from lamina.records import dataclass
 from lamina.similarity.compare import Relation, compare
 from lamina.text.terms import query_terms
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from lamina.errors import Conflict, Damaged
+from lamina.records import dataclass
 from lamina.storage.damage import Row
 from lamina.storage.database import Database, Transaction
 

@@ -8,11 +8,11 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
 from lamina.errors import Damaged
+from lamina.records import dataclass
 from lamina.storage.migrate import load_migrations
 from lamina.storage.shorthand import whole
 

@@ -6,11 +6,12 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import resources
 from typing import Any, Protocol, TypeVar
 
 from lamina.errors import Unavailable
+from lamina.records import dataclass
 from lamina.storage.damage import Damage, DamagedRow
 from lamina.storage.ledger import Ledger, Sealing
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from lamina.model import Memory
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.memories import from_row, micros, moment
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 
 from lamina.model import Query, canonical
+from lamina.records import dataclass
 from lamina.storage.database import Row, Transaction
 from lamina.storage.memories import from_micros, micros, to_micros
 from lamina.storage.text_index import TextIndex

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from lamina.records import dataclass
 
 _BEGINNINGS = 2000  #: of so many it is known how they go on
 _MOST = 64  #: queries that travel with the first

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from lamina.model import canonical
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.memories import micros
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from lamina.model import canonical
+from lamina.records import dataclass
 from lamina.storage.database import Row, Transaction
 from lamina.storage.memories import from_micros, micros, moment, to_micros
 

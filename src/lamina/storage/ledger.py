@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
 
 from lamina.model import canonical
+from lamina.records import dataclass
 from lamina.storage.damage import selected
 
 Row = tuple[Any, ...]

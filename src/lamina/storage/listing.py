@@ -6,12 +6,12 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from lamina.model import Memory, Query, State, Trust
+from lamina.records import dataclass
 from lamina.storage.database import Row, Transaction
 from lamina.storage.memories import Memories, micros, narrowing_of
 from lamina.storage.text_index import TextIndex

@@ -6,13 +6,13 @@ import heapq
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import takewhile
 from typing import Any
 
 from lamina.model import HistoryEntry, HistoryOp, canonical, iso
 from lamina.model.audit import CHAIN, AuditRecord, TraceEvent, chain_of_number
+from lamina.records import dataclass
 from lamina.storage.damage import legible
 from lamina.storage.database import Row, Transaction
 from lamina.storage.ledger import STORE, lane_of
@@ -159,12 +159,13 @@ class Events:
             by_chain[chain_of_number(event.seq)].append(event)
         return list(heapq.merge(*by_chain.values(), key=lambda one: one.at))[-limit:]
 
-    def raw(self, page: int = 2000) -> Iterator[tuple[int, str]]:
-        """Every event, its number and its words."""
-        seq = 0
-        while rows := self._tx.all("events_after", after=seq, limit=page):
-            yield from ((number, whole(data)) for number, data in rows)
-            seq = rows[-1][0]
+    def raw(self, ranges: Sequence[tuple[str, str]], page: int = 2000) -> Iterator[tuple[int, str]]:
+        """Every event on shelves within ranges of names, its number and its words."""
+        for first, beyond in ranges:
+            shelf, seq = first, -(2**62)
+            while rows := self._tx.all("events_within", shelf=shelf, seq=seq, beyond=beyond, limit=page):
+                yield from ((number, whole(data)) for _, number, data in rows)
+                shelf, seq = rows[-1][:2]
 
     def rewrite(self, seq: int, event: dict[str, Any]) -> None:
         """An event says something else from now on."""
@@ -280,6 +281,11 @@ class AuditLog:
         while rows := self._tx.all("words_after", after=seq, limit=page):
             yield from rows
             seq = rows[-1][0]
+
+    def subjects_of(self, ids: Sequence[str]) -> Iterator[Row]:
+        """As `subjects`, of some memories."""
+        for memory_id in ids:
+            yield from self._tx.all("audit_subjects_of", id=memory_id)
 
     def subjects(self, page: int = 2000) -> Iterator[Row]:
         """Number, run, memory and step of every record that may have had words."""

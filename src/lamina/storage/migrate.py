@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import resources
 
 from lamina.errors import Damaged, Unavailable
+from lamina.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.memories import micros, moment
 

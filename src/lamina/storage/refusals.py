@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from lamina.records import dataclass
 from lamina.storage.database import Row, Transaction
 from lamina.storage.logs import next_number
 from lamina.storage.memories import from_micros, micros, moment

@@ -6,12 +6,13 @@ import json
 import shutil
 import tempfile
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 import apsw
 
+from lamina.records import dataclass
 from lamina.storage.damage import legible
 
 _JSON = frozenset({"tags", "provenance", "meta", "decision"})

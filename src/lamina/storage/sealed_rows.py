@@ -33,6 +33,8 @@ MARKED = ("memory", "history")
 
 Range = tuple[str, str]  #: behind the first, before the second
 _ALL: tuple[Range, ...] = (("", LAST),)
+#: The shelves that belong to no one person.
+SHARED: tuple[Range, ...] = (("", "session:"), ("session;", "user:"), ("user;", LAST))
 
 
 def _ids(lane: str) -> tuple[Range, ...]:
@@ -42,7 +44,7 @@ def _ids(lane: str) -> tuple[Range, ...]:
     return (own, (f"session:{owner},", f"session:{owner}-")) if space == "user" else (own,)
 
 
-def _names(lane: str) -> tuple[Range, ...]:
+def shelves_of(lane: str) -> tuple[Range, ...]:
     """The ranges of the names of a lane's shelves."""
     space, _, owner = lane.partition(":")
     own = (_before(lane), f"{lane}\x01")
@@ -88,7 +90,7 @@ class SealedRows:
         """The records of the lane; those about a memory first, in the order of their subjects."""
         lane = self._lane or STORE
         yield from map(record_of, self._pages("audit_steps_of", "audit", _ids(lane)))
-        yield from map(record_of, self._pages("audit_acts_of", "audit", _names(lane)))
+        yield from map(record_of, self._pages("audit_acts_of", "audit", shelves_of(lane)))
 
     def acts(self) -> Iterator[AuditRecord]:
         """What the audit says of itself."""
@@ -143,7 +145,7 @@ class SealedRows:
         if table in ("refusal", "refusal_mark"):
             owner = self._lane.partition(":")[2]
             return ((owner, f"{owner}\x01"),) if self._lane.startswith("user:") else ()
-        return _names(self._lane) if table in ("shelf", "event") else _ids(self._lane)
+        return shelves_of(self._lane) if table in ("shelf", "event") else _ids(self._lane)
 
     def _pages(self, query: str, table: str, ranges: Sequence[Range]) -> Iterator[Row]:
         keys = _KEYS.get(table) or _ABOUT[query]

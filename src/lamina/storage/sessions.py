@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.memories import Memories, from_micros, micros, moment
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from lamina.model import Role, canonical
 from lamina.model.token import Right, Token
+from lamina.records import dataclass
 from lamina.storage.database import Row, Transaction
 from lamina.storage.logs import next_shared
 from lamina.storage.memories import from_micros, micros, moment, to_micros

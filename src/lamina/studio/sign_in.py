@@ -7,7 +7,7 @@ import hmac
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,6 +17,7 @@ from lamina.errors import Denied, Unauthenticated
 from lamina.lifecycle.tokens import authenticate, live_token
 from lamina.model import Role
 from lamina.model.token import Right, Token
+from lamina.records import dataclass
 
 COOKIE = "lamina_studio"
 #: A session nobody uses ends after so long, and every one after the longer time.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -17,6 +17,7 @@ from lamina.model.token import Right
 from lamina.operations.asking import request_of
 from lamina.operations.catalogue import OPERATIONS
 from lamina.policy.consent import Care
+from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
 from lamina.studio.sign_in import Notice, Session
 from lamina.studio.words import Words

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
 from lamina.errors import LaminaError
+from lamina.records import dataclass
 
 #: The languages of the interface, as HTML names them, and what each calls itself.
 LANGUAGES = {"en": "English", "th": "ไทย", "zh-Hans": "简体中文", "zh-Hant": "繁體中文"}

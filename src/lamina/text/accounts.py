@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from lamina.model import Memory, iso
+from lamina.records import dataclass
 from lamina.text.normalise import folded
 
 _PRIOR = 3  #: a procedure that was taught counts as if it had worked so often

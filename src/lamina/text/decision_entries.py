@@ -27,7 +27,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from hashlib import sha256
@@ -35,6 +35,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from lamina.errors import Conflict, Damaged, InvalidInput, NotFound
+from lamina.records import dataclass
 from lamina.text.entries import MAY_HIDE, UTF16, Problem, Severity, hidden_lines, split_lines, usual_ending
 from lamina.text.normalise import dedup_key
 from lamina.text.ttl import parse_time

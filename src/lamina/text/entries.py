@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Literal
 
 from lamina.errors import Damaged, InvalidInput
+from lamina.records import dataclass
 from lamina.text.entry_line import (
     BOM,
     ENTRY,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from itertools import islice, pairwise
 from typing import NamedTuple
 
 from lamina.errors import InvalidInput
 from lamina.model import Kind
+from lamina.records import dataclass
 from lamina.text.ttl import NEVER, parse_time, parse_ttl
 
 SOURCES = frozenset({"user_explicit", "user_inferred", "system", "admin"})

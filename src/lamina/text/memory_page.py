@@ -15,10 +15,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 from hashlib import sha256
 
 from lamina.errors import Damaged
+from lamina.records import dataclass
 from lamina.text.decision_entries import Decision, plain_line
 from lamina.text.entries import UTF16, split_lines, usual_ending
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 
+from lamina.records import dataclass
 from lamina.text.tokens import count_tokens
 
 #: Goes up with every change of what `read_markdown` returns; then every document is read again.

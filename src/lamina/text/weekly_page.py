@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from lamina.records import dataclass
 from lamina.text.entries import split_lines, usual_ending
 from lamina.text.memory_page import Item
 

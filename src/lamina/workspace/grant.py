@@ -7,9 +7,9 @@ import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 
 from lamina.errors import Denied
+from lamina.records import dataclass
 
 #: The engine's own: it writes these through its gates, whoever asked; no job has them for itself.
 _ENGINE = (".lamina/**", "PROFILE.md", "SESSION.md")

@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -18,6 +18,7 @@ from lamina.audit.keys import Anchor
 from lamina.errors import Damaged, LaminaError
 from lamina.model import quoted, unquoted
 from lamina.model.audit import AuditRecord, AuditReport, Finding, chain_of_number
+from lamina.records import dataclass
 from lamina.storage.database import Database, Row, Transaction
 from lamina.storage.ledger import Order, lane_of
 from lamina.storage.logs import AuditLog

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Unpack
 
 from lamina.errors import Denied, InvalidInput
 from lamina.language.secrets.privacy import check_name
 from lamina.model import Layer, Role, Scope, Space, State, quoted, unquoted
+from lamina.records import dataclass
 from lamina.storage.shelf_contents import people
 from lamina.write.details import chosen
 from lamina.write.homes import DEFAULT_SESSION

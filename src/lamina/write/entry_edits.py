@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.memories import Memories
 from lamina.storage.small_tables import Entries, KnownEntry, Operations

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,7 @@ from lamina.model import (
 )
 from lamina.policy.gates import decide
 from lamina.policy.reserved import is_reserved
+from lamina.records import dataclass
 from lamina.storage.database import Database, Transaction
 from lamina.storage.memories import Memories
 from lamina.storage.small_tables import Entries, KnownEntry, Operation, Operations

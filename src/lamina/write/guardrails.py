@@ -10,12 +10,12 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from lamina.audit.chain import Sealer
 from lamina.errors import ConfigError, Denied, NotFound
 from lamina.model import Authority, Role, Scope, Value, canonical
+from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.small_tables import Properties
 from lamina.text.entries import EntryFile, canonical_key

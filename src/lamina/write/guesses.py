@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from lamina.errors import Denied
@@ -24,6 +24,7 @@ from lamina.model import (
     Trust,
 )
 from lamina.policy.consent import Care, Channel
+from lamina.records import dataclass
 from lamina.storage.shelf_contents import turns_on
 from lamina.write.commit import (
     again,

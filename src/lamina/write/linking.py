@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from lamina.model import Memory
 from lamina.ranking.lexical import summed, weighed
+from lamina.records import dataclass
 from lamina.retrieval.meaning import meant, meant_by
 from lamina.similarity.compare import text_similarity
 from lamina.similarity.renewal import renews

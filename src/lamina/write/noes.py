@@ -9,12 +9,12 @@ from __future__ import annotations
 import hmac
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from lamina.language.signal import low_signal
 from lamina.model import Deny, Draft, Layer, Role, Scope, Space, unquoted
 from lamina.policy.consent import same_value
+from lamina.records import dataclass
 from lamina.similarity.repeats import Telling, sentences, statements, telling_of
 from lamina.similarity.spellings import letters, told
 from lamina.storage.refusals import Refusal, Refusals

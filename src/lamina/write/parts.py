@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -13,6 +12,7 @@ from lamina.config import Config
 from lamina.documents.index import Library
 from lamina.encoders.port import Embedder
 from lamina.model import Role, Scope
+from lamina.records import dataclass
 from lamina.storage.database import Database
 from lamina.write.details import check_who, chosen
 from lamina.write.ruleset import Ruleset

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -26,6 +26,7 @@ from lamina.model import (
     plain,
     quoted,
 )
+from lamina.records import dataclass
 from lamina.storage.ledger import lanes_of
 from lamina.storage.small_tables import Responses
 from lamina.write.commit import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ from lamina.policy.categories import Categories
 from lamina.policy.consent import Fields, load_fields
 from lamina.policy.gates import Law
 from lamina.policy.rules import Policy
+from lamina.records import dataclass
 from lamina.similarity.merge_bands import Merging
 
 #: The unit of work, shelf, what is new on it by slot, and its vectors where it has any.

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lamina.audit.chain import Sealer
 from lamina.model import canonical
 from lamina.model.audit import AuditRecord, Finding
+from lamina.records import dataclass
 from lamina.storage.database import Row, Transaction
 from lamina.storage.ledger import STORE, TABLES, Order, Sums, is_top, lane_of, opened_sums
 from lamina.storage.logs import AuditLog

@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 from lamina.model import HistoryOp, Layer, Memory, Scope, quoted
 from lamina.ranking.decay import EPISODE_RENEWED
+from lamina.records import dataclass
 from lamina.storage.answers import keep_answers
 from lamina.storage.database import Database, Transaction
 from lamina.storage.layers import LayerRows

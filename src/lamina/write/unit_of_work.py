@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,6 +21,7 @@ from lamina.model import (
     State,
 )
 from lamina.model.audit import AuditRecord
+from lamina.records import dataclass
 from lamina.retrieval.meaning import meant_by, vectors_of
 from lamina.storage.database import Transaction
 from lamina.storage.ledger import lane_of

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, lru_cache
 
 #: Goes up with every change of what `Pieces.rows` returns.
 PIECES_VERSION = 1
@@ -37,17 +37,22 @@ _FOLDED |= {
 }
 
 
-class Pieces:
-    """The vocabulary: pieces in the order of their rows, and what each Thai or Chinese one costs."""
+#: Thai and Chinese pieces with what each costs, and traditional characters with the simplified ones.
+Unspaced = tuple[Mapping[str, int], Mapping[int, str]]
 
-    def __init__(
-        self, pieces: Sequence[str], costs: Mapping[str, int], simplified: Mapping[int, str]
-    ) -> None:
-        self._number = {piece: at for at, piece in enumerate(pieces)}
-        self._costs = costs
-        self._simplified = simplified
-        self._unknown = self._number[UNKNOWN]
-        self._ends = self._number[START], self._number[END]
+
+class Pieces:
+    """The vocabulary in the order of its rows: pieces of words, and behind them Thai and Chinese ones.
+
+    Those are asked for when a text first has such a run: they are three in five of the pieces, and most
+    commands meet none.
+    """
+
+    def __init__(self, words: Sequence[str], unspaced: Callable[[], Unspaced]) -> None:
+        self.words = dict(zip(words, range(len(words)), strict=True))  #: and their rows
+        self._ask = unspaced
+        self._unknown = self.words[UNKNOWN]
+        self._ends = self.words[START], self.words[END]
         self._word = lru_cache(maxsize=16_384)(self._word_rows)
         self._run = lru_cache(maxsize=8_192)(self._run_rows)
 
@@ -60,7 +65,8 @@ class Pieces:
                 for word in _words(run[0]):
                     out += self._word(word)
             else:
-                out += self._run(run[0].translate(self._simplified) if run.lastgroup == "han" else run[0])
+                simplified = self.unspaced[1]
+                out += self._run(run[0].translate(simplified) if run.lastgroup == "han" else run[0])
             if len(out) > most:
                 break
         return [self._ends[0], *out[: most - 2], self._ends[1]]
@@ -69,6 +75,13 @@ class Pieces:
         """How many of the text's pieces are known, of all."""
         rows = self.rows(text, 512)[1:-1]
         return 1.0 - rows.count(self._unknown) / len(rows) if rows else 0.0
+
+    @cached_property
+    def unspaced(self) -> tuple[Mapping[str, int], Mapping[int, str], dict[str, int]]:
+        """Thai and Chinese pieces with their costs, what is read as simplified, and the pieces' rows."""
+        costs, simplified = self._ask()
+        first = len(self.words)
+        return costs, simplified, dict(zip(costs, range(first, first + len(costs)), strict=True))
 
     def _word_rows(self, word: str) -> tuple[int, ...]:
         """The longest known beginning, then the longest continuation, and so on; or unknown as a whole."""
@@ -79,7 +92,7 @@ class Pieces:
         while at < len(word):
             mark = "##" if at else ""
             for until in range(len(word), at, -1):
-                row = self._number.get(mark + word[at:until])
+                row = self.words.get(mark + word[at:until])
                 if row is not None:
                     out.append(row)
                     at = until
@@ -90,7 +103,7 @@ class Pieces:
 
     def _run_rows(self, run: str) -> tuple[int, ...]:
         """The cheapest way through a run without blanks."""
-        costs = self._costs
+        costs, _, number = self.unspaced
         best, back = [0], [0]
         for until in range(1, len(run) + 1):
             cheapest, start = best[until - 1] + _NO_PIECE, until - 1
@@ -103,7 +116,7 @@ class Pieces:
         out: list[int] = []
         at = len(run)
         while at:
-            out.append(self._number.get(run[back[at] : at], self._unknown))
+            out.append(number.get(run[back[at] : at], self._unknown))
             at = back[at]
         return tuple(reversed(out))
 

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from lamina_encoder import quick
-from lamina_encoder.pieces import PIECES_VERSION, Pieces
+from lamina_encoder.pieces import PIECES_VERSION, Pieces, Unspaced
 
 #: Files of a model.
 HEADER, PIECES, SIMPLIFIED, ROWS, MATRICES, NUMBERS = (
@@ -179,18 +180,25 @@ class ReadingEncoder:
 
     @cached_property
     def pieces(self) -> Pieces:
-        try:
-            lines = (self.folder / PIECES).read_text("utf-8").split("\n")
+        with self._pieces_are_read():
+            words, tab, rest = (self.folder / PIECES).read_text("utf-8").partition("\t")
+            words, _, first = words.rpartition("\n") if tab else (words, "", "")
+        return Pieces(words.split("\n"), lambda: self._unspaced(f"{first}{tab}{rest}"))
+
+    def _unspaced(self, lines: str) -> Unspaced:
+        """The pieces that have a cost: a line each, behind all that have none."""
+        with self._pieces_are_read():
             one, other = (self.folder / SIMPLIFIED).read_text("utf-8").split("\n")
+            both = lines.replace("\n", "\t").split("\t") if lines else []
+            costs = dict(zip(both[::2], map(int, both[1::2]), strict=True))
+            return costs, dict(zip(map(ord, one), other, strict=True))
+
+    @contextmanager
+    def _pieces_are_read(self) -> Iterator[None]:
+        try:
+            yield
         except (OSError, ValueError) as error:
             raise ModelError(f"The pieces in {self.folder} cannot be read.") from error
-        pieces, costs = [], {}
-        for line in lines:
-            piece, _, cost = line.partition("\t")
-            pieces.append(piece)
-            if cost:
-                costs[piece] = int(cost)
-        return Pieces(pieces, costs, {ord(a): b for a, b in zip(one, other, strict=True)})
 
     @cached_property
     def _rows(self) -> NDArray[np.int8]:

@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +24,7 @@ from lamina.doors.harness.install import (
 from lamina.doors.harness.switch import ANY, Switch, read, standing, turn
 from lamina.errors import Damaged, InvalidInput
 from lamina.operations.operation import Field, parameters_of
+from lamina.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

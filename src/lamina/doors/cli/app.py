@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +16,7 @@ from lamina.doors.cli.exits import DONE, FAILED, INTERRUPTED, Failure, failure_o
 from lamina.doors.cli.output import Output, prepare_streams
 from lamina.doors.cli.parse import Asked, Parser, Usage, nearest, parser_for, values_of
 from lamina.operations.operation import Field, Parameter, parameters_of
+from lamina.records import dataclass
 from lamina.write.details import named_time
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from lamina.config import load_config
 from lamina.doors.cli.doors import Doors, Opening
 from lamina.doors.cli.exits import DONE, Failure
 from lamina.errors import InvalidInput
+from lamina.records import dataclass
 from lamina.workspace.layout import find_workspace
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +22,7 @@ from lamina.model import Role
 from lamina.operations.asking import request_of
 from lamina.operations.families import FAMILIES
 from lamina.operations.operation import CATALOGUE, Field, Operation, given, parameters_of
+from lamina.records import dataclass
 
 with late():  # one command needs one family of operations
     from lamina.doors import codes

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +15,7 @@ from lamina.doors.cli.machine import command
 from lamina.doors.cli.output import hide_password
 from lamina.model import plain
 from lamina.operations.operation import Field
+from lamina.records import dataclass
 from lamina.workspace.layout import find_workspace
 
 _NOT_INTACT = Failure(

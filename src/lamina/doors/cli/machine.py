@@ -7,7 +7,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +21,7 @@ from lamina.errors import Conflict, InvalidInput, NotFound
 from lamina.late import late
 from lamina.model import plain
 from lamina.operations.operation import Field, parameters_of
+from lamina.records import dataclass
 from lamina.workspace.layout import create_workspace, find_workspace
 
 with late():

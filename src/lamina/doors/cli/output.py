@@ -10,12 +10,12 @@ import sys
 import traceback
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.cells import cell_len
 
 from lamina.model import plain
+from lamina.records import dataclass
 
 if TYPE_CHECKING:
     from lamina.doors.cli.exits import Failure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from lamina.documents.settings import Citations
@@ -38,6 +38,7 @@ from lamina.model import (
     plain,
 )
 from lamina.operations.operation import Field
+from lamina.records import dataclass
 
 with late():
     from lamina.jobs import decision_list

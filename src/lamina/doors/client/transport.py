@@ -6,12 +6,13 @@ import http.client
 import json
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from urllib.parse import urlsplit
 
 from lamina.clock import monotonic
 from lamina.errors import ConfigError, Unavailable
+from lamina.records import dataclass
 
 #: How long a connection may have been quiet to be used again; servers close it a little later.
 _QUIET_S = 3.0

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
+
+from lamina.records import dataclass
 
 SERVER = "lamina"  #: what the MCP server is called in a client's list
 #: Our names for the moments at which clients call a hook.

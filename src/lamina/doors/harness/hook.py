@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from lamina.config import home_folder
 from lamina.doors.harness.switch import Switch, standing
 from lamina.errors import InvalidInput, LaminaError
+from lamina.records import dataclass
 
 _LARGEST = 16 * 1024 * 1024
 #: What a client takes as context, in characters.

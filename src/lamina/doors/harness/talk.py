@@ -6,12 +6,13 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from lamina.doors.harness.hook import Event
 from lamina.durable import make_folder, put_file
 from lamina.imports.turn import File
+from lamina.records import dataclass
 
 _FORMATS = {"claude-code": "claude-code", "codex": "codex", "openclaw": "openclaw"}
 #: What stands on its own in a block for a prompt, and what is left of a group that holds none of it.

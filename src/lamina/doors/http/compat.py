@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
 from inspect import Parameter as Argument
@@ -51,6 +51,7 @@ from lamina.operations.operation import routed
 from lamina.ranking.tiers import is_likely
 from lamina.read.query import Bullet, Queried
 from lamina.read.shelves import loaded
+from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
 
 #: What `write_mode = "selected"` still takes: what cannot change what others rely on.

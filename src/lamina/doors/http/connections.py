@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import resource
-from dataclasses import dataclass
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from lamina.records import dataclass
 
 AT_A_TIME = 32  #: connections that are taken in before any of them is looked at
 #: Descriptors for the store, its files and whatever else is open, and for what is taken in, looked at or not

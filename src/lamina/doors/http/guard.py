@@ -8,7 +8,7 @@ import threading
 import traceback
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from math import ceil
 
@@ -25,6 +25,7 @@ from lamina.errors import LaminaError, Unauthenticated
 from lamina.language.secrets.privacy import find_secrets
 from lamina.lifecycle.tokens import authenticate
 from lamina.model.token import Token
+from lamina.records import dataclass
 
 #: The only paths that answer without a token; they tell nothing about anybody's memory.
 OPEN_PATHS = frozenset({"/livez", "/readyz", "/health", "/api/health", "/openapi.json"})

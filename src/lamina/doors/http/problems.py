@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -29,6 +29,7 @@ from lamina.language.secrets.privacy import redacted
 from lamina.model import Receipt
 from lamina.operations.operation import Door
 from lamina.operations.wording import worded_for
+from lamina.records import dataclass
 
 MEDIA_TYPE = "application/problem+json"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
 from inspect import Parameter as Argument
 from inspect import Signature
 from typing import Annotated, Any
@@ -21,6 +20,7 @@ from lamina.doors.http.requests import model_of as model_of_request
 from lamina.errors import Conflict, InvalidInput, NotFound
 from lamina.operations.asking import request_of
 from lamina.operations.operation import Door, Operation, Parameter, Route
+from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
 
 _ETAG = re.compile(r'(W/)?"([\x21\x23-\x7e]{0,64})"')

@@ -12,7 +12,6 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -28,6 +27,7 @@ from lamina.doors.http.connections import AT_A_TIME, Connection
 from lamina.engine import Engine
 from lamina.errors import ConfigError, LaminaError, Unavailable
 from lamina.jobs.clockwork import jobs_beside
+from lamina.records import dataclass
 
 _LOG = logging.getLogger("lamina.http")
 _LAST_PORT = 65_535

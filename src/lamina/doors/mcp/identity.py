@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 import anyio.to_thread
@@ -14,6 +14,7 @@ from lamina.engine import Engine
 from lamina.errors import Denied, Unauthenticated
 from lamina.lifecycle.tokens import authenticate
 from lamina.model.token import Right, Token
+from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
 
 DOOR = "mcp"

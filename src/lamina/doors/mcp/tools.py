@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from functools import wraps
 from typing import Any
@@ -28,6 +28,7 @@ from lamina.model import Layer, Outcome, Receipt
 from lamina.operations.asking import members, request_of
 from lamina.operations.catalogue import OPERATIONS
 from lamina.operations.operation import Door, Operation, Parameter
+from lamina.records import dataclass
 
 #: What to do next in the words of this door, where the engine's hint speaks of the command line.
 _HINTS = {

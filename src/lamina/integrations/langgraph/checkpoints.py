@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
 from typing import Any
@@ -41,6 +40,7 @@ from lamina.integrations.langgraph.rows import (
 )
 from lamina.model import canonical
 from lamina.model.scope import checked_name
+from lamina.records import dataclass
 from lamina.storage.database import Database, Transaction
 from lamina.storage.memories import micros, moment
 from lamina.storage.sqlite import SqliteDatabase, tenant_file

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
@@ -12,6 +11,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from lamina.errors import Conflict, Damaged, InvalidInput
 from lamina.integrations.langgraph.checkpoints import CheckpointSaver
 from lamina.integrations.langgraph.rows import Place, json_text
+from lamina.records import dataclass
 
 _SQLITE = """SELECT task_id, task_path, idx, channel, type, value FROM writes
  WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"""

@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -16,6 +15,7 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from lamina.errors import Damaged, InvalidInput
 from lamina.model import canonical
+from lamina.records import dataclass
 from lamina.storage.database import Row
 
 #: Above every name in byte order, on both databases.

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import date
 
 from lamina.language.secrets.shapes import Place, compiled, source
+from lamina.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hmac
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from lamina.errors import Denied
@@ -18,9 +17,12 @@ from lamina.language.secrets.pii import NUMBERS, find_personal
 from lamina.language.secrets.shapes import Piece, Place, compiled, shape, source
 from lamina.language.secrets.shapes_named import NAMES, find_named, matches_at, trimmed
 from lamina.language.secrets.views import View
+from lamina.records import dataclass
 
 #: What stands in the place of a secret.
 REDACTED = "(redacted)"
+#: Longer texts are read anew each time.
+_SHORT = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +99,17 @@ def redacted(text: str) -> str:
     return "".join((*out, text[done:]))
 
 
-def _everywhere(text: str) -> list[Place]:
-    """The places in every view of the text."""
+def _everywhere(text: str) -> Sequence[Place]:
+    """The places in every view of the text; a message is asked about by several gates in a row."""
+    return _lately(text) if len(text) <= _SHORT else _read(text)
+
+
+@lru_cache(maxsize=16)
+def _lately(text: str) -> tuple[Place, ...]:
+    return tuple(_read(text))
+
+
+def _read(text: str) -> list[Place]:
     plain = views.plain(text)
     found = _placed(plain, _scan(plain.text))
     if plain.grows:

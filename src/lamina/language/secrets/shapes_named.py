@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from lamina.language.secrets.shapes import Piece, Place, compiled, shape, source
+from lamina.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ import binascii
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from urllib.parse import unquote
 
 from lamina.language.secrets.shapes import source
+from lamina.records import dataclass
 from lamina.text.normalise import visible
 
 

@@ -60,8 +60,10 @@ DELETE FROM operational WHERE tenant = :tenant AND memory_id = :id;
 UPDATE job_run SET report = replace(report, :words, '(purged)')
  WHERE tenant = :tenant AND replace(report, :words, '') <> report;
 
--- name: events_after
-SELECT seq, data FROM event WHERE tenant = :tenant AND seq > :after ORDER BY seq LIMIT :limit;
+-- name: events_within
+-- The events on the shelves in a range of names.
+SELECT shelf, seq, data FROM event
+ WHERE tenant = :tenant AND (shelf, seq) > (:shelf, :seq) AND shelf < :beyond ORDER BY shelf, seq LIMIT :limit;
 
 -- name: write_event
 UPDATE event SET data = :data WHERE tenant = :tenant AND seq = :seq;
@@ -116,6 +118,11 @@ SELECT seq, op, memory_id, number FROM audit
 SELECT seq, run_id, memory_id, number FROM audit
  WHERE tenant = :tenant AND seq > :after AND memory_id IS NOT NULL AND op NOT IN ('purge', 'purge_receipt', 'erase')
  ORDER BY seq LIMIT :limit;
+
+-- name: audit_subjects_of
+-- The same of one memory.
+SELECT seq, run_id, memory_id, number FROM audit
+ WHERE tenant = :tenant AND memory_id = :id AND op NOT IN ('purge', 'purge_receipt', 'erase') ORDER BY seq;
 
 -- name: audit_of
 -- What the chain says of a memory's end.

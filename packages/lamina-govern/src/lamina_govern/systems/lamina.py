@@ -57,7 +57,7 @@ class Lamina:
     def jobs(self) -> None:
         for job in self._memory.jobs():
             try:
-                self.engine.scope(user="ana", role="admin").run_job(job.name)
+                self.engine.scope(user="ana", role="admin").run_job(job.job)
             except LaminaError:
                 continue
 
