@@ -106,7 +106,8 @@ def played(clone: Path, home: Path) -> Iterator[str]:
         print(f"{time.monotonic() - begun:5.1f} s  {done.returncode}  {step.command}", flush=True)
         assert "Traceback" not in done.stdout + done.stderr, done.stderr
         yield _shown(step, done.stdout + done.stderr, time.monotonic() - begun, home, clone)
-    yield f"\nAll of it took {(time.monotonic() - started) / 60:.1f} minutes of the machine's time.\n"
+    minutes, load = (time.monotonic() - started) / 60, os.getloadavg()[0]
+    yield f"\nAll of it took {minutes:.1f} minutes on {os.cpu_count()} cores with a load of {load:.0f}.\n"
 
 
 def _served(clone: Path, environment: dict[str, str]) -> Iterator[str]:
