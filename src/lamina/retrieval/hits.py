@@ -255,12 +255,7 @@ def _ordered(reading: Reading, searched: _Searched) -> tuple[list[Fused], dict[s
     near |= set(exact)
     tail = [one for one in tail if one.id not in near]
     memories = {one.id: known[one.id] for one in head + tail}
-    for one in head:
-        one.scores |= {"exact": 1.0} if one.id in exact else {}
-    by_id = {one.id: one for one in head}
-    for name in ("exact", "lexical", "meaning", "conversation"):
-        for memory_id, rank in ranks_by(head, name).items():
-            by_id[memory_id].ranks[name] = rank
+    _note_ranks(head, exact)
     bonds = _bonds(reading, head)
     answers = _answers(blend, head, memories)
     traits = {
@@ -289,6 +284,16 @@ def _ordered(reading: Reading, searched: _Searched) -> tuple[list[Fused], dict[s
     if means.fusion == "sum":
         put_on_scale(head + tail)
     return head + tail, memories
+
+
+def _note_ranks(head: list[Fused], exact: Sequence[str]) -> None:
+    """Say of each what place every retriever gives it."""
+    by_id = {one.id: one for one in head}
+    for one in head:
+        one.scores |= {"exact": 1.0} if one.id in exact else {}
+    for name in ("exact", "lexical", "meaning", "conversation"):
+        for memory_id, rank in ranks_by(head, name).items():
+            by_id[memory_id].ranks[name] = rank
 
 
 def _judge(reading: Reading, head: list[Fused], traits: Mapping[str, Traits]) -> None:
