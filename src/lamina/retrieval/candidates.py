@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from lamina.model import Authority, Kind, Layer, Memory, Provenance, Query, Role, Source, Space, Trust
+from lamina.ranking.decay import decay
 from lamina.ranking.lexical import Shelf
 from lamina.ranking.timing import Period
 from lamina.storage.database import Transaction
@@ -51,6 +52,13 @@ def loaded(transaction: Transaction, ids: Sequence[str]) -> dict[str, Memory]:
     others = [one for one in ids if not one.startswith(ID_PREFIX)]
     memories = Memories(transaction).load(others) if others else {}
     return memories | {name: _as_memory(one) for name, one in passages.items()}
+
+
+def weight_left(memory: Memory, now: datetime) -> float:
+    """What time has left of its weight; a document does not fade."""
+    if memory.id.startswith(ID_PREFIX):
+        return 1.0
+    return decay(memory.layer, memory.updated_at, memory.access_count, now).score
 
 
 def named(transaction: Transaction, query: Query, shelves: Sequence[Shelf]) -> list[str]:

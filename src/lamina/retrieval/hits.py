@@ -12,19 +12,17 @@ from lamina.errors import InvalidInput
 from lamina.model import Authority, Hit, Kind, Layer, Memory, Query, Recollection, Role, Trust
 from lamina.policy.reserved import is_reserved
 from lamina.ranking.blend import Blend, Candidate, blended
-from lamina.ranking.decay import decay
 from lamina.ranking.fusion import Fused, Traits, adjust, asks, newest_first, ranks_by, reciprocal
 from lamina.ranking.lexical import Shelf, Words, ranked
 from lamina.ranking.question import Question, guessed, guesses, misread, mistyped, understood
 from lamina.ranking.rerank import DEPTH, Reranker, closeness, judged, near_duplicates
 from lamina.records import dataclass
-from lamina.retrieval.candidates import at_slots, named, slots_then, source_of
+from lamina.retrieval.candidates import at_slots, named, slots_then, source_of, weight_left
 from lamina.retrieval.candidates import loaded as things
 from lamina.retrieval.meaning import Alike, alike
 from lamina.retrieval.packing import packed
 from lamina.retrieval.weighing import put_changes_first, put_on_scale, put_words_first, weigh
 from lamina.storage.database import Transaction
-from lamina.storage.documents import ID_PREFIX
 from lamina.storage.layers import LayerRows
 from lamina.storage.memories import Memories
 from lamina.storage.relations import Relations
@@ -252,8 +250,7 @@ def _ordered(reading: Reading, searched: _Searched) -> tuple[list[Fused], dict[s
     known |= {name: one for name, one in others.items() if not _forged(one)}
     near = {one.id for one in head}
     head += [Fused(one) for one in exact if one in known and one not in near]
-    near |= set(exact)
-    tail = [one for one in tail if one.id not in near]
+    tail = [one for one in tail if one.id not in near and one.id not in exact]
     memories = {one.id: known[one.id] for one in head + tail}
     _note_ranks(head, exact)
     bonds = _bonds(reading, head)
@@ -348,12 +345,11 @@ def _answers(blend: Blend, head: Sequence[Fused], memories: Mapping[str, Memory]
 
 
 def _traits(memory: Memory, relation: float, answers: float, now: datetime) -> Traits:
-    fades = not memory.id.startswith(ID_PREFIX)  # a document does not
     return Traits(
         text=f"{memory.key}: {memory.text}" if memory.key else memory.text,
         at=memory.said_at,
         layer=memory.layer,
-        decay=decay(memory.layer, memory.updated_at, memory.access_count, now).score if fades else 1.0,
+        decay=weight_left(memory, now),
         importance=memory.importance,
         pinned=memory.pinned,
         superseded=memory.superseded_by is not None,
