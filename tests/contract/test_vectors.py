@@ -143,7 +143,8 @@ def test_both_databases_have_the_same_vectors_and_the_same_likeness(
 
 def _blocks(engine: Engine) -> list[tuple[int, bytes]]:
     found = engine.database.read(lambda tx: TextIndex(tx).shelf("user:ana"))
-    assert found is not None and engine.ruleset.encoder is not None
+    assert found is not None
+    assert engine.ruleset.encoder is not None
     which = {"shelf": found[0], "embedder": engine.ruleset.encoder.embedder_id, "version": -1}
     rows = engine.database.read(lambda tx: tx.all("vector_blocks_since", **which))
     return [(block, bytes(data)) for block, data in rows]
