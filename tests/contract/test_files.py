@@ -356,11 +356,19 @@ class Interrupted:
         self._database = database
         self._moment = moment
 
-    def write(self, work: Any) -> Any:
+    def write(self, work: Any, **how: Any) -> Any:
         self._moment()
-        result = self._database.write(work)
+        result = self._database.write(work, **how)
         self._moment()
         return result
+
+    @property
+    def chains(self) -> int:
+        return int(self._database.chains)
+
+    @chains.setter
+    def chains(self, count: int) -> None:
+        self._database.chains = count
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._database, name)

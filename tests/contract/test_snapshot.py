@@ -31,9 +31,9 @@ class Counting:
         self._whole = whole
         self.reads = 0
 
-    def read(self, work: Callable[[Any], Any], *, brief: bool = False) -> Any:
+    def read(self, work: Callable[[Any], Any], **how: Any) -> Any:
         self.reads += 1
-        return self._whole.read(work, brief=brief)
+        return self._whole.read(work, **how)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._whole, name)
