@@ -103,7 +103,9 @@ def converse(caller: Caller, text: str, reply: str | None, tools: Sequence[Mappi
     ]
     refused = all(one.decision is Outcome.DENIED for one in obeyed)
     heard = _kept(caller, turn if refused else replace(turn, hint=None), asked)
-    lines = dict.fromkeys(one.acknowledgement for one in obeyed if one.acknowledgement)
+    # Beside something that was done, "nothing of that kind" would only deny it.
+    said_of = obeyed if refused else [one for one in obeyed if one.code != "not_found"]
+    lines = dict.fromkeys(one.acknowledgement for one in said_of if one.acknowledgement)
     events = [*heard.events, *(event for one in obeyed for event in one.events)]
     done = Heard(
         receipts=(*obeyed, *heard.receipts),
