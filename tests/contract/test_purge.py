@@ -259,7 +259,8 @@ def test_a_receipt_counts_what_is_really_there(place: Place) -> None:
         "INSERT INTO idempotency (tenant, caller, key, fingerprint, response, at)"
         f""" VALUES ('default', 'ana/x', 'k', 'f', '{{"ids":["{one}"]}}', 0)""",
         "UPDATE event SET data = "
-        f"""'{{"type":"memory_write","written":[{{"id":"{one}","text":"again"}}]}}' WHERE seq = {place.nth(1)}""",
+        f"""'{{"type":"memory_write","written":[{{"id":"{one}","text":"again"}}]}}'"""
+        f" WHERE seq = {place.nth(1)}",
     ):
         _behind_our_back(place, statement)
 
