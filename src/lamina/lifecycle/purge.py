@@ -22,10 +22,9 @@ from lamina.model import Memory, Outcome, Role, Scope, State, canonical, quoted
 from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.ends import Purging
-from lamina.storage.ledger import LAST, lane_of
 from lamina.storage.logs import AuditLog, Events, History
 from lamina.storage.memories import Memories, micros, moment
-from lamina.storage.sealed_rows import SHARED, shelves_of
+from lamina.storage.sealed_rows import telling_of
 from lamina.storage.shelf_contents import forgotten_with, put_aside_on
 from lamina.storage.small_tables import Operation, Operations
 from lamina.text.entries import EntryFile
@@ -331,12 +330,7 @@ def _events_naming(transaction: Transaction, ids: frozenset[str]) -> Iterator[tu
 
     What is a person's is told of on their own shelves and on those that people share; the cost follows these.
     """
-    lanes = {lane_of(one) for one in ids}
-    theirs = all(lane.startswith("user:") for lane in lanes)
-    ranges = [("", LAST)]
-    if theirs:
-        ranges = [*SHARED, *(one for lane in sorted(lanes) for one in shelves_of(lane))]
-    for seq, data in Events(transaction).raw(ranges):
+    for seq, data in Events(transaction).raw(telling_of(ids)):
         if not ids.isdisjoint(ids_in(data)):
             yield seq, data
 

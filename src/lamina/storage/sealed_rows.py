@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lamina.model import plain
@@ -49,6 +49,14 @@ def shelves_of(lane: str) -> tuple[Range, ...]:
     space, _, owner = lane.partition(":")
     own = (_before(lane), f"{lane}\x01")
     return (own, (f"session:{owner},", f"session:{owner}-")) if space == "user" else (own,)
+
+
+def telling_of(ids: Iterable[str]) -> Sequence[Range]:
+    """The ranges of the shelves whose events may name some memories: all of them where one is shared."""
+    lanes = sorted({lane_of(one) for one in ids})
+    if not all(lane.startswith("user:") for lane in lanes):
+        return _ALL
+    return [*SHARED, *(one for lane in lanes for one in shelves_of(lane))]
 
 
 def _before(name: str) -> str:
