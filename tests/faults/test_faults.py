@@ -59,10 +59,11 @@ def test_what_breaks_a_promise_is_told(tmp_path: Path) -> None:
     def clumsy(world: object) -> None:
         raise KeyError("oops")
 
+    bench = Bench(tmp_path)
     kept = Work("kept", [Step(forgetful, absent("tea"), active("Ana likes tea"))])
-    assert "acknowledged and is not there" in str(struck(Bench(tmp_path), kept, Fault("none")))
+    assert "acknowledged and is not there" in str(struck(bench, kept, Fault("none")))
     rough = Work("rough", [Step(clumsy, absent("tea"), absent("tea"))])
-    assert "KeyError" in str(struck(Bench(tmp_path), rough, Fault("none"))[0].wrong)
+    assert "KeyError" in str(struck(bench, rough, Fault("none"))[0].wrong)
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,11 @@ def commit_restore(unit: UnitOfWork, memory_id: str, reason: str | None = None) 
         return refused(unit, said, old, objection)
     check_home(unit, old)
     if old.purge_at is not None and old.purge_at <= unit.clock:
-        raise NotFound(f"{memory_id} could be restored until {old.purge_at:%Y-%m-%d}.", code="undo_expired")
+        raise NotFound(
+            f"{memory_id} could be restored until {old.purge_at:%Y-%m-%d}.",
+            code="undo_expired",
+            hint="Say it again; a longer `undo_days` holds for what is forgotten from then on.",
+        )
     shelf, _, identity = unit.memories.place(old.id)
     successor = standing(unit, shelf, identity)
     if successor is not None and not unit.scope.sees(successor.topic, successor.space):
