@@ -292,7 +292,7 @@ def test_a_graph_is_exported_with_every_language_and_nothing_a_text_says_gets_ou
     assert f'"{ids[1]}" -> "{ids[2]}" [label="is-a 1.00", style=solid];' in dot
     assert json.loads(exported(graph, "json"))["nodes"][0]["text"] == texts[0]
     assert exported(Relations(ana).graph(), "dot") == dot
-    with pytest.raises(InvalidInput, match="no format"):
+    with pytest.raises(InvalidInput, match="not a format"):
         exported(graph, "svg")
 
 

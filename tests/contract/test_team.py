@@ -324,7 +324,7 @@ def test_a_projects_people_write_to_their_categories_in_it_only(place: Place, tm
     )
     taken = bob.remember("blue", key="plan.colour", category="tasks", space="project")
     assert (taken.decision, taken.code) == ("denied", "category_disallowed")
-    with pytest.raises(ConfigError, match="no category"):
+    with pytest.raises(ConfigError, match="not a category"):
         load_categories("projects: {atlas: {bob: [nonsense]}}", "c.yaml")
     for wrong in ("projects: [a]", "projects: {atlas: [a]}", "projects: {atlas: {bob: tasks}}"):
         with pytest.raises(ConfigError):

@@ -212,8 +212,16 @@ def test_every_way_of_asking_says_the_same(way: Any, tmp_path: Path) -> None:
 def test_postgresql_says_what_sqlite_says(way: Any, tmp_path: Path, postgres_store: str) -> None:
     other = asked(way, tmp_path / "other", store=postgres_store)
     for expected, found in zip(asked(embedded, tmp_path), other, strict=True):
-        # A database has places of its own where traces of a memory are looked for.
-        assert found == expected or found[0].verb in ("purge", "verify_purge")
+        # A database has places of its own where traces of a memory are looked for, and its own event 1.
+        apart = ("purge", "verify_purge", "explain_event")
+        assert unnumbered(found) == unnumbered(expected) or found[0].verb in apart
+
+
+def unnumbered(told: Any) -> Any:
+    """The same without the numbers of events, which count within a chain (decision 0027)."""
+    if isinstance(told, dict):
+        return {name: unnumbered(value) for name, value in told.items() if name != "seq"}
+    return [unnumbered(one) for one in told] if isinstance(told, list | tuple) else told
 
 
 def test_the_scenario_meets_every_kind_of_answer(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from lamina.testing import ManualClock
 
 TENANTS = ("acme", "globex")
 USERS = ("ana", "bob")
-ALLOWLISTS = {"planner": ("tasks", "goals"), "stylist": ("preferences", "tone"), "nobody": ()}
+#: What the file below gives each; who plans is given procedures beside it (IS-12).
+ALLOWLISTS = {"planner": ("tasks", "goals", "procedural"), "stylist": ("preferences", "tone"), "nobody": ()}
 CATEGORIES = """
 categories:
   system: [{name: profile, context: all}, {name: event, context: rag, rag_length: 30}]

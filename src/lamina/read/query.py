@@ -10,6 +10,7 @@ from typing import Any, TypedDict, Unpack
 from lamina.errors import Denied, InvalidInput
 from lamina.model import Delta, Filters, Memory, Query, Related, Role, Scope, plain
 from lamina.policy.categories import Categories
+from lamina.ranking.decay import faded
 from lamina.read.answered import Given, kept_asked, kept_question, note_answer, note_shown, said_in
 from lamina.read.changes import delta_in
 from lamina.read.coverage import allowed_query, find_in
@@ -96,7 +97,7 @@ def query(caller: Caller, question: str, **asked: Unpack[Asked]) -> Queried:
     def work(snapshot: Snapshot) -> Queried:
         now = snapshot.now
         answer = find_in(snapshot, allowed_query(caller, wanted), related=False)
-        found = [answer.memories[hit.id] for hit in answer.found.hits]
+        found = [faded(answer.memories[hit.id], now) for hit in answer.found.hits]
         sure = [hit.confidence for hit in answer.found.hits]
         close = [one for one in zip(found, sure, strict=True) if one[1] >= least][:top_k]
         made = _fitting([_bullet(memory, score, whole) for memory, score in close], budget)

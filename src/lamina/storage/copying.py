@@ -108,7 +108,8 @@ def copy_store(source: Database, target: Database, tell: Tell) -> dict[str, Sum]
             raise _differing(source, before)
         highest = into.one("highest_shared")
         into.one("raise_shared", value=highest[0] if highest else 0)
-        return there
+        counted = [table for table in tables_of(into) if table.name == "counter"]
+        return there | {table.name: _summed(rows_of(into, table)) for table in counted}
 
     return target.write(fill)
 

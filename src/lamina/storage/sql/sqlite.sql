@@ -239,7 +239,12 @@ ON CONFLICT (tenant, name) DO UPDATE SET value = counter.value + 1
 RETURNING value;
 
 -- name: raise_shared
--- They are at least so far from now on.
+-- Each is at least as far as what is numbered by it; what comes from a file has that already.
 INSERT INTO counter (tenant, name, value)
-VALUES (:tenant, 'shelf', :value), (:tenant, 'vectors', :value), (:tenant, 'operation', :value)
-ON CONFLICT (tenant, name) DO UPDATE SET value = max(counter.value, excluded.value) RETURNING value;
+SELECT :tenant, used.name, used.number FROM (
+  SELECT 'shelf' AS name, max(number) AS number FROM shelf WHERE tenant = :tenant
+  UNION ALL SELECT 'vectors', max(version) FROM vector_shelf WHERE tenant = :tenant
+  UNION ALL SELECT 'operation', max(id) FROM operation WHERE tenant = :tenant) AS used
+ WHERE used.number > coalesce(
+   (SELECT value FROM counter WHERE tenant = :tenant AND counter.name = used.name), 0)
+ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value RETURNING value;
