@@ -4,10 +4,10 @@ PYTHON ?= python3
 PORT ?= 8765
 # Tests wait for servers and processes more than they compute: two to a core, and eight at most, each with a PostgreSQL.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 1)))')
-# Neighbours share what is dear to set up; who has done his part takes of the others' rest.
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 BIN := .venv/bin
+# Neighbours share what is dear to set up; who has done his part takes of the others' rest.
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 VENV_READY := .venv/.ready-venv
 RUN_READY := .venv/.ready-run
 DEV_READY := .venv/.ready-dev
