@@ -116,7 +116,17 @@ class Changes:
 
     def add(self, thread: str, event: str, memory: tuple[str, str], at: int) -> None:
         """Record a change of a memory, named by its id and shelf; the thread has a new revision by it."""
-        self._tx.run("add_change", thread=thread, at=at, event=event, memory_id=memory[0], shelf=memory[1])
+        noted, (memory_id, shelf) = self._tx.noted, memory
+        in_thread, on_shelf = ("changes in", thread), ("changes on", shelf)
+        if in_thread not in noted or on_shelf not in noted:
+            row = self._tx.one("last_change", thread=thread, shelf=shelf) or (0, 0)
+            noted[in_thread], noted[on_shelf] = row[:2]
+        noted[in_thread] += 1
+        noted[on_shelf] += 1
+        numbers = {"revision": noted[in_thread], "number": noted[on_shelf]}
+        self._tx.run(
+            "add_change", thread=thread, at=at, event=event, memory_id=memory_id, shelf=shelf, **numbers
+        )
 
     def since(self, thread: str, revision: int, limit: int) -> list[Change]:
         rows = self._tx.all("changes_since", thread=thread, since=revision, limit=limit)

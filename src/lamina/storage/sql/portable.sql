@@ -272,11 +272,12 @@ SELECT memory_id, number, revision, op, at, actor, via, old_text, new_text, deci
 
 -- name: add_change
 INSERT INTO change_log (tenant, thread, revision, at, event, memory_id, shelf, number)
-VALUES (
-  :tenant, :thread,
-  (SELECT coalesce(max(revision), 0) + 1 FROM change_log WHERE tenant = :tenant AND thread = :thread),
-  :at, :event, :memory_id, :shelf,
-  (SELECT coalesce(max(number), 0) + 1 FROM change_log WHERE tenant = :tenant AND shelf = :shelf));
+VALUES (:tenant, :thread, :revision, :at, :event, :memory_id, :shelf, :number);
+
+-- name: last_change
+-- How many changes there were in a thread, and on a shelf.
+SELECT coalesce((SELECT max(revision) FROM change_log WHERE tenant = :tenant AND thread = :thread), 0),
+       coalesce((SELECT max(number) FROM change_log WHERE tenant = :tenant AND shelf = :shelf), 0);
 
 -- name: changes_since
 SELECT revision, at, event, memory_id FROM change_log
