@@ -84,6 +84,12 @@ def understood(text: str, now: datetime) -> Question:
     return Question(text, words, weights, _manner(text), timing(text, now), own, literals)
 
 
+@lru_cache(maxsize=64)
+def asked_terms(text: str) -> tuple[str, ...]:
+    """The terms that a question is looked up by."""
+    return tuple(_weights(query_terms(text), spelt_terms(text))) if text else ()
+
+
 def _manner(text: str) -> Manner:
     patterns = _rules().patterns
     exact = bool(patterns["exact"].search(text))
