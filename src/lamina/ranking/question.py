@@ -11,13 +11,14 @@ from functools import lru_cache
 from importlib.resources import files
 from string import ascii_lowercase
 
+from lamina.late import regex
 from lamina.ranking.timing import Timing, timing
 from lamina.records import dataclass
 from lamina.text.terms import is_stop_word, query_terms, spelt_terms, terms
 
 #: A word shorter than this has too many neighbours to guess what it was meant to be.
 _SHORTEST_TYPO = 4
-_LITERAL = re.compile(r"`([^`]{2,})`|\"([^\"]{2,})\"|“([^”]{2,})”|「([^」]{2,})」|『([^』]{2,})』")
+_LITERAL = regex(r"`([^`]{2,})`|\"([^\"]{2,})\"|“([^”]{2,})”|「([^」]{2,})」|『([^』]{2,})』")
 _EAST_ASIAN = "\u3400"
 _THAI = ("\u0e01", "\u0e4e")
 _PAIR = 2
