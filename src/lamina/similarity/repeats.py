@@ -33,6 +33,7 @@ _PERSONS = re.compile(
 )
 _TITLE = "".join(rf"(?<!\b{one})" for one in ("Dr", "Mr", "Mrs", "Ms", "St", "No", "Prof"))
 _SENTENCE = re.compile(rf"{_TITLE}[.!?;]+(?=\s|$|[{_THAI}{_HAN}])|[。！？；…]+|[\r\n]+")
+_STOPS = ".!?;。！？；…"  #: a statement is the same without its stop, and read once
 _CLAUSE = re.compile(r"[,:](?=\s)|,(?!\d)|(?<!\d),|[，、：]| - | – | — ")
 #: Signs between letters of a script without blanks part no words.
 _SIGNS = rf"[ \t]*[^\w\s¤{_THAI}{_HAN}](?:[^\w¤{_THAI}{_HAN}])*"
@@ -83,7 +84,7 @@ def sentences(text: str) -> list[str]:
     whole = statements(text)
     clauses = [clause for part in whole for clause in _CLAUSE.split(part)]
     quoted = [found.replace('\\"', '"') for found in _QUOTED.findall(text)]
-    short = [text] if len(text) <= _SHORT else []
+    short = [text.strip().rstrip(_STOPS)] if len(text) <= _SHORT else []
     parts = (*short, *whole, *clauses, *quoted)
     return list(dict.fromkeys(bare for part in parts if (bare := part.strip())))[:_MOST]
 
