@@ -105,6 +105,28 @@ def test_a_wish_for_the_session_is_obeyed_in_it_and_the_profile_after_it(engine:
     assert engine.scope(session="s2").resolve(["response.tone"])["response.tone"].value == "formal"
 
 
+def test_a_wish_for_a_time_stands_over_a_lasting_one_which_holds_again_afterwards(place: Place) -> None:
+    engine, clock = place.open(), place.clock
+    me = engine.scope(session="s1")
+    me.hear("From now on, always answer in English.")
+    told = me.hear("For the next three days, answer in French.").acknowledgement
+    assert "response.language" in told
+    assert "for_now" not in told
+    assert me.resolve(["response.language"])["response.language"].value == "fr"
+    assert [one.value for one in me.resolve(["response.language"])["response.language"].shadows] == ["en"]
+    assert "- en" not in me.context("Which language?").text
+    clock.advance(days=5)
+    assert engine.scope(session="s2").resolve(["response.language"])["response.language"].value == "en"
+
+
+def test_a_new_lasting_wish_ends_the_one_for_a_time(engine: Engine) -> None:
+    me = engine.scope(session="s1")
+    for said in ("From now on, always answer in English.", "For the next three days, answer in French."):
+        me.hear(said)
+    me.hear("From now on, always answer in Thai.")
+    assert me.resolve(["response.language"])["response.language"].value == "th"
+
+
 def test_the_newest_word_of_a_person_wins_among_their_own(engine: Engine) -> None:
     mine = engine.scope(session="s1")
     mine.hear("My timezone is Asia/Tokyo.")
@@ -217,6 +239,39 @@ def test_what_was_said_a_moment_ago_can_be_pointed_at(engine: Engine, said: str)
     kept = ana.hear("Please remember that my locker is number 218.").receipts[0].ids[0]
     ana.hear(said)
     assert ana.get(kept).state is State.SOFT_DELETED
+
+
+def test_what_was_said_last_and_not_kept_is_what_was_just_said(place: Place) -> None:
+    engine, clock = place.open(), place.clock
+    ana = engine.scope(session="s")
+    kept = ana.hear("Please remember that my locker is number 218.").receipts[0].ids[0]
+    for said in ("What's the weather like in Oslo?", "The tram was late again."):
+        clock.advance(minutes=1)
+        ana.hear(said)
+    ana.hear("please forget what I just said")
+    assert ana.get(kept).state is State.ACTIVE
+
+
+@pytest.mark.parametrize(
+    "said", ["Scratch that.", "please forget what I just said", "Forget what I said about being an alcoholic"]
+)
+def test_what_waits_is_dropped_where_it_is_meant(engine: Engine, said: str) -> None:
+    """Another memory does not go in its place."""
+    ana = engine.scope(session="s")
+    dog = ana.hear("I have a dog called Biscuit.").receipts[-1].ids[0]
+    ana.hear("I'm a recovering alcoholic, four years sober.")
+    assert len(ana.pending()) == 1
+    ana.hear(said)
+    assert (ana.pending(), ana.get(dog).state) == ([], State.ACTIVE)
+
+
+@pytest.mark.parametrize("said", ["把猫的事忘了吧", "忘掉我的貓"])
+def test_one_character_can_name_a_thing(engine: Engine, said: str) -> None:
+    ana = engine.scope(session="s")
+    cat = ana.hear("我养了一只猫，叫豆豆").receipts[-1].ids[0]
+    tea = ana.hear("我喜欢下午喝茶").receipts[-1].ids[0]
+    ana.hear(said)
+    assert (ana.get(cat).state, ana.get(tea).state) == (State.SOFT_DELETED, State.ACTIVE)
 
 
 @pytest.mark.parametrize("said", ["ไม่ต้องจดนะ บ่นเฉยๆ ผมอยู่ระนอง", "不用记，我就随口一说，我属兔"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from lamina.language.amend import has_other_value, weight, words_of
+from lamina.language.amend import has_other_value, things, weight, words_of
+from lamina.language.rulebook import Rulebook
 from lamina.language.slots import name_of_key
 from lamina.model import Kind, Layer, Memory, Space
 from lamina.read.recall import recall
@@ -13,6 +14,7 @@ from lamina.read.shelves import keyed, loaded
 from lamina.records import dataclass
 from lamina.text.terms import query_terms
 from lamina.write.caller import Caller
+from lamina.write.propose import pending
 
 #: How many memories are looked through for the one that is meant.
 LOOKED_AT = 200
@@ -92,7 +94,7 @@ def nearest(caller: Caller, words: str) -> list[Fit]:
 
 def _fits(caller: Caller, words: str) -> list[Fit]:
     known, book = lasting(caller, words), caller.store.ruleset.rules
-    said = {one for one in words_of(words, book) if _tells(one)}
+    said = _telling(words, book)
     shared = {
         one: said & (words_of(memory.text, book) | words_of(name_of_key(memory.key), book))
         for one, (memory, _) in known.items()
@@ -115,11 +117,26 @@ def _fits(caller: Caller, words: str) -> list[Fit]:
     return sorted(fits, key=lambda one: (-one.total, one.memory.id))
 
 
+def waits_about(caller: Caller, words: str, kept: float = 0) -> Memory | None:
+    """What waits for the person's word and shares more of the words than what is `kept` does."""
+    book = caller.store.ruleset.rules
+    said = _telling(words, book)
+    shared = [(weight(said & words_of(one.text, book)), one) for one in pending(caller)]
+    most, best = max(shared, key=lambda each: each[0], default=(0.0, None))
+    return best if most > kept else None
+
+
+def _telling(text: str, book: Rulebook) -> set[str]:
+    """The words of a text that say what it is about."""
+    return {one for one in words_of(text, book) if _tells(one)}
+
+
 @lru_cache(maxsize=4096)
 def _tells(word: str) -> bool:
-    """Whether a word says what something is about: not "them", nor a number or one sign by itself."""
+    """Whether a word says what something is about: not "them", nor a number, nor one sign by itself where
+    that does not name a thing."""
     if not word.isascii():
-        return len(word) > 1
+        return len(word) > 1 or word in things()
     return not word.isdigit() and len(query_terms(f"{word} \u4e00")) > 1
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 from zoneinfo import ZoneInfo
 
-from lamina.hear.about import ABOUT_IT, Fit, meant
+from lamina.hear.about import ABOUT_IT, Fit, meant, waits_about
 from lamina.hear.correct import HEARD
 from lamina.language.command import Action, Command, Target
 from lamina.language.commands import is_note, note_key
@@ -232,7 +232,8 @@ def _commands(
             yield from _set(caller, part, found or _a_while(today))
         case Sort.FORGET:
             before = around[0].text if around[0] is not None else None
-            if part.margin >= _CLEARLY or _named(caller, part.text) or (before and _named(caller, before)):
+            named = _named(caller, part.text) or waits_about(caller, part.text)
+            if part.margin >= _CLEARLY or named or (before and _named(caller, before)):
                 yield _command(Action.FORGET, part, text=part.text, old=before)
         case Sort.CORRECT:
             if profile_fact(part.text, book=caller.store.ruleset.rules):
