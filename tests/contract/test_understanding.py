@@ -147,6 +147,14 @@ def test_what_is_to_be_forgotten_is_asked_back_and_the_answer_is_heard(engine: E
     assert known(engine, "when is my dentist visit?") == ["my dentist is Dr Su"]
 
 
+def test_a_correction_of_two_sentences_is_made_once(engine: Engine) -> None:
+    """The second sentence does not undo what the first one did."""
+    ana = engine.scope(session="s")
+    goats = ana.hear("We have six goats").receipts[-1].ids[0]
+    ana.hear("You still think we have six goats. It's eleven now, they kidded at Easter.")
+    assert "eleven" in ana.get(goats).text
+
+
 def test_only_what_is_named_is_forgotten(engine: Engine) -> None:
     mine = engine.scope(session="s1")
     mine.hear("Remember that my therapist is Dr. Okonjo")

@@ -28,7 +28,7 @@ ROUNDS, PART, SHRINK = 18, 256, 1e-4
 #: In how many sentences a sign has to occur, and by how much scores are divided before they are weighed.
 COMMON, LOUD = 8, 3.0
 #: In how many sentences a feature has to occur, and how many features are kept.
-SEEN, MOST = 2, 160_000
+SEEN, MOST = 2, 125_000
 
 
 def seen(hearings: Sequence[Hearing]) -> list[Seen]:

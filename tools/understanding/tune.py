@@ -18,9 +18,10 @@ from torch.nn import functional
 
 from lamina.language.sorts import STEP, Finders, Second, Sort, Wholes
 from tools.understanding.states import Pieces
-from tools.understanding.train import COMMON, LOUD, SEED, given_of
+from tools.understanding.train import COMMON, LOUD, SEED, Floats, given_of
 
-FINDERS, HIDDEN, WIDTH = 256, 112, 384
+#: How many readings are trained apart, what each has, and the width of the encoder.
+READINGS, FINDERS, HIDDEN, WIDTH = 2, 256, 112, 384
 EPOCHS, PART, SMOOTHED = 8, 128, 0.05
 #: How quickly finders and the layers over them learn, and how many steps it takes them to get up to that.
 _PACE, _FINDERS_PACE, _WARM = 2e-3, 1e-3, 150
@@ -62,14 +63,19 @@ class _Reading(nn.Module):
         return scores
 
 
-def tuned(examples: Examples, encoder: str, seed: int = SEED) -> Second:
-    """The second reading that fits, with its finders; the same sentences give the same one on one machine."""
-    torch.manual_seed(seed)
+def tuned(examples: Examples, encoder: str) -> Second:
+    """The second reading that fits, with its finders: several that were trained apart, side by side, whose
+    scores are averaged. The same sentences give the same one on one machine."""
     torch.set_num_threads(1)
-    chance = np.random.default_rng(seed)
     counts = Counter(name for each in examples.signs for name in each)
     names = tuple(sorted(name for name, count in counts.items() if count >= COMMON))
     beside = given_of(examples.first, examples.signs, names)
+    return _side_by_side([_trained(examples, beside, SEED + at) for at in range(READINGS)], names, encoder)
+
+
+def _trained(examples: Examples, beside: Floats, seed: int) -> _Reading:
+    torch.manual_seed(seed)
+    chance = np.random.default_rng(seed)
     wanted = torch.tensor([list(Sort).index(one) for one in examples.labels])
     net = _Reading(beside.shape[1])
     found = {id(one) for one in net.finders.parameters()}
@@ -97,7 +103,7 @@ def tuned(examples: Examples, encoder: str, seed: int = SEED) -> Second:
             pace.step()
             lost += loss.item()
         print(f"epoch {epoch + 1} of {EPOCHS}: {lost * PART / len(usable):.3f}", flush=True)
-    return _rounded(net, names, encoder)
+    return net
 
 
 def _parts(pieces: Sequence[Pieces], usable: Wholes, chance: np.random.Generator) -> Iterator[Wholes]:
@@ -122,33 +128,50 @@ def _padded(pieces: Sequence[Pieces], chance: np.random.Generator) -> tuple[torc
     return torch.from_numpy(states), torch.from_numpy(there & ~out)
 
 
-def _rounded(net: _Reading, names: tuple[str, ...], encoder: str) -> Second:
+def _side_by_side(nets: Sequence[_Reading], names: tuple[str, ...], encoder: str) -> Second:
     """All of it in whole numbers; what evens the encoder's numbers out is taken into the weights."""
-    with torch.no_grad():
-        matrix = net.finders.weight.permute(2, 1, 0).reshape(3 * WIDTH, FINDERS).numpy().astype(np.float64)
-        inner, outer = (_with_bias(one) for one in (net.inner, net.outer))
-        even = net.even
-        mean = np.asarray(even.running_mean, dtype=np.float64)
-        spread = np.sqrt(np.asarray(even.running_var, dtype=np.float64) + even.eps)
-        bias = net.finders.bias.numpy() if net.finders.bias is not None else np.zeros(FINDERS)
-    inner[: len(Sort)] /= LOUD
-    wide = slice(len(Sort) + len(names), -1)
-    inner[-1] -= (mean / spread) @ inner[wide]
-    inner[wide] /= spread[:, None]
-    worth = (np.maximum(np.abs(matrix).max(axis=0), 1e-9) / 127).astype(np.float32)
-    whole = np.clip(np.rint(matrix / worth), -127, 127).astype(np.int8)
-    most = int(np.abs(whole.astype(np.int64)).sum(axis=0).max())
-    finders = Finders(whole, worth, np.asarray(bias, dtype=np.float32), float(min(_MOST, _EXACT // most)))
+    shared = len(Sort) + len(names) + WIDTH
+    inner = np.zeros((shared + FINDERS * len(nets) + 1, HIDDEN * len(nets)))
+    outers, matrices, biases = [], [], []
+    for at, net in enumerate(nets):
+        own, outer = _evened(net, len(names))
+        columns, found = slice(at * HIDDEN, (at + 1) * HIDDEN), shared + at * FINDERS
+        inner[:shared, columns], inner[-1, columns] = own[:shared], own[-1]
+        inner[found : found + FINDERS, columns] = own[shared:-1]
+        outers.append(outer / len(nets))
+        matrices.append(net.finders.weight.detach().permute(2, 1, 0).reshape(3 * WIDTH, FINDERS).numpy())
+        biases.append(np.zeros(FINDERS) if net.finders.bias is None else net.finders.bias.detach().numpy())
+    outer = np.concatenate([*(one[:-1] for one in outers), sum(one[-1:] for one in outers)])
     return Second(
         names,
         np.rint(inner * STEP).astype(np.int64),
         np.rint(outer * STEP).astype(np.int64),
         encoder=encoder,
-        finders=finders,
+        finders=_rounded(np.concatenate(matrices, axis=1).astype(np.float64), np.concatenate(biases)),
     )
+
+
+def _evened(net: _Reading, signs: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The layers of a reading over numbers as they come: nothing is evened out before them."""
+    inner, outer = (_with_bias(one) for one in (net.inner, net.outer))
+    mean = np.asarray(net.even.running_mean, dtype=np.float64)
+    spread = np.sqrt(np.asarray(net.even.running_var, dtype=np.float64) + net.even.eps)
+    inner[: len(Sort)] /= LOUD
+    wide = slice(len(Sort) + signs, -1)
+    inner[-1] -= (mean / spread) @ inner[wide]
+    inner[wide] /= spread[:, None]
+    return inner, outer
+
+
+def _rounded(matrix: NDArray[np.float64], bias: NDArray[np.float64]) -> Finders:
+    """Finders as bytes, and how large what they see may be, so that every sum is exact."""
+    worth = (np.maximum(np.abs(matrix).max(axis=0), 1e-9) / 127).astype(np.float32)
+    whole = np.clip(np.rint(matrix / worth), -127, 127).astype(np.int8)
+    most = int(np.abs(whole.astype(np.int64)).sum(axis=0).max())
+    return Finders(whole, worth, np.asarray(bias, dtype=np.float32), float(min(_MOST, _EXACT // most)))
 
 
 def _with_bias(layer: nn.Linear) -> NDArray[np.float64]:
     """A row for each number that goes in, and one that is always there."""
-    rows = [layer.weight.numpy().T, layer.bias.numpy()[None]]
+    rows = [layer.weight.detach().numpy().T, layer.bias.detach().numpy()[None]]
     return np.concatenate(rows).astype(np.float64)

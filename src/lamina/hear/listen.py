@@ -174,6 +174,8 @@ def listened(caller: Caller, listener: Listener, asked: Sequence[Command]) -> li
         before = parts[at - 1] if at else None
         following = parts[at + 1] if at + 1 < len(parts) else None
         found = list(_commands(caller, hearing, part, (before, following), today))
+        if part.sort is Sort.CORRECT:  # read with the one before it, which would only be undone
+            found = [one for one in found if not any(_says_it_too(other, part) for other in made)]
         if part.sort in _POINTS_BACK and before is not None:
             made = [one for one in made if one.action is not Action.NOTE or one.span != before.typed]
         made += found
@@ -251,6 +253,11 @@ def _commands(
                 yield replace(_command(action, part), target=Target.LATEST)
         case Sort.LASTING:
             yield _command(Action.NOTE, part, text=part.text, value=part.text)
+
+
+def _says_it_too(command: Command, part: Understood) -> bool:
+    """Whether a correction has been read together with a part of the same message."""
+    return command.action is Action.CORRECT and part.text in command.text
 
 
 def _said_together(hearing: Hearing, part: Understood, around: Around) -> str:
