@@ -6,7 +6,6 @@ import pytest
 
 from lamina import Denied, InvalidInput, Outcome
 from lamina.engine import Engine
-from lamina.hear.about import Fit
 from lamina.language.hearing import hear
 from lamina.language.rulebook import rulebook
 from lamina.language.slots import kept_words
@@ -312,11 +311,3 @@ def test_a_wish_without_a_setting_is_said_back_in_its_own_words_and_with_its_end
     me = engine.scope(session="s1")
     assert "response.instruction" not in me.hear("don't use semicolons with me, ever").acknowledgement
     assert "until 20" in me.hear("Until Friday keep answers to one line.").acknowledgement
-
-
-def test_less_likeness_is_enough_for_what_was_said_in_this_session(engine: Engine) -> None:
-    known = engine.scope().remember("I live beside the canal")
-    memory = engine.scope().get(known.ids[0])
-    assert Fit(memory, words=0.0, meaning=0.37, recent=True).is_sure
-    assert not Fit(memory, words=0.0, meaning=0.37).is_sure
-    assert not Fit(memory, words=0.0, meaning=0.2, recent=True).is_sure

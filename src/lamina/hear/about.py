@@ -31,9 +31,8 @@ _CLEARLY = 0.75
 _LEAST = 0.5
 #: Where it is not clear by itself that something known is meant, so much has to speak for it at any time.
 ABOUT_IT = 0.12
-#: Without a word in common so much likeness is needed: below it what is something else is as like. Of what
-#: was said in this very session less is enough.
-_BY_LIKENESS, _BY_LIKENESS_NOW = 0.6, 0.45
+#: Without a word in common so much likeness is needed: one in fifty of other things is as like.
+_BY_LIKENESS = 0.6
 #: And so much before the person is asked about it, with so few others.
 _MAYBE, _FEW = 0.1, 3
 
@@ -62,7 +61,7 @@ class Fit:
     @property
     def is_sure(self) -> bool:
         """Whether it may be changed without a question: a word is shared, or the two are very like."""
-        return self.words > 0 or self.about >= (_BY_LIKENESS_NOW if self.recent else _BY_LIKENESS)
+        return self.words > 0 or self.about >= _BY_LIKENESS
 
     @property
     def total(self) -> float:
