@@ -7,11 +7,12 @@ from functools import lru_cache
 
 from lamina.language.amend import has_other_value, things, weight, words_of
 from lamina.language.rulebook import Rulebook
-from lamina.language.slots import name_of_key
+from lamina.language.slots import just_said, name_of_key
 from lamina.model import Kind, Layer, Memory, Space
 from lamina.read.recall import recall
-from lamina.read.shelves import keyed, loaded
+from lamina.read.shelves import keyed, latest, loaded
 from lamina.records import dataclass
+from lamina.text.normalise import folded
 from lamina.text.terms import query_terms
 from lamina.write.caller import Caller
 from lamina.write.propose import pending
@@ -33,7 +34,9 @@ _LEAST = 0.5
 ABOUT_IT = 0.12
 #: Without a word in common so much likeness is needed: one in fifty of other things is as like.
 _BY_LIKENESS = 0.6
-#: And so much before the person is asked about it, with so few others.
+#: Letters that may stand beside a word that points; where there are more, something else is named.
+_BESIDE, _NO_POINTER = 14, ("me", "us")
+#: So much likeness before the person is asked about it, with so few others.
 _MAYBE, _FEW = 0.1, 3
 
 
@@ -116,13 +119,31 @@ def _fits(caller: Caller, words: str) -> list[Fit]:
     return sorted(fits, key=lambda one: (-one.total, one.memory.id))
 
 
-def waits_about(caller: Caller, words: str, kept: float = 0) -> Memory | None:
-    """What waits for the person's word and shares more of the words than what is `kept` does."""
+def waits_about(caller: Caller, words: str, *, last: bool = False) -> Memory | None:
+    """What waits for the person's word, where that is meant: it was said last in this session and is only
+    pointed at, or it shares more of the words than anything that is kept."""
+    session = caller.in_session.session
+    waits = [one for one in pending(caller) if one.provenance.session_id == session]
+    if not waits:
+        return None
+    if last or only_points(caller, words):
+        newer = all(waits[-1].created_at >= one.created_at for one in latest(caller))
+        return waits[-1] if newer else None
     book = caller.store.ruleset.rules
     said = _telling(words, book)
-    shared = [(weight(said & words_of(one.text, book)), one) for one in pending(caller)]
-    most, best = max(shared, key=lambda each: each[0], default=(0.0, None))
-    return best if most > kept else None
+    most, best = max(
+        ((weight(said & words_of(one.text, book)), one) for one in waits), key=lambda each: each[0]
+    )
+    return best if most > max((one.words for one in meant(caller, words)), default=0.0) else None
+
+
+def only_points(caller: Caller, text: str) -> bool:
+    """Whether words name nothing, and only point at what was said last: "forget it", "scratch that"."""
+    said = folded(text)
+    pointers = caller.store.ruleset.rules.any_of("cue", "this").finditer(said)
+    longest = max((one[0] for one in pointers if one[0] not in _NO_POINTER), key=len, default="")
+    beside = len(said) - len(longest)
+    return just_said(said) or (len(longest) > 1 and beside <= (_BESIDE if said.isascii() else _BESIDE // 2))
 
 
 def _telling(text: str, book: Rulebook) -> set[str]:

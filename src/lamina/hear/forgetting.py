@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from lamina.errors import NotFound
-from lamina.hear.about import LOOKED_AT, Fit, lasting, meant, nearest, waits_about
+from lamina.hear.about import LOOKED_AT, Fit, lasting, meant, nearest, only_points, waits_about
 from lamina.hear.asked_back import ANSWERED
 from lamina.language.amend import corrections, weight, words_of
 from lamina.language.command import Action, Command, Target
@@ -33,8 +33,8 @@ MISSPOKE = "misspoke"
 _CLAUSES = re.compile(r"[,;.!?:，；。！？：、\n]+| and | so | แต่| เพราะ")
 #: The rule of a wish that the model heard.
 HEARD = "heard_forget"
-#: Letters that may stand beside a word that points; where there are more, something else is named.
-_BESIDE, _NO_POINTER = 14, ("me", "us")
+#: What may be meant though it only waits for the person's word.
+_MAY_WAIT = (Target.LATEST, Target.TEXT, Target.ABOUT)
 
 
 def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
@@ -44,7 +44,9 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
         return _taken_back(caller, command.text, reason)
     if command.rule == ANSWERED:
         return _gone(caller, [get(caller, command.key or "")], [], reason)
-    if (waits := _waiting(caller, command)) is not None:
+    if command.target in _MAY_WAIT and (
+        waits := waits_about(caller, command.text, last=command.target is Target.LATEST)
+    ):
         return reject(caller, waits.key, channel=Channel.CHAT)
     match command.target:
         case Target.KEY:
@@ -83,21 +85,6 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
     if len(kept) == 1 and command.target is Target.TEXT and (rest := _rest(caller, kept[0], command)):
         return [revise(caller, kept[0].id, rest, expect=kept[0].revision, reason=reason)]
     return _gone(caller, kept, found, reason)
-
-
-def _waiting(caller: Caller, command: Command) -> Memory | None:
-    """What waits for the person's word, where that is meant: it was said last in this session, or it shares
-    more of the words than anything that is kept."""
-    session = caller.in_session.session
-    waits = [one for one in pending(caller) if one.provenance.session_id == session]
-    if not waits or command.target not in (Target.LATEST, Target.TEXT, Target.ABOUT):
-        return None
-    if command.target is Target.LATEST or _is_pointer(caller, command.text):
-        last = max((one.created_at for one in latest(caller)), default=waits[-1].created_at)
-        return waits[-1] if waits[-1].created_at >= last else None
-    return waits_about(
-        caller, command.text, max((one.words for one in meant(caller, command.text)), default=0)
-    )
 
 
 def misspoke(caller: Caller, text: str) -> list[Command]:
@@ -195,7 +182,7 @@ def _pointed_at(caller: Caller, command: Command) -> list[Memory]:
     """What was kept last, where words only point at it: "forget it"."""
     if just_said(folded(command.text)):
         return _just_said(caller)
-    return latest(caller) if _is_pointer(caller, command.text) else []
+    return latest(caller) if only_points(caller, command.text) else []
 
 
 def _just_said(caller: Caller) -> list[Memory]:
@@ -204,15 +191,6 @@ def _just_said(caller: Caller) -> list[Memory]:
     before = said[-2].created_at if len(said) > 1 else None
     last = [one for one in latest(caller) if one.provenance.session_id == session]
     return [one for one in last if before is None or one.created_at >= before] or said[-1:]
-
-
-def _is_pointer(caller: Caller, text: str) -> bool:
-    """Whether words name nothing, and only point at what was said last: "forget it", "scratch that"."""
-    said = folded(text)
-    pointers = caller.store.ruleset.rules.any_of("cue", "this").finditer(said)
-    longest = max((one[0] for one in pointers if one[0] not in _NO_POINTER), key=len, default="")
-    beside = len(said) - len(longest)
-    return just_said(said) or (len(longest) > 1 and beside <= (_BESIDE if said.isascii() else _BESIDE // 2))
 
 
 def _saying(caller: Caller, words: str) -> list[Memory]:

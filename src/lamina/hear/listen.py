@@ -175,7 +175,9 @@ def listened(caller: Caller, listener: Listener, asked: Sequence[Command]) -> li
         following = parts[at + 1] if at + 1 < len(parts) else None
         found = list(_commands(caller, hearing, part, (before, following), today))
         if part.sort is Sort.CORRECT:  # read with the one before it, which would only be undone
-            found = [one for one in found if not any(_says_it_too(other, part) for other in made)]
+            typed = " ".join(hearing.view.original[slice(*part.typed)].split())
+            read = [one.text for one in made if one.action is Action.CORRECT]
+            found = [] if any(typed in text for text in read) else found
         if part.sort in _POINTS_BACK and before is not None:
             made = [one for one in made if one.action is not Action.NOTE or one.span != before.typed]
         made += found
@@ -253,11 +255,6 @@ def _commands(
                 yield replace(_command(action, part), target=Target.LATEST)
         case Sort.LASTING:
             yield _command(Action.NOTE, part, text=part.text, value=part.text)
-
-
-def _says_it_too(command: Command, part: Understood) -> bool:
-    """Whether a correction has been read together with a part of the same message."""
-    return command.action is Action.CORRECT and part.text in command.text
 
 
 def _said_together(hearing: Hearing, part: Understood, around: Around) -> str:
