@@ -20,12 +20,12 @@ from lamina.layers.confirm import confirm
 from lamina.model import Deny, Memory, Outcome, Receipt, Space
 from lamina.policy.consent import Channel
 from lamina.read.explain import history
-from lamina.read.resolve import SESSION_WISH
+from lamina.read.resolve import FOR_NOW, SESSION_WISH
 from lamina.read.shelves import keyed, turns
 from lamina.text.normalise import Language, folded
 from lamina.text.ttl import SESSION_END, parse_ttl
 from lamina.write.caller import Caller
-from lamina.write.change import get
+from lamina.write.change import forget, get
 from lamina.write.guesses import unnamed
 from lamina.write.propose import pending, propose, reject
 from lamina.write.remember import remember
@@ -137,6 +137,7 @@ def _remember(caller: Caller, command: Command) -> list[Receipt]:
         same = [one.key for one in keyed(caller) if one.key and note_key(one.text) == command.key]
         command = replace(command, key=next(iter(same), command.key))
     ttl = command.lifetime or "none"
+    command = _beside_what_lasts(caller, command)
     space = command.space or (Space.SESSION if ttl == SESSION_END else Space.USER)
     receipt = remember(
         caller,
@@ -149,6 +150,21 @@ def _remember(caller: Caller, command: Command) -> list[Receipt]:
         reason=f"said:{command.rule}",
     )
     return [receipt]
+
+
+def _beside_what_lasts(caller: Caller, command: Command) -> Command:
+    """A wish for a time stands over a lasting one, which holds again afterwards; a new one ends it."""
+    if not command.key or is_note(command.key) or command.space is Space.SESSION:
+        return command
+    known = {one.key: one for one in keyed(caller) if one.space is Space.USER}
+    lent = known.get(FOR_NOW + command.key)
+    if not command.lifetime:
+        if lent is not None:
+            forget(caller, lent.id, reason=f"said:{command.rule}")
+        return command
+    lasting = known.get(command.key)
+    beside = lasting is not None and lasting.expires_at is None and command.lifetime != SESSION_END
+    return replace(command, key=FOR_NOW + command.key) if beside else command
 
 
 def _note(caller: Caller, command: Command) -> list[Receipt]:

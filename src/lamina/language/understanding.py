@@ -173,10 +173,11 @@ class Listener:
 
     def _read(self, spans: Sequence[tuple[int, int]]) -> None:
         """Have the encoder read some stretches together; where it cannot, letters must do."""
-        if not spans or self._reader is None or self._second is None or not self._second.encoder:
+        finders = None if self._second is None else self._second.finders
+        if not spans or self._reader is None or finders is None:
             return
         try:
-            rows = self._reader.midway([words(self.hearing, *span) for span in spans])
+            rows = self._reader.midway([words(self.hearing, *span) for span in spans], finders)
         except LaminaError:
             self._reader, self._second = None, self._model.plain
             return

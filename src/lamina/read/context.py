@@ -70,7 +70,8 @@ def _groups(snapshot: Snapshot, task: str, cite: bool) -> list[Group]:
     steps = procedures_for(snapshot, task, _PROCEDURES) if acts else []
     happened = episodes_about(snapshot, "", _EPISODES)
     waiting = pending_on(snapshot.transaction, snapshot.scope.shelf(Space.USER) or "", snapshot.now)
-    shown = {value.provenance.memory_id for value in values.values()} | {one.id for one in happened}
+    stated = [one for value in values.values() for one in (value.provenance, *value.shadows)]
+    shown = {one.memory_id for one in stated} | {one.id for one in happened}
     standing = {one: text for one, text in always.items() if one not in shown}
     shown |= always.keys()
     model = user_model(snapshot)
