@@ -34,6 +34,7 @@ _PERSONS = regex(
 )
 _TITLE = "".join(rf"(?<!\b{one})" for one in ("Dr", "Mr", "Mrs", "Ms", "St", "No", "Prof"))
 _SENTENCE = regex(rf"{_TITLE}[.!?;]+(?=\s|$|[{_THAI}{_HAN}])|[。！？；…]+|[\r\n]+")
+_STOPS = ".!?;。！？；…"  #: a statement is the same without its stop, and read once
 _CLAUSE = regex(r"[,:](?=\s)|,(?!\d)|(?<!\d),|[，、：]| - | – | — ")
 #: Signs between letters of a script without blanks part no words.
 _SIGNS = rf"[ \t]*[^\w\s¤{_THAI}{_HAN}](?:[^\w¤{_THAI}{_HAN}])*"
@@ -84,7 +85,7 @@ def sentences(text: str) -> list[str]:
     whole = statements(text)
     clauses = [clause for part in whole for clause in _CLAUSE.split(part)]
     quoted = [found.replace('\\"', '"') for found in _QUOTED.findall(text)]
-    short = [text] if len(text) <= _SHORT else []
+    short = [text.strip().rstrip(_STOPS)] if len(text) <= _SHORT else []
     parts = (*short, *whole, *clauses, *quoted)
     return list(dict.fromkeys(bare for part in parts if (bare := part.strip())))[:_MOST]
 
