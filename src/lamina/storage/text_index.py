@@ -191,6 +191,15 @@ class TextIndex:
         """How many texts each shelf of the tenant has."""
         return [members for _, _, members in self._tx.all("all_shelves")]
 
+    def after(self, number: int, limit: int) -> list[tuple[int, str]]:
+        """Number and name of so many shelves behind one."""
+        return [(int(one), name) for one, name in self._tx.all("shelves_after", number=number, limit=limit)]
+
+    def counted(self, number: int) -> tuple[int, int]:
+        """How many shelves there are up to one, and in all."""
+        done, every = self._tx.one("count_shelves", number=number) or (0, 0)
+        return int(done), int(every)
+
     def shelves(self, names: Sequence[str]) -> list[Shelf]:
         """Statistics of those shelves that hold anything, in the order of the names."""
         rows = self._tx.all("shelf_statistics", names=list(names))

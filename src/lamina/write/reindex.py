@@ -8,7 +8,7 @@ from functools import partial
 
 from lamina.encoders.port import Embedder
 from lamina.retrieval.meaning import learn, meant_by
-from lamina.storage.database import Database, Row, Transaction
+from lamina.storage.database import Database, Transaction
 from lamina.storage.documents import DOCUMENTS, Documents
 from lamina.storage.ledger import lane_of
 from lamina.storage.memories import Memories
@@ -37,8 +37,7 @@ def renewal(transaction: Transaction) -> tuple[int, int] | None:
     """How many shelves are done and how many there are, while an index is made anew; None where none is."""
     if is_current(transaction):
         return None
-    done, every = transaction.all("count_shelves", number=_last_renewed(transaction))[0]
-    return int(done), int(every)
+    return TextIndex(transaction).counted(_last_renewed(transaction))
 
 
 def renew(database: Database, most: int | None = None) -> bool:
@@ -55,11 +54,10 @@ def renew(database: Database, most: int | None = None) -> bool:
     return database.write(_end_renewal)
 
 
-def _next_shelves(transaction: Transaction, most: int | None) -> list[Row]:
+def _next_shelves(transaction: Transaction, most: int | None) -> list[tuple[int, str]]:
     if is_current(transaction):
         return []
-    last = _last_renewed(transaction)
-    return transaction.all("shelves_after", number=last, limit=2**31 if most is None else most)
+    return TextIndex(transaction).after(_last_renewed(transaction), 2**31 if most is None else most)
 
 
 def _last_renewed(transaction: Transaction) -> int:

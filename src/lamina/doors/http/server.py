@@ -148,12 +148,9 @@ class Server(uvicorn.Server):
             super().handle_exit(sig, frame)
             return
         self.leaving.set()
-        timer = threading.Timer(self.drain_s, self._leave)
+        timer = threading.Timer(self.drain_s, setattr, (self, "should_exit", True))
         timer.daemon = True
         timer.start()
-
-    def _leave(self) -> None:
-        self.should_exit = True
 
 
 def server_for(app: ASGIApp, log_config: dict[str, Any] | None = None, *, lifespan: bool = False) -> Server:
