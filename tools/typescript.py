@@ -1,7 +1,7 @@
 """Makes the TypeScript client's table and types from the OpenAPI document: `python -m tools.typescript`.
 
 By hand stay how a request is sent (`index.js`) and how the AI SDK is given tools (`ai.js`). What is made
-needs no compiler: JavaScript modules and declarations. `tests/e2e/test_typescript.py` says when they are
+needs no compiler: JavaScript modules and declarations. `tests/doors/test_typescript.py` says when they are
 no longer current.
 """
 

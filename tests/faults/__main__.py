@@ -20,10 +20,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import lamina
-from tests.conftest import own_server
 from tests.faults.layer import Fault
 from tests.faults.trial import Bench, Said
 from tests.faults.works import WORKS, Work
+from tests.servers import own_server
 
 #: Statements that change nothing: a kill there is the kill before.
 _READING = ("sql SELECT", "sql WITH", "sql PRAGMA", "sql ROLLBACK", "sql BEGIN")

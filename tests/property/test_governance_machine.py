@@ -375,7 +375,7 @@ class Governance(RuleBasedStateMachine):
     @rule(role=ROLES, text=st.sampled_from(WORDS), kind=st.sampled_from(["fact", "preference", "decision"]))
     def remember_for_the_session(self, role: str, text: str, kind: str) -> None:
         if kind == "decision" and role == "agent" and text in self.model.shown:
-            return  # it would wait for the person, too: tests/contract/test_origins.py
+            return  # it would wait for the person, too: tests/write/test_origins.py
         receipt = self.minds[role].remember(text, space="session", layer="semantic", kind=kind)
         told = self.model.put(SESSION, "semantic", kind, text, None, f"{kind}:{text}", role)
         self.model.settle()
@@ -390,7 +390,7 @@ class Governance(RuleBasedStateMachine):
             and role == "agent"
             and (text in self.model.shown or self.model.active(USER, "key:tone") is None)
         ):
-            return  # it would wait for the person: tests/contract/test_held.py
+            return  # it would wait for the person: tests/write/test_held.py
         receipt = self.minds[role].remember(text, kind="fact", **({"key": "tone"} if keyed else {}))
         denied = [event for event in receipt.events if event["type"] == "memory_denied"]
         if keyed and role in UNTRUSTED:

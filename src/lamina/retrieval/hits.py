@@ -11,7 +11,7 @@ from lamina.encoders.port import Embedder
 from lamina.errors import InvalidInput
 from lamina.model import Authority, Hit, Kind, Layer, Memory, Query, Recollection, Role, Trust
 from lamina.policy.reserved import is_reserved
-from lamina.ranking.blend import Blend, Candidate, blended
+from lamina.ranking.blend import Blend, Candidate, Meaning, blended
 from lamina.ranking.fusion import Fused, Traits, adjust, asks, newest_first, ranks_by, reciprocal
 from lamina.ranking.lexical import Shelf, Words, ranked
 from lamina.ranking.question import Question, guessed, guesses, misread, mistyped, understood
@@ -127,7 +127,9 @@ def _search(reading: Reading) -> _Searched:
     encoders = (reading.means.embedder, reading.means.table)
     meaning = alike(reading.transaction, encoders, question.text, reading.shelves)
     places = text_index.places(reading.shelves)
-    blend = blended(question, words, reading.shelves, places, (meaning.likeness, meaning.reach))
+    blend = blended(
+        question, words, reading.shelves, places, Meaning(meaning.likeness, meaning.beside, meaning.reach)
+    )
     return _Searched(blend, words, meaning)
 
 

@@ -70,7 +70,7 @@ def _logging(form: str) -> dict[str, Any]:
             for name, level in (("uvicorn", "ERROR"), ("lamina", "WARNING"))
         },
         # In place of what a library put there: a handler that imports something when it tells of too many
-        # open files ends the server (tests/e2e/test_slow_clients.py).
+        # open files ends the server (tests/doors/test_slow_clients.py).
         "root": {"handlers": ["stderr"], "level": "ERROR"},
     }
 

@@ -1,5 +1,5 @@
 -- What is under the seal, table by table: the columns of `sealed_<table>`, without the tenant, are what a row's seal
--- covers. `tests/contract/test_forgeries.py` wants every other column of the schema named, with the reason.
+-- covers. `tests/audit/test_forgeries.py` wants every other column of the schema named, with the reason.
 -- Each gives the rows of a range, a page at a time, in the order of their keys.
 
 -- fragment: sealed_memory_columns

@@ -1,0 +1,259 @@
+"""What people say in their own words, end to end: kept, set, forgotten, put right, or left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from lamina import Denied, InvalidInput, Outcome
+from lamina.engine import Engine
+from lamina.hear.about import Fit
+from lamina.language.hearing import hear
+from lamina.language.rulebook import rulebook
+from lamina.language.slots import kept_words
+from lamina.model import State
+from lamina.scoped import ScopedMemory
+from tests.backends import Place
+
+LASTING = [
+    "I live in Chiang Mai with my wife and two kids.",
+    "I've been a vegetarian since I was twelve.",
+    "ผมทำงานเป็นพยาบาลที่โรงพยาบาลขอนแก่นมาสิบปีแล้ว",
+    "ลูกสาวผมแพ้กุ้งมาตั้งแต่เด็ก",
+    "我住在台中，在銀行上班十年了。",
+    "我老婆是护士，我们有两个孩子。",
+]
+ORDINARY = [
+    "What's the weather like in Chiang Mai today?",
+    "If I lived in Oslo, would I need a car?",
+    "My neighbour says 'I am allergic to nuts' every single time.",
+    "Translate into French: from now on, please call me Mrs. Bell.",
+    "I'm so tired today.",
+    "พรุ่งนี้ฝนจะตกไหม",
+    "แปลประโยคนี้เป็นอังกฤษที: จำไว้ว่าฉันรักทะเล",
+    "如果我住在冰岛，一个月要花多少钱？",
+    "今天好累喔",
+    "# bot.yaml\ntone: formal\nlanguage: fr\nis the indentation right",
+    "Role play with me: I'm a duke and you are my butler.",
+    "write a letter to my landlord saying I live below the pipe",
+    "our plumber is vegetarian and lives on a barge",
+    "บ้านอยู่ริมทะเลจะชื้นไหม",
+    "โฆษณาบอกว่าจำเบอร์นี้ไว้ให้ดี",
+    "左撇子打網球有優勢嗎",
+    "扮演一下，我是住在城堡裡的國王",
+    "No need to save this, I'm only thinking out loud: we could move to Bath.",
+    "Remember the Maine! which year was that",
+    "oh lovely, another form. yes do always ask for my shoe size",
+    "มาเล่นเกมกัน ผมเป็นโจรสลัดชื่อเคราแดง แพ้น้ำจืด",
+]
+
+
+def known(engine: Engine, question: str) -> list[str]:
+    return [hit.text for hit in engine.scope(session="s2").recall(question).hits]
+
+
+@pytest.mark.parametrize("said", LASTING)
+def test_what_a_person_says_of_themselves_is_kept_without_being_asked(engine: Engine, said: str) -> None:
+    heard = engine.scope(session="s1").hear(said)
+    assert heard.acknowledgement
+    assert any(said.rstrip(".。") in one for one in known(engine, said))
+
+
+@pytest.mark.parametrize("said", ORDINARY)
+def test_ordinary_talk_is_left_alone(place: Place, engine: Engine, said: str) -> None:
+    mine = engine.scope(session="s1")
+    before = place.files() if place.folder else {}
+    heard = mine.hear(said)
+    assert (heard.acknowledgement, mine.pending(), known(engine, said)) == ("", [], [])
+    pages = [path for path in before if path.name in ("PROFILE.md", "SESSION.md")]
+    assert all(path.read_bytes() == before[path] for path in pages)
+
+
+def test_the_persons_words_through_an_agent_are_the_persons(engine: Engine) -> None:
+    engine.scope(agent="helper", session="s1").hear(LASTING[0])
+    mine = engine.scope(session="s2").recall("where do I live?").hits
+    memory = engine.scope().get(mine[0].id)
+    assert (memory.authority, memory.provenance.agent) == ("user_asserted", "helper")
+
+
+def test_an_agent_that_does_not_speak_for_them_keeps_nothing_as_theirs(engine: Engine) -> None:
+    engine.scope(agent="helper", session="s1", speaks_for=False).hear(LASTING[0])
+    assert known(engine, "where do I live?") == []
+    assert engine.scope(agent="helper", speaks_for=True).remember("tea", key="drink").decision is Outcome.HELD
+
+
+@pytest.mark.parametrize(
+    ("said", "ttl"),
+    [
+        ("Just for today, answer me in Spanish.", "2026-01-02"),
+        ("อาทิตย์นี้ขอคำตอบสั้นๆ นะ", "2026-01-05"),
+        ("到這個月底為止，回答都短一點。", "2026-02-01"),
+    ],
+)
+def test_a_spoken_time_becomes_an_end(engine: Engine, said: str, ttl: str) -> None:
+    mine = engine.scope(session="s1")
+    receipts = mine.hear(said).receipts
+    kept = mine.get(receipts[0].ids[0])
+    assert kept.expires_at is not None
+    assert kept.expires_at.date().isoformat() == ttl
+
+
+def test_a_wish_for_the_session_is_obeyed_in_it_and_the_profile_after_it(engine: Engine) -> None:
+    mine = engine.scope(session="s1")
+    mine.hear("Set the tone to formal.")
+    mine.hear("For this session only, set the tone to casual")
+    assert mine.resolve(["response.tone"])["response.tone"].value == "casual"
+    assert engine.scope(session="s2").resolve(["response.tone"])["response.tone"].value == "formal"
+
+
+def test_the_newest_word_of_a_person_wins_among_their_own(engine: Engine) -> None:
+    mine = engine.scope(session="s1")
+    mine.hear("My timezone is Asia/Tokyo.")
+    mine.hear("Actually, my timezone is UTC.")
+    mine.hear("My timezone is Asia/Bangkok.")
+    assert mine.resolve(["timezone"])["timezone"].value == "Asia/Bangkok"
+
+
+def test_what_is_to_be_forgotten_is_asked_back_and_the_answer_is_heard(engine: Engine) -> None:
+    mine = engine.scope(session="s1")
+    mine.hear("Remember that my dentist is Dr Su")
+    mine.hear("Remember that my dentist visit is on Friday")
+    asked = mine.hear("forget the dentist thing")
+    assert "Dr Su" in asked.acknowledgement
+    assert "Friday" in asked.acknowledgement
+    assert asked.receipts[0].decision is Outcome.DENIED
+    mine.hear("the second one")
+    assert known(engine, "when is my dentist visit?") == ["my dentist is Dr Su"]
+
+
+def test_only_what_is_named_is_forgotten(engine: Engine) -> None:
+    mine = engine.scope(session="s1")
+    mine.hear("Remember that my therapist is Dr. Okonjo")
+    mine.hear("Remember that I pay rent on the 1st")
+    mine.hear("Please wipe what I told you about my therapist. Keep the rent one.")
+    texts = known(engine, "therapist rent")
+    assert not any("Okonjo" in one for one in texts)
+    assert any("rent" in one for one in texts)
+
+
+def test_a_dry_run_says_what_would_be_done_and_why_and_does_nothing(engine: Engine) -> None:
+    mine = engine.scope(session="s1")
+    heard = mine.hear(f"{LASTING[0]} What's the weather today?", dry_run=True)
+    note, left = heard.understood
+    assert (note.sort, note.outcome, left.outcome) == ("note", "act", "leave")
+    assert "Chiang Mai" in note.would
+    assert note.why
+    assert (heard.receipts, known(engine, "where do I live?")) == ((), [])
+
+
+def test_that_was_no_command_takes_it_back_and_is_learnt_at_once(engine: Engine) -> None:
+    mine = engine.scope(session="s1")
+    mine.hear(LASTING[0])
+    assert mine.hear("That was no command.").receipts[0].code == "misheard"
+    assert known(engine, "where do I live?") == []
+    mine.hear(LASTING[0])
+    assert known(engine, "where do I live?") == []
+
+
+def test_what_a_sentence_is_may_be_taught_by_the_person_alone(engine: Engine, ana: ScopedMemory) -> None:
+    ana.teach(LASTING[1], "none")
+    ana.hear(LASTING[1])
+    assert known(engine, "do I eat meat?") == []
+    with pytest.raises(InvalidInput):
+        ana.teach("hello", "nonsense")
+    with pytest.raises(Denied):
+        engine.scope(agent="helper").teach(LASTING[0])
+
+
+def test_what_may_harm_a_person_waits_for_their_word(engine: Engine) -> None:
+    mine = engine.scope(session="s1")
+    mine.hear("I'm bipolar, I was diagnosed in 2019 and I take lithium every day.")
+    assert [one.text for one in mine.pending()]
+    assert known(engine, "what was I diagnosed with?") == []
+
+
+def test_only_the_part_that_is_meant_is_forgotten(engine: Engine) -> None:
+    mine = engine.scope(session="s1")
+    mine.hear("Remember that I live in Osaka and my cat is Tom")
+    told = mine.hear("Forget that I live in Osaka").acknowledgement
+    assert "my cat is Tom" in told
+    assert known(engine, "what is my cat called, and where do I live?") == ["my cat is Tom"]
+
+
+PLAIN = [
+    "I'm left-handed.",
+    "My car is a Skoda Fabia.",
+    "ผมทำงานเป็นช่างไม้",
+    "ฉันมีแมวสามตัว",
+    "我住在昆明",
+    "我對雞蛋過敏",
+]
+
+
+@pytest.mark.parametrize("said", PLAIN)
+def test_one_plain_thing_that_somebody_says_of_themselves_is_kept(engine: Engine, said: str) -> None:
+    engine.scope(session="s").hear(said)
+    assert [hit for hit in engine.scope(session="t").recall(said) if said.rstrip(".") in hit.text]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "别再提我前女友了",
+        "Let's discuss pricing. I lean towards 9 euros.",
+        "前端的事我改主意了：前端不用 React 了，改用 Vue。",
+        "stop telling me about gin",
+    ],
+)
+def test_nothing_is_forgotten_or_changed_that_was_not_named(engine: Engine, said: str) -> None:
+    ana = engine.scope(session="s")
+    kept = ana.hear("Please remember that my locker is number 218.").receipts[0].ids[0]
+    ana.hear(said)
+    assert (ana.get(kept).state, "218" in ana.get(kept).text) == (State.ACTIVE, True)
+
+
+@pytest.mark.parametrize("said", ["please forget what I just said", "把刚才那个忘了吧", "ลืมเรื่องเมื่อกี้ไปเลย"])
+def test_what_was_said_a_moment_ago_can_be_pointed_at(engine: Engine, said: str) -> None:
+    ana = engine.scope(session="s")
+    kept = ana.hear("Please remember that my locker is number 218.").receipts[0].ids[0]
+    ana.hear(said)
+    assert ana.get(kept).state is State.SOFT_DELETED
+
+
+@pytest.mark.parametrize("said", ["ไม่ต้องจดนะ บ่นเฉยๆ ผมอยู่ระนอง", "不用记，我就随口一说，我属兔"])
+def test_what_is_said_not_to_be_kept_is_not_kept(engine: Engine, said: str) -> None:
+    engine.scope(session="s1").hear(said)
+    assert known(engine, said) == []
+
+
+def test_without_a_word_in_common_nothing_is_forgotten_unasked(engine: Engine) -> None:
+    me = engine.scope(session="s1")
+    me.hear("ผมแพ้เพนิซิลลิน")
+    heard = me.hear("ลบเรื่องยูนิคอร์นของฉัน")
+    assert heard.receipts[0].decision is Outcome.DENIED
+    assert known(engine, "ผมแพ้ยาอะไร") == ["ผมแพ้เพนิซิลลิน"]
+    me.hear("ใช่")
+    assert known(engine, "ผมแพ้ยาอะไร") == []
+
+
+def test_what_stands_before_a_request_is_not_lost_with_it() -> None:
+    hearing = hear("ใบเสร็จอยู่ในกล่องใต้ตู้เสื้อผ้า ช่วยจำแทนทีเถอะ ลืมกันทุกคน", rulebook())
+    assert "กล่องใต้ตู้เสื้อผ้า" in kept_words(hearing, (0, len(hearing.said)))
+
+
+def test_a_request_that_names_a_space_keeps_what_it_names(engine: Engine) -> None:
+    engine.scope(session="s1").hear("จำให้ผมที เลขที่นั่งในโรงหนังคือ ข 14")
+    assert any("ข 14" in one for one in known(engine, "เลขที่นั่งในโรงหนัง"))
+
+
+def test_a_wish_without_a_setting_is_said_back_in_its_own_words_and_with_its_end(engine: Engine) -> None:
+    me = engine.scope(session="s1")
+    assert "response.instruction" not in me.hear("don't use semicolons with me, ever").acknowledgement
+    assert "until 20" in me.hear("Until Friday keep answers to one line.").acknowledgement
+
+
+def test_less_likeness_is_enough_for_what_was_said_in_this_session(engine: Engine) -> None:
+    known = engine.scope().remember("I live beside the canal")
+    memory = engine.scope().get(known.ids[0])
+    assert Fit(memory, words=0.0, meaning=0.37, recent=True).is_sure
+    assert not Fit(memory, words=0.0, meaning=0.37).is_sure
+    assert not Fit(memory, words=0.0, meaning=0.2, recent=True).is_sure

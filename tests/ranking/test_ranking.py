@@ -1,0 +1,192 @@
+"""Ranking without a store: times and manners of questions, typos, the forms of fusion, the closer look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+
+import pytest
+
+from lamina.ranking.fusion import Fused, Traits, adjust, newest_first, ranks_by, reciprocal
+from lamina.ranking.question import Manner, guesses, misread, mistyped, parts_of, understood
+from lamina.ranking.rerank import closeness, judged, near_duplicates
+from lamina.ranking.timing import says_when, timing
+
+NOW = datetime(2024, 3, 13, 15, tzinfo=UTC)  # a Wednesday
+
+PERIODS = {
+    "What did I do last week?": ("2024-03-04", "2024-03-11"),
+    "Which book did I finish a week ago?": ("2024-03-04", "2024-03-09"),
+    "in the past two weeks": ("2024-02-28", "2024-03-14"),
+    "Where was John between August 11 and August 15 2023?": ("2023-08-11", "2023-08-16"),
+    "what happened on May 5, 2023": ("2023-05-05", "2023-05-06"),
+    "the trip in May": ("2023-05-01", "2023-06-01"),
+    "last Friday": ("2024-03-08", "2024-03-09"),
+    "เมื่อวานฉันทำอะไร": ("2024-03-12", "2024-03-13"),
+    "เดือนที่แล้วเราตัดสินใจอะไร": ("2024-02-01", "2024-03-01"),
+    "ประชุมวันที่ 5 มีนาคม 2567": ("2024-03-05", "2024-03-06"),
+    "สัปดาห์นี้": ("2024-03-11", "2024-03-14"),
+    "上個月的決定": ("2024-02-01", "2024-03-01"),
+    "上个月的决定": ("2024-02-01", "2024-03-01"),
+    "三天前说了什么": ("2024-03-09", "2024-03-12"),
+    "去年的计划": ("2023-01-01", "2024-01-01"),
+    "2024年3月5日的会议": ("2024-03-05", "2024-03-06"),
+}
+
+
+@pytest.mark.parametrize("question", PERIODS)
+def test_a_time_in_a_question_is_a_period_seen_from_now(question: str) -> None:
+    start, end = map(date.fromisoformat, PERIODS[question])
+    period = timing(question, NOW).period
+    assert period is not None
+    assert abs((period.start.date() - start).days) <= 1
+    assert abs((period.end.date() - end).days) <= 1
+
+
+@pytest.mark.parametrize("question", ["may I ask something", "30 February 2023", "the year 9999-99-99", "茶"])
+def test_what_is_no_time_is_no_period(question: str) -> None:
+    assert timing(question, NOW).period is None
+
+
+@pytest.mark.parametrize("question", ["the latest plan", "แผนล่าสุด", "目前的方案", "現在的方案"])
+def test_the_newest_is_asked_for_in_three_languages(question: str) -> None:
+    assert timing(question, NOW).latest
+
+
+def test_a_question_for_a_time_and_a_text_that_names_one_are_recognised() -> None:
+    assert all(timing(one, NOW).when for one in ("When did we meet?", "เจอกันเมื่อไหร่", "我们什么时候见面"))
+    assert says_when("We met last Friday")
+    assert not says_when("We met at the pier")
+
+
+@pytest.mark.parametrize(
+    ("question", "manner"),
+    [
+        ("`HttpServerConfig`", Manner.EXACT),
+        ("error E1234", Manner.EXACT),
+        ("how do I deploy", Manner.HOW_TO),
+        ("วิธีตั้งค่าเซิร์ฟเวอร์", Manner.HOW_TO),
+        ("如何部署", Manner.HOW_TO),
+        ("what did we say", Manner.RECALL),
+        ("上次的决定", Manner.RECALL),
+        ("how do I change settings.toml", Manner.MIXED),
+        ("green tea", Manner.PLAIN),
+    ],
+)
+def test_a_question_has_a_manner(question: str, manner: Manner) -> None:
+    assert understood(question, NOW).manner is manner
+
+
+def test_words_of_the_frame_tell_little_unless_there_are_no_others() -> None:
+    weights = understood("How many days ago did I attend the concert?", NOW).weights
+    assert weights["concert"] == 1.0 > weights["mani"] == weights["day"]
+    assert set(understood("how many days", NOW).weights.values()) == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("Where do I live?", []),
+        ("Who is Mr. Brandt of Prof. Lee's group?", []),
+        ("I was at the lake today. Who swam with me?", ["I was at the lake today.", "Who swam with me?"]),
+        ("今天去了公园。上次我们玩了什么？", ["今天去了公园。", "上次我们玩了什么？"]),
+        ("A: วันนี้ไปทะเลมา\nB: กับใครเหรอ\n\n", ["A: วันนี้ไปทะเลมา", "B: กับใครเหรอ"]),
+        ("\n".join(f"line {number}" for number in range(30)), [f"line {number}" for number in range(22, 30)]),
+    ],
+)
+def test_a_question_has_parts_where_it_says_several_things(question: str, parts: list[str]) -> None:
+    assert parts_of(question) == parts
+
+
+def test_a_letter_wrong_is_guessed_and_nothing_else() -> None:
+    assert mistyped(["mileston", "api", "v1.2", "茶馆"]) == ["mileston"]
+    known = ["mileston", "milestones", "milstone", "miletsone", "milestane", "milestone", "stone", "mlstone"]
+    assert guesses("milestone", known) == ["milestane", "mileston", "milestones", "miletsone", "milstone"]
+    assert "deploy" in misread("edploy")
+    assert "deploy" in misread("xdeploy")
+    assert not guesses("river", ["stone", "rivers2", "over"])
+
+
+def traits(**given: object) -> Traits:
+    return Traits(**{"text": "x", "at": NOW, **given})  # type: ignore[arg-type]
+
+
+def test_reciprocal_rank_fusion_is_that_of_the_documents() -> None:
+    one = Fused("a", scores={"lexical": 2.0, "meaning": 0.5})
+    other = Fused("b", scores={"lexical": 1.0})
+    for name in ("lexical", "meaning"):
+        for fused_id, rank in ranks_by([one, other], name).items():
+            next(each for each in (one, other) if each.id == fused_id).ranks[name] = rank
+
+    reciprocal([one, other], {"a": traits(layer="procedural", decay=0.5), "b": traits()}, Manner.HOW_TO)
+
+    assert one.score == round(1.2 * 0.5 * (1 / 61 + 1 / 61), 6)
+    assert other.score == round(1 / 62, 6)
+
+
+def test_layers_and_decay_move_a_score_only_a_little_unless_decay_is_plain() -> None:
+    question = understood("how do I brew tea", NOW)
+    scores = {}
+    for layer in ("semantic", "procedural", "user_model"):
+        one = Fused(layer, 1.0)
+        adjust(one, traits(layer=layer), question, {}, plain=False)
+        scores[layer] = one.score
+    assert 0.9 < scores["user_model"] < scores["semantic"] < scores["procedural"] < 1.1
+    faded, plainly = Fused("a", 1.0), Fused("b", 1.0)
+    adjust(faded, traits(decay=0.0), question, {}, plain=False)
+    adjust(plainly, traits(decay=0.25), question, {}, plain=True)
+    assert (faded.score, plainly.score) == (0.85, 0.25)
+    assert faded.adjustments == {"*decay": 0.85}
+
+
+def test_an_old_decision_beats_a_fresh_mention_and_recency_counts_only_where_it_is_asked_for() -> None:
+    old = traits(at=datetime(2023, 6, 1, tzinfo=UTC))
+    for question, first in (("why did we drop GraphQL", "old"), ("the latest word on GraphQL", "new")):
+        found = {"old": Fused("old", 1.0), "new": Fused("new", 0.95)}
+        known = {"old": old, "new": traits()}
+        asked = understood(question, NOW)
+        for name, one in found.items():
+            adjust(one, known[name], asked, {}, plain=False)
+        if asked.timing.latest:
+            newest_first(list(found.values()), known)
+        assert max(found.values(), key=lambda one: one.score).id == first
+
+
+def test_what_is_superseded_is_lowered_and_says_so() -> None:
+    one = Fused("a", 1.0)
+    adjust(one, traits(superseded=True), understood("tea", NOW), {}, plain=False)
+    assert (one.score, one.adjustments) == (0.3, {"*superseded": 0.3})
+
+
+def test_words_that_stand_together_and_in_order_add_to_a_score() -> None:
+    question = understood("red brick house", NOW)
+    rarity = {"red": 1.0, "brick": 1.0, "hous": 1.0}
+    far = f"The house {'and so on ' * 20} a brick {'and so on ' * 20} red"
+    near, apart = (closeness(question, rarity, text) for text in ("a red brick house", far))
+    assert near["near"] > apart["near"]
+    assert "phrase" in near
+    assert "phrase" not in apart
+    quoted = understood('who said "red brick"', NOW)
+    assert closeness(quoted, rarity, "Red Brick it was")["quoted"]
+
+
+def test_near_duplicates_come_after_what_differs() -> None:
+    text = "the quarterly report of the northern office was sent to everybody on monday morning"
+    assert near_duplicates("which report", [text, text + ".", "something else entirely"]) == {1}
+    assert near_duplicates("report", ["tea 1", "tea 2"]) == set()
+
+
+class Contrary:
+    """A reranker that likes the last best."""
+
+    def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        return [float(text) + 0 * len(question) for text in texts]
+
+
+def test_a_reranker_is_blended_by_position_and_stops_when_it_is_late() -> None:
+    ranked = [(f"id{n}", str(n)) for n in range(1, 13)]
+    scores = judged(Contrary(), "q", ranked, lambda: False)
+    assert scores["id1"] == 0.75
+    assert scores["id4"] == round(0.6 / 4 + 0.4 * 3 / 11, 6)
+    assert scores["id12"] == round(0.4 / 12 + 0.6, 6)
+    assert judged(Contrary(), "q", ranked, lambda: True)["id12"] == round(1 / 12, 6)

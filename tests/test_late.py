@@ -1,0 +1,122 @@
+"""Modules that are named at the top and loaded by what uses them, and patterns that are made then."""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import lamina
+from lamina.late import late, load, regex
+
+
+@pytest.fixture
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A room of ours in another folder; what is in it is forgotten afterwards."""
+    folder = tmp_path / "room"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    monkeypatch.setattr(lamina, "__path__", [*lamina.__path__, str(tmp_path)])
+    monkeypatch.delattr(lamina, "room", raising=False)
+    before = set(sys.modules)
+    yield folder
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def _late(name: str) -> ModuleType:
+    with late():
+        return import_module(f"lamina.room.{name}")
+
+
+def test_a_module_that_is_named_is_loaded_by_its_first_use(room: Path) -> None:
+    (room / "told.py").write_text("WORD = 'loaded'\nWORDS = [WORD]\n")
+    module = _late("told")
+    assert "WORD" not in vars(module)
+    assert module.WORD == "loaded"
+    assert type(module) is ModuleType
+    assert module.WORDS is module.WORDS
+
+
+def test_it_is_loaded_once_however_many_ask_at_the_same_time(room: Path) -> None:
+    (room / "counted.py").write_text("import sys\nsys.loads = getattr(sys, 'loads', 0) + 1\nEND = 1\n")
+    module = _late("counted")
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(lambda _: module.END, range(64))) == {1}
+    assert sys.loads == 1  # type: ignore[attr-defined]
+    del sys.loads  # type: ignore[attr-defined]
+
+
+def test_a_name_that_it_does_not_have_is_an_attribute_error(room: Path) -> None:
+    (room / "little.py").write_text("")
+    with pytest.raises(AttributeError, match="little"):
+        _ = _late("little").nothing
+
+
+def test_a_module_that_fails_says_why_each_time(room: Path) -> None:
+    (room / "broken.py").write_text("1 / 0\n")
+    module = _late("broken")
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            _ = module.anything
+
+
+def test_what_is_not_ours_is_loaded_as_ever(room: Path) -> None:
+    with late():
+        import_module("colorsys")
+    assert "rgb_to_hls" in vars(sys.modules["colorsys"])
+
+
+def test_one_can_ask_for_it_now(room: Path) -> None:
+    (room / "now.py").write_text("DONE = True\n")
+    module = _late("now")
+    load(module)
+    load(module)
+    assert vars(module)["DONE"]
+
+
+def test_a_recall_loads_neither_what_hears_nor_what_runs_jobs() -> None:
+    loaded = (
+        "import sys, lamina.scoped; from types import ModuleType; "
+        "print([n for n, m in sys.modules.items() if n.startswith('lamina.') and type(m) is ModuleType])"
+    )
+    names = subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True).stdout
+    assert "'lamina.write.store'" in names
+    for other in ("lamina.hear.converse", "lamina.jobs.run", "lamina.imports.bring_in", "lamina.read.query"):
+        assert f"'{other}'" not in names
+
+
+def test_a_pattern_is_made_by_its_first_use() -> None:
+    late_one = regex("(a)|b", re.IGNORECASE)
+    assert set(vars(late_one)) == {"_source"}
+    found = late_one.fullmatch("A")
+    assert found is not None
+    assert (found[1], late_one.groups, late_one.pattern) == ("A", 1, "(a)|b")
+    assert late_one.fullmatch.__self__ == re.compile("(a)|b", re.IGNORECASE)  # type: ignore[attr-defined]
+    with pytest.raises(re.error, match="unterminated"):
+        regex("(a").search("a")
+
+
+def test_every_pattern_that_is_made_late_can_be_made() -> None:
+    rooms = ("text", "language", "similarity", "ranking", "policy", "model", "workspace")
+    names = [f"lamina.{room}.{one.name}" for room in rooms for one in _modules_of(room)]
+    found = [
+        value
+        for name in names
+        for value in vars(import_module(name)).values()
+        if type(value).__name__ == "_Regex"
+    ]
+    assert len(found) > 90
+    assert all(isinstance(one.flags, int) for one in found)
+
+
+def _modules_of(room: str) -> Iterator[pkgutil.ModuleInfo]:
+    yield from pkgutil.iter_modules(import_module(f"lamina.{room}").__path__)
