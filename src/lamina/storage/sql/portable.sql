@@ -427,6 +427,12 @@ DELETE FROM entry WHERE tenant = :tenant AND file = :file AND key = :key;
 -- name: entries_of
 SELECT key, memory_id, value, fields FROM entry WHERE tenant = :tenant AND file = :file ORDER BY key;
 
+-- name: entry_of
+SELECT key, memory_id, value, fields FROM entry WHERE tenant = :tenant AND file = :file AND key = :key;
+
+-- name: how_many_entries
+SELECT count(*) FROM entry WHERE tenant = :tenant AND file = :file;
+
 -- fragment: of_thread
 tenant = :tenant AND user_name = :user AND thread = :thread
 
