@@ -277,7 +277,8 @@ class Listener:
             case Sort.REMEMBER:
                 return doubtful and (asked or self.in_fun)
             case Sort.FORGET:  # whoever says what holds instead puts something right
-                return doubtful and hearing.cue("amends").search(said) is not None
+                amends = hearing.cue("amends").search(said)
+                return doubtful and amends is not None and len(said) > amends.end() - amends.start()
             case Sort.TEMPORARY:
                 passing = doubtful and (asked or self._unmeant)
                 return passing or not hearing.is_spoken(sentence, part.start + 1)
@@ -324,7 +325,7 @@ class Listener:
 #: What the person's own word about a sentence is worth, beside the model's.
 _TOLD = 10_000
 #: How far the model must be ahead before it is believed against a rule.
-_VETO, _SWAP = 1500, 600
+_VETO, _SWAP = 2500, 600
 #: What is kept, or obeyed, by itself.
 _KEPT = (Sort.REMEMBER, Sort.SET)
 #: How near it may be to something meant for a time, where a time is named.
