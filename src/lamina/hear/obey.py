@@ -13,7 +13,7 @@ from lamina.hear.correct import correct, restate
 from lamina.hear.forgetting import carry_forget
 from lamina.hear.teach import misheard
 from lamina.language.acknowledge import acknowledge, refusal
-from lamina.language.command import Action, Command, Target
+from lamina.language.command import WISH, Action, Command, Target
 from lamina.language.commands import is_note, note_key
 from lamina.language.slots import is_sensitive
 from lamina.layers.confirm import confirm
@@ -34,8 +34,6 @@ from lamina.write.remember import remember
 _PRIORITY = {Action.REMEMBER: 80, Action.SET: 85, Action.CORRECT: 85}
 #: How sure it is that somebody means what they say.
 _STATED = 0.9
-#: How the keys of wishes begin that have no setting of their own.
-_WISH = "response.instruction."
 #: What ends at the first moment of a day holds on the day before it.
 _A_MOMENT = timedelta(seconds=1)
 #: How many memories are named where somebody is asked which they mean, and how much of each.
@@ -89,7 +87,7 @@ def _acknowledged(
         message = "nothing_pending" if missing else refusal(code)
     else:
         message = {"allowed": "remembered", "same": "unchanged", "pending": "held"}.get(code, code)
-    wished = (command.key or "").startswith(_WISH)  # its key says nothing to a person
+    wished = (command.key or "").startswith(WISH)  # its key says nothing to a person
     if (act is Action.NOTE or wished) and message in ("remembered", "merged", "superseded"):
         message, command = "noted", replace(command, value=(command.value or command.text).rstrip(".。 "))
     if act is Action.FORGET and message == "remembered":
