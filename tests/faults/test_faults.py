@@ -6,14 +6,17 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import lamina
 from lamina.audit.keys import SETTLED_EVERY
+from lamina.workspace.files import end_overwriting, overwrite_lines, read_lines
 from tests.effort import times
-from tests.faults.disk import Disk, put_down
+from tests.faults.disk import PAGE, Disk, put_down
 from tests.faults.layer import Fault
 from tests.faults.trial import Bench, Said
 from tests.faults.works import WORKS, Step, Work, absent, active
@@ -117,6 +120,49 @@ def test_what_the_disk_loses_is_what_was_not_synced(tmp_path: Path) -> None:
     assert left == {b"x", b"xyz", b"x\0\0"}
     put_down(disk.left(), tmp_path / "after")
     assert (tmp_path / "after" / "old" / "y").read_bytes() == b"1"
+
+
+def test_no_power_cut_leaves_half_an_old_line_and_half_a_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, log = tmp_path / "disk", "runs/log.jsonl"
+    (root / "runs").mkdir(parents=True)
+    old = [(b"a%d words " % number).ljust(PAGE * 2 // 3, b"x") for number in range(7)]
+    new = [line if number % 3 == 0 else b"gone".ljust(len(line)) for number, line in enumerate(old)]
+    (root / log).write_bytes(b"\n".join(old) + b"\n")
+    disk, cuts, chance = Disk(root), [], random.Random(SEED)
+
+    def watched(real: Callable[..., Any], sync: bool) -> Callable[..., Any]:
+        def struck(fd: int, *given: object) -> Any:
+            if not Path(f"/proc/self/fd/{fd}").readlink().is_relative_to(root):
+                return real(fd, *given)
+            cuts.extend(disk.left(chance) for _ in range(8))
+            done = real(fd, *given)
+            if sync:
+                disk.synced(fd)
+            return done
+
+        return struck
+
+    for name in ("pwrite", "write", "ftruncate", "fsync"):
+        monkeypatch.setattr(os, name, watched(getattr(os, name), name == "fsync"))
+    overwrite_lines(root, log, lambda line: new[old.index(line)])
+    cuts.append(disk.left())
+    monkeypatch.undo()
+
+    seen, torn = set(), 0
+    for number, left in enumerate(cuts):
+        place = tmp_path / str(number)
+        put_down(left, place)
+        torn += not set((place / log).read_bytes().split(b"\n")) <= {*old, *new, b""}
+        end_overwriting(place)
+        lines = list(read_lines(place, log))
+        assert lines in (old, new)
+        seen.add(lines == new)
+        overwrite_lines(place, log, lambda line: new[old.index(line)] if line in old else line)
+        assert list(read_lines(place, log)) == new
+    assert seen == {False, True}
+    assert torn > 5, "no cut tore a line, so nothing was tried"
 
 
 def test_at_no_moment_is_half_a_key_or_half_an_anchor_on_the_disk(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,3 +151,49 @@ def test_there_is_no_table_that_erasing_does_not_know(place: Place) -> None:
     engine = place.open()
     engine.scope().remember("Ana likes tea")
     assert set(place.tables()) <= {*TABLES, *STAYS, *NOBODYS}
+
+
+def test_a_crash_inside_a_line_of_the_audits_file_leaves_no_alarm_and_no_words(
+    workspace: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = workspace.open()
+    assert workspace.folder is not None
+    engine.scope(user="bob", run="r1").remember("the third quay is closed")
+    real = os.pwrite
+
+    def half(fd: int, data: bytes, at: int) -> int:
+        if not data.startswith(b'{"'):  # the anchor's
+            return real(fd, data, at)
+        real(fd, data[: len(data) // 2], at)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as crash:
+        crash.setattr(os, "pwrite", half)
+        with pytest.raises(KeyboardInterrupt):
+            erase(engine.scope(user="bob"), "bob")
+    assert "mirror_edited" in {one.what for one in engine.verify_audit().findings}
+
+    again = workspace.open()
+    assert again.verify_audit().findings == ()
+    assert erase(again.scope(user="bob"), "bob").clean
+    assert again.verify_audit().findings == ()
+    (log,) = workspace.folder.glob(".lamina/runs/r1/*.jsonl")
+    assert b"quay" not in log.read_bytes()
+    assert (workspace.folder / ".lamina/overwriting").read_bytes() == b""
+
+
+def test_a_page_of_the_audits_file_that_never_reached_the_disk_is_no_alarm(workspace: Place) -> None:
+    engine = workspace.open()
+    assert workspace.folder is not None
+    mind = engine.scope(run="r1")
+    for number in range(12):
+        mind.remember(f"berth {number} is for {'long ' * 40} boats")
+    (log,) = workspace.folder.glob(".lamina/runs/r1/*.jsonl")
+    whole = log.read_bytes()
+    log.write_bytes(whole[:4096] + b"\0" * 1000 + whole[5096:])
+    assert "mirror_edited" in {one.what for one in engine.verify_audit().findings}
+
+    again = workspace.open()
+    assert again.verify_audit().findings == ()
+    seen = [json.loads(line)["seq"] for line in log.read_bytes().splitlines() if line.strip()]
+    assert sorted(seen) == [json.loads(line)["seq"] for line in whole.splitlines()]

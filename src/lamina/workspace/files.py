@@ -8,7 +8,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -18,6 +18,7 @@ from lamina.clock import random_token
 from lamina.durable import settle
 from lamina.errors import Conflict, Damaged, InvalidInput, LaminaError, Unavailable
 from lamina.language.secrets.privacy import find_secrets
+from lamina.late import regex
 from lamina.model import quoted
 from lamina.workspace.exchange import exchange, place
 from lamina.workspace.grant import check_read, check_write
@@ -26,13 +27,15 @@ LARGEST = 16 * 1024 * 1024  #: bytes; nothing a person edits by hand comes near
 KEPT_VERSIONS = 20
 HISTORY_DIR = ".lamina/history"
 _TAIL = 1 << 13
+_PLAN = ".lamina/overwriting"
+_PLANNED = 1 << 20  #: bytes that are overwritten at once
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # NONBLOCK: opening a FIFO would otherwise wait for somebody to write into it.
 _SAFE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_OWN_TEMP = re.compile(r"\.lamina-[0-9]+-[A-Za-z0-9_-]+\.tmp")
-_VERSION = re.compile(r"[0-9]{6,18}")
-_UNUSABLE = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]")
+_OWN_TEMP = regex(r"\.lamina-[0-9]+-[A-Za-z0-9_-]+\.tmp")
+_VERSION = regex(r"[0-9]{6,18}")
+_UNUSABLE = regex(r"[\x00-\x1f\x7f\\\ud800-\udfff]")
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _FORBIDDEN = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
@@ -212,25 +215,94 @@ def settle_lines(root: Path, name: str) -> None:
 def overwrite_lines(root: Path, name: str, change: Callable[[bytes], bytes], *, dry: bool = False) -> None:
     """Changes lines of a log where they stand, for words that must be gone from the disk too.
 
-    `change` gets each line and returns one of the same length. Appenders wait meanwhile. Raises as
-    `read_file`; a crash leaves whole lines but for the one being written, and the same call again ends it.
+    `change` gets each line and returns one of the same length. Appenders wait meanwhile. What is written is
+    written down first: a crash leaves no line half old and half new once `end_overwriting` was here. Raises
+    as `replace_file`.
     """
     check_write(name)
     *folders, leaf = _steps(name)
-    with _explained(name), _folder(root, folders) as folder:
+    with _explained(name), _plan(root, create=not dry) as plan, _folder(root, folders) as folder:
         if folder is None or (fd := _opened(folder, leaf, name, os.O_RDWR)) is None:
             return
         with os.fdopen(fd, "rb") as file:
             fcntl.flock(fd, fcntl.LOCK_EX)
-            at = 0
+            at, room, lines = 0, _PLANNED, list[tuple[int, bytes]]()
             for raw in file:
                 line = raw.removesuffix(b"\n")
-                if (new := change(line)) != line and not dry:
+                if (new := change(line)) != line:
                     if len(new) != len(line):
                         raise InvalidInput("A log line cannot grow or shrink.", code="line_invalid")
-                    os.pwrite(fd, new, at)
+                    lines.append((at, new))
+                    room -= len(new)
                 at += len(raw)
+                if room < 0 and plan is not None:
+                    _overwrite(plan, fd, name, lines)
+                    room, lines = _PLANNED, []
+            if lines and plan is not None:
+                _overwrite(plan, fd, name, lines)
+
+
+def end_overwriting(root: Path) -> None:
+    """Writes once more what a process wrote over lines of a log when it died, if one did; raises likewise."""
+    with _explained("a log"), _plan(root, create=False):
+        pass
+
+
+@contextmanager
+def _plan(root: Path, *, create: bool) -> Iterator[int | None]:
+    """The file that says what is being overwritten, ours alone; what it says already is done first.
+
+    None where there is no such file. It stays, empty: whoever waits for it must find the same one.
+    """
+    *folders, leaf = _steps(_PLAN)
+    with _folder(root, folders, create=create) as folder:
+        made = os.O_CREAT if create else 0
+        fd = None if folder is None else _opened(folder, leaf, _PLAN, os.O_RDWR | made)
+        if fd is None or folder is None:
+            yield None
+            return
+        with _closing(fd):
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            if begun := _content(fd, _PLAN):
+                seal, _, body = begun.partition(b"\n")
+                if seal == _plan_seal(body):  # or it was cut off, and nothing was overwritten
+                    name, *rest = body.split(b"\n")
+                    _redo(root, name.decode(), zip(map(int, rest[::2]), rest[1::2], strict=True))
+                os.ftruncate(fd, 0)
+                settle(fd)
+            if create:
+                settle(folder)
+            yield fd
+
+
+def _plan_seal(body: bytes) -> bytes:
+    return hashlib.sha256(body).hexdigest().encode()
+
+
+def _redo(root: Path, name: str, lines: Iterable[tuple[int, bytes]]) -> None:
+    *folders, leaf = _steps(name)
+    with _folder(root, folders) as folder:
+        if folder is None or (fd := _opened(folder, leaf, name, os.O_RDWR)) is None:
+            return  # somebody took the log away
+        with _closing(fd):
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            for at, new in lines:
+                if at + len(new) <= os.fstat(fd).st_size:  # or it is another log
+                    os.pwrite(fd, new, at)
             settle(fd)
+
+
+def _overwrite(plan: int, fd: int, name: str, lines: list[tuple[int, bytes]]) -> None:
+    settle(fd)  # the places that the plan names are on the disk
+    body = b"\n".join((name.encode(), *(part for at, new in lines for part in (b"%d" % at, new))))
+    os.lseek(plan, 0, os.SEEK_SET)
+    _write_all(plan, _plan_seal(body) + b"\n" + body)
+    settle(plan)
+    for at, new in lines:
+        os.pwrite(fd, new, at)
+    settle(fd)
+    os.ftruncate(plan, 0)
+    settle(plan)
 
 
 def drop_versions(root: Path, name: str, gone: Callable[[bytes], bool], *, dry: bool = False) -> int:

@@ -24,7 +24,14 @@ from lamina.storage.ledger import Order, lane_of
 from lamina.storage.logs import AuditLog
 from lamina.storage.sealed_rows import SealedRows
 from lamina.storage.small_tables import Properties
-from lamina.workspace.files import append_lines, overwrite_lines, read_lines, read_tail, settle_lines
+from lamina.workspace.files import (
+    append_lines,
+    end_overwriting,
+    overwrite_lines,
+    read_lines,
+    read_tail,
+    settle_lines,
+)
 from lamina.write.custody import ADOPTED
 from lamina.write.seals import ANEW, BEGUN, HEADS, SHORT, Counted, Told, check_seals, heads_told
 from lamina.write.story import proof_of
@@ -256,7 +263,10 @@ class Mirror:
         self._since = 0
         if self._root is None:
             return 0
-        newest, lines, runs = self._database.read(lambda tx: self._missing(tx, all_records))
+        end_overwriting(self._root)
+        newest, lines, runs, torn = self._database.read(lambda tx: self._missing(tx, all_records))
+        for run_id in torn:
+            overwrite_lines(self._root, _file(run_id), _without_holes)
         self._write(lines)
         for run_id in runs:  # or a power cut would take what is noted as complete
             settle_lines(self._root, _file(run_id))
@@ -266,8 +276,11 @@ class Mirror:
 
     def _missing(
         self, transaction: Transaction, everything: bool
-    ) -> tuple[dict[str, str], list[_Line], list[str]]:
-        """The newest records not looked at before, every line that is not in its file, and whose runs."""
+    ) -> tuple[dict[str, str], list[_Line], list[str], list[str]]:
+        """The newest records not looked at before, every line that is not in its file, and whose runs.
+
+        And the runs whose files have lines that cannot be read.
+        """
         audit = AuditLog(transaction)
         by_run: dict[str, list[AuditRecord]] = defaultdict(list)
         newest: dict[str, str] = {}
@@ -276,15 +289,16 @@ class Mirror:
             for record in audit.behind(done, chain):
                 by_run[record.run_id].append(record)
                 newest[_mirrored_name(chain)] = str(record.seq)
-        missing = []
+        missing, torn = [], []
         for run_id, records in sorted(by_run.items()):
             present = {line.get("seq") for line, _ in self._lines(run_id, len(records) + _SLACK)}
+            torn += [run_id] if None in present else []
             missing += [
                 (run_id, audit_line(record, *audit.values(record)))
                 for record in records
                 if record.seq not in present
             ]
-        return newest, missing, sorted(by_run)
+        return newest, missing, sorted(by_run), torn
 
     def verify_lane(self, lane: str, told: Told | None = None) -> AuditReport:
         """Check the records, memories and steps of one lane alone; the cost follows what is in it."""
@@ -497,6 +511,14 @@ def _unfounded(transaction: Transaction, located: set[tuple[str, str]]) -> Itera
         located.add((lane_of(memory_id), "memory"))
         detail = f"{memory_id} does not say what was recorded of it"
         yield Finding(what="edited", seq=None, detail=detail)
+
+
+def _without_holes(line: bytes) -> bytes:
+    """Blanks for a line that a power cut left a hole in; its records are written once more.
+
+    No line of ours has a zero byte.
+    """
+    return b" " * len(line) if b"\0" in line else line
 
 
 def _mirrored_name(chain: int) -> str:

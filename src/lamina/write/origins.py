@@ -7,7 +7,6 @@ the agent says so or not.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.errors import InvalidInput
+from lamina.late import regex
 from lamina.model import Draft, Kind, Layer, Memory, Role, Scope, Space, Trust
 from lamina.similarity.repeats import statements, telling_of
 from lamina.similarity.spellings import told
@@ -31,7 +31,7 @@ DERIVED, _FEWEST = 0.5, 3
 _LASTS, _MOST = timedelta(hours=24), 200
 _TERMS = 2_000  #: of one text that are kept
 #: Where Thai parts its sentences: it has no stop.
-_APART = re.compile(r"(?<=[\u0e01-\u0e4e])[ \t]+(?=[\u0e01-\u0e4e])")
+_APART = regex(r"(?<=[\u0e01-\u0e4e])[ \t]+(?=[\u0e01-\u0e4e])")
 _WEIGHTY = 4  #: from this importance on a person has to agree
 #: What somebody acts upon: from an origin that nobody vouches for it waits for the person.
 _BINDING = (Kind.DECISION, Kind.INSTRUCTION, Kind.CONSTRAINT, Kind.PROCEDURE)
