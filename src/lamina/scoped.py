@@ -489,7 +489,7 @@ class ScopedMemory(Caller):
         return sessions.session(self)
 
     def compact(self, space: str = "session") -> int:
-        """Put aside what is past its time in one of the caller's spaces, lines in files too; how many."""
+        """Put aside what is past its time in a space, and lines of its file that repeat another; how many."""
         return sessions.compact(self, space)
 
     def start_phase(self, space: str = "session", *, name: str = "", reason: str = "manual") -> Phase:

@@ -202,6 +202,19 @@ def test_a_session_that_rests_is_over(workspace: Place, home: Engine) -> None:
     assert entries(session_file(workspace)) == {}
 
 
+def test_compact_takes_out_lines_that_are_written_twice(workspace: Place, home: Engine) -> None:
+    mind = home.scope()
+    mind.remember("tea", key="drink.favourite")
+    line = next(line for line in workspace.profile.read_text().splitlines() if "drink.favourite" in line)
+    workspace.profile.write_text(f"{workspace.profile.read_text()}\nMy own words.\n{line}\n{line}\n")
+    assert mind.compact("user") == 2
+    assert workspace.profile.read_text().count("drink.favourite") == 1
+    assert "My own words." in workspace.profile.read_text()
+    assert mind.resolve()["drink.favourite"].value == "tea"
+    assert mind.compact("user") == 0
+    assert home.problems() == ()
+
+
 def test_sessions_do_not_leak_into_each_other(workspace: Place, home: Engine) -> None:
     one, two = home.scope(session="one"), home.scope(session="two")
     one.start_session("one")

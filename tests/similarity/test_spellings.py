@@ -48,7 +48,6 @@ def test_signs_between_letters_part_no_words() -> None:
 
 def test_hostile_texts_are_read_in_time() -> None:
     for text in ("<" * 100_000, "&" * 100_000, "\\u00" * 25_000, "一" * 5_000, "a." * 50_000):
-        assert next(told(text)) == text
-        assert list(told(text))
+        assert told(text)[0] == text
         letters(text)
         in_digits(text)

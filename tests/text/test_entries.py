@@ -110,6 +110,40 @@ def test_a_malformed_entry_is_reported_kept_and_not_used(line: str) -> None:
     assert shown(file.put(Entry(key="ok", value="no"))) == f"# Mine\n{line}\n- key:ok | value:no\n"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- value:red | key:colour",
+        "- KEY:colour | value:red",
+        "-key:colour | value:red",
+        "* Key : colour | Value : red",
+    ],
+)
+def test_what_looks_like_an_entry_and_is_none_is_reported(line: str) -> None:
+    file = parsed(f"## Preferences\n{line}\n- key:tone | value:short\n")
+    assert [entry.key for entry in file.entries] == ["tone"]
+    assert [(problem.line, problem.severity) for problem in file.problems] == [(2, Severity.ERROR)]
+    assert line in shown(file)
+
+
+@pytest.mark.parametrize(
+    "line", ["- The key: practise", "- a | b", "- value: health", "key:a | value:b", "- Key: C"]
+)
+def test_prose_is_no_problem(line: str) -> None:
+    assert parsed(f"{line}\n").problems == ()
+
+
+def test_lines_that_only_repeat_another_can_be_taken_out() -> None:
+    tea, coffee = "- key:drink | value:tea", "- key:drink | value:coffee | priority:1"
+    file, count = parsed(f"{tea}\nmy own words\n{tea}\n{coffee}\n{tea} | note:x\n").without_repeats()
+    assert count == 2
+    assert shown(file).count("value:tea") == 1
+    assert "my own words" in shown(file)
+    assert coffee in shown(file)
+    assert file.get("drink") is not None
+    assert file.without_repeats() == (file, 0)
+
+
 def test_an_entry_that_is_not_utf8_is_reported_and_kept() -> None:
     data = b"- key:a | value:caf\xe9\n- key:b | value:c\n"
     file = EntryFile.parse(data)
@@ -133,7 +167,6 @@ def test_a_problem_never_repeats_the_value() -> None:
         "- just a bullet\n",
         "prose about - key:a | value:b\n",
         "> - key:a | value:b\n",
-        "-key:a | value:b\n",
         "<!-- - key:a | value:b -->\n",
         "<!--\n- key:a | value:b\n-->\n",
         "note <!--\n- key:a | value:b\n--> end\n",
@@ -143,7 +176,6 @@ def test_a_problem_never_repeats_the_value() -> None:
         "- like this:\n    ```\n    - key:a | value:b\n    ```\n",
         "```\n<!--\n```\n<!--\n```\n- key:a | value:b\n-->\n",
         "- keys:a | value:b\n",
-        "- Key:a | value:b\n",
         "1. key:a | value:b\n",
     ],
 )

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 from urllib.parse import quote
 
@@ -148,3 +149,25 @@ def test_what_is_written_with_other_signs_or_numbers_is_something_else(engine: E
         "Release 3 is out at last",
     ):
         assert planner.remember(other).decision is Outcome.ADMITTED, other
+
+
+def test_a_flood_of_look_alikes_brings_nothing_back(engine: Engine) -> None:
+    """Every letter by chance one that is drawn like it, of six alphabets."""
+    alike = {
+        "a": "аɑα",
+        "e": "еҽ℮",
+        "o": "оοօ",
+        "i": "іιꙇ",
+        "s": "ѕꜱƽ",
+        "r": "ᴦꭇ",
+        "T": "ТᎢ",
+        "R": "Ꮢᖇ",
+        "M": "МᎷ",
+    }
+    ana, agent = engine.scope(), engine.scope(agent="planner", speaks_for=False)
+    ana.forget(ana.remember(SAID["en"]).ids[0])
+    chance = Random(20)
+    for _ in range(40):
+        said = "".join(chance.choice([char, *alike.get(char, "")]) for char in SAID["en"])
+        assert agent.remember(said).code == "refused_stays", said.encode("unicode_escape")
+    assert [(one.tries, one.tried_by) for one in ana.noes()] == [(40, "agent:planner")]

@@ -140,7 +140,7 @@ def phase_diff(memory: ScopedMemory, request: Between) -> PhaseDiff:
 
 @operation(routed("POST /v1/compact", under="removed"), Right.WRITE, tool=Tool(title="Compact"))
 def compact(memory: ScopedMemory, request: OneSpace) -> int:
-    """Put aside what is past its time in a space, lines in files too. How many entries."""
+    """Put aside what is past its time in a space, and lines of its file that repeat another. How many."""
     return memory.compact(request.space)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -90,6 +90,7 @@ class Fields:
         return self.care(key) is not Care.SENSITIVE or channel != Channel.CHAT or named
 
 
+@lru_cache(maxsize=64)
 def same_value(text: str) -> str:
     """One text for all spellings of a value: case, width, script, look-alike letters, blanks and stops.
 

@@ -195,10 +195,10 @@ def bared(text: str) -> tuple[str, int, frozenset[tuple[int, int]]]:
     """A statement without what carries nothing, whether it is turned round, and the opposites it names."""
     rules = _rules()
     view = rules.harmless.sub(" ", folded(text[:_LONGEST]))
-    turns = len(rules.negations.findall(view))
-    bare = rules.negations.sub(" ", view)
+    bare, turns = rules.negations.subn(" ", view)
     poles = frozenset(rules.sides[found] for found in rules.poles.findall(bare))
-    bare = rules.poles.sub(lambda found: f" ¤{rules.sides[found[0]][0]} ", bare)
+    if poles:
+        bare = rules.poles.sub(lambda found: f" ¤{rules.sides[found[0]][0]} ", bare)
     bare = rules.synonyms.sub(lambda found: f" {rules.stands_for[found[0]]} ", bare)
     bare = rules.fillers.sub(" ", bare)
     return bare, turns % 2, poles
@@ -256,10 +256,17 @@ def _turned(place: tuple[int, int] | None) -> tuple[int, int] | None:
 def _any_of(words: Sequence[str] | dict[str, Any]) -> re.Pattern[str]:
     """Any of the words, the longest first; those of an alphabet stand alone."""
     views = sorted({folded(word) for word in words}, key=lambda word: (-len(word), word))
-    spaced = "|".join(re.escape(word) for word in views if word.isascii())
-    joined = "|".join(re.escape(word) for word in views if not word.isascii())
-    return re.compile(
-        rf"(?<![a-z0-9])(?:{spaced})(?![a-z0-9])|(?:{joined})"
-        if joined
-        else rf"(?<![a-z0-9])(?:{spaced})(?![a-z0-9])"
-    )
+    spaced = _branches([word for word in views if word.isascii()])
+    joined = _branches([word for word in views if not word.isascii()])
+    alone = rf"(?<![a-z0-9]){spaced}(?![a-z0-9])"
+    return re.compile(f"{alone}|{joined}" if joined else alone)
+
+
+def _branches(words: Sequence[str]) -> str:
+    """A pattern of words that looks at each letter of a text once, and no further where no word begins so."""
+    if not words:
+        return ""
+    firsts = dict.fromkeys(word[0] for word in words)
+    rests = {one: "|".join(re.escape(word[1:]) for word in words if word[0] == one) for one in firsts}
+    every = "|".join(f"{re.escape(one)}(?:{rest})" for one, rest in rests.items())
+    return f"(?=[{re.escape(''.join(firsts))}])(?:{every})"

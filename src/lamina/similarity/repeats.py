@@ -33,7 +33,7 @@ _PERSONS = regex(
     "ข้าพเจ้า|กระผม|ดิฉัน|ฉัน|ผม|หนู|เธอ|พวกเรา|เรา|คุณ|เขา|我们|你们|他们|她们|咱们|我|你|您|他|她|它|咱"
 )
 _TITLE = "".join(rf"(?<!\b{one})" for one in ("Dr", "Mr", "Mrs", "Ms", "St", "No", "Prof"))
-_SENTENCE = regex(rf"{_TITLE}[.!?;]+(?=\s|$|[{_THAI}{_HAN}])|[。！？；…]+|[\r\n]+")
+_SENTENCE = regex(rf"(?=[.!?;]){_TITLE}[.!?;]+(?=\s|$|[{_THAI}{_HAN}])|[。！？；…]+|[\r\n]+")
 _STOPS = ".!?;。！？；…"  #: a statement is the same without its stop, and read once
 _CLAUSE = regex(r"[,:](?=\s)|,(?!\d)|(?<!\d),|[，、：]| - | – | — ")
 #: Signs between letters of a script without blanks part no words.

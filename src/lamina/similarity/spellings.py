@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator
+from functools import lru_cache
 
 from lamina.language.secrets.views import decoded, plain
 from lamina.late import regex
@@ -25,9 +26,13 @@ _TENS = {"十": 10, "百": 100, "千": 1_000}
 _MYRIAD, _MYRIADS = ("万", 10_000), ("亿", 100_000_000)
 
 
-def told(text: str) -> Iterator[str]:
+@lru_cache(maxsize=16)
+def told(text: str) -> tuple[str, ...]:
     """A text, and what it says where it is written otherwise: escapes, tags, codes and threads undone."""
-    yield text
+    return (text, *_otherwise(text))
+
+
+def _otherwise(text: str) -> Iterator[str]:
     seen = text[:_LONGEST]
     bare = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), seen) if "\\" in seen else seen
     bare = html.unescape(_TAG.sub("", bare)) if "<" in bare or "&" in bare else bare

@@ -40,6 +40,11 @@ _CODE_OR_COMMENT = regex(rb"`[^`]*`|<!--")
 _HEADING = regex(r"[^\x00-\x1f\x7f-\x9f<`#\u2028\u2029\ud800-\udfff]{1,200}")
 
 
+#: A list item with a key and a value that is no entry: in capitals, turned round, without its blank.
+_MEANT = regex(rb"[ \t]*[-*+]")
+_PARTS = tuple(regex(rb"(?i)[-*+|][ \t]*%s[ \t]*:" % name) for name in (b"key", b"value"))
+
+
 class Severity(StrEnum):
     """What a problem does to its line."""
 
@@ -167,6 +172,20 @@ class EntryFile:
         wanted = canonical_key(key)
         found = [n for n, row in enumerate(self._rows) if row.key == wanted]
         return self._with(_without(list(self._lines), found)) if found else self
+
+    def without_repeats(self) -> tuple[EntryFile, int]:
+        """The file without the lines that say again, key and value, what another has in force; how many."""
+        found = [
+            n
+            for n, row in enumerate(self._rows)
+            if row.entry is not None and row.key is not None and self._repeats(n, row.key, row.entry)
+        ]
+        return EntryFile.parse(b"".join(_without(list(self._lines), found))) if found else self, len(found)
+
+    def _repeats(self, at: int, key: str, entry: Entry) -> bool:
+        winner = self._winners.get(key, at)
+        said = self._rows[winner].entry
+        return winner != at and said is not None and said.value == entry.value
 
     def _appended(
         self, lines: list[bytes], entries: Sequence[Entry], heading: str, title: str
@@ -327,6 +346,15 @@ def _row(line: bytes, number: int, problems: list[Problem]) -> _Row:
     if ENTRY.match(line):
         return _entry_row(line, number, problems)
     bare = line.replace(BOM, b"") if line.startswith(BOM) else line
+    if _MEANT.match(bare) and all(part.search(bare) for part in _PARTS):
+        problems.append(
+            Problem(
+                line=number,
+                message="This line looks like an entry and cannot be read as one.",
+                hint="Begin it with `- key:` in small letters; `| value:` comes after the key.",
+            )
+        )
+        return _TEXT
     if bare.isspace() or not bare:
         return _BLANK
     indent = len(bare) - len(bare.lstrip(b" "))

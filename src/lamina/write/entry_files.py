@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -125,10 +125,11 @@ class HomeFile:
 
     def holds(self, scope: Scope, space: Space, key: str | None) -> bool:
         """Whether this file is the home: keyed, and on the shelf that the file is about."""
-        return key is not None and space is self._space and scope.shelf(space) == self._shelf
+        return key is not None and space is self._space and scope.shelf(space) == self.shelf
 
     @property
-    def _shelf(self) -> str:
+    def shelf(self) -> str:
+        """The shelf that the file is about."""
         return self._owner.shelf(self._space) or ""
 
     def shows(self, memory_id: str) -> bool | None:
@@ -155,7 +156,7 @@ class HomeFile:
                 Properties(transaction).drop(self._whole)
                 for known in Entries(transaction).of(self.name).values():
                     release(transaction, self.name, known, now)
-                shelf = TextIndex(transaction).shelf(self._shelf)
+                shelf = TextIndex(transaction).shelf(self.shelf)
                 for memory in Memories(transaction).keyed(shelf[0], now) if shelf else ():
                     self._adopt(transaction, memory, now)
 
@@ -201,6 +202,22 @@ class HomeFile:
                     break
             message = f"{self.name} is being changed by a person."
             raise Conflict(message, code="file_changed", hint="Try again.", retryable=True)
+
+    def tidy(self) -> int:
+        """Take out the lines that say again what another has in force; how many. No memory changes by it."""
+        for _ in range(_SAVES):
+            data = read_file(self._root, self.name)
+            tidied, count = EntryFile.parse(data or b"").without_repeats()
+            if not count:
+                return 0
+            with (
+                suppress(Conflict),  # a person saved this very moment
+                locked(self._root, self.name, self._config.lock_timeout_s),
+            ):
+                replace_file(self._root, self.name, tidied.to_bytes(), expected=data)
+                self._seen = _UNSEEN
+                return count
+        raise Conflict(f"{self.name} keeps changing.", code="file_changed", hint="Try again.", retryable=True)
 
     def _applied_first(self, operation: Operation, effect: Effect) -> bool:
         """Apply a planned change to the file as we know it; False when a person was faster."""

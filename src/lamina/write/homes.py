@@ -75,6 +75,10 @@ class Homes:
             while units := home.sync(now):
                 yield units
 
+    def tidy(self, shelf: str) -> int:
+        """Take lines that only repeat others out of the file of a shelf; how many."""
+        return sum(home.tidy() for home in self._files if home.shelf == shelf)
+
     def look_again(self) -> None:
         """What is known of the files may be out of date."""
         for home in self._files:

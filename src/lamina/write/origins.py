@@ -7,7 +7,6 @@ the agent says so or not.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.errors import InvalidInput
+from lamina.late import regex
 from lamina.model import Draft, Kind, Layer, Memory, Role, Scope, Space, Trust
 from lamina.similarity.repeats import statements, telling_of
 from lamina.similarity.spellings import told
@@ -31,7 +31,7 @@ DERIVED, _FEWEST = 0.5, 3
 _LASTS, _MOST = timedelta(hours=24), 200
 _TERMS = 2_000  #: of one text that are kept
 #: Where Thai parts its sentences: it has no stop.
-_APART = re.compile(r"(?<=[\u0e01-\u0e4e])[ \t]+(?=[\u0e01-\u0e4e])")
+_APART = regex(r"(?<=[\u0e01-\u0e4e])[ \t]+(?=[\u0e01-\u0e4e])")
 _WEIGHTY = 4  #: from this importance on a person has to agree
 #: What somebody acts upon: from an origin that nobody vouches for it waits for the person.
 _BINDING = (Kind.DECISION, Kind.INSTRUCTION, Kind.CONSTRAINT, Kind.PROCEDURE)
@@ -97,12 +97,13 @@ def _kept_index(listing: str, seen: Sequence[tuple[str, bytes]]) -> _Shown:
 
 def _made_of(unit: UnitOfWork, text: str, shown: _Shown) -> list[str]:
     """Where the texts are from that a draft, or a sentence of it, is half made of."""
-    own = _terms(unit, text)
+    parts = statements(text)
+    own = _terms(unit, parts)
     fewest = min(_FEWEST, len(own)) if len(own) != _FEWEST else _FEWEST - 1  # one word more hides nothing
     found = _sharing(own, fewest, shown)
-    pieces = [piece for part in statements(text) for piece in _APART.split(part)]
+    pieces = [piece for part in parts for piece in _APART.split(part)]
     for piece in pieces if len(pieces) > 1 else ():
-        found += _sharing(_terms(unit, piece), _FEWEST, shown)
+        found += _sharing(_terms(unit, [piece]), _FEWEST, shown)
     return [shown.sources[text] for text in dict.fromkeys(found)]
 
 
@@ -157,11 +158,11 @@ def expose(unit: UnitOfWork, scope: Scope, texts: Iterable[tuple[str, str]]) -> 
     exposures = Exposures(unit.transaction, scope.owner(Space.USER) or "")
     exposures.drop(unit.clock - _LASTS)
     for source, text in texts:
-        exposures.put(source, scope.thread, _terms(unit, text).tobytes(), unit.clock)
+        exposures.put(source, scope.thread, _terms(unit, statements(text)).tobytes(), unit.clock)
 
 
-def _terms(unit: UnitOfWork, text: str) -> NDArray[np.uint32]:
-    """The marks of a text's terms, in order."""
+def _terms(unit: UnitOfWork, parts: Iterable[str]) -> NDArray[np.uint32]:
+    """The marks of the terms of statements, in order."""
     key = unit.ruleset.no_key
-    found = sorted({term for part in statements(text) for term in telling_of(part).terms})[:_TERMS]
+    found = sorted({term for part in parts for term in telling_of(part).terms})[:_TERMS]
     return np.array(sorted({int(term_mark(key, term)[:8], 16) for term in found}), dtype="<u4")

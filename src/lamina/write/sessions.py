@@ -19,14 +19,15 @@ from lamina.write.unit_of_work import UnitOfWork
 
 
 def compact(caller: Caller, space: str = "session") -> int:
-    """Put aside what is past its time in one of the caller's spaces, lines in files too; how many."""
+    """Put aside what is past its time in one of the caller's spaces, lines in files too, and take out lines
+    that only repeat another; how many."""
     store, name = caller.store, caller.shelf(space)
     store.sync()
     now, scope = store.now(), caller.in_session
     ids = store.database.read(lambda tx: lapsed_on(tx, name, now))
     for one in ids:
         store.carry_out(Request(verb=Verb.EXPIRE, scope=scope, at=now, memory_id=one))
-    return len(ids)
+    return len(ids) + store.tidy(name)
 
 
 def start_session(caller: Caller, name: str) -> Session:

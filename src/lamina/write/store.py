@@ -375,6 +375,10 @@ class Store:
         for units in self._homes.sync(self.now()):
             self.aftermath.follow(units)
 
+    def tidy(self, shelf: str) -> int:
+        """Take lines that only repeat others out of the file of a shelf; how many."""
+        return self._homes.tidy(shelf)
+
     def in_file(self, memory_id: str) -> bool | None:
         """Whether a memory's line is in its file right now; None where it has no file."""
         return self._homes.shows(memory_id)

@@ -730,7 +730,7 @@ RENDERERS: Mapping[str, Renderer] = {
     ),
     "session": session,
     "compact": lambda _, count: Shown(
-        data={"removed": count}, lines=[f"{count} entries were past their time."]
+        data={"removed": count}, lines=[f"{count} entries were past their time or written twice."]
     ),
     "pending": proposals,
     "confirm": receipts,
