@@ -1,11 +1,12 @@
 """How good retrieval is, through the public API and nothing else.
 
-    python -m bench.retrieval FILE... [--limit N] [--json OUT]
+    python -m bench.retrieval FILE... [--every N] [--json OUT]
 
 A file has a pool per line: units to remember and questions about them (see docs/retrieval.md). Each pool is
 stored in a fresh workspace, at the times its units carry and in the sessions they name; every question is
 asked through `recall` at its own time. Turns of a session are kept as episodes; a speaker who is neither the
-user nor the assistant stands before what they say. `--limit` takes so many pools of each file.
+user nor the assistant stands before what they say. Questions are asked when every text has its vector, as
+beside `lamina serve`. `--every` takes the first of so many pools of each file.
 
 Figures are percentages over the questions that have an answer in their pool. Units are judged by the first
 ten hits; sessions, where a pool names the right ones, in the order in which the hits reach them.
@@ -22,6 +23,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from math import log2
 from pathlib import Path
 from typing import Any
@@ -41,12 +43,12 @@ Figures = dict[str, float]
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.retrieval", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    parser.add_argument("--limit", type=int, default=None, help="so many pools of each file")
+    parser.add_argument("--every", type=int, default=1, help="the first of so many pools of each file")
     parser.add_argument("--json", type=Path, default=None, help="write the figures here too")
     chosen = parser.parse_args()
     results = {}
     for file in chosen.files:
-        results[file.name] = measured = measure(file, chosen.limit)
+        results[file.name] = measured = measure(file, chosen.every)
         for what in ("units", "sessions"):
             if what in measured:
                 shown = "  ".join(f"{name} {value:5.1f}" for name, value in measured[what].items())
@@ -57,15 +59,13 @@ def main() -> None:
         chosen.json.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
 
 
-def measure(file: Path, limit: int | None) -> dict[str, Any]:
+def measure(file: Path, every: int = 1) -> dict[str, Any]:
     """The figures of one file: of units, of sessions where it has them, and of speed."""
     sums: dict[str, Figures] = {}
     took: list[float] = []
     units = denied = questions = 0
     storing = 0.0
-    for number, pool in enumerate(pools(file)):
-        if limit is not None and number >= limit:
-            break
+    for pool in islice(pools(file), 0, None, every):
         with tempfile.TemporaryDirectory() as folder, Memory(Path(folder), pool) as memory:
             began = time.perf_counter()
             denied += memory.store(pool["units"])
@@ -131,6 +131,8 @@ class Memory:
                 for one in receipt.ids:
                     self.unit_of[one].append(unit["id"])
                     self.session_of.setdefault(one, session or "")
+        while self.engine.embed_missing():
+            pass
         return denied
 
     def ask(self, query: dict[str, Any], sums: dict[str, Figures], took: list[float]) -> None:

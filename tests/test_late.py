@@ -1,7 +1,9 @@
-"""Modules that are named at the top and loaded by what uses them."""
+"""Modules that are named at the top and loaded by what uses them, and patterns that are made then."""
 
 from __future__ import annotations
 
+import pkgutil
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +15,7 @@ from types import ModuleType
 import pytest
 
 import lamina
-from lamina.late import late, load
+from lamina.late import late, load, regex
 
 
 @pytest.fixture
@@ -90,3 +92,31 @@ def test_a_recall_loads_neither_what_hears_nor_what_runs_jobs() -> None:
     assert "'lamina.write.store'" in names
     for other in ("lamina.hear.converse", "lamina.jobs.run", "lamina.imports.bring_in", "lamina.read.query"):
         assert f"'{other}'" not in names
+
+
+def test_a_pattern_is_made_by_its_first_use() -> None:
+    late_one = regex("(a)|b", re.IGNORECASE)
+    assert set(vars(late_one)) == {"_source"}
+    found = late_one.fullmatch("A")
+    assert found is not None
+    assert (found[1], late_one.groups, late_one.pattern) == ("A", 1, "(a)|b")
+    assert late_one.fullmatch.__self__ == re.compile("(a)|b", re.IGNORECASE)  # type: ignore[attr-defined]
+    with pytest.raises(re.error, match="unterminated"):
+        regex("(a").search("a")
+
+
+def test_every_pattern_that_is_made_late_can_be_made() -> None:
+    rooms = ("text", "language", "similarity", "ranking", "policy", "model", "workspace")
+    names = [f"lamina.{room}.{one.name}" for room in rooms for one in _modules_of(room)]
+    found = [
+        value
+        for name in names
+        for value in vars(import_module(name)).values()
+        if type(value).__name__ == "_Regex"
+    ]
+    assert len(found) > 90
+    assert all(isinstance(one.flags, int) for one in found)
+
+
+def _modules_of(room: str) -> Iterator[pkgutil.ModuleInfo]:
+    yield from pkgutil.iter_modules(import_module(f"lamina.{room}").__path__)

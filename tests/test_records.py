@@ -54,9 +54,16 @@ class Plain(Parent):
         self.more = "more"
 
 
-@dataclass
+@dataclass(slots=True)
 class Loose:
     x: int = 0
+    tags: list[str] = field(default_factory=list)
+    later: int = field(init=False)
+    fixed: int = field(default=7, init=False, compare=False)
+    made: list[str] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        self.later = self.x + 1
 
 
 def test_nothing_is_written_before_it_is_used() -> None:
@@ -123,9 +130,16 @@ def test_a_class_may_inherit_from_it() -> None:
         plain.x = 3  # type: ignore[misc]
 
 
-def test_what_may_change_is_the_librarys_own() -> None:
-    loose = Loose()
+def test_what_may_change_changes_and_has_no_hash() -> None:
+    loose = Loose(3)
     loose.x = 4
+    assert (loose.later, loose.fixed, loose.made, loose.tags) == (4, 7, [], [])
+    assert loose.tags is not Loose().tags
+    loose.later = 5
     assert loose == Loose(4)
+    assert loose != Loose(4, ["t"])
+    assert repr(loose) == "Loose(x=4, tags=[], later=5, fixed=7, made=[])"
+    with pytest.raises(TypeError, match="unexpected keyword argument 'later'"):
+        Loose(later=1)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="unhashable"):
         hash(loose)

@@ -77,6 +77,9 @@ class Config:
     host: str = _knob("127.0.0.1", "Address `serve` listens on.", machine=True)
     allowed_hosts: str = _knob("", "Further names the servers answer to, with commas between.", machine=True)
     port: int = _knob(8765, "Port `serve` listens on.", machine=True, least=0)
+    drain_seconds: float = _knob(
+        0.0, "How long `serve` answers on after SIGTERM while `/readyz` says no.", machine=True, least=0
+    )
     log_format: str = _knob("plain", "How `serve` logs: plain, or json for one object a line.", machine=True)
     audit_key_file: str = _knob("", "The audit key; empty: `keys/audit.key` in LAMINA_HOME.", machine=True)
     embedder: str = _knob(

@@ -2,7 +2,8 @@
 
 The standard library writes and compiles six functions for each frozen class when it is imported: 0.6 ms a
 class, and a command imports two hundred of which it makes few. Here the fields are collected at once, and
-the standard library writes the rest when it is used.
+the rest is written when it is used: `__init__` here, because the library would write five functions beside
+it, and what is seldom asked for by the library.
 """
 
 from __future__ import annotations
@@ -24,19 +25,18 @@ else:
         return dataclasses.dataclass(cls, **options)
 
 
-#: What is written when it is asked for, and what the library is told for it to write that alone.
-_LATER: dict[str, dict[str, bool]] = {
-    "__init__": {"repr": False, "eq": False, "frozen": True},
+#: What the library is told for it to write one method alone.
+_ALONE: dict[str, dict[str, bool]] = {
     "__repr__": {"init": False, "eq": False},
     "__eq__": {"init": False, "repr": False},
     "__hash__": {"init": False, "repr": False, "eq": False, "unsafe_hash": True},
 }
-_OWN = {*_LATER, "__setattr__", "__delattr__", "__getstate__", "__setstate__"}
+_OWN = {"__init__", *_ALONE, "__setattr__", "__delattr__", "__getstate__", "__setstate__"}
 
 
 def _can_wait(cls: type, options: dict[str, Any]) -> bool:
-    """Whether it is frozen, has no parents, and nothing of its own in the place of what is written."""
-    known = options.get("frozen", False) and options.keys() <= {"frozen", "slots", "kw_only"}
+    """Whether it has no parents, and nothing of its own in the place of what is written."""
+    known = options.keys() <= {"frozen", "slots", "kw_only"}
     return known and cls.__bases__ == (object,) and _OWN.isdisjoint(cls.__dict__)
 
 
@@ -44,12 +44,16 @@ def _waiting(cls: type, options: dict[str, Any]) -> Any:
     slots, kw_only = options.get("slots", False), options.get("kw_only", False)
     cls.__doc__ = cls.__doc__ or cls.__name__  # the library would write the signature there
     made: Any = dataclasses.dataclass(cls, init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)
-    made.__dataclass_params__ = _FROZEN
+    for name in ("__init__", *_ALONE):
+        setattr(made, name, _Unwritten(made, name))
+    if not options.get("frozen", False):
+        made.__hash__ = None
+        made.__dataclass_params__ = _Changing.__dataclass_params__  # type: ignore[attr-defined]
+        return made
+    made.__dataclass_params__ = _Fixed.__dataclass_params__  # type: ignore[attr-defined]
     made.__setattr__, made.__delattr__ = _set, _delete
     if slots:
         made.__getstate__, made.__setstate__ = _state, _set_state
-    for name in _LATER:
-        setattr(made, name, _Unwritten(made, name))
     return made
 
 
@@ -68,21 +72,55 @@ class _Unwritten:
 
 
 def _written(cls: type, name: str) -> Any:
-    """The method that the library writes for a class of the same fields."""
+    """A method for the fields of a class."""
+    if name == "__init__":
+        return _written_init(cls)
     fields = dataclasses.fields(cls)
     body: dict[str, Any] = {one: getattr(cls, one) for one in ("__module__", "__qualname__", "__doc__")}
     body["__annotations__"] = {field.name: field.type for field in fields}
-    if hasattr(cls, "__post_init__"):
-        body["__post_init__"] = cls.__post_init__
     like = type(cls.__name__, (), {**body, **{field.name: copy(field) for field in fields}})
-    return dataclasses.dataclass(**_LATER[name])(like).__dict__[name]
+    return dataclasses.dataclass(**_ALONE[name])(like).__dict__[name]
+
+
+def _written_init(cls: Any) -> Any:
+    """`__init__` as the library would write it."""
+    frozen, given = cls.__dataclass_params__.frozen, [one for one in dataclasses.fields(cls) if one.init]
+    known: dict[str, Any] = {"_set_": object.__setattr__, "_none_": _NONE}
+    parts: dict[bool, list[str]] = {False: ["self"], True: []}
+    lines = []
+    for field in dataclasses.fields(cls):
+        name, value = field.name, field.name
+        if field.default_factory is not dataclasses.MISSING:
+            known[f"_make_{name}"], known[f"_{name}_"] = field.default_factory, _NONE
+            value = f"_make_{name}() if {name} is _none_ else {name}" if field.init else f"_make_{name}()"
+        elif field.default is not dataclasses.MISSING:
+            known[f"_{name}_"] = field.default
+            value = name if field.init else f"_{name}_"
+        elif not field.init:
+            continue
+        if field.init:
+            default = f"=_{name}_" if f"_{name}_" in known else ""
+            parts[bool(field.kw_only)].append(name + default)
+        lines.append(f"_set_(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+    if hasattr(cls, "__post_init__"):
+        lines.append("self.__post_init__()")
+    words = ", ".join(parts[False] + (["*", *parts[True]] if parts[True] else []))
+    exec(f"def __init__({words}):\n " + "\n ".join(lines or ["pass"]), known)  # noqa: S102 names of fields
+    made = known["__init__"]
+    made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
+    made.__annotations__ = {**{one.name: one.type for one in given}, "return": None}
+    return made
+
+
+_NONE = object()  #: in the place of what was not given
 
 
 @dataclasses.dataclass(frozen=True)
-class _Empty: ...
+class _Fixed: ...
 
 
-_FROZEN = _Empty.__dataclass_params__  # type: ignore[attr-defined]
+@dataclasses.dataclass
+class _Changing: ...
 
 
 def _is_fixed(instance: Any, name: str) -> bool:

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from lamina.ranking.fusion import Fused, Traits, adjust, newest_first, ranks_by, reciprocal
-from lamina.ranking.question import Manner, guesses, misread, mistyped, understood
+from lamina.ranking.question import Manner, guesses, misread, mistyped, parts_of, understood
 from lamina.ranking.rerank import closeness, judged, near_duplicates
 from lamina.ranking.timing import says_when, timing
 
@@ -81,6 +81,21 @@ def test_words_of_the_frame_tell_little_unless_there_are_no_others() -> None:
     weights = understood("How many days ago did I attend the concert?", NOW).weights
     assert weights["concert"] == 1.0 > weights["mani"] == weights["day"]
     assert set(understood("how many days", NOW).weights.values()) == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("Where do I live?", []),
+        ("Who is Mr. Brandt of Prof. Lee's group?", []),
+        ("I was at the lake today. Who swam with me?", ["I was at the lake today.", "Who swam with me?"]),
+        ("今天去了公园。上次我们玩了什么？", ["今天去了公园。", "上次我们玩了什么？"]),
+        ("A: วันนี้ไปทะเลมา\nB: กับใครเหรอ\n\n", ["A: วันนี้ไปทะเลมา", "B: กับใครเหรอ"]),
+        ("\n".join(f"line {number}" for number in range(30)), [f"line {number}" for number in range(22, 30)]),
+    ],
+)
+def test_a_question_has_parts_where_it_says_several_things(question: str, parts: list[str]) -> None:
+    assert parts_of(question) == parts
 
 
 def test_a_letter_wrong_is_guessed_and_nothing_else() -> None:

@@ -246,6 +246,27 @@ def test_another_encoder_makes_its_own_vectors_and_never_meets_the_old_ones(plac
     assert alike(ana, "A?") == {ids[1]: 0.0, ids[2]: 0.0}
 
 
+def test_of_a_question_with_several_parts_the_likest_counts_half(place: Place) -> None:
+    engine = place.open(embedder="none")
+    ana = engine.scope()
+    engine.embedder = Letters("letters-1")
+    ids = [ana.remember(f"{letter} is a letter").ids[0] for letter in "ABC"]
+    engine.embed_missing()
+    assert alike(ana, "A, what is it?\nBut what is it?") == {ids[0]: 1.0, ids[1]: 0.5, ids[2]: 0.0}
+
+
+def test_where_one_encoder_sees_no_difference_the_table_beside_it_does(place: Place) -> None:
+    engine = place.open(embedder="static")
+    ana = engine.scope()
+    engine.embedder = Letters("letters-1")
+    texts = ["Apples are delivered on Monday", "A voyage by submarine", "All printers are out of paper"]
+    ana.remember_many({"text": text} for text in texts)
+    engine.embed_missing()
+    hits = ana.recall("An undersea journey").hits
+    assert [hit.scores["meaning"] for hit in hits] == [1.0, 1.0, 1.0]
+    assert hits[0].text == texts[1]
+
+
 def test_what_changes_while_an_encoder_works_gets_no_vector_of_its_old_words(place: Place) -> None:
     engine = place.open(embedder="none")
     ana = engine.scope()

@@ -411,5 +411,5 @@ def test_the_columns_of_every_query_are_known_by_name(dialect: str) -> None:
         "decision",
     ]
     assert selected(queries["export_history"])[0] == "memory_id"
-    assert selected(queries["next_number"]) == ["value"]
+    assert selected(queries["drop_fresh_vector"]) == ["embedder"]
     assert selected(queries["count_by_state"])[0] == "state"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from lamina.late import regex
 from lamina.text.terms import query_terms, terms
 
 LONGEST = 700  #: characters
 _STEP = 120  #: a longer line is looked at in parts
 _CUT = "…"
-_PART = re.compile(rf"[^\n]{{1,{_STEP}}}(?:\n|(?<=[\s。！？；，])|$)|[^\n]{{1,{_STEP}}}|\n")
+_PART = regex(rf"[^\n]{{1,{_STEP}}}(?:\n|(?<=[\s。！？；，])|$)|[^\n]{{1,{_STEP}}}|\n")
 
 
 def snippet(text: str, question: str, longest: int = LONGEST) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from lamina.language.phrases import LATIN
 from lamina.language.rulebook import Rule, Rulebook
 from lamina.language.view import PAUSE, View, view_of
+from lamina.late import regex
 from lamina.records import dataclass
 
 #: Stands in the place of each character that is not asserted. No rule knows it, and no word goes across it.
@@ -17,14 +18,14 @@ UNSAID = "\x00"
 _REACH = 80
 
 # A dot in `node.js` and a question mark in an address end no sentence.
-_SENTENCE = re.compile(rf"((?:[^.!?。;\n]|\.(?=[{LATIN}])|[!?](?=[{LATIN}=&]))+)([.!?。;\n]*)")
-_CLAUSE = re.compile(rf"[^,、:\n{PAUSE}()（）—–]+")
-_CLAUSE_END = re.compile(rf"[,、:;.!?。\n{PAUSE}()（）—–{UNSAID}]")
+_SENTENCE = regex(rf"((?:[^.!?。;\n]|\.(?=[{LATIN}])|[!?](?=[{LATIN}=&]))+)([.!?。;\n]*)")
+_CLAUSE = regex(rf"[^,、:\n{PAUSE}()（）—–]+")
+_CLAUSE_END = regex(rf"[,、:;.!?。\n{PAUSE}()（）—–{UNSAID}]")
 _APOSTROPHE = str.maketrans("’ʼ", "''")
 _SCRIPTS = {
-    "en": re.compile("[a-z]"),
-    "th": re.compile("[\u0e01-\u0e4e]"),
-    "zh": re.compile("[\u3400-\u9fff]"),
+    "en": regex("[a-z]"),
+    "th": regex("[\u0e01-\u0e4e]"),
+    "zh": regex("[\u3400-\u9fff]"),
 }
 
 

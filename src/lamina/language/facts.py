@@ -9,6 +9,7 @@ from itertools import islice
 from lamina.language.clauses import Speech, listen
 from lamina.language.rulebook import Rule, Rulebook, packaged, rulebook
 from lamina.language.view import view_of
+from lamina.late import regex
 from lamina.records import dataclass
 
 #: The keys a fact may have, from `data/keys.toml`.
@@ -24,11 +25,11 @@ _LONGEST_TAIL = 16
 
 _QUOTES = "\"'`“”„‘’«»「」『』《》〈〉*_"
 _EDGES = _QUOTES + " \t\n\r\v\u3000:=-–—.!?,;。！？，；、：．…~()（）"
-_LEADING = re.compile(rf"[ \v:={re.escape(_QUOTES)}(（]*(?:- )?")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
-_OFFSET = re.compile(r"(?:utc|gmt)? ?([+-]) ?(\d{1,2})(?::?([0-5]\d))?|(?:utc|gmt) ?()(\d{1,2})()")
-_ZONE = re.compile(
+_LEADING = regex(rf"[ \v:={re.escape(_QUOTES)}(（]*(?:- )?")
+_CONTROL = regex(r"[\x00-\x1f\x7f-\x9f]")
+_LETTER_OR_DIGIT = regex(r"[^\W_]")
+_OFFSET = regex(r"(?:utc|gmt)? ?([+-]) ?(\d{1,2})(?::?([0-5]\d))?|(?:utc|gmt) ?()(\d{1,2})()")
+_ZONE = regex(
     r"(?:africa|america|antarctica|arctic|asia|atlantic|australia|europe|indian|pacific|etc)(?:/[a-z0-9_+-]+){1,2}"
 )
 _SMALL_WORDS = frozenset({"of", "au", "es", "da", "and"})

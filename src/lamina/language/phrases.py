@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 
 from lamina.language.view import PAUSE
+from lamina.late import regex
 from lamina.text.normalise import folded
 
 #: What would make another word of an English one that it stands next to; Thai and Chinese may do so.
@@ -23,7 +24,7 @@ LATIN = "0-9a-z_\u00df-\u024f"
 
 _CLOSING = {"(": ")", "[": "]"}
 _OPTIONAL_BLANK = f"[ {PAUSE}]?"
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"@(?P<part>\w+)@|\{(?P<capture>\w+)\}|(?P<sign>[()|\[\]])|(?P<gap>…)|(?P<blank>\s+)"
     r"|(?P<words>[^@(){}|\[\]…\s]+)"
 )

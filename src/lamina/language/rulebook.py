@@ -19,6 +19,7 @@ from typing import Any
 from lamina.errors import InvalidInput
 from lamina.language.command import Action, Target
 from lamina.language.phrases import STARTS, bounded, expression, with_captures, with_parts
+from lamina.late import regex
 from lamina.model.memory import Kind
 from lamina.model.scope import Space
 from lamina.records import dataclass
@@ -26,7 +27,7 @@ from lamina.records import dataclass
 _KINDS = (Kind.CORRECTION, Kind.PREFERENCE, Kind.DECISION)
 #: Counts up when phrases come to other expressions than before.
 _FORM = "1"
-_NAMED = re.compile(r"\(\?P<\w+>")
+_NAMED = regex(r"\(\?P<\w+>")
 _TYPES: dict[str, type] = {
     "text": str,
     "a list": list,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from lamina.late import regex
 from lamina.records import dataclass
 from lamina.text.normalise import folded
 
@@ -17,14 +17,12 @@ _MARKS = 30
 _INVISIBLE = "\u00ad\u200b-\u200d\u2060\ufeff"
 _ABOVE_AND_BELOW = "\u0300-\u036f\u0e31-\u0e3a\u0e47-\u0e4e\u3099\u309a"
 # What `folded` may join or reorder stays together: a letter with its marks, the two halves of a Thai sara ae.
-_PIECE = re.compile(
-    rf"\s+|(?:\u0e40[{_INVISIBLE}]?\u0e40|[\s\S])[{_ABOVE_AND_BELOW}{_INVISIBLE}]{{0,{_MARKS}}}"
-)
-_PLAIN = re.compile(r"\s\s|[^\S \n]")
+_PIECE = regex(rf"\s+|(?:\u0e40[{_INVISIBLE}]?\u0e40|[\s\S])[{_ABOVE_AND_BELOW}{_INVISIBLE}]{{0,{_MARKS}}}")
+_PLAIN = regex(r"\s\s|[^\S \n]")
 _THAI = "\u0e01-\u0e3a\u0e40-\u0e45\u0e47-\u0e4e"
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff"
 # Not around the repetition sign: `จริง ๆ แล้ว` is one word.
-_PAUSED = re.compile(rf"(?<=[{_THAI}\u0e46]) (?=[{_THAI}])(?!(?<=\u0e46 )แล้ว)|(?<=[{_HAN}]) (?=[{_HAN}])")
+_PAUSED = regex(rf"(?<=[{_THAI}\u0e46]) (?=[{_THAI}])(?!(?<=\u0e46 )แล้ว)|(?<=[{_HAN}]) (?=[{_HAN}])")
 
 
 #: What is longer is seen once, and not kept.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 from functools import lru_cache
 from urllib.parse import unquote
 
 from lamina.errors import InvalidInput
+from lamina.late import regex
 from lamina.records import dataclass
 
 
@@ -57,9 +57,7 @@ AUTHORITY_OF = {
 }
 UNTRUSTED_ROLES = frozenset({Role.TOOL, Role.DOCUMENT})
 
-_NAME = re.compile(
-    r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\s]{1,128}"
-)
+_NAME = regex(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\s]{1,128}")
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._@-")
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from lamina.errors import ConfigError
 from lamina.language.secrets.views import plain
+from lamina.late import regex
 from lamina.model import Memory, Role, Scope, State
 from lamina.records import dataclass
 from lamina.text.normalise import folded
@@ -100,7 +101,7 @@ def same_value(text: str) -> str:
 
 _QUOTES = "\"'`‘’“”«»「」『』《》〈〉"
 _STOPS = f"{_QUOTES}.,;:!?。、·・~()[]{{}}"
-_STOP = re.compile(rf"(?<=[^0-9])[{re.escape(_STOPS)}_-]+(?![0-9])")
+_STOP = regex(rf"(?<=[^0-9])[{re.escape(_STOPS)}_-]+(?![0-9])")
 
 
 def _covers(pattern: str, key: str) -> bool:

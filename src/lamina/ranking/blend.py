@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lamina.ranking.confidence import Spread, said_elsewhere
 from lamina.ranking.conversation import OTHER_VOICE, Places, Talk, spread
 from lamina.ranking.lexical import Shelf, Words, inverse_frequency, offsets
-from lamina.ranking.question import Manner, Question
+from lamina.ranking.question import Manner, Question, parts_of
 from lamina.text.normalise import language_of
 
 Floats = NDArray[np.float64]
@@ -25,7 +25,8 @@ MEANING, MEANING_SPOKEN = 0.6, 1.0
 HALF, STEEP = 0.5, 12.0
 #: But what has a word of the question is never lost.
 LEAST = 0.01
-#: The same where texts have so many terms on the average: there is more in a long one than its vector says.
+#: The same where texts have so many terms on the average, or a question several parts: there is more in a
+#: long one than its vector says.
 #: Thai and Chinese are cut into stretches of characters, and have more terms for the same.
 LONG: Mapping[str, int] = {"en": 80, "th": 400, "zh": 200}
 HALF_LONG = 0.35
@@ -38,6 +39,9 @@ TRUST: Mapping[Manner, float] = {Manner.EXACT: 0.5, Manner.MIXED: 0.8}
 SESSION_MEANING = 2.0
 #: So many of a question's terms, those that tell most, are what it is about; a long one is never said whole.
 CONTENT = 8
+#: What the likeness of the second encoder is worth beside the first's; among long texts, of which a table has
+#: every word and a reader the drift, as much.
+BESIDE, BESIDE_LONG = 0.3, 1.0
 #: Of what meaning alone finds, this much takes part: a narrowed search may have to go through all of it.
 _BY_MEANING = 5000
 
@@ -52,6 +56,14 @@ class Candidate(NamedTuple):
     meaning: float
     conversation: float
     share: float = 0.0  #: of what the question is about, so much its words say
+
+
+class Meaning(NamedTuple):
+    """How like a question the texts are, by shelf number and slot, and the encoder's reach of it."""
+
+    first: Mapping[int, NDArray[Any]]  #: as the encoder sees it that answers
+    second: Mapping[int, NDArray[Any]]  #: and another one beside it
+    reach: float
 
 
 class _Said(NamedTuple):
@@ -163,35 +175,32 @@ def blended(
     words: Words,
     shelves: Sequence[Shelf],
     places: Mapping[int, Places],
-    meaning: tuple[Mapping[int, NDArray[Any]], float],
+    meaning: Meaning,
 ) -> Blend:
     """The sum of what words and meaning say; sessions lend to their turns.
 
     Words are scaled by their best, and by whether that says enough of the question: where only a word of it
     is anywhere, meaning decides. Meaning is scaled by its best and has no least, because the same likeness is
-    much for one question and little for another. `meaning` is the likeness of each shelf's slots to the
-    question, and the encoder's reach of it.
+    much for one question and little for another.
     """
     talk = Talk(shelves, places) if places else None
     alone = words.score / max(float(words.score.max(initial=0.0)), 1e-9)
     lexical, lent = (alone, np.zeros(words.size)) if talk is None else spread(words, talk, question.own)
-    likeness = np.zeros(words.size)
-    for shelf, start in zip(shelves, offsets(shelves), strict=False):
-        if shelf.number in meaning[0]:
-            likeness[start : start + shelf.next_slot] = meaning[0][shelf.number]
+    likeness, beside = (_in_a_row(shelves, one) for one in meaning[:2])
     said = _told(question, words, shelves, talk)
     told = said.most
     average = sum(shelf.length for shelf in shelves) / max(1, sum(shelf.members for shelf in shelves))
-    is_short = average < LONG[language_of(question.text)[:2]]
+    is_short = average < LONG[language_of(question.text)[:2]] and not parts_of(question.text)
     half = HALF if is_short else HALF_LONG
     steep = told**STEEP / (told**STEEP + half**STEEP)
     trusted = max(steep, LEAST) if np.any(likeness > 0.0) else 1.0  # without meaning words are all there is
     if talk is None and is_short and told < WHOLE and question.manner not in TRUST:
         trusted = max(trusted * _agreement(alone, likeness), LEAST)
     most = MEANING if talk is None else MEANING_SPOKEN
-    weight = most * float(np.sqrt(np.sqrt(meaning[1]))) * TRUST.get(question.manner, 1.0)
-    near = _nearness(likeness, talk, question.own) * weight
-    score = np.where((lexical > 0.0) | _likest(likeness), lexical * trusted + near, 0.0)
+    weight = most * float(np.sqrt(np.sqrt(meaning.reach))) * TRUST.get(question.manner, 1.0)
+    both = likeness + (BESIDE if average < min(LONG.values()) else BESIDE_LONG) * beside
+    near = _nearness(both, talk, question.own) * weight
+    score = np.where((lexical > 0.0) | _likest(both), lexical * trusted + near, 0.0)
     parts = {
         "lexical": alone,
         "meaning": np.maximum(likeness, 0.0),
@@ -199,6 +208,14 @@ def blended(
         "share": said.share,
     }
     return Blend(shelves, {"score": score, **parts}, trusted, talk, said)
+
+
+def _in_a_row(shelves: Sequence[Shelf], likeness: Mapping[int, NDArray[Any]]) -> Floats:
+    row = np.zeros(sum(shelf.next_slot for shelf in shelves))
+    for shelf, start in zip(shelves, offsets(shelves), strict=False):
+        if shelf.number in likeness:
+            row[start : start + shelf.next_slot] = likeness[shelf.number]
+    return row
 
 
 def _agreement(words: Floats, likeness: Floats) -> float:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime, timedelta
 
+from lamina.late import regex
 from lamina.ranking.question import Manner, Question
 from lamina.ranking.timing import Timing, says_when, told_of
 from lamina.records import dataclass
@@ -36,7 +36,7 @@ MILD = 0.1
 _MIDDLING = 3
 _SHORT = timedelta(days=31)  #: a text that names a longer time tells of more than a time
 #: A text that ends with a question, whatever note in brackets follows.
-_ASKS = re.compile(r"[?\uff1f]\s*(?:\[[^\]]*\]\s*)?$")
+_ASKS = regex(r"[?\uff1f]\s*(?:\[[^\]]*\]\s*)?$")
 
 
 @dataclass(slots=True, kw_only=True)

@@ -11,13 +11,18 @@ from functools import lru_cache
 from importlib.resources import files
 from string import ascii_lowercase
 
+from lamina.late import regex
 from lamina.ranking.timing import Timing, timing
 from lamina.records import dataclass
 from lamina.text.terms import is_stop_word, query_terms, spelt_terms, terms
 
 #: A word shorter than this has too many neighbours to guess what it was meant to be.
 _SHORTEST_TYPO = 4
-_LITERAL = re.compile(r"`([^`]{2,})`|\"([^\"]{2,})\"|“([^”]{2,})”|「([^」]{2,})」|『([^』]{2,})』")
+_LITERAL = regex(r"`([^`]{2,})`|\"([^\"]{2,})\"|“([^”]{2,})”|「([^」]{2,})」|『([^』]{2,})』")
+#: What ends a line, and a sentence: a point after "Mr" or "Prof" does not.
+_LINES, _SENTENCES = regex(r"\n"), regex(r"(?<=[。！？!?])|(?<=[a-z]{4}\.)\s")
+#: Characters that ask something; and the parts of a question that are read by themselves.
+_SHORTEST_PART, _MOST_PARTS = 4, 8
 _EAST_ASIAN = "\u3400"
 _THAI = ("\u0e01", "\u0e4e")
 _PAIR = 2
@@ -84,6 +89,12 @@ def understood(text: str, now: datetime) -> Question:
     return Question(text, words, weights, _manner(text), timing(text, now), own, literals)
 
 
+@lru_cache(maxsize=64)
+def asked_terms(text: str) -> tuple[str, ...]:
+    """The terms that a question is looked up by."""
+    return tuple(_weights(query_terms(text), spelt_terms(text))) if text else ()
+
+
 def _manner(text: str) -> Manner:
     patterns = _rules().patterns
     exact = bool(patterns["exact"].search(text))
@@ -107,6 +118,15 @@ def _weights(words: Sequence[str], spelt: Sequence[str]) -> dict[str, float]:
             for one in word:
                 known.setdefault(one, rules.weights["character"] * _weight(one, rules))
     return {**dict.fromkeys(spelt, rules.weights["spelling"]), **known}
+
+
+def parts_of(question: str) -> list[str]:
+    """The lines of a question, or of one line its sentences, the last few; none where there is but one."""
+    for ends in (_LINES, _SENTENCES):
+        parts = [part for one in ends.split(question) if len(part := one.strip()) >= _SHORTEST_PART]
+        if len(parts) > 1:
+            return parts[-_MOST_PARTS:]
+    return []
 
 
 def weighed(text: str) -> dict[str, float]:

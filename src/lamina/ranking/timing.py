@@ -11,6 +11,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
+from lamina.late import regex
 from lamina.records import dataclass
 
 #: A year from here on is counted from the Buddha.
@@ -18,7 +19,7 @@ _BUDDHIST = 2400
 _DAYS = {"day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}
 _DAY = timedelta(days=1)
 _LONGER = {"day": 1, "week": 7, "month": 31, "year": 366}  #: days that lead from one into the next
-_DIGIT = re.compile(r"\d")
+_DIGIT = regex(r"\d")
 _LONGEST = 500  #: characters of a text in which a time is looked for
 
 
@@ -57,8 +58,8 @@ class _Sayings:
     """Patterns of several languages; a text of ASCII alone is only asked for those that are."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
-        self._all = re.compile("|".join(patterns))
-        self._ascii = re.compile("|".join(filter(str.isascii, patterns)) or "(?!)")
+        self._all = regex("|".join(patterns))
+        self._ascii = regex("|".join(filter(str.isascii, patterns)) or "(?!)")
 
     def said_in(self, text: str) -> bool:
         """Whether one of them is in a text; case does not count."""
@@ -90,10 +91,10 @@ def _rules() -> _Rules:
     def pattern(source: str) -> re.Pattern[str]:
         for name, part in parts.items():
             source = source.replace("{" + name + "}", part)
-        return re.compile(source)
+        return regex(source)
 
     intent = {name: _Sayings(all_) for name, all_ in data["intent"].items()}
-    bare = re.compile("|".join(data["intent"]["bare"]))
+    bare = regex("|".join(data["intent"]["bare"]))
     rules = tuple(
         (rule["form"], int(rule.get("from", 0)), pattern(source))
         for rule in data["rule"]

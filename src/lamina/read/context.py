@@ -58,7 +58,7 @@ def context(
         given = Given("context", kept_question(task), asked, shown, made.text)
         return replace(made, answer=note_answer(snapshot, given))
 
-    return look(caller, work)
+    return look(caller, work, question=task)
 
 
 def _groups(snapshot: Snapshot, task: str, cite: bool) -> list[Group]:

@@ -115,7 +115,7 @@ def query(caller: Caller, question: str, **asked: Unpack[Asked]) -> Queried:
         snapshot.afterwards.append(lambda: store.tally.note(within, now, "hotpath", "query", sim=best))
         return made
 
-    return look(caller, work)
+    return look(caller, work, question=wanted.text)
 
 
 def _beside(transaction: Transaction, answer: Answer, made: Queried, now: datetime, budget: int) -> Queried:

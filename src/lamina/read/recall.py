@@ -35,7 +35,7 @@ def recall(caller: Caller, question: str, narrowing: Narrowing, *, trace: bool =
         found = replace(found, answer=note_answer(snapshot, given))
         return found if cursor is None else replace(found, delta=delta_in(snapshot, cursor))
 
-    found = look(caller, work)
+    found = look(caller, work, question=query.text)
     return found if trace else replace(found, events=())
 
 

@@ -78,6 +78,7 @@ def search(caller: Caller, question: str, **options: Unpack[SearchOptions]) -> S
         caller,
         lambda snapshot: find_deep(snapshot, query, lambda: monotonic() - start >= plan.timeout_s),
         synced=False,
+        question=query.text,
     )
     store, hits = caller.store, reached.answer.found.hits
     store.reads.note([hit.id for hit in hits], store.now())

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from lamina.model import Memory, Scope
+from lamina.ranking.question import asked_terms
 from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.memories import micros
@@ -46,8 +47,11 @@ class Snapshot:
         return Properties(self.transaction).get("session") or DEFAULT_SESSION
 
 
-def look(caller: Caller, work: Callable[[Snapshot], T], *, synced: bool = True) -> T:
-    """What `work` finds on one snapshot, after the files were taken in where `synced` says so."""
+def look(caller: Caller, work: Callable[[Snapshot], T], *, synced: bool = True, question: str = "") -> T:
+    """What `work` finds on one snapshot, after the files were taken in where `synced` says so.
+
+    A question that it will ask is looked up at once, where asking takes time.
+    """
     store = caller.store
     if synced:
         store.sync()
@@ -56,9 +60,10 @@ def look(caller: Caller, work: Callable[[Snapshot], T], *, synced: bool = True) 
 
     def whole(transaction: Transaction) -> T:
         afterwards.clear()
+        transaction.told(now=micros(now), terms=list(asked_terms(question)))
         return work(Snapshot(transaction, caller, now, afterwards))
 
-    found = store.database.read(whole, elsewhere=True, now=micros(now))
+    found = store.database.read(whole, elsewhere=True)
     for one in afterwards:
         one()
     return found

@@ -12,11 +12,20 @@ from lamina.ranking.timing import Period
 from lamina.storage.database import Transaction
 from lamina.storage.documents import DOCUMENTS, ID_PREFIX, Documents, Found
 from lamina.storage.memories import Memories
+from lamina.storage.relations import Relations
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_NAMED = 32  #: passages of one file that its path finds
 _TOLD_LATER = timedelta(days=3)
 _REPLACED = ("superseded", "deprecated")
+
+
+def ask_ahead(transaction: Transaction, query: Query, shelf: Shelf, slots: list[int], now: datetime) -> None:
+    """What stands in some slots will be asked for, and where it leads to."""
+    if not shelf.name.startswith(f"{DOCUMENTS}:"):
+        Memories(transaction).readable_slots(query, shelf.number, slots, now, ahead=True)
+        if shelf.linked:
+            Relations(transaction).leaving(shelf.number, slots, ahead=True)
 
 
 def at_slots(

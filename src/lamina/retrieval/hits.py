@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from lamina.clock import monotonic
@@ -11,13 +11,13 @@ from lamina.encoders.port import Embedder
 from lamina.errors import InvalidInput
 from lamina.model import Authority, Hit, Kind, Layer, Memory, Query, Recollection, Role, Trust
 from lamina.policy.reserved import is_reserved
-from lamina.ranking.blend import Blend, Candidate, blended
+from lamina.ranking.blend import Blend, Candidate, Meaning, blended
 from lamina.ranking.fusion import Fused, Traits, adjust, asks, newest_first, ranks_by, reciprocal
 from lamina.ranking.lexical import Shelf, Words, ranked
 from lamina.ranking.question import Question, guessed, guesses, misread, mistyped, understood
 from lamina.ranking.rerank import DEPTH, Reranker, closeness, judged, near_duplicates
 from lamina.records import dataclass
-from lamina.retrieval.candidates import at_slots, named, slots_then, source_of, weight_left
+from lamina.retrieval.candidates import ask_ahead, at_slots, named, slots_then, source_of, weight_left
 from lamina.retrieval.candidates import loaded as things
 from lamina.retrieval.meaning import Alike, alike
 from lamina.retrieval.packing import packed
@@ -75,13 +75,17 @@ def _exact(reading: Reading) -> list[str]:
     memories = Memories(reading.transaction)
     ids = memories.readable_ids(reading.query, [asked], reading.now) if ":" in asked else []
     ids += named(reading.transaction, reading.query, reading.shelves)
+    return list(dict.fromkeys(ids + _keyed(reading)))
+
+
+def _keyed(reading: Reading, *, ahead: bool = False) -> list[str]:
+    """What has the question as its key; `ahead`: it will be asked for."""
     try:
-        key = canonical_key(asked)
+        key = canonical_key(reading.query.text.strip())
     except InvalidInput:
-        return ids
-    numbers = [shelf.number for shelf in reading.shelves]
-    ids += memories.readable_identities(reading.query, numbers, [f"key:{key}"], reading.now)
-    return list(dict.fromkeys(ids))
+        return []
+    numbers, memories = [shelf.number for shelf in reading.shelves], Memories(reading.transaction)
+    return memories.readable_identities(reading.query, numbers, [f"key:{key}"], reading.now, ahead=ahead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,25 +127,39 @@ def _search(reading: Reading) -> _Searched:
     encoders = (reading.means.embedder, reading.means.table)
     meaning = alike(reading.transaction, encoders, question.text, reading.shelves)
     places = text_index.places(reading.shelves)
-    blend = blended(question, words, reading.shelves, places, (meaning.likeness, meaning.reach))
+    blend = blended(
+        question, words, reading.shelves, places, Meaning(meaning.likeness, meaning.beside, meaning.reach)
+    )
     return _Searched(blend, words, meaning)
 
 
-def _resolved(reading: Reading, candidates: Sequence[Candidate], known: dict[str, Memory]) -> list[Fused]:
-    """Those of the candidates that the query may see; what it may not never takes a place.
+@dataclass(slots=True)
+class _Met:
+    """What was met on the way: memories by their ids, and the edges from what stands in places."""
 
-    `known` gets the memories behind them.
-    """
+    known: dict[str, Memory] = field(default_factory=dict)
+    edges: list[tuple[str, str, float]] = field(default_factory=list)
+
+
+def _resolved(reading: Reading, candidates: Sequence[Candidate], met: _Met) -> list[Fused]:
+    """Those of the candidates that the query may see; what it may not never takes a place."""
     seen: dict[tuple[int, ...], Memory] = {}
-    for shelf in reading.shelves:
-        slots = [one.slot for one in candidates if one.shelf == shelf.number]
-        if slots:
-            there = at_slots(reading.transaction, reading.query, shelf, slots, reading.now)
-            seen |= {(shelf.number, slot): memory for slot, memory in there.items()}
+    transaction, query, now = reading.transaction, reading.query, reading.now
+    slots = {one: [each.slot for each in candidates if each.shelf == one.number] for one in reading.shelves}
+    looked = {shelf: some for shelf, some in slots.items() if some}
+    for shelf, some in looked.items():
+        ask_ahead(transaction, query, shelf, some, now)
+    for shelf, some in looked.items():
+        there = at_slots(transaction, query, shelf, some, now)
+        seen |= {(shelf.number, slot): memory for slot, memory in there.items()}
+        if shelf.linked:
+            met.edges += [
+                (row[0], row[1], row[2]) for row in Relations(transaction).leaving(shelf.number, some)
+            ]
     # A value under a key that only an administrator gives is in no answer.
-    known |= {one.id: one for one in seen.values() if not _forged(one)}
+    met.known |= {one.id: one for one in seen.values() if not _forged(one)}
     places = ((one, seen.get((one.shelf, one.slot))) for one in candidates)
-    return [_fused(memory.id, one) for one, memory in places if memory is not None and memory.id in known]
+    return [_fused(memory.id, one) for one, memory in places if memory is not None and memory.id in met.known]
 
 
 def _narrowed(reading: Reading, blend: Blend) -> Blend:
@@ -159,24 +177,24 @@ def _narrowed(reading: Reading, blend: Blend) -> Blend:
     return blend.among(known) if len(known) == len(slots) else blend
 
 
-def _found(reading: Reading, blend: Blend, wanted: int, known: dict[str, Memory]) -> list[Fused]:
+def _found(reading: Reading, blend: Blend, wanted: int, met: _Met) -> list[Fused]:
     """At least the best so many that the query may see, or all there are; equals by id."""
     blend, count = _narrowed(reading, blend), wanted
     while True:
         candidates = blend.best(count)
-        found = _resolved(reading, candidates, known)
+        found = _resolved(reading, candidates, met)
         if len(found) >= wanted or count >= len(blend):
             return sorted(found, key=lambda one: (-one.score, one.id))[:wanted]
         count *= 4
 
 
-def _then(reading: Reading, blend: Blend, known: dict[str, Memory]) -> list[Fused]:
+def _then(reading: Reading, blend: Blend, met: _Met) -> list[Fused]:
     """The best of what was said in the time that a question names, however little it says of the rest."""
     period = reading.question.timing.period
     if period is None:
         return []
     slots = {one.number: slots_then(reading.transaction, one, period, _FEW) for one in reading.shelves}
-    return _resolved(reading, blend.best_at(slots, _THEN), known)
+    return _resolved(reading, blend.best_at(slots, _THEN), met)
 
 
 def _fused(memory_id: str, one: Candidate) -> Fused:
@@ -240,11 +258,13 @@ def _ordered(reading: Reading, searched: _Searched) -> tuple[list[Fused], dict[s
     """What was found, best first. The best of the pool are looked at closely; the rest follow as they are."""
     means, question = reading.means, reading.question
     blend, words = searched.blend, searched.words
-    known: dict[str, Memory] = {}
-    found = _found(reading, blend, max(means.pool, 2 * reading.query.k), known)
+    met = _Met()
+    known = met.known
+    _keyed(reading, ahead=True)
+    found = _found(reading, blend, max(means.pool, 2 * reading.query.k), met)
     head, tail = found[: means.pool], found[means.pool :]
     near = {one.id for one in head}
-    head += [one for one in _then(reading, blend, known) if one.id not in near]
+    head += [one for one in _then(reading, blend, met) if one.id not in near]
     exact = _exact(reading)
     others = things(reading.transaction, [one for one in exact if one not in known])
     known |= {name: one for name, one in others.items() if not _forged(one)}
@@ -253,7 +273,7 @@ def _ordered(reading: Reading, searched: _Searched) -> tuple[list[Fused], dict[s
     tail = [one for one in tail if one.id not in near and one.id not in exact]
     memories = {one.id: known[one.id] for one in head + tail}
     _note_ranks(head, exact)
-    bonds = _bonds(reading, head)
+    bonds = _bonds(reading, head, met.edges)
     answers = _answers(blend, head, memories)
     traits = {
         one.id: _traits(memories[one.id], bonds.get(one.id, 0.0), answers.get(one.id, 0.0), reading.now)
@@ -313,17 +333,20 @@ def _judge(reading: Reading, head: list[Fused], traits: Mapping[str, Traits]) ->
     head[:DEPTH] = sorted(best, key=lambda one: (-one.score, one.id))
 
 
-def _bonds(reading: Reading, head: Sequence[Fused]) -> dict[str, float]:
-    """How strongly each candidate is linked to another that matches well."""
+def _bonds(
+    reading: Reading, head: Sequence[Fused], edges: Sequence[tuple[str, str, float]]
+) -> dict[str, float]:
+    """How strongly each candidate is linked to another that matches well; `edges` are those from places."""
     if not reading.linked:
         return {}
     least = GOOD * max((one.score for one in head), default=0.0)
     good = {one.id for one in head if one.score >= least or "exact" in one.scores}
     bonds: dict[str, float] = {}
-    ids = [each.id for each in head]
-    for one, other, strength in Relations(reading.transaction).bonds(sorted(good), ids):
+    ids = {each.id for each in head}
+    named = sorted(each.id for each in head if not each.place)
+    for one, other, strength in [*edges, *Relations(reading.transaction).bonds(named, sorted(ids))]:
         for here, there in ((one, other), (other, one)):
-            if there in good:
+            if there in good and here in ids:
                 bonds[here] = max(strength, bonds.get(here, 0.0))
     return bonds
 

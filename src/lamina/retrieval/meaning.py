@@ -16,6 +16,7 @@ from lamina.encoders.tended import patient
 from lamina.errors import LaminaError
 from lamina.model import Memory
 from lamina.ranking.lexical import Shelf
+from lamina.ranking.question import parts_of
 from lamina.records import dataclass
 from lamina.storage.database import Database, Transaction
 from lamina.storage.ledger import lane_of
@@ -64,6 +65,7 @@ class Alike:
     """How alike texts are to a question, as the encoder that answers it sees them."""
 
     likeness: Mapping[int, NDArray[np.float32]]  #: by shelf number, of each slot
+    beside: Mapping[int, NDArray[np.float32]] = field(default_factory=dict)  #: what the next encoder says
     reach: float = 0.0  #: how much of the question it understands, from 0 to 1
     waiting: bool = False  #: whether there are texts that have no vector of the first encoder in the store
     encoder: str = ""  #: the id of the one that answers; empty where none does
@@ -75,8 +77,9 @@ def alike(
 ) -> Alike:
     """What the first encoder says that can be had and has a vector of every text on these shelves.
 
-    A few texts that have none yet are read now; where there are more, the next encoder answers, so that two
-    are never compared. The last one answers with what it has; without any, words alone find.
+    A few texts that have none yet are read now; where there are more, the next encoder answers, so that
+    vectors of two are never compared. The last one answers with what it has; without any, words alone find.
+    Beside the one that answers, the next says what it makes of the question.
     """
     usable = [one for one in dict.fromkeys(encoders) if one is not None]
     waiting = False
@@ -91,7 +94,9 @@ def alike(
         if reach and (last or lacking is not None):
             found = likeness(transaction, encoder, question, shelves, lacking or {})
             if found.likeness or last:
-                return replace(found, reach=reach, waiting=waiting)
+                others = usable[number + 1 : number + 2]
+                beside = [likeness(transaction, one, question, shelves).likeness for one in others]
+                return replace(found, beside=dict(*beside), reach=reach, waiting=waiting)
     return Alike({})
 
 
@@ -120,17 +125,25 @@ def likeness(
 ) -> Alike:
     """By shelf number, how alike the text in each slot is to the question: a cosine, 0 without a vector.
 
+    Of several lines or sentences each is a question, too: the whole and the likest of them count half each.
     `lacking` are texts that get theirs now. A shelf without any vector of this encoder is left out, and all
     are where the encoder cannot be had: then words alone find.
     """
     if embedder is None or not shelves:
         return Alike({})
     try:
-        asked, name = embedder.embed([question])[0], embedder.embedder_id
+        whole, *parts = embedder.embed([question, *parts_of(question)])
+        name = embedder.embedder_id
         made = {number: vectors_of(embedder, texts) for number, texts in lacking.items()}
     except LaminaError:
         return Alike({})
-    found = Vectors(transaction).likeness(name, asked, shelves, made)
+    vectors = Vectors(transaction)
+    found = vectors.likeness(name, whole, shelves, made)
+    best = [vectors.likeness(name, part, shelves, made) for part in parts]
+    if best:
+        found = {
+            one: (like + np.maximum.reduce([each[one] for each in best])) / 2 for one, like in found.items()
+        }
     return Alike(found, encoder=name if found else "", read=made)
 
 

@@ -16,6 +16,7 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
+from lamina.late import regex
 from lamina.records import dataclass
 from lamina.text.normalise import folded
 from lamina.text.terms import query_terms
@@ -32,9 +33,9 @@ _LONGEST = 2_000  #: characters that are looked at
 _LITTLE = "little in common"
 
 _THAI, _HAN = "\u0e01-\u0e3a\u0e40-\u0e4e", "\u3400-\u9fff\uf900-\ufaff"
-_UNIT = re.compile(rf"¤\d+|\d+(?:[.,:/-]\d+)*%?|[a-z][a-z0-9]*(?:['’][a-z]+)?|[{_HAN}]|[{_THAI}]|[^\W_]")
-_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*%?")
-_UNSPACED = re.compile(rf"[{_THAI}{_HAN}]")
+_UNIT = regex(rf"¤\d+|\d+(?:[.,:/-]\d+)*%?|[a-z][a-z0-9]*(?:['’][a-z]+)?|[{_HAN}]|[{_THAI}]|[^\W_]")
+_NUMBER = regex(r"\d+(?:[.,:/-]\d+)*%?")
+_UNSPACED = regex(rf"[{_THAI}{_HAN}]")
 
 
 class Relation(StrEnum):

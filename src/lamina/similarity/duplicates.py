@@ -12,10 +12,11 @@ from difflib import SequenceMatcher
 from functools import cache
 from importlib import resources
 
+from lamina.late import regex
 from lamina.text.normalise import folded
 
 _LONGEST = 2_000
-_UNIT = re.compile(
+_UNIT = regex(
     r"[a-z]*\d[a-z\d]*(?:[.,:/-]\d+)*%?|[a-z]+|[^\W_]|[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]"
     r"|[^\w\s.,;:!?'\"()…。，、！？；：「」『』（）]"
 )

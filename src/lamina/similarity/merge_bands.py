@@ -6,7 +6,6 @@ beside the new one. Pure: who may change what is decided where it is changed.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -15,6 +14,7 @@ from importlib import resources
 
 from lamina.config import Config
 from lamina.errors import ConfigError
+from lamina.late import regex
 from lamina.model import Deny, Layer, Memory
 from lamina.records import dataclass
 from lamina.similarity.compare import Comparison, Relation
@@ -23,7 +23,7 @@ from lamina.text.terms import query_terms
 
 TOP_K, FALLBACK_K = 5, 3
 RECENT = timedelta(days=90)
-_NUMBER = re.compile(r"\d{1,18}")
+_NUMBER = regex(r"\d{1,18}")
 _SHORTEST = 3  #: letters of a shared word that tells something; Thai and Chinese words are cut by meaning
 _FORGET_ONE = "If they do say the same, forget one of them."
 

@@ -12,13 +12,14 @@ import tomllib
 from functools import cache, lru_cache
 from importlib import resources
 
+from lamina.late import regex
 from lamina.records import dataclass
 from lamina.similarity.compare import Relation, compare
 from lamina.text.normalise import folded
 from lamina.text.terms import query_terms
 
 _LONGEST = 300  #: characters of a statement; what is longer tells of many things
-_HAN, _THAI = re.compile("[\u3400-\u9fff]"), re.compile("[\u0e01-\u0e4e]")
+_HAN, _THAI = regex("[\u3400-\u9fff]"), regex("[\u0e01-\u0e4e]")
 _SHARED = 2  #: terms that two values share where nothing but a sentence's ends tells what it is about
 _SELF = frozenset({"", "ผม", "ฉัน", "ดิฉัน", "หนู", "เรา"})
 
@@ -88,8 +89,8 @@ class _Rules:
 def _rules() -> _Rules:
     file = resources.files("lamina.similarity") / "data" / "renewal.toml"
     data = tomllib.loads(file.read_text("utf-8"))
-    frames = {name: re.compile(source) for name, source in data["frames"].items()}
-    sorts = {name: re.compile(source) for name, source in data["sorts"].items()}
+    frames = {name: regex(source) for name, source in data["frames"].items()}
+    sorts = {name: regex(source) for name, source in data["sorts"].items()}
     words = (rf"\b{word}s?\b" if word.isascii() else word for word in data["people"]["words"])
     english = tuple(name for name in frames if name not in ("chinese", "thai"))
-    return _Rules(frames, english, sorts, frozenset(data["people"]["loose"]), re.compile("|".join(words)))
+    return _Rules(frames, english, sorts, frozenset(data["people"]["loose"]), regex("|".join(words)))

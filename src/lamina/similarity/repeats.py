@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from lamina.language.secrets.views import plain
+from lamina.late import regex
 from lamina.records import dataclass
 from lamina.similarity.compare import bared
 from lamina.similarity.spellings import in_digits
@@ -24,20 +25,21 @@ _FEW = 3  #: terms; of so few each counts
 _SHORT = 300  #: characters; a text no longer than this is read as one statement, too
 
 _THAI, _HAN = "\u0e01-\u0e3a\u0e40-\u0e4e", "\u3400-\u9fff\uf900-\ufaff"
-_RUN = re.compile(
+_RUN = regex(
     rf"(?P<pole>¤\d+)|(?P<number>\d+(?:[.,:/-]\d+)*%?)|(?P<han>[{_HAN}]+)|(?P<thai>[{_THAI}]+)|(?P<signed>[a-z](?:\+\+|#)(?!\w))|(?P<word>[^\W\d_]\w*)"
 )
 #: Who speaks is no part of what is said: the same statement has another subject when somebody repeats it.
-_PERSONS = re.compile(
+_PERSONS = regex(
     "ข้าพเจ้า|กระผม|ดิฉัน|ฉัน|ผม|หนู|เธอ|พวกเรา|เรา|คุณ|เขา|我们|你们|他们|她们|咱们|我|你|您|他|她|它|咱"
 )
 _TITLE = "".join(rf"(?<!\b{one})" for one in ("Dr", "Mr", "Mrs", "Ms", "St", "No", "Prof"))
-_SENTENCE = re.compile(rf"{_TITLE}[.!?;]+(?=\s|$|[{_THAI}{_HAN}])|[。！？；…]+|[\r\n]+")
-_CLAUSE = re.compile(r"[,:](?=\s)|,(?!\d)|(?<!\d),|[，、：]| - | – | — ")
+_SENTENCE = regex(rf"{_TITLE}[.!?;]+(?=\s|$|[{_THAI}{_HAN}])|[。！？；…]+|[\r\n]+")
+_STOPS = ".!?;。！？；…"  #: a statement is the same without its stop, and read once
+_CLAUSE = regex(r"[,:](?=\s)|,(?!\d)|(?<!\d),|[，、：]| - | – | — ")
 #: Signs between letters of a script without blanks part no words.
 _SIGNS = rf"[ \t]*[^\w\s¤{_THAI}{_HAN}](?:[^\w¤{_THAI}{_HAN}])*"
-_THREADED = re.compile(rf"(?<=[{_HAN}]){_SIGNS}(?=[{_HAN}])|(?<=[{_THAI}]){_SIGNS}(?=[{_THAI}])|_")
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.){2,})"')
+_THREADED = regex(rf"(?<=[{_HAN}]){_SIGNS}(?=[{_HAN}])|(?<=[{_THAI}]){_SIGNS}(?=[{_THAI}])|_")
+_QUOTED = regex(r'"((?:[^"\\]|\\.){2,})"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ def sentences(text: str) -> list[str]:
     whole = statements(text)
     clauses = [clause for part in whole for clause in _CLAUSE.split(part)]
     quoted = [found.replace('\\"', '"') for found in _QUOTED.findall(text)]
-    short = [text] if len(text) <= _SHORT else []
+    short = [text.strip().rstrip(_STOPS)] if len(text) <= _SHORT else []
     parts = (*short, *whole, *clauses, *quoted)
     return list(dict.fromkeys(bare for part in parts if (bare := part.strip())))[:_MOST]
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Iterator
 
 from lamina.language.secrets.views import decoded, plain
+from lamina.late import regex
 from lamina.text.normalise import folded
 
 _LONGEST = 20_000  #: characters that are looked at
-_TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<!--.{0,200}?-->")
-_ESCAPED = re.compile(r"\\+u([0-9A-Fa-f]{4})")
+_TAG = regex(r"</?[A-Za-z][^<>]{0,200}>|<!--.{0,200}?-->")
+_ESCAPED = regex(r"\\+u([0-9A-Fa-f]{4})")
 _THREADS = 3  #: characters that may stand between every two letters
 _ENOUGH = 8  #: letters of a text that may be threaded
 #: Signs that tell values apart: `C++` and `C#`, `1.5` and `15`, `-5`, `50%`.
-_SIGNIFICANT = re.compile(r"[a-z0-9][+#%]|[$€£¥]\s?\d|-\d|\d[.,:/-]\d")
+_SIGNIFICANT = regex(r"[a-z0-9][+#%]|[$€£¥]\s?\d|-\d|\d[.,:/-]\d")
 _NUMERALS = "零〇一二两三四五六七八九十百千万亿"
-_COUNTED = re.compile(
+_COUNTED = regex(
     rf"[{_NUMERALS}]{{2,20}}|[一二两三四五六七八九十](?=[个岁年月日号元块次人位名间口天周点毫公])"
 )
 _DIGITS = {**{one: at for at, one in enumerate("零一二三四五六七八九")}, "〇": 0, "两": 2}

@@ -84,6 +84,12 @@ class Making:
     damage: Damage
     _queries: Mapping[str, str]
 
+    def told(self, **values: Any) -> None:
+        """What is near answers at once: nothing has to be known before."""
+
+    def ahead(self, name: str, /, **values: Any) -> None:
+        """The same: nothing has to be asked for before."""
+
     def each(self: Any, make: Callable[[Row], T], name: str, /, **values: Any) -> list[T]:
         """What `make` makes of every row; a row of which it cannot is noted and left out."""
         found: list[T] = []

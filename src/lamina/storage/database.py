@@ -35,6 +35,7 @@ class Transaction(Protocol):
     ledger: Ledger  #: what keeps the seal in step with the rows that are changed
     kept: dict[str, Any]  #: what this process keeps of the store; checked against it before it is used
     once: dict[Any, Any] | None  #: what was worked out on this snapshot already; None where it may change
+    noted: dict[Any, Any]  #: what one piece of work knows of what it changes, such as how far a counter is
     settled: bool  #: whether what may be kept of what it sees is committed; not once it changes any
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
@@ -51,6 +52,14 @@ class Transaction(Protocol):
 
     def only(self, make: Callable[[Row], T], name: str, /, **values: Any) -> T | None:
         """What `make` makes of the first row, or None; Damaged where it cannot be read."""
+        ...
+
+    def told(self, **values: Any) -> None:
+        """Values by the names that queries have for them: what is usually asked with them may be at once."""
+        ...
+
+    def ahead(self, name: str, /, **values: Any) -> None:
+        """This will be asked for soon, so the question may travel with others."""
         ...
 
     def run(self, name: str, /, **values: Any) -> None:
@@ -87,14 +96,16 @@ class Database(Protocol):
         *,
         brief: bool = False,
         elsewhere: bool = False,
-        now: int | None = None,
     ) -> T:
         """Run the work on one consistent snapshot; it cannot write.
 
         Brief work, a few look-ups, may make writers wait for it if it is faster for that. With `elsewhere`
-        a server that follows may be asked, if it has everything that this process wrote. `now` is what the
-        work will give its queries by that name, where it is known before.
+        a server that follows may be asked, if it has everything that this process wrote.
         """
+        ...
+
+    def ask(self, name: str, /, **values: Any) -> list[Row]:
+        """Every row of one query, on a snapshot of its own."""
         ...
 
     def write(self, work: Callable[[Transaction], T], *, lanes: Sequence[str] | None = None) -> T:
@@ -166,12 +177,12 @@ class ReachedDatabase:
         *,
         brief: bool = False,
         elsewhere: bool = False,
-        now: int | None = None,
     ) -> T:
         marks = self._marks
-        return self._whole.read(
-            lambda tx: work(tx.narrowed(*marks)), brief=brief, elsewhere=elsewhere, now=now
-        )
+        return self._whole.read(lambda tx: work(tx.narrowed(*marks)), brief=brief, elsewhere=elsewhere)
+
+    def ask(self, name: str, /, **values: Any) -> list[Row]:
+        return self.read(lambda tx: tx.all(name, **values), brief=True)
 
 
 def job_running(name: str) -> Unavailable:
@@ -285,6 +296,7 @@ class GroupCommit:
 def _sealed(work: Callable[[Transaction], T], transaction: Transaction) -> T:
     """What the work comes to, with the seal over what it changed."""
     transaction.ledger.begin()
+    transaction.noted.clear()  # of a piece of work before it, which may have been undone
     result = work(transaction)
     transaction.ledger.flush()
     return result

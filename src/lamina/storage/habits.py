@@ -1,8 +1,9 @@
-"""What a reading asked for the last times it began like this, asked for at once the next time.
+"""What a reading or a write asked for the last times it began like this, asked for at once the next time.
 
 Over a network the wait for each answer is what a question costs. Most of what one asks for does not depend on
-its words but on who asks: so it can travel with the first query. It is the same snapshot, so an answer that
-came early is the same answer; one that nobody wants is not looked at.
+its words but on who asks: so it can travel with the first query. A reading is one snapshot, so an answer that
+came early is the same answer; in a write it is one until the write changes a table that it came out of. One
+that nobody wants is not looked at.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ _BEGINNINGS = 2000  #: of so many it is known how they go on
 _MOST = 64  #: queries that travel with the first
 Asked = tuple[str, tuple[tuple[str, Any], ...]]  #: a query by its name, and its values in the order of names
 Values = Mapping[str, Any]
+#: Values that differ from one time to the next and that the caller may tell before it asks.
+_TOLD = frozenset({"now", "terms", "identity", "key"})
 _CHANGES = re.compile(r"\b(INSERT|UPDATE|DELETE|nextval|setval)\b")
+_TABLES = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE) (\w+)")
+#: What the server itself counts along with a table.
+_BESIDE = {"memory": "memory_count", "operational": "operational_count"}
 
 
 def only_reads(sql: str) -> bool:
@@ -32,9 +38,15 @@ def asked_for(name: str, values: Values) -> Asked:
     return name, tuple((one, _frozen(values[one])) for one in sorted(values))
 
 
-def timeless(asked: Asked) -> Asked:
-    """The same, whenever it is asked."""
-    return asked[0], tuple((name, None if name == "now" else value) for name, value in asked[1])
+def tables_of(sql: str) -> frozenset[str]:
+    """The tables that a query reads or changes."""
+    named = _TABLES.findall(sql)
+    return frozenset([*named, *(_BESIDE[one] for one in named if one in _BESIDE)])
+
+
+def untold(asked: Asked) -> Asked:
+    """The same, whenever it is asked and about whatever words."""
+    return asked[0], tuple((name, None if name in _TOLD else value) for name, value in asked[1])
 
 
 def _frozen(value: Any) -> Any:
@@ -71,40 +83,39 @@ class Habits:
 
 @dataclass(slots=True)
 class Foresight:
-    """One reading: what it began with, what it asked for, and the answers that are there or on their way.
-
-    A write begins with a reading; with its first change that is over.
-    """
+    """One reading or write: what it began with, what it asked for, and the answers that are there or on
+    their way."""
 
     habits: Habits
-    now: int | None = None  #: what `now` will be in its queries, where that is known before
+    told: dict[str, Any] = field(default_factory=dict)  #: values by the names that queries have for them
     first: Asked | None = None
     followed: dict[Asked, Values] = field(default_factory=dict)
     answers: dict[Asked, Any] = field(default_factory=dict)
-    over: bool = False
+    changed: set[str] = field(default_factory=set)  #: tables of which an early answer is worth nothing
 
     def expected(self) -> Iterator[tuple[str, Values]]:
         """What will probably be asked for; told once, with the first query."""
-        for (name, _), values in self.habits.after(timeless(self.first)).items() if self.first else ():
-            if "now" not in values:
-                yield name, values
-            elif self.now is not None:
-                yield name, {**values, "now": self.now}
+        for (name, _), values in self.habits.after(untold(self.first)).items() if self.first else ():
+            if (open_ := values.keys() & _TOLD) <= self.told.keys():
+                yield name, {**values, **{one: self.told[one] for one in open_}}
 
     def ask(self, asked: Asked, values: Values) -> None:
         if asked != self.first:
-            self.followed[timeless(asked)] = values
+            self.followed[untold(asked)] = values
+
+    def change(self, tables: frozenset[str], of: Mapping[str, frozenset[str]]) -> None:
+        """Some tables change now; `of` are those of each query."""
+        self.changed |= tables
+        self.answers = {one: answer for one, answer in self.answers.items() if not of[one[0]] & tables}
 
     def end(self) -> None:
-        """The reading is over, and went well."""
-        if self.first is not None and not self.over:
-            self.habits.learn(timeless(self.first), self.followed)
-        self.over = True
-        self.answers.clear()
+        """It is over, and went well."""
+        if self.first is not None:
+            self.habits.learn(untold(self.first), self.followed)
 
     def give_up(self) -> bool:
         """Something that was asked for early cannot be read; whether anything was."""
-        if self.first is None or not self.habits.after(timeless(self.first)):
+        if self.first is None or not self.habits.after(untold(self.first)):
             return False
-        self.habits.forget(timeless(self.first))
+        self.habits.forget(untold(self.first))
         return True

@@ -21,15 +21,11 @@ from lamina.storage.shorthand import shortened, whole
 
 
 def next_number(transaction: Transaction, name: str) -> int:
-    """The next value of one of the tenant's counters."""
-    row = transaction.one("next_number", name=name)
-    return int(row[0]) if row else 0
-
-
-def next_numbers(transaction: Transaction, one: str, other: str) -> tuple[int, int]:
-    """The next values of two of the tenant's counters."""
-    found: dict[str, int] = dict(transaction.all("next_numbers", one=one, other=other))
-    return found[one], found[other]
+    """The next value of one of the tenant's counters; who writes is alone on it, and need not wait for it."""
+    number = last_number(transaction, name) + 1
+    transaction.run("next_number", name=name)
+    transaction.noted["number", name] = number
+    return number
 
 
 def next_shared(transaction: Transaction, name: str) -> int:
@@ -40,13 +36,17 @@ def next_shared(transaction: Transaction, name: str) -> int:
 
 def last_number(transaction: Transaction, name: str) -> int:
     """The newest value of one of the tenant's counters, 0 before its first."""
-    row = transaction.one("read_number", name=name)
-    return int(row[0]) if row else 0
+    known: int | None = transaction.noted.get(("number", name))
+    if known is None:
+        row = transaction.one("read_number", name=name)
+        known = transaction.noted["number", name] = int(row[0]) if row else 0
+    return known
 
 
 def raise_number(transaction: Transaction, name: str, value: int) -> None:
     """A counter is at least so far from now on."""
     transaction.run("raise_number", name=name, value=value)
+    transaction.noted.pop(("number", name), None)
 
 
 class History:
@@ -55,8 +55,10 @@ class History:
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    def add(self, entry: HistoryEntry) -> int:
-        """Record one step; returns its number within the memory's life."""
+    def add(self, entry: HistoryEntry, *, first: bool = False) -> int:
+        """Record one step; returns its number within the memory's life, which begins with the first."""
+        last = 0 if first else self._last(entry.memory_id)
+        number = self._tx.noted["step", entry.memory_id] = last + 1
         told = {
             "memory_id": entry.memory_id,
             "revision": entry.revision,
@@ -67,13 +69,16 @@ class History:
             "decision": canonical(entry.decision),
         }
         ledger = self._tx.ledger
-        sealed = ledger.row("history", {**told, "number": 0})
-        element, seal = ledger.element_of("history", sealed)
+        seal = ledger.put("history", ledger.row("history", {**told, "number": number}))
         words = {"old_text": entry.old_text, "new_text": entry.new_text}
-        row = self._tx.one("add_history", seal=seal, **told, **words)
-        number = int(row[0]) if row else 0
-        ledger.add("history", sealed, element * (2 * number + 1))
+        self._tx.run("add_history", number=number, seal=seal, **told, **words)
         return number
+
+    def _last(self, memory_id: str) -> int:
+        if (known := self._tx.noted.get(("step", memory_id))) is not None:
+            return int(known)
+        row = self._tx.one("last_step", memory_id=memory_id)
+        return int(row[0]) if row else 0
 
     def of(self, memory_id: str) -> list[HistoryEntry]:
         return self._tx.each(step_of, "history_of", memory_id=memory_id)
@@ -111,7 +116,17 @@ class Changes:
 
     def add(self, thread: str, event: str, memory: tuple[str, str], at: int) -> None:
         """Record a change of a memory, named by its id and shelf; the thread has a new revision by it."""
-        self._tx.run("add_change", thread=thread, at=at, event=event, memory_id=memory[0], shelf=memory[1])
+        noted, (memory_id, shelf) = self._tx.noted, memory
+        in_thread, on_shelf = ("changes in", thread), ("changes on", shelf)
+        if in_thread not in noted or on_shelf not in noted:
+            row = self._tx.one("last_change", thread=thread, shelf=shelf) or (0, 0)
+            noted[in_thread], noted[on_shelf] = row[:2]
+        noted[in_thread] += 1
+        noted[on_shelf] += 1
+        numbers = {"revision": noted[in_thread], "number": noted[on_shelf]}
+        self._tx.run(
+            "add_change", thread=thread, at=at, event=event, memory_id=memory_id, shelf=shelf, **numbers
+        )
 
     def since(self, thread: str, revision: int, limit: int) -> list[Change]:
         rows = self._tx.all("changes_since", thread=thread, since=revision, limit=limit)

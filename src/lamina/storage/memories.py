@@ -184,10 +184,15 @@ class Memories:
     def count_by_state(self) -> dict[str, int]:
         return dict(self._tx.all("count_by_state"))
 
-    def readable_slots(self, query: Query, shelf: int, slots: list[int], now: datetime) -> dict[int, Memory]:
-        """By slot, what stands in some slots of a shelf and the query may see."""
-        asked = narrowing_of(query, now)
-        return dict(self._tx.each(_behind, "readable_slots", shelf=shelf, slots=slots, **asked))
+    def readable_slots(
+        self, query: Query, shelf: int, slots: list[int], now: datetime, *, ahead: bool = False
+    ) -> dict[int, Memory]:
+        """By slot, what stands in some slots of a shelf and the query may see; `ahead`: it will be asked."""
+        asked = {"shelf": shelf, "slots": slots, **narrowing_of(query, now)}
+        if ahead:
+            self._tx.ahead("readable_slots", **asked)
+            return {}
+        return dict(self._tx.each(_behind, "readable_slots", **asked))
 
     def said_between(self, shelf: int, start: datetime, end: datetime, most: int) -> list[int]:
         """The slots of what was said from one moment up to another, the earliest first, at most so many."""
@@ -201,15 +206,14 @@ class Memories:
         return [row[0] for row in rows]
 
     def readable_identities(
-        self, query: Query, shelves: list[int], identities: list[str], now: datetime
+        self, query: Query, shelves: list[int], identities: list[str], now: datetime, *, ahead: bool = False
     ) -> list[str]:
-        """Ids of the memories on these shelves that hold one of these keys or wordings."""
-        return [
-            row[0]
-            for row in self._tx.all(
-                "readable_identities", shelves=shelves, identities=identities, **narrowing_of(query, now)
-            )
-        ]
+        """Ids of the memories on these shelves that hold one of these keys or wordings; `ahead`: as above."""
+        asked = {"shelves": shelves, "identities": identities, **narrowing_of(query, now)}
+        if ahead:
+            self._tx.ahead("readable_identities", **asked)
+            return []
+        return [row[0] for row in self._tx.all("readable_identities", **asked)]
 
 
 _MUTABLE = (

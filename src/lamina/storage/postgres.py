@@ -18,7 +18,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from lamina.errors import Damaged, LaminaError, Unavailable
 from lamina.storage.damage import Damage, DamagedRow, Making, numbered_twice, row_damaged, text_explained
 from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries
-from lamina.storage.habits import Foresight, Habits, asked_for, only_reads
+from lamina.storage.habits import Foresight, Habits, asked_for, only_reads, tables_of
 from lamina.storage.ledger import CHAINS, Ledger, Order, OtherLane, Sealing
 from lamina.storage.makers import judged
 from lamina.storage.migrate import Migration, load_migrations, missing, pending
@@ -46,7 +46,7 @@ _ENTER = (
     "SELECT set_config('role', 'lamina_app', true), set_config('lamina.tenant', %(tenant)s, true),"
     " set_config('search_path', 'lamina, public', true)"
 )
-_SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _INDEX = re.compile(r"^CREATE (UNIQUE )?INDEX (\w+) (ON .*?);$", flags=re.M | re.S)
 #: A server that follows nobody has everything.
 _UNREADABLE = (
@@ -83,9 +83,11 @@ class PostgresTransaction(Making):
         self.once: dict[Any, Any] | None = None
         self.settled = True
         self.kept = database.kept
+        self.noted: dict[Any, Any] = {}
         self.damage = database.damage
         self.foresight: Foresight | None = None
         self._only_reads = database.only_reads
+        self._tables = database.tables
         self._connection = connection
         self._queries = database.queries
         self.ledger = Ledger(self, database.queries, database.sealing, Order(database.chains, held))
@@ -97,9 +99,10 @@ class PostgresTransaction(Making):
         return next(iter(self._rows(name, values)), None)
 
     def _rows(self, name: str, values: dict[str, Any]) -> list[Row]:
-        """The answer to a query; in a reading it may be there already, or bring others along."""
+        """The answer to a query; it may be there already, or bring others along."""
         bound = {**self._own(), **values}
-        if (seen := self.foresight) is None or seen.over or name not in self._only_reads:
+        seen = self._foresight_of(name)
+        if seen is None:
             return self._send(name, bound).fetchall()
         asked = asked_for(name, bound)
         if asked not in seen.answers:
@@ -114,12 +117,32 @@ class PostgresTransaction(Making):
             answer = seen.answers[asked] = answer.fetchall()
         return list(answer)
 
+    def _foresight_of(self, name: str) -> Foresight | None:
+        """Where an answer to a query may have come early: it changes nothing, nor has what it is about."""
+        seen = self.foresight
+        if seen is None or name not in self._only_reads or seen.changed & self._tables[name]:
+            return None
+        return seen
+
+    def told(self, **values: Any) -> None:
+        if self.foresight is not None:
+            self.foresight.told |= values
+
+    def ahead(self, name: str, /, **values: Any) -> None:
+        seen = self._foresight_of(name)
+        bound = {**self._own(), **values}
+        if (
+            seen is not None
+            and seen.first is not None
+            and (asked := asked_for(name, bound)) not in seen.answers
+        ):
+            seen.answers[asked] = self._send(name, bound)
+
     def run(self, name: str, /, **values: Any) -> None:
-        self._execute(name, values)
+        self._send(name, {**self._own(), **values})
 
     def many(self, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None:
-        if self.foresight is not None:
-            self.foresight.end()
+        self._change(name)
         with self._connection.cursor() as cursor:
             cursor.executemany(
                 (self._queries[name]), [{**self._own(), **row} for row in rows], returning=False
@@ -130,6 +153,8 @@ class PostgresTransaction(Making):
         return self._connection.execute(_translated(sql).encode(), bound, binary=True).fetchall()
 
     def put(self, sql: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        if self.foresight is not None:
+            self.foresight.change(frozenset().union(*self._tables.values()), self._tables)
         with self._connection.cursor() as cursor:
             cursor.executemany(_translated(sql).encode(), rows, returning=False)
 
@@ -141,14 +166,14 @@ class PostgresTransaction(Making):
     def _own(self) -> dict[str, Any]:
         return {"tenant": self.tenant, "reach": self.reach, "project_reach": self.project_reach}
 
-    def _execute(self, name: str, values: Mapping[str, Any]) -> psycopg.Cursor[Row]:
-        # Binary: bytes travel as they are, not as twice as many hexadecimal digits.
-        return self._send(name, {**self._own(), **values})
-
     def _send(self, name: str, bound: Mapping[str, Any]) -> psycopg.Cursor[Row]:
-        if self.foresight is not None and name not in self._only_reads:
-            self.foresight.end()
+        self._change(name)
+        # Binary: bytes travel as they are, not as twice as many hexadecimal digits.
         return self._connection.execute(self._queries[name], bound, binary=True)
+
+    def _change(self, name: str) -> None:
+        if self.foresight is not None and name not in self._only_reads:
+            self.foresight.change(self._tables[name], self._tables)
 
 
 class _PostgresBatch:
@@ -187,6 +212,7 @@ class PostgresDatabase:
         self.chains = 0
         self.queries = {name: _translated(sql) for name, sql in load_queries("postgres").items()}
         self.only_reads = frozenset(name for name, sql in self.queries.items() if only_reads(sql))
+        self.tables = {name: tables_of(sql) for name, sql in self.queries.items()}
         with _explained():
             self._prepare(url, manual=manual)
             self._pool = _pool(url, connections)
@@ -203,10 +229,9 @@ class PostgresDatabase:
         *,
         brief: bool = False,  # noqa: ARG002 no matter here
         elsewhere: bool = False,
-        now: int | None = None,
     ) -> T:
         pool = self._replica if elsewhere and self._replica is not None and self._followed() else self._pool
-        seen = Foresight(self._habits, now)
+        seen = Foresight(self._habits)
         with _explained():
             try:
                 return self._read_on(pool, work, seen)
@@ -223,6 +248,13 @@ class PostgresDatabase:
             if seen is not None:
                 seen.end()
             return result
+
+    def ask(self, name: str, /, **values: Any) -> list[Row]:
+        bound = {"tenant": self.tenant, "reach": "", "project_reach": "", **values}
+        with _explained():
+            with self._turn(_SNAPSHOT, _ENTER) as connection:
+                cursor = connection.execute(self.queries[name], bound, binary=True)
+            return cursor.fetchall()  # it came with the end of the transaction
 
     def _followed(self) -> bool:
         """Whether the replica answers and has everything that this process wrote."""
@@ -329,7 +361,7 @@ class PostgresDatabase:
     @contextmanager
     def _batch(self, held: frozenset[int] | None) -> Iterator[_PostgresBatch]:
         enter = _ENTER_ALONE if held is None else _ENTER_AMONG + "".join(map(_CHAIN.format, sorted(held)))
-        with self._turn(enter) as connection:
+        with self._turn("BEGIN", enter) as connection:
             transaction = PostgresTransaction(connection, self, held)
             if held:
                 transaction.foresight = Foresight(self._habits)
@@ -339,6 +371,8 @@ class PostgresDatabase:
                 if transaction.foresight is not None:
                     transaction.foresight.give_up()
                 raise
+            if transaction.foresight is not None:
+                transaction.foresight.end()
             if self._replica is not None:
                 connection.execute("COMMIT")
                 row = connection.execute("SELECT pg_current_wal_insert_lsn()::text").fetchone()
@@ -433,7 +467,8 @@ def _pool(url: str, connections: int) -> _Pool:
         open=True,
         check=_check_alive,
         reconnect_timeout=_SOON_S,  # then the next who asks tries again, at once
-        kwargs={"application_name": "lamina", "prepare_threshold": None},
+        # A transaction is begun by us: the driver would wait for the answer to that alone.
+        kwargs={"application_name": "lamina", "prepare_threshold": None, "autocommit": True},
     )
 
 

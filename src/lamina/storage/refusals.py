@@ -144,6 +144,11 @@ class Exposures:
         rows = self._tx.all("seen_exposures", owner=self._owner, since=micros(since), limit=limit)
         return [(source, bytes(terms)) for source, terms in rows]
 
+    def listing(self, since: datetime, limit: int) -> str:
+        """What `seen` would give, each by its source and a digest of its marks; empty where there is none."""
+        row = self._tx.one("list_exposures", owner=self._owner, since=micros(since), limit=limit)
+        return (row and row[0]) or ""
+
     def put(self, source: str, thread: str, terms: bytes, at: datetime) -> None:
         about = {"source": source, "thread": thread, "at": micros(at)}
         wording = hashlib.blake2b(terms, digest_size=16).hexdigest()

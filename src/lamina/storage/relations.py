@@ -7,7 +7,7 @@ from datetime import datetime
 
 from lamina.model import Query, Related
 from lamina.storage.database import Row, Transaction
-from lamina.storage.memories import Memories, micros
+from lamina.storage.memories import from_row, micros, narrowing_of
 from lamina.text.tokens import count_tokens
 
 #: Beside an answer stand so many that are linked to one of so many of its hits, of so many edges each.
@@ -89,6 +89,14 @@ class Relations:
         """The edges between some of these and any other of them: from, to, strength."""
         return self._tx.all("relations_with", some=list(some), ids=list(ids)) if some else []
 
+    def leaving(self, shelf: int, slots: Sequence[int], *, ahead: bool = False) -> list[Row]:
+        """The edges from what stands in some slots: from, to, strength. `ahead`: they will be asked for."""
+        asked = {"shelf": shelf, "slots": list(slots)}
+        if ahead:
+            self._tx.ahead("relations_from", **asked)
+            return []
+        return self._tx.all("relations_from", **asked)
+
     def touching(self, ids: Sequence[str], most: int) -> list[Row]:
         """The strongest edges of each of these: which of them, then the edge; the strongest first."""
         return self._tx.all("relations_touching", ids=list(ids), most=most)
@@ -98,16 +106,18 @@ class Relations:
     ) -> tuple[Related, ...]:
         """What is linked to the best of an answer and not in it, the strongest first, within what is left of
         its budget; nothing that the query may not see."""
-        edges: dict[str, Row] = {}
-        for row in self.touching(ids[:_HITS], _EDGES) if ids else ():
-            other = row[2] if row[0] == row[1] else row[1]
-            if other not in ids:
-                edges.setdefault(other, row)
-        memories, told = Memories(self._tx), list[Related]()
-        seen = set(memories.readable_ids(query, list(edges), now)) if edges else set()
-        known = memories.load([one for one in edges if one in seen][: 2 * _BESIDE])
-        for one in (known[each] for each in edges if each in known):
-            here, _, _, kind, strength, *_ = edges[one.id]
+        if not ids:
+            return ()
+        best, told = list(ids[:_HITS]), list[Related]()
+        names = list(query.scope.shelves(query.spaces))
+        limits = {"ids": best, "outside": list(ids), "names": names, "most": _EDGES, "limit": 2 * _BESIDE}
+        found = self._tx.each(
+            lambda row: (*row[:3], from_row(row[3:])),
+            "relations_beside",
+            **limits,
+            **narrowing_of(query, now),
+        )
+        for here, kind, strength, one in found:
             text = f"{one.key}: {one.text}" if one.key else one.text
             size = 0 if budget is None else count_tokens(text)
             if len(told) < _BESIDE and size <= (budget or 0):

@@ -64,6 +64,7 @@ class SqliteTransaction(Making):
         self.once: dict[Any, Any] | None = None
         self.settled = True
         self.kept = database.kept
+        self.noted: dict[Any, Any] = {}
         self.damage = database.damage
         self._connection = connection
         self._queries = database.queries
@@ -203,7 +204,6 @@ class SqliteDatabase:
         *,
         brief: bool = False,
         elsewhere: bool = False,  # noqa: ARG002 a file is nowhere else
-        now: int | None = None,  # noqa: ARG002 and answers at once
     ) -> T:
         if brief:
             with self._commits.standstill() as free:
@@ -224,6 +224,9 @@ class SqliteDatabase:
                 return work(transaction)
             finally:
                 connection.execute("ROLLBACK")
+
+    def ask(self, name: str, /, **values: Any) -> list[Row]:
+        return self.read(lambda tx: tx.all(name, **values), brief=True)
 
     def write(self, work: Callable[[Transaction], T], *, lanes: Sequence[str] | None = None) -> T:  # noqa: ARG002 a file has one writer
         with _explained(self._path):

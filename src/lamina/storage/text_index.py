@@ -12,6 +12,7 @@ from lamina.model import canonical
 from lamina.ranking.conversation import Place, Places, placed, unplaced
 from lamina.ranking.lexical import SLOTS_PER_BLOCK, Block, Decoded, Shelf, decoded, packed, without
 from lamina.storage.database import Row, Transaction
+from lamina.storage.logs import next_number
 
 _ENTRY = 4  #: bytes of a posting, of which the first is the slot within its block
 FRESH = 32  #: how many texts wait before they are spread over the posting lists
@@ -66,7 +67,11 @@ class TextIndex:
     def shelf(self, name: str) -> tuple[int, int] | None:
         """The number of a shelf and of the phase it is in, None while nothing was ever put on it."""
         row = self._tx.one("shelf_number", name=name)
-        return None if row is None else (int(row[0]), int(row[1]))
+        if row is None:
+            return None
+        number, phase, slot = row
+        self._tx.noted["slot", number] = slot
+        return int(number), int(phase)
 
     def open_shelf(self, name: str) -> tuple[int, int]:
         """The same, and the shelf is made if it is new."""
@@ -75,6 +80,7 @@ class TextIndex:
             row = self._tx.one("next_shared", name="shelf")
             known = (int(row[0]) if row else 0, 0)
             self._tx.run("add_shelf", number=known[0], name=name)
+            self._tx.noted["slot", known[0]] = 0
             self._tx.ledger.put("shelf", (known[0], name, 0))
         return known
 
@@ -90,15 +96,23 @@ class TextIndex:
 
         `said` names the conversation that it is part of, and the voice: 0 for the person, 1 for others.
         """
-        row = self._tx.one("take_slot", shelf=shelf, length=len(terms))
-        slot = int(row[0]) if row else 0
-        place = None
+        slot, place = self._take_slot(shelf, len(terms)), None
         if said is not None:
             place = placed(slot, Place(self._conversation(shelf, said[0]), said[1], len(terms)))
         counts = canonical(Counter(terms))
         self._tx.run("add_fresh", shelf=shelf, slot=slot, length=len(terms), terms=counts, place=place)
         if slot % FRESH == FRESH - 1:
             self._spread(shelf)
+        return slot
+
+    def _take_slot(self, shelf: int, length: int) -> int:
+        """The next slot of a shelf, which nobody else takes meanwhile."""
+        slot: int | None = self._tx.noted.get(("slot", shelf))
+        if slot is None:
+            row = self._tx.one("next_slot", shelf=shelf)
+            slot = int(row[0]) if row else 0
+        self._tx.run("take_slot", shelf=shelf, length=length)
+        self._tx.noted["slot", shelf] = slot + 1
         return slot
 
     def remove(self, shelf: int, slot: int, terms: Sequence[str]) -> None:
@@ -140,9 +154,9 @@ class TextIndex:
     def _conversation(self, shelf: int, name: str) -> int:
         row = self._tx.one("conversation_number", shelf=shelf, name=name)
         if row is None:
-            row = self._tx.one("next_number", name=f"conversation:{shelf}")
-            self._tx.run("add_conversation", shelf=shelf, name=name, number=row[0] if row else 1)
-        return int(row[0]) if row else 1
+            row = (next_number(self._tx, f"conversation:{shelf}"),)
+            self._tx.run("add_conversation", shelf=shelf, name=name, number=row[0])
+        return int(row[0])
 
     def finds(self, shelf: Shelf, slot: int, term: str) -> bool:
         """Whether a text is found by one of its terms."""
@@ -224,6 +238,7 @@ class TextIndex:
 
     def clear(self) -> None:
         """An empty index; every memory loses its slot."""
+        self._tx.noted.clear()
         for name in (
             "empty_postings",
             "empty_fresh",

@@ -103,6 +103,7 @@ class Vectors:
 
     def clear(self) -> None:
         """No vectors at all."""
+        self._tx.noted.clear()
         for name in ("empty_vector_shelves", "empty_vector_blocks", "empty_fresh_vectors"):
             self._tx.run(name)
 
@@ -232,16 +233,14 @@ class Vectors:
         self._count(shelf, embedder, len(next(iter(rows.values()))), new, version)
 
     def _count(self, shelf: int, embedder: str, dimension: int, change: int, version: int = 0) -> None:
-        known = self._tx.one("count_vectors", shelf=shelf, embedder=embedder, change=change, version=version)
-        if known is None:
-            self._tx.run(
-                "open_vector_shelf",
-                shelf=shelf,
-                embedder=embedder,
-                dimension=dimension,
-                members=change,
-                version=version or self._version(),
-            )
+        place = {"shelf": shelf, "embedder": embedder}
+        opened = ("vectors", shelf, embedder) in self._tx.noted
+        if opened or self._tx.one("vector_shelf_state", **place) is not None:
+            self._tx.run("count_vectors", change=change, version=version, **place)
+        else:
+            version = version or self._version()
+            self._tx.run("open_vector_shelf", dimension=dimension, members=change, version=version, **place)
+        self._tx.noted["vectors", shelf, embedder] = True
 
     def _version(self) -> int:
         self._tx.settled = False

@@ -35,6 +35,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from lamina.errors import Conflict, Damaged, InvalidInput, NotFound
+from lamina.late import regex
 from lamina.records import dataclass
 from lamina.text.entries import MAY_HIDE, UTF16, Problem, Severity, hidden_lines, split_lines, usual_ending
 from lamina.text.normalise import dedup_key
@@ -77,15 +78,15 @@ _MUST_SAY = ("id", "date", *_SOURCE, "conclusion", "confidence", "status")
 _LISTS = ("supersedes", "doubts", "refs")
 
 # Every pattern here is linear: a line may be megabytes long, and it may be hostile.
-_HEADING = re.compile(rb"(?:\xef\xbb\xbf)? {0,3}(#{1,2})(?!#)(?:[ \t]+|(?=[\r\n]|$))")
-_TITLE = re.compile(r"\ufeff? {0,3}##[ \t]+decision[ \t]*[:：][ \t]*(.*)", re.IGNORECASE | re.DOTALL)
-_FIELD = re.compile(r"([ \t]*)([-*][ \t]+)([A-Za-z][A-Za-z0-9_-]*)([ \t]*[:：][ \t]*)(.*)", re.DOTALL)
-_NAME = re.compile(r"[a-z][a-z0-9_-]*")
-_BULLET = re.compile(r"[ \t]*(?:[-*][ \t]+)?")
-_ID = re.compile(r"DECISION-([0-9]{8})-(\S{1,100})")
-_CONFIDENCE = re.compile(r"[01](?:\.[0-9]{1,6})?")
+_HEADING = regex(rb"(?:\xef\xbb\xbf)? {0,3}(#{1,2})(?!#)(?:[ \t]+|(?=[\r\n]|$))")
+_TITLE = regex(r"\ufeff? {0,3}##[ \t]+decision[ \t]*[:：][ \t]*(.*)", re.IGNORECASE | re.DOTALL)
+_FIELD = regex(r"([ \t]*)([-*][ \t]+)([A-Za-z][A-Za-z0-9_-]*)([ \t]*[:：][ \t]*)(.*)", re.DOTALL)
+_NAME = regex(r"[a-z][a-z0-9_-]*")
+_BULLET = regex(r"[ \t]*(?:[-*][ \t]+)?")
+_ID = regex(r"DECISION-([0-9]{8})-(\S{1,100})")
+_CONFIDENCE = regex(r"[01](?:\.[0-9]{1,6})?")
 # What could end the line, hide or reorder text on screen.
-_UNSAFE = re.compile(
+_UNSAFE = regex(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import UTC, datetime
@@ -10,6 +9,7 @@ from enum import StrEnum
 from typing import Literal
 
 from lamina.errors import Damaged, InvalidInput
+from lamina.late import regex
 from lamina.records import dataclass
 from lamina.text.entry_line import (
     BOM,
@@ -34,10 +34,10 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 # Every pattern here is linear: a line may be megabytes long, and it may be hostile.
-_FENCE = re.compile(rb"(?:\xef\xbb\xbf)*[ \t]*(`{3,}|~{3,})")
-MAY_HIDE = re.compile(rb"```|~~~|<!--")
-_CODE_OR_COMMENT = re.compile(rb"`[^`]*`|<!--")
-_HEADING = re.compile(r"[^\x00-\x1f\x7f-\x9f<`#\u2028\u2029\ud800-\udfff]{1,200}")
+_FENCE = regex(rb"(?:\xef\xbb\xbf)*[ \t]*(`{3,}|~{3,})")
+MAY_HIDE = regex(rb"```|~~~|<!--")
+_CODE_OR_COMMENT = regex(rb"`[^`]*`|<!--")
+_HEADING = regex(r"[^\x00-\x1f\x7f-\x9f<`#\u2028\u2029\ud800-\udfff]{1,200}")
 
 
 class Severity(StrEnum):

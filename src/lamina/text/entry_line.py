@@ -10,6 +10,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from lamina.errors import InvalidInput
+from lamina.late import regex
 from lamina.model import Kind
 from lamina.records import dataclass
 from lamina.text.ttl import NEVER, parse_time, parse_ttl
@@ -24,21 +25,21 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 # Every pattern here is linear: a line may be megabytes long, and it may be hostile.
 BOM = b"\xef\xbb\xbf"
-ENTRY = re.compile(rb"((?:\xef\xbb\xbf)*[ \t]*[-*][ \t]+)key[ \t]*:")  #: a line meant as an entry
-_NAME = re.compile(r"[a-z][a-z0-9_.-]*")
-_NAMED = re.compile(r"\s*([a-z][a-z0-9_.-]*)\s*:\s*")
-_PLAIN_KEY = re.compile(r"[a-z0-9_.-]{1,128}")
+ENTRY = regex(rb"((?:\xef\xbb\xbf)*[ \t]*[-*][ \t]+)key[ \t]*:")  #: a line meant as an entry
+_NAME = regex(r"[a-z][a-z0-9_.-]*")
+_NAMED = regex(r"\s*([a-z][a-z0-9_.-]*)\s*:\s*")
+_PLAIN_KEY = regex(r"[a-z0-9_.-]{1,128}")
 #: ASCII in full width, and what is drawn like the dot between two parts of a key.
 _WIDE = {code + 0xFEE0: code for code in range(0x21, 0x7F)}
-_DOT = re.compile(
+_DOT = regex(
     "(?<=[^\\W_])[\u00b7\u06d4\u0701\u0702\u2022\u2024\u2027\u2219\u22c5\u3002\u30fb\ua60e\uff61\uff65]"
     "(?=[^\\W_])"
 )
-_PRIORITY = re.compile(r"[0-9]{1,3}")
-_TOKEN = re.compile(r"(?:\\.)+|\|", re.DOTALL)
-_ESCAPE = re.compile(r"\\(?:([\\|nrt])|u\{([0-9A-Fa-f]{0,6})\})")
+_PRIORITY = regex(r"[0-9]{1,3}")
+_TOKEN = regex(r"(?:\\.)+|\|", re.DOTALL)
+_ESCAPE = regex(r"\\(?:([\\|nrt])|u\{([0-9A-Fa-f]{0,6})\})")
 # What could end the line or the field, hide or reorder text on screen, or open and close a comment.
-_UNSAFE = re.compile(
+_UNSAFE = regex(
     "[\\\\|\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
     "|<(?=!--)|(?<=--)>"
 )

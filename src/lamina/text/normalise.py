@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Literal
 
 from lamina.errors import InvalidInput
+from lamina.late import regex
 
 Language = Literal["th", "zh-Hant", "zh-Hans", "en"]
 
@@ -29,25 +30,25 @@ _FORMAT = (
 )
 _JOINER = "\u034f"
 _UNSEEN = f"{_FORMAT}{_JOINER}\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
-INVISIBLE = re.compile(f"[{_UNSEEN}]+")
+INVISIBLE = regex(f"[{_UNSEEN}]+")
 
 # The Hangul fillers and the empty braille pattern are letters and symbols by category, and show nothing.
-_NOTHING_TO_SEE = re.compile(rf"[\s\u115f\u1160\u2800\u3164\uffa0{_UNSEEN}]*")
+_NOTHING_TO_SEE = regex(rf"[\s\u115f\u1160\u2800\u3164\uffa0{_UNSEEN}]*")
 #: Marks that turn the direction of what follows them, so that a line reads otherwise than it is.
-_DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_DIRECTION = regex("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_SURROGATE = regex("[\ud800-\udfff]")
+_CONTROL = regex("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 # `unicodedata.normalize` sorts a run of combining marks in quadratic time: 100,000 of them take ten seconds.
 # Marks are never `\w`, so a run this long without a word character is cut before it gets there.
-_FLOOD = re.compile(r"[^\w\s\x00-\x7f]{31,}")
+_FLOOD = regex(r"[^\w\s\x00-\x7f]{31,}")
 _STREAM_SAFE = 30
 
-_THAI_TONE_FIRST = re.compile("([\u0e48-\u0e4b]{1,4})([\u0e31\u0e34-\u0e37])")
-_THAI_SARA_AM = re.compile("\u0e4d([\u0e48-\u0e4b]{0,2})\u0e32([\u0e48-\u0e4b]{0,2})")
-_FOREIGN_DIGIT = re.compile(r"[^\D0-9]")
+_THAI_TONE_FIRST = regex("([\u0e48-\u0e4b]{1,4})([\u0e31\u0e34-\u0e37])")
+_THAI_SARA_AM = regex("\u0e4d([\u0e48-\u0e4b]{0,2})\u0e32([\u0e48-\u0e4b]{0,2})")
+_FOREIGN_DIGIT = regex(r"[^\D0-9]")
 
-_NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
+_NOT_ALPHANUMERIC = regex(r"[\W_]+")
 
 # Letters that are written as another one with a stroke, or as two, and that Unicode does not take apart.
 _WHOLE_LETTERS = (
@@ -59,15 +60,15 @@ _WHOLE_LETTERS = (
 # by itself. Hebrew points and Arabic vowels are mostly left out in writing, too. The marks of all other
 # scripts (Thai, Devanagari, kana) are part of what is said.
 _ACCENTED = (*range(0xC0, 0x250), *range(0x386, 0x3CF), *range(0x1E00, 0x2000), 0x401, 0x451)
-_LOOSE_ACCENT = re.compile(
+_LOOSE_ACCENT = regex(
     "(?<=[A-Za-z\u00c0-\u024f\u0370-\u052f\u1e00-\u1fff])[\u0300-\u036f]+"
     "|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u0652\u0670]+"
 )
 
-_HAN = re.compile("[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_THAI = re.compile("[\u0e01-\u0e3a\u0e40-\u0e4e]")
-_KANA = re.compile("[\u3041-\u30ff\uff66-\uff9f]")
-_ALPHABETIC_WORD = re.compile(
+_HAN = regex("[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_THAI = regex("[\u0e01-\u0e3a\u0e40-\u0e4e]")
+_KANA = regex("[\u3041-\u30ff\uff66-\uff9f]")
+_ALPHABETIC_WORD = regex(
     r"[^\W\d_\u0e01-\u0e4e\u3005\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
     r"\U00020000-\U0003ffff]+"
 )

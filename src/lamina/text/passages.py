@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 
+from lamina.late import regex
 from lamina.records import dataclass
 from lamina.text.tokens import count_tokens
 
@@ -19,17 +20,17 @@ LARGEST = 900  #: tokens of a code fence that stays whole
 OVERLAP = 80  #: tokens that two passages of one section share at most: a fifth
 _WHOLE_DECISION = 3600  #: tokens; a decision beyond is cut like any other section
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_FENCE = regex(r" {0,3}(`{3,}|~{3,})(.*)")
 # No pattern here has two ways to divide a run of blanks: a line may be a megabyte of them.
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
-_DECISION = re.compile(r"decision ?[:：]", re.IGNORECASE)
-_FIELD = re.compile(r" {0,8}[-*] {1,4}\**(id|date|status)\**[:：](.*)", re.IGNORECASE)
-_FRONT = re.compile(r"([A-Za-z][\w-]{0,40}):(.*)")
+_HEADING = regex(r" {0,3}(#{1,6})[ \t]+(.*)")
+_DECISION = regex(r"decision ?[:：]", re.IGNORECASE)
+_FIELD = regex(r" {0,8}[-*] {1,4}\**(id|date|status)\**[:：](.*)", re.IGNORECASE)
+_FRONT = regex(r"([A-Za-z][\w-]{0,40}):(.*)")
 # Where a long line may be cut: after a sentence in Latin or Chinese, after a blank in Thai.
-_PIECE = re.compile(r".+?(?:[.!?;][ \t]|[。！？；…]|(?<=[\u0e01-\u0e4e])[ \t]|$)", re.DOTALL)
-_WORD = re.compile(r"[A-Za-z][\w-]{0,19}")
+_PIECE = regex(r".+?(?:[.!?;][ \t]|[。！？；…]|(?<=[\u0e01-\u0e4e])[ \t]|$)", re.DOTALL)
+_WORD = regex(r"[A-Za-z][\w-]{0,19}")
 
-_YEAR_FIRST = re.compile(
+_YEAR_FIRST = regex(
     r"(?<![\d.])(\d{4})(?:-(\d{1,2})-(\d{1,2})|/(\d{1,2})/(\d{1,2})|\.(\d{1,2})\.(\d{1,2})"
     r"|\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*[日号號])(?![\d.]*\d)"
 )
@@ -49,10 +50,10 @@ _MONTHS = (
 )
 _MONTH = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
 _NAMES = "|".join(re.escape(name) for name in sorted(_MONTH, key=len, reverse=True))
-_DAY_FIRST = re.compile(rf"(?<!\d)(\d{{1,2}})\s*({_NAMES}),?\s*(?:พ\.ศ\.\s*)?(\d{{4}})(?!\d)", re.IGNORECASE)
-_MONTH_FIRST = re.compile(rf"\b({_NAMES})\s+(\d{{1,2}}),\s*(\d{{4}})(?!\d)", re.IGNORECASE)
-_COMPACT = re.compile(r"(?<!\d)(\d{4})(\d{2})(\d{2})(?!\d)")
-_WEEK = re.compile(r"(?<!\d)(\d{4})-W?(\d{2})(?=\.md$)")
+_DAY_FIRST = regex(rf"(?<!\d)(\d{{1,2}})\s*({_NAMES}),?\s*(?:พ\.ศ\.\s*)?(\d{{4}})(?!\d)", re.IGNORECASE)
+_MONTH_FIRST = regex(rf"\b({_NAMES})\s+(\d{{1,2}}),\s*(\d{{4}})(?!\d)", re.IGNORECASE)
+_COMPACT = regex(r"(?<!\d)(\d{4})(\d{2})(\d{2})(?!\d)")
+_WEEK = regex(r"(?<!\d)(\d{4})-W?(\d{2})(?=\.md$)")
 _BUDDHIST = 543  #: years that the Thai calendar is ahead
 _OLDEST, _NEWEST = 1900, 2200
 

@@ -10,6 +10,7 @@ from itertools import chain
 
 import Stemmer
 
+from lamina.late import regex
 from lamina.text.normalise import unaccented, visible
 
 #: Goes up with every change of what `terms` returns or an index holds; one of another version is rebuilt.
@@ -48,7 +49,7 @@ _MARKS = (
 )
 _LETTER = rf"(?:[^\W_]|[{_MARKS}])"
 
-_RUN = re.compile(
+_RUN = regex(
     rf"(?P<cjk>[{_CJK}]+)|(?P<hangul>[{_HANGUL}]+)|(?P<unspaced>[{_UNSPACED}]+)"
     rf"|(?P<emoji>[{_FLAG_LETTER}]{{2}}|[{_EMOJI}])"
     rf"|(?P<words>[^{_CJK}{_HANGUL}{_UNSPACED}{_EMOJI}]+)"
@@ -70,13 +71,13 @@ _TYPOGRAPHY = str.maketrans(
 )
 
 # Words joined without a blank: paths, versions, addresses, identifiers, `don't`, `rock-and-roll`.
-_COMPOUND = re.compile(rf"{_LETTER}+(?:(?:_+|://|::|->|[-./\\:@+'~]){_LETTER}+)*(?:\+\+(?!\w)|\#(?!\w))?")
+_COMPOUND = regex(rf"{_LETTER}+(?:(?:_+|://|::|->|[-./\\:@+'~]){_LETTER}+)*(?:\+\+(?!\w)|\#(?!\w))?")
 _EDGES = ".,;:!?()[]{}\"'*`<>|"  # in no term; off before the cache, so that it holds fewer spellings
-_SEGMENT_BORDER = re.compile(r"://|::|->|[/\\:@~]")
-_WORD = re.compile(rf"{_LETTER}+(?:'{_LETTER}+)*")
-_THOUSANDS = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
-_VERSION = re.compile(r"v\d+\.\d")
-_HUMP = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+")
+_SEGMENT_BORDER = regex(r"://|::|->|[/\\:@~]")
+_WORD = regex(rf"{_LETTER}+(?:'{_LETTER}+)*")
+_THOUSANDS = regex(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_VERSION = regex(r"v\d+\.\d")
+_HUMP = regex(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+")
 
 _STOP_WORDS = """
 a about after again all am an and any are arent as at be because been before being but by can cant could

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from lamina.late import regex
+
 # Thousandths of a token per character. Basis: the mean of OpenAI's o200k and Mistral's tekken vocabularies on
 # English, Thai and Chinese prose, Python and Markdown (November 2026). They put 4.3 to 4.9 characters of
 # English prose into a token, 3.2 to 3.9 of code and Markdown, 1.9 to 2.4 of Thai and 1.0 to 1.3 of Chinese.
@@ -14,7 +16,7 @@ _THAI, _HAN, _KANA_HANGUL, _WIDE_PUNCTUATION, _ALPHABETIC, _OTHER = 500, 900, 80
 
 # No character may be in two classes: its weight would be taken off again where the rest is counted.
 _CLASSES: tuple[tuple[re.Pattern[str], int], ...] = tuple(
-    (re.compile(f"[{members}]+"), weight)
+    (regex(f"[{members}]+"), weight)
     for members, weight in (
         ("a-z", _LOWER),
         ("A-Z", _UPPER),
@@ -24,7 +26,7 @@ _CLASSES: tuple[tuple[re.Pattern[str], int], ...] = tuple(
     )
 )
 _FOREIGN: tuple[tuple[re.Pattern[str], int], ...] = tuple(
-    (re.compile(f"[{members}]+"), weight)
+    (regex(f"[{members}]+"), weight)
     for members, weight in (
         ("\u0e00-\u0e7f", _THAI),
         ("\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff", _HAN),

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from lamina.errors import InvalidInput
+from lamina.late import regex
 from lamina.model import Space, iso
 
 NEVER = "none"
@@ -19,9 +20,9 @@ _UNITS = {
     "w": timedelta(weeks=1),
 }
 _LONGEST = timedelta(days=36_500)
-_DURATION = re.compile(r"([0-9]{1,12})([smhdw])")
+_DURATION = regex(r"([0-9]{1,12})([smhdw])")
 # Narrower than datetime.fromisoformat, which also reads week dates and bare digits such as 20260207.
-_TIME = re.compile(
+_TIME = regex(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
     r"(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?",
     re.IGNORECASE,

@@ -18,6 +18,7 @@ from lamina.clock import random_token
 from lamina.durable import settle
 from lamina.errors import Conflict, Damaged, InvalidInput, LaminaError, Unavailable
 from lamina.language.secrets.privacy import find_secrets
+from lamina.late import regex
 from lamina.model import quoted
 from lamina.workspace.exchange import exchange, place
 from lamina.workspace.grant import check_read, check_write
@@ -33,9 +34,9 @@ _PLANNED = 1 << 20  #: bytes that are overwritten at once
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # NONBLOCK: opening a FIFO would otherwise wait for somebody to write into it.
 _SAFE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_OWN_TEMP = re.compile(r"\.lamina-[0-9]+-[A-Za-z0-9_-]+\.tmp")
-_VERSION = re.compile(r"[0-9]{6,18}")
-_UNUSABLE = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]")
+_OWN_TEMP = regex(r"\.lamina-[0-9]+-[A-Za-z0-9_-]+\.tmp")
+_VERSION = regex(r"[0-9]{6,18}")
+_UNUSABLE = regex(r"[\x00-\x1f\x7f\\\ud800-\udfff]")
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _FORBIDDEN = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 

@@ -44,6 +44,11 @@ def identity_of(key: str | None, kind: str, text: str) -> str:
     return f"key:{key}" if key else dedup_key(kind, text)
 
 
+def place_of(draft: Draft) -> str:
+    """The same for a draft, which may have a place that has nothing to do with its words."""
+    return draft.place or identity_of(draft.key, draft.kind, draft.text)
+
+
 def _placed(identity: str) -> bool:
     """Whether a memory's place has nothing to do with its words."""
     return identity.startswith(("turn:", "summary:", "heard:", "item:", "episode:", "procedure:"))
@@ -61,7 +66,7 @@ def commit_remember(unit: UnitOfWork, draft: Draft, passed: tuple[str, ...]) -> 
     shelf = unit.shelf(shelf_of(draft))
     draft = traced(unit, draft)
     new = _built(unit, draft, shelf)
-    identity = draft.place or identity_of(draft.key, draft.kind, draft.text)
+    identity = place_of(draft)
     if identity in ("turn", "episode"):  # the same words twice are two turns
         identity = f"{identity}:{new.tick:012}"
     existing = standing(unit, shelf.number, identity)
@@ -445,7 +450,7 @@ def commit_succession(
     new = _built(unit, draft, unit.shelf(shelf_of(draft)))
     ended = replace(old, valid_until=until or unit.now)
     decision = {"code": "superseded", "gates": list(passed), "reason": draft.reason, **(noted or {})}
-    identity = draft.place or identity_of(draft.key, draft.kind, draft.text)
+    identity = place_of(draft)
     memory = store(unit, new, identity, Supersede(ended, "recency"), decision)
     unit.wrote(memory)
     return done("superseded", memory, acknowledgement("superseded", draft.text))

@@ -1,14 +1,17 @@
 """Trust follows the origin: what an agent writes weighs no more than what it was shown when it wrote it.
 
 Whatever nobody vouches for leaves keyed marks of its terms when it is stored or handed out to an agent. A
-draft of an agent that is half made of one of them has it for its origin, whether the agent says so or not.
+draft of an agent that is half made of one of them, or a sentence of which is, has it for its origin, whether
+the agent says so or not.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +30,8 @@ DERIVED, _FEWEST = 0.5, 3
 #: For how long, and how many texts of one person.
 _LASTS, _MOST = timedelta(hours=24), 200
 _TERMS = 2_000  #: of one text that are kept
+#: Where Thai parts its sentences: it has no stop.
+_APART = re.compile(r"(?<=[\u0e01-\u0e4e])[ \t]+(?=[\u0e01-\u0e4e])")
 _WEIGHTY = 4  #: from this importance on a person has to agree
 #: What somebody acts upon: from an origin that nobody vouches for it waits for the person.
 _BINDING = (Kind.DECISION, Kind.INSTRUCTION, Kind.CONSTRAINT, Kind.PROCEDURE)
@@ -55,27 +60,60 @@ def _undeclared(unit: UnitOfWork, draft: Draft) -> list[str]:
 
 def _found(unit: UnitOfWork, draft: Draft) -> list[str]:
     exposures = Exposures(unit.transaction, draft.scope.owner(Space.USER) or "")
-    shown = exposures.seen(unit.clock - _LASTS, _MOST)
-    if not shown:
+    since = unit.clock - _LASTS
+    if not (listing := exposures.listing(since, _MOST)):
         return []
+    shown = _INDEXES.get(listing)
+    if shown is None:
+        shown = _kept_index(listing, exposures.seen(since, _MOST))
     said = f"{draft.key.replace('.', ' ')} {draft.text}" if draft.key else draft.text
-    return [one for form in told(said) for one in _made_of(_terms(unit, form), shown)]
+    return [one for form in told(said) for one in _made_of(unit, form, shown)]
 
 
-def _made_of(own: NDArray[np.uint32], shown: Sequence[tuple[str, bytes]]) -> list[str]:
-    """Where the texts are from that a draft's terms are half made of."""
+class _Shown(NamedTuple):
+    """What was shown, from its terms to the texts that have them."""
+
+    sources: Sequence[str]
+    terms: NDArray[np.uint32]  #: of all texts, in order
+    texts: NDArray[np.intp]  #: for each of them the text that it is in
+
+
+#: By their listing, which says their contents to the letter: whoever has the same listing has the same index.
+_INDEXES: dict[str, _Shown] = {}
+_KEPT, _BIGGEST = 64, 50_000  #: indexes, and terms of one, that are kept in mind
+
+
+def _kept_index(listing: str, seen: Sequence[tuple[str, bytes]]) -> _Shown:
+    every = np.frombuffer(b"".join(kept for _, kept in seen), "<u4")
+    texts = np.repeat(np.arange(len(seen)), [len(kept) // 4 for _, kept in seen])
+    order = np.argsort(every, kind="stable")
+    shown = _Shown([source for source, _ in seen], every[order], texts[order])
+    if len(_INDEXES) >= _KEPT:
+        _INDEXES.clear()
+    if len(every) <= _BIGGEST:
+        _INDEXES[listing] = shown
+    return shown
+
+
+def _made_of(unit: UnitOfWork, text: str, shown: _Shown) -> list[str]:
+    """Where the texts are from that a draft, or a sentence of it, is half made of."""
+    own = _terms(unit, text)
     fewest = min(_FEWEST, len(own)) if len(own) != _FEWEST else _FEWEST - 1  # one word more hides nothing
-    least = max(DERIVED * len(own), fewest, 1)
-    seen = [one for one in shown if one[1]]
-    if not len(own) or not seen:
+    found = _sharing(own, fewest, shown)
+    pieces = [piece for part in statements(text) for piece in _APART.split(part)]
+    for piece in pieces if len(pieces) > 1 else ():
+        found += _sharing(_terms(unit, piece), _FEWEST, shown)
+    return [shown.sources[text] for text in dict.fromkeys(found)]
+
+
+def _sharing(own: NDArray[np.uint32], fewest: int, shown: _Shown) -> list[int]:
+    """The texts that have half of these terms, and so many of them."""
+    first, last = np.searchsorted(shown.terms, own), np.searchsorted(shown.terms, own, "right")
+    spans = [shown.texts[start:end] for start, end in zip(first.tolist(), last.tolist(), strict=True)]
+    if not spans:
         return []
-    every = np.frombuffer(
-        b"".join(kept for _, kept in seen), "<u4"
-    )  # all at once: two hundred are many calls
-    starts = np.cumsum([0, *(len(kept) // 4 for _, kept in seen[:-1])])
-    place = np.minimum(np.searchsorted(own, every), len(own) - 1)
-    shared = np.add.reduceat((own[place] == every).astype(np.int64), starts)
-    return [source for (source, _), count in zip(seen, shared.tolist(), strict=True) if count >= least]
+    shared = np.bincount(np.concatenate(spans), minlength=1)
+    return np.flatnonzero(shared >= max(DERIVED * len(own), fewest, 1)).tolist()
 
 
 def _untrusted(unit: UnitOfWork, origins: Sequence[str]) -> bool:
@@ -123,6 +161,7 @@ def expose(unit: UnitOfWork, scope: Scope, texts: Iterable[tuple[str, str]]) -> 
 
 
 def _terms(unit: UnitOfWork, text: str) -> NDArray[np.uint32]:
+    """The marks of a text's terms, in order."""
     key = unit.ruleset.no_key
     found = sorted({term for part in statements(text) for term in telling_of(part).terms})[:_TERMS]
-    return np.unique(np.array([int(term_mark(key, term)[:8], 16) for term in found], dtype="<u4"))
+    return np.array(sorted({int(term_mark(key, term)[:8], 16) for term in found}), dtype="<u4")

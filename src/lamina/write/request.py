@@ -33,6 +33,7 @@ from lamina.write.commit import (
     commit_denial,
     commit_expire,
     commit_revise,
+    place_of,
 )
 from lamina.write.forgetting import commit_forget, commit_restore, commit_taking_back
 from lamina.write.guesses import held, waiting_for
@@ -130,6 +131,8 @@ def _draft(value: dict[str, Any]) -> Draft:
 
 def perform(unit: UnitOfWork, request: Request) -> Receipt:
     """Carry out a request inside a transaction; a repeated one is answered as it was the first time."""
+    if (draft := request.draft) is not None:
+        unit.transaction.told(identity=place_of(draft), key=request.idempotency_key)
     if request.idempotency_key is None:
         return _performed(unit, request)
     # An agent's name is its user's choice: two users may each have a `planner`.

@@ -33,7 +33,6 @@ from lamina.storage.logs import (
     History,
     last_number,
     next_number,
-    next_numbers,
 )
 from lamina.storage.memories import Memories, micros
 from lamina.storage.phases import Phases
@@ -199,8 +198,9 @@ class UnitOfWork:
     def numbered(self, shelf: str, kind: str) -> tuple[str, int]:
         """The id of the next memory of a kind on a shelf, and its tick."""
         series = f"{shelf}:{kind}"
-        number, tick = next_numbers(self.transaction, f"id:{series}", f"tick:{shelf}")
-        return f"{series}:{number}", tick
+        self.transaction.ledger.chain(lane_of(shelf))  # nobody else counts on it meanwhile
+        number = next_number(self.transaction, f"id:{series}")
+        return f"{series}:{number}", next_number(self.transaction, f"tick:{shelf}")
 
     def record(
         self, op: HistoryOp, memory: Memory, old: str | None, decision: dict[str, Any], audit: str = ""
@@ -218,7 +218,8 @@ class UnitOfWork:
                 old_text=old,
                 new_text=new,
                 decision=decision,
-            )
+            ),
+            first=op is HistoryOp.ADD,
         )
         if is_learning(memory.file):
             Operations(self.transaction).add(LEARNING, memory.file or "", {"id": memory.id}, self.now)

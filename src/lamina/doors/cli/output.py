@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.cells import cell_len
 
+from lamina.late import regex
 from lamina.model import plain
 from lamina.records import dataclass
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 _MAY_DECEIVE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 # A password stands before the @ of a URL, or among its parameters.
-_PASSWORD = re.compile(r"(?<=://)([^/?#@]*?):[^/?#]*@|([?&](?:ssl)?password=)[^&#]*", re.IGNORECASE)
+_PASSWORD = regex(r"(?<=://)([^/?#@]*?):[^/?#]*@|([?&](?:ssl)?password=)[^&#]*", re.IGNORECASE)
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
@@ -32,13 +33,14 @@ def create_app(
 ) -> FastAPI:
     """The API over an open memory; it answers to loopback names and to `allowed_hosts`, and to no other."""
     app = _bare_app()
-    app.state.engine, app.state.metrics = engine, Metrics(engine)
+    app.state.engine, app.state.metrics, app.state.leaving = engine, Metrics(engine), threading.Event()
     app.add_middleware(
         Guard,
         engine=engine,
         allowed_hosts=tuple(allowed_hosts),
         limits=limits or Limits(),
         metrics=app.state.metrics,
+        leaving=app.state.leaving,
     )
     return app
 

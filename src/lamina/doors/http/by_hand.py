@@ -125,8 +125,9 @@ def livez() -> JSONResponse:
 @health.get("/readyz", response_model=HealthBody, responses={503: {"model": HealthBody}})
 @health.get("/health", name="health", response_model=HealthBody, responses={503: {"model": HealthBody}})
 def readyz(request: Request) -> JSONResponse:
-    """Whether the store answers and its index is current."""
+    """Whether the store answers, its index is current and the server is not about to stop."""
     checks = _checks(engine_of(request))
+    checks |= {"server": "stopping"} if request.app.state.leaving.is_set() else {}
     ready = _all_ok(checks)
     body = {"status": "ok" if ready else "unavailable", "checks": checks}
     return JSONResponse(body, 200 if ready else 503, headers={} if ready else {"Retry-After": "1"})

@@ -80,8 +80,10 @@ class Guard:
         allowed_hosts: Iterable[str],
         limits: Limits,
         metrics: Metrics | None = None,
+        leaving: threading.Event | None = None,
     ) -> None:
         self._app = app
+        self._leaving = leaving
         self._metrics = metrics
         self._engine = engine
         self._hosts = LOOPBACK | ({host.lower().strip("[]") for host in allowed_hosts} - _WILDCARDS)
@@ -102,7 +104,8 @@ class Guard:
         ours = not _REQUEST_ID.fullmatch(asked) or find_secrets(asked)  # it goes into the log
         request_id = random_token(12) if ours else asked
         scope.setdefault("state", {})["request_id"] = request_id
-        sender, begun = _Sender(send, request_id), monotonic()
+        leaving = self._leaving is not None and self._leaving.is_set()
+        sender, begun = _Sender(send, request_id, last=leaving), monotonic()
         try:
             await self._answered(scope, headers, receive, sender)
         finally:
@@ -227,8 +230,9 @@ def _has_body(scope: Scope, headers: dict[str, str]) -> bool:
 class _Sender:
     """Sends, with the headers that every response has."""
 
-    def __init__(self, send: Send, request_id: str) -> None:
+    def __init__(self, send: Send, request_id: str, *, last: bool = False) -> None:
         self.started = False
+        self._last = last  #: whether the next request should come over another connection
         self.status = 499  # the client went away before it was answered
         self._send = send
         self._request_id = request_id
@@ -240,6 +244,8 @@ class _Sender:
             headers["X-Request-ID"] = self._request_id
             headers["X-Content-Type-Options"] = "nosniff"
             headers.setdefault("Cache-Control", "no-store")
+            if self._last:
+                headers["Connection"] = "close"
         await self._send(message)
 
 

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any, Protocol
 
 import uvicorn
@@ -117,7 +118,7 @@ def serve(
     with listener_on(engine.config.host, engine.config.port) as listener:
         address, port = listener.getsockname()[:2]
         hosts = [engine.config.host, *further_hosts(engine)]
-        app: ASGIApp = create_app(engine, allowed_hosts=hosts)
+        app: ASGIApp = (api := create_app(engine, allowed_hosts=hosts))
         lines, url = _welcome(address, port, token_file)
         tools = None if beside.tools is None else beside.tools(engine, port)
         if beside.site is not None:
@@ -126,6 +127,7 @@ def serve(
             link = site.link(url)
             lines = [*lines, f"Open it, once:  {link}"]
         server = server_for(app, _logging(engine.config.log_format), lifespan=tools is not None)
+        server.leaving, server.drain_s = api.state.leaving, engine.config.drain_seconds
         with _stopped_by_signals(server), _watching(engine, beside.hints), jobs_beside(engine, _LOG.warning):
             for line in [*lines, "Stop it with Ctrl+C."]:
                 announce(line)
@@ -134,11 +136,28 @@ def serve(
             server.run(sockets=[listener])
 
 
-def server_for(
-    app: ASGIApp, log_config: dict[str, Any] | None = None, *, lifespan: bool = False
-) -> uvicorn.Server:
+class Server(uvicorn.Server):
+    """One that is told to stop says so first, where it has time for that, and answers meanwhile."""
+
+    leaving: threading.Event | None = None  #: set from then on
+    drain_s = 0.0  #: how long whoever sends requests gets to notice
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if sig != signal.SIGTERM or self.leaving is None or self.leaving.is_set() or not self.drain_s:
+            super().handle_exit(sig, frame)
+            return
+        self.leaving.set()
+        timer = threading.Timer(self.drain_s, self._leave)
+        timer.daemon = True
+        timer.start()
+
+    def _leave(self) -> None:
+        self.should_exit = True
+
+
+def server_for(app: ASGIApp, log_config: dict[str, Any] | None = None, *, lifespan: bool = False) -> Server:
     """A server for the application that logs no request and believes no forwarding header."""
-    return uvicorn.Server(
+    return Server(
         uvicorn.Config(
             app,
             http=Connection,

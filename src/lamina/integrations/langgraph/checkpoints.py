@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Any
@@ -41,7 +41,7 @@ from lamina.integrations.langgraph.rows import (
 from lamina.model import canonical
 from lamina.model.scope import checked_name
 from lamina.records import dataclass
-from lamina.storage.database import Database, Transaction
+from lamina.storage.database import Database, Row, Transaction
 from lamina.storage.memories import micros, moment
 from lamina.storage.sqlite import SqliteDatabase, tenant_file
 
@@ -280,7 +280,7 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
 
     def heads(self, limit: int = 100) -> tuple[Head, ...]:
         """This user's threads, the one that moved last first."""
-        rows = self._database.read(lambda tx: tx.all("checkpoint_heads", user=self.user, limit=limit))
+        rows = self._database.ask("checkpoint_heads", user=self.user, limit=limit)
         return tuple(
             Head(
                 thread=thread,
@@ -346,15 +346,13 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
 
     # Inside a transaction.
 
-    def _load(self, tx: Transaction, place: Place) -> CheckpointTuple | None:
+    def _load(self, ask: Callable[..., Sequence[Row]], place: Place) -> CheckpointTuple | None:
         first, last = (place.id, place.id) if place.id else ("", LAST)
-        rows = tx.all(
-            "load_checkpoint", user=self.user, thread=place.thread, ns=place.ns, id=first, id_last=last
-        )
-        return tuple_of(self.serde, place, rows)
+        within = {"user": self.user, "thread": place.thread, "ns": place.ns, "id": first, "id_last": last}
+        return tuple_of(self.serde, place, ask("load_checkpoint", **within))
 
     def _read(self, place: Place) -> CheckpointTuple | None:
-        return self._database.read(lambda tx: self._load(tx, place), brief=True)
+        return self._load(self._database.ask, place)
 
     def _places(
         self, within: RunnableConfig, wanted: dict[str, Any] | None, before: str, limit: int | None
@@ -367,9 +365,7 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
             ranges[column] = name(given[key], key) if exact else ""
             ranges[f"{column}_last"] = ranges[column] if exact else LAST
         most = limit if limit is not None and not wanted else _NO_LIMIT
-        rows = self._database.read(
-            lambda tx: tx.all("list_checkpoints", user=self.user, before=before, limit=most, **ranges)
-        )
+        rows = self._database.ask("list_checkpoints", user=self.user, before=before, limit=most, **ranges)
         chosen = [Place(*row[:3]) for row in rows if not wanted or matches(json.loads(row[3]), wanted)]
         return chosen[:limit]
 
@@ -388,7 +384,7 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
 
     def _renew_head(self, tx: Transaction, thread: str) -> None:
         tx.run("drop_checkpoint_head", user=self.user, thread=thread)
-        if (last := self._load(tx, Place(thread, "", None))) is not None:
+        if (last := self._load(tx.all, Place(thread, "", None))) is not None:
             tx.run("put_checkpoint_head", **self._head(thread, last.checkpoint, last.metadata))
 
     def _links(self, tx: Transaction, thread: str) -> Sequence[Link]:

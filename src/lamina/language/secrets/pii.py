@@ -7,11 +7,11 @@ what it is, and none where they say that it is something else. The forms and the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from datetime import date
 
 from lamina.language.secrets.shapes import Place, compiled, source
+from lamina.late import regex
 from lamina.records import dataclass
 
 
@@ -102,6 +102,6 @@ CHECKS: dict[str, Callable[[str], bool]] = {
 NUMBERS = [_Number(**number) for number in source("numbers")["number"]]
 _REACH = 48  #: how far before a number a word may stand that says what it is
 # Where enough digits begin; looks back from the first one, because the search then skips all else.
-_START = re.compile(r"[0-9](?<![0-9].)(?=(?:[ -]{0,2}[0-9]){8}|[0-9](?:[ -]?[A-Za-z0-9]){11})")
-_SEPARATORS = re.compile("[ -]")
+_START = regex(r"[0-9](?<![0-9].)(?=(?:[ -]{0,2}[0-9]){8}|[0-9](?:[ -]?[A-Za-z0-9]){11})")
+_SEPARATORS = regex("[ -]")
 _TAIWAN_LETTERS = "ABCDEFGHJKLMNPQRSTUVXYWZIO"  #: in the order of the values 10 to 35

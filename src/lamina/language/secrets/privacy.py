@@ -188,8 +188,10 @@ _TOKENS = [_Rule(**rule) for rule in source("secrets")["token"]]
 _RULES = [_Rule(**rule) for rule in source("secrets")["rule"]]
 _PERSONAL = tuple(number.rule for number in NUMBERS)
 _KEYWORDS = {word for section in (_RULES, NAMES) for rule in section for word in rule.keywords}
-# Without those that hold another one: where that is not, they are not.
-_ROOTS = [one for one in sorted(_KEYWORDS) if not any(other in one for other in _KEYWORDS - {one})]
+_ROOTS: list[str] = []  #: without those that hold another one: where that is not, they are not
+for _one in sorted(_KEYWORDS, key=lambda word: (len(word), word)):
+    if not any(root in _one for root in _ROOTS):
+        _ROOTS.append(_one)
 _ASCII_ROOTS = [root for root in _ROOTS if root.isascii()]
 _LONG_RUN, _NOT_IN_A_WORD = compiled("[A-Za-z0-9_+/-]{16,}"), compiled("[A-Z0-9]")
 _SHORTEST_PIECE, _SHORTEST_KEY, _FINGERPRINT = 4, 16, 24  #: characters; bytes; hexadecimal digits

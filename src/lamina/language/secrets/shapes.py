@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, reduce
 from importlib.resources import files
 from typing import Any, NamedTuple
+
+from lamina.late import regex
 
 #: The name of a rule, and start and end of what it found.
 Place = tuple[str, int, int]
@@ -38,18 +40,19 @@ Test = Callable[[Piece], object]
 def source(name: str) -> dict[str, Any]:
     """One of the packaged files of rules, each `@part@` in it written out."""
     text = files("lamina.language.secrets").joinpath(f"data/{name}.toml").read_text(encoding="utf-8")
-    rules = tomllib.loads(text)
-    for part, pattern in rules["parts"].items():
-        rules = _written_out(rules, f"@{part}@", pattern)
-    return rules
+    rules: dict[str, Any] = tomllib.loads(text)
+    return {name: _written_out(rule, rules["parts"]) for name, rule in rules.items()}
 
 
-def _written_out(rules: Any, mark: str, pattern: str) -> Any:
-    if isinstance(rules, dict):
-        return {name: _written_out(rule, mark, pattern) for name, rule in rules.items()}
-    if isinstance(rules, list):
-        return [_written_out(rule, mark, pattern) for rule in rules]
-    return rules.replace(mark, pattern) if isinstance(rules, str) else rules
+def _written_out(rule: Any, parts: Mapping[str, str]) -> Any:
+    if isinstance(rule, dict):
+        return {name: _written_out(one, parts) for name, one in rule.items()}
+    if isinstance(rule, list):
+        return [_written_out(one, parts) for one in rule]
+    if isinstance(rule, str) and "@" in rule:
+        for name, part in parts.items():
+            rule = rule.replace(f"@{name}@", part)
+    return rule
 
 
 @cache
@@ -172,7 +175,7 @@ _COUNTED: dict[str, Test] = {
     "seed": _seed,
 }
 _SEED_LENGTHS = range(11, 26)
-_WORD = re.compile(r"[^\W_][\w'-]{1,19}")
-_ADJECTIVE = re.compile(_SOURCE["parts"]["adjective"])
-_SEED_GAP = re.compile(r"(?:[\s,、]|\d{1,2}[.)]?)+")
-_SEED_WORD = re.compile(r"[a-z]{3,8}|[\u4e00-\u9fff]")
+_WORD = regex(r"[^\W_][\w'-]{1,19}")
+_ADJECTIVE = regex(_SOURCE["parts"]["adjective"])
+_SEED_GAP = regex(r"(?:[\s,、]|\d{1,2}[.)]?)+")
+_SEED_WORD = regex(r"[a-z]{3,8}|[\u4e00-\u9fff]")

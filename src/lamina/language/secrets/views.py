@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
 from lamina.language.secrets.shapes import source
+from lamina.late import regex
 from lamina.records import dataclass
 from lamina.text.normalise import visible
 
@@ -148,21 +149,21 @@ def _readable(run: str) -> str | None:
 _CJK_PUNCTUATION = frozenset("，；！？（）")
 
 # The pieces of a token on both sides of a line break, which may be escaped, indented or quoted.
-_TAIL = re.compile(r"([A-Za-z0-9_+/=.:-]{4,})[ \t]{0,4}\\?\r?$")
-_LINE_BREAK = re.compile(r"\n[ \t]{0,16}(?:[>|][ \t]?)?")
-_PIECE = re.compile("[A-Za-z0-9_+/=.:-]{4,}")
+_TAIL = regex(r"([A-Za-z0-9_+/=.:-]{4,})[ \t]{0,4}\\?\r?$")
+_LINE_BREAK = regex(r"\n[ \t]{0,16}(?:[>|][ \t]?)?")
+_PIECE = regex("[A-Za-z0-9_+/=.:-]{4,}")
 _LONGEST_TAIL = 80
-_DIGIT = re.compile("[0-9]")
-_BASE64 = re.compile(
+_DIGIT = regex("[0-9]")
+_BASE64 = regex(
     r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{14,}(?:\r?\n[ \t]{0,8}[A-Za-z0-9+/_-]{4,})*={0,2}", re.ASCII
 )
-_UNBROKEN = re.compile(r"\S+")
-_PERCENT = re.compile(r"(?<![!-~])[!-~]*?%[0-9A-Fa-f]{2}[!-~]*", re.ASCII)
+_UNBROKEN = regex(r"\S+")
+_PERCENT = regex(r"(?<![!-~])[!-~]*?%[0-9A-Fa-f]{2}[!-~]*", re.ASCII)
 _ESCAPED = {"n": "\n", "r": "\n", "t": " ", '"': '"', "/": "/", "\\": "\\"}
-_ESCAPE = re.compile(r'\\([nrt"/\\])')
+_ESCAPE = regex(r'\\([nrt"/\\])')
 # Single signs with a blank, a dot or a stroke between them, six or more.
-_APART = re.compile(r"(?<![^\s:=])[^\s.-](?:([ .-])[^\s.-])(?:\1[^\s.-]){4,62}(?![^\s,;。，])")
-_SEPARATOR = re.compile("[ .-]")
+_APART = regex(r"(?<![^\s:=])[^\s.-](?:([ .-])[^\s.-])(?:\1[^\s.-]){4,62}(?![^\s,;。，])")
+_SEPARATOR = regex("[ .-]")
 _NAMES_OF_DIGITS = (
     "zero one two three four five six seven eight nine",
     "ศูนย์ หนึ่ง สอง สาม สี่ ห้า หก เจ็ด แปด เก้า",
@@ -174,15 +175,15 @@ _NAMES_OF_DIGITS = (
 _DIGIT_NAMES = {
     name: str(digit) for row in _NAMES_OF_DIGITS for digit, name in enumerate(row.split()) if name
 } | {"oh": "0"}
-_DIGIT_NAME = re.compile("|".join(sorted(_DIGIT_NAMES, key=len, reverse=True)), re.IGNORECASE)
-_SPELLED = re.compile(
+_DIGIT_NAME = regex("|".join(sorted(_DIGIT_NAMES, key=len, reverse=True)), re.IGNORECASE)
+_SPELLED = regex(
     rf"(?<![^\W\d_])(?:(?:{_DIGIT_NAME.pattern})[ ,-]{{1,2}}){{3,15}}(?:{_DIGIT_NAME.pattern})(?![^\W\d_])"
     r"|[零一二三四五六七八九]{4,16}",
     re.IGNORECASE,
 )
 _WEB_SAFE = str.maketrans("-_", "+/")
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff]")
-_TAG = re.compile("[\U000e0020-\U000e007e]")
+_UNPRINTABLE = regex("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff]")
+_TAG = regex("[\U000e0020-\U000e007e]")
 
 # Letters that are drawn like a Latin one, letters with marks, and marks alone.
 _PAIRS: str = source("secrets")["look_alikes"]["pairs"]

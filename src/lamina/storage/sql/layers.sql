@@ -50,5 +50,11 @@ m.confidence, m.pinned, m.state, m.revision, m.tick, m.phase, m.ttl, m.created_a
 m.valid_until, m.expires_at, m.purge_at, m.last_accessed_at, m.access_count, m.supersedes, m.superseded_by,
 m.file, m.provenance, m.meta, m.expires_tick, m.retired_tick
 
+-- fragment: memory_columns_z
+z.id, z.space, z.owner, z.layer, z.kind, z.text, z.key, z.category, z.tags, z.authority, z.importance, z.priority,
+z.confidence, z.pinned, z.state, z.revision, z.tick, z.phase, z.ttl, z.created_at, z.updated_at, z.valid_from,
+z.valid_until, z.expires_at, z.purge_at, z.last_accessed_at, z.access_count, z.supersedes, z.superseded_by,
+z.file, z.provenance, z.meta, z.expires_tick, z.retired_tick
+
 -- name: operations_of
 SELECT id, target, payload FROM operation WHERE tenant = :tenant AND kind = :kind ORDER BY id;

@@ -35,14 +35,7 @@ seq, at, op, scope, key, memory_id, number, actor, via, run_id, reason, old_hash
 -- name: next_number
 -- The next value of a counter, first 1; atomic because writers of a tenant take turns.
 INSERT INTO counter (tenant, name, value) VALUES (:tenant, :name, 1)
-ON CONFLICT (tenant, name) DO UPDATE SET value = counter.value + 1
-RETURNING value;
-
--- name: next_numbers
--- The next values of two counters at once.
-INSERT INTO counter (tenant, name, value) VALUES (:tenant, :one, 1), (:tenant, :other, 1)
-ON CONFLICT (tenant, name) DO UPDATE SET value = counter.value + 1
-RETURNING name, value;
+ON CONFLICT (tenant, name) DO UPDATE SET value = counter.value + 1;
 
 -- name: highest_shared
 -- The highest number in use of those that nobody is told.
@@ -66,7 +59,7 @@ ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value;
 INSERT INTO shelf (tenant, number, name, next_slot, members, length) VALUES (:tenant, :number, :name, 0, 0, 0);
 
 -- name: shelf_number
-SELECT number, phase FROM shelf WHERE tenant = :tenant AND name = :name;
+SELECT number, phase, next_slot FROM shelf WHERE tenant = :tenant AND name = :name;
 
 -- name: enter_phase
 UPDATE shelf SET phase = :number WHERE tenant = :tenant AND number = :shelf;
@@ -166,11 +159,13 @@ SELECT DISTINCT shelf, space, owner FROM memory WHERE tenant = :tenant ORDER BY 
 -- name: name_shelf
 UPDATE shelf SET name = :name WHERE tenant = :tenant AND number = :number;
 
+-- name: next_slot
+SELECT next_slot FROM shelf WHERE tenant = :tenant AND number = :shelf;
+
 -- name: take_slot
 -- One more text on the shelf: its slot is the number of texts that ever were there.
 UPDATE shelf SET next_slot = next_slot + 1, members = members + 1, length = length + :length
- WHERE tenant = :tenant AND number = :shelf
-RETURNING next_slot - 1;
+ WHERE tenant = :tenant AND number = :shelf;
 
 -- name: free_slot
 -- One text less; the slot itself is never used again.
@@ -266,11 +261,10 @@ SELECT state, CAST(sum(count) AS BIGINT) FROM memory_count WHERE tenant = :tenan
 
 -- name: add_history
 INSERT INTO history (tenant, memory_id, number, revision, op, at, actor, via, old_text, new_text, decision, seal)
-VALUES (
-  :tenant, :memory_id,
-  (SELECT coalesce(max(number), 0) + 1 FROM history WHERE tenant = :tenant AND memory_id = :memory_id),
-  :revision, :op, :at, :actor, :via, :old_text, :new_text, :decision, :seal)
-RETURNING number;
+VALUES (:tenant, :memory_id, :number, :revision, :op, :at, :actor, :via, :old_text, :new_text, :decision, :seal);
+
+-- name: last_step
+SELECT number FROM history WHERE tenant = :tenant AND memory_id = :memory_id ORDER BY number DESC LIMIT 1;
 
 -- name: history_of
 SELECT memory_id, number, revision, op, at, actor, via, old_text, new_text, decision FROM history
@@ -278,11 +272,12 @@ SELECT memory_id, number, revision, op, at, actor, via, old_text, new_text, deci
 
 -- name: add_change
 INSERT INTO change_log (tenant, thread, revision, at, event, memory_id, shelf, number)
-VALUES (
-  :tenant, :thread,
-  (SELECT coalesce(max(revision), 0) + 1 FROM change_log WHERE tenant = :tenant AND thread = :thread),
-  :at, :event, :memory_id, :shelf,
-  (SELECT coalesce(max(number), 0) + 1 FROM change_log WHERE tenant = :tenant AND shelf = :shelf));
+VALUES (:tenant, :thread, :revision, :at, :event, :memory_id, :shelf, :number);
+
+-- name: last_change
+-- How many changes there were in a thread, and on a shelf.
+SELECT coalesce((SELECT max(revision) FROM change_log WHERE tenant = :tenant AND thread = :thread), 0),
+       coalesce((SELECT max(number) FROM change_log WHERE tenant = :tenant AND shelf = :shelf), 0);
 
 -- name: changes_since
 SELECT revision, at, event, memory_id FROM change_log

@@ -50,7 +50,8 @@ number, cause, shelf, actor, at, source, asked_at, lifted_by, lifted_at, tries, 
 
 -- name: seen_exposures
 SELECT source, terms FROM exposure
- WHERE tenant = :tenant AND owner = :owner AND at >= :since ORDER BY at DESC, source, wording LIMIT :limit;
+ WHERE tenant = :tenant AND owner = :owner AND at >= :since
+   ORDER BY at DESC, source DESC, wording DESC LIMIT :limit;
 
 -- name: put_exposure
 -- What was shown stays shown when its source says something else now.

@@ -164,6 +164,29 @@ SELECT here, from_id, to_id, type, strength, explicit, created_at FROM (
       CROSS JOIN relation r INDEXED BY relation_to ON r.tenant = :tenant AND r.to_id = i.value) e) t
  WHERE place <= :most ORDER BY strength DESC, from_id, to_id, type, here;
 
+-- name: relations_from
+-- The edges from what stands in some slots.
+SELECT r.from_id, r.to_id, r.strength FROM json_each(:slots) s
+  CROSS JOIN memory m ON m.tenant = :tenant AND m.shelf = :shelf AND m.slot = s.value
+  CROSS JOIN relation r ON r.tenant = m.tenant AND r.from_id = m.id
+ WHERE {{reached}};
+
+-- name: relations_beside
+-- What the strongest edges at each of these lead to, outside of some and where the question may look: each once, with
+-- its strongest edge.
+SELECT z.here, z.type, z.strength, {{memory_columns_z}} FROM (
+  SELECT t.here, t.from_id, t.to_id, t.type, t.strength, {{memory_columns_m}}, row_number() OVER (
+         PARTITION BY m.id ORDER BY t.strength DESC, t.from_id, t.to_id, t.type, t.here) AS nth FROM (
+    SELECT e.*, row_number() OVER (PARTITION BY here ORDER BY strength DESC, from_id, to_id, type) AS place FROM (
+      SELECT r.from_id AS here, r.* FROM json_each(:ids) i
+        CROSS JOIN relation r ON r.tenant = :tenant AND r.from_id = i.value UNION ALL
+      SELECT r.to_id AS here, r.* FROM json_each(:ids) i
+        CROSS JOIN relation r INDEXED BY relation_to ON r.tenant = :tenant AND r.to_id = i.value) e) t
+    CROSS JOIN memory m ON m.tenant = :tenant AND m.id = CASE WHEN t.here = t.from_id THEN t.to_id ELSE t.from_id END
+   WHERE t.place <= :most AND m.id NOT IN (SELECT value FROM json_each(:outside))
+     AND m.space || ':' || m.owner IN (SELECT value FROM json_each(:names)) AND {{readable}}) z
+ WHERE z.nth = 1 ORDER BY z.strength DESC, z.from_id, z.to_id, z.type, z.here LIMIT :limit;
+
 -- fragment: listed
 -- Everything on a shelf within what was asked for, in whatever state; what is past its time is over.
 m.tenant = :tenant AND m.shelf = :shelf
@@ -212,6 +235,14 @@ SELECT m.mark, m.number, m.telling, r.asked_at FROM json_each(:marks) w
   CROSS JOIN refusal_mark m ON m.tenant = :tenant AND m.owner = :owner AND m.mark = w.value
   JOIN refusal r ON r.tenant = m.tenant AND r.owner = m.owner AND r.number = m.number
  WHERE r.lifted_at IS NULL ORDER BY m.number, m.mark, m.part;
+
+-- name: list_exposures
+-- What was lately shown, by its source and the digest of its marks: an index of it is made once.
+SELECT group_concat(source || ' ' || wording, ' ') FROM (
+  SELECT source, wording, at FROM exposure
+   WHERE tenant = :tenant AND owner = :owner AND at >= :since
+   ORDER BY at DESC, source DESC, wording DESC LIMIT :limit
+) AS shown;
 
 -- name: derived_from
 -- What may have come of a person's memory: the same words, what names it as its source, the turns it was said in.

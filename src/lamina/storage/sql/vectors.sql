@@ -4,8 +4,7 @@
 -- So many more vectors on a shelf, or fewer; the version is that of the change, or an older one where no block changed.
 UPDATE vector_shelf SET members = members + :change, version = CASE
        WHEN :version > version THEN :version ELSE version END
- WHERE tenant = :tenant AND shelf = :shelf AND embedder = :embedder
-RETURNING version;
+ WHERE tenant = :tenant AND shelf = :shelf AND embedder = :embedder;
 
 -- name: open_vector_shelf
 -- A shelf that has no vectors of this encoder yet; what a process kept of an earlier one is older than this.
