@@ -36,7 +36,7 @@ from lamina.model import (
     iso,
 )
 from lamina.policy.gates import decide
-from lamina.policy.reserved import is_reserved
+from lamina.policy.reserved import RESERVED, is_reserved
 from lamina.records import dataclass
 from lamina.storage.database import Database, Transaction
 from lamina.storage.memories import Memories
@@ -486,8 +486,9 @@ class HomeFile:
             Properties(transaction).set(self._whole, self._mark_of(transaction, data))
 
     def _mark_of(self, transaction: Transaction, data: bytes | None) -> str:
+        """The bytes, how many entries they are, and the names that were closed: else it is read again."""
         digest = hashlib.sha256(data or b"").hexdigest()
-        return f"{digest} {Entries(transaction).count(self.name)}"
+        return f"{digest} {Entries(transaction).count(self.name)} {','.join(RESERVED)}"
 
     def _as_person(self, verb: Verb, now: datetime) -> Request:
         return Request(verb=verb, scope=self._owner, at=now)

@@ -288,7 +288,7 @@ class Store:
             self.act(self._system, tie)
 
     def renew_index(self, shelves: int | None = None) -> bool:
-        """Make so many shelves' lists anew, if another version made them; whether all are current."""
+        """Make so many shelves' lists again, if another version made them; whether all are current."""
         return self.database.read(is_current) or renew(self.database, shelves)
 
     def embed_missing(self, limit: int = 500) -> int:
