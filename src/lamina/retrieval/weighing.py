@@ -132,10 +132,17 @@ def put_words_first(found: list[Fused], memories: Mapping[str, Memory]) -> None:
     for echo in echoes:
         said = weighed(memories[echo.id].text)
         for one, words in own:
-            if one.score <= echo.score and _adds_little(said, words):
+            wrapped = _liker(one, echo) and _adds_little(words, said)  # it stands in the echo, in courtesies
+                words, said
+            )  # the echo is it, with courtesies around it
+            if one.score <= echo.score and (wrapped or _adds_little(said, words)):
                 _step_before(one, echo, "+own")
                 break
     found.sort(key=lambda one: (-one.score, one.id))
+
+
+def _liker(one: Fused, other: Fused) -> bool:
+    return one.scores.get("meaning", 0.0) > other.scores.get("meaning", 0.0)
 
 
 def _adds_little(said: Mapping[str, float], known: Mapping[str, float]) -> bool:
