@@ -1,11 +1,12 @@
-"""Many people on one PostgreSQL: writes of several processes, waits for locks, checkpoints over a wire.
+"""Many people on one PostgreSQL: writes of several processes, waits for locks, operations over a wire.
 
     python -m bench.scale --postgres URL [--people 100] [--seconds 5] [--delay-ms 2]
 
 The URL is that of an empty database. `one lane` has every write wait for the whole store, as all did before
 chains; both take turns in one run. Lock waits are what PostgreSQL itself shows of our connections, looked at
-every few milliseconds. Checkpoints are put by six users at once, over a wire that takes `--delay-ms` each
-way, by us and by LangGraph's own saver.
+every few milliseconds. Over a wire that takes `--delay-ms` each way, checkpoints are put, written to and
+loaded by six users at once, by us and by LangGraph's own saver; and a `remember` is set beside the statements
+that it wrote, sent again in one transaction: one after the other, as a program usually does, and all at once.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import statistics
 import tempfile
 import threading
 import time
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, nullcontext
 from typing import Any
 
 import psycopg
@@ -28,7 +30,7 @@ from langgraph.checkpoint.postgres import PostgresSaver
 import lamina
 from bench.wire import wire_to
 from lamina.integrations.langgraph import CheckpointSaver
-from lamina.storage.postgres import PostgresDatabase
+from lamina.storage.postgres import PostgresDatabase, PostgresTransaction
 
 _WAITING = """SELECT count(*) FILTER (WHERE wait_event_type = 'Lock'), count(*) FILTER (WHERE state <> 'idle')
   FROM pg_stat_activity WHERE application_name = 'lamina' AND datname = current_database()"""
@@ -79,32 +81,37 @@ def writes(url: str, processes: int, people: int, seconds: float, *, alone: bool
     return {"writes_per_s": round(total / seconds, 1), "lock_wait_share": round(waiting / max(busy, 1), 4)}
 
 
-def _saved(savers: list[BaseCheckpointSaver[Any]], rounds: int) -> float:
-    """Median seconds of a put, six users at once."""
-    spent: list[float] = []
+def _saved(savers: list[BaseCheckpointSaver[Any]], rounds: int) -> dict[str, float]:
+    """Median seconds of a put, of its writes and of a load, six users at once."""
+    spent: dict[str, list[float]] = {"put": [], "writes": [], "load": []}
 
     def run(number: int, saver: BaseCheckpointSaver[Any]) -> None:
         at: Any = {"configurable": {"thread_id": f"t{number}", "checkpoint_ns": ""}}
         for step in range(rounds):
             made = empty_checkpoint()
             made["channel_values"] = {"messages": ["x" * 1000], "n": step}
-            made["channel_versions"] = {"messages": f"{step:032}.0", "n": f"{step:032}.0"}
+            versions: Any = {"messages": f"{step:032}.0", "n": f"{step:032}.0"}
+            made["channel_versions"] = versions
             begun = time.perf_counter()
-            at = saver.put(
-                at, made, {"source": "loop", "step": step, "parents": {}}, made["channel_versions"]
-            )
-            spent.append(time.perf_counter() - begun)
+            at = saver.put(at, made, {"source": "loop", "step": step, "parents": {}}, versions)
+            put = time.perf_counter()
+            saver.put_writes(at, [("messages", "y" * 100), ("n", step)], f"task-{step}")
+            written = time.perf_counter()
+            saver.get_tuple({"configurable": {"thread_id": f"t{number}", "checkpoint_ns": ""}})
+            spent["put"].append(put - begun)
+            spent["writes"].append(written - put)
+            spent["load"].append(time.perf_counter() - written)
 
     threads = [threading.Thread(target=run, args=one) for one in enumerate(savers)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return statistics.median(spent)
+    return {name: statistics.median(times) for name, times in spent.items()}
 
 
-def checkpoints(url: str, delay_s: float, rounds: int = 20) -> dict[str, float]:
-    """A put of ours against one of LangGraph's own saver, each user with one of their own."""
+def checkpoints(url: str, delay_s: float, rounds: int = 20) -> list[dict[str, Any]]:
+    """What is done with a checkpoint, by us and by LangGraph's own saver, each user with one of their own."""
     with wire_to(url, delay_s) as wire, ExitStack() as stack:
         theirs: list[Any] = []
         for _ in range(6):
@@ -114,12 +121,70 @@ def checkpoints(url: str, delay_s: float, rounds: int = 20) -> dict[str, float]:
         ours: list[Any] = [
             stack.enter_context(CheckpointSaver.from_url(wire.url, user=f"u{number}")) for number in range(6)
         ]
+        _saved(ours, 2)  # the first ones open connections
         other, own = _saved(theirs, rounds), _saved(ours, rounds)
-    return {
-        "langgraph_ms": round(other * 1000, 1),
-        "ours_ms": round(own * 1000, 1),
-        "ratio": round(own / other, 2),
+    return [
+        {
+            "checkpoint": name,
+            "langgraph_ms": round(other[name] * 1000, 1),
+            "ours_ms": round(own[name] * 1000, 1),
+            "ratio": round(own[name] / other[name], 2),
+        }
+        for name in own
+    ]
+
+
+def _written(engine: lamina.Engine) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The statements by which one `remember` changes the store, with their values."""
+    told: list[tuple[str, list[dict[str, Any]]]] = []
+    run, many = PostgresTransaction.run, PostgresTransaction.many
+
+    def noted_run(self: PostgresTransaction, name: str, /, **values: Any) -> None:
+        told.append((name, [values]))
+        run(self, name, **values)
+
+    def noted_many(self: PostgresTransaction, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None:
+        told.append((name, [dict(row) for row in rows]))
+        many(self, name, rows)
+
+    PostgresTransaction.run, PostgresTransaction.many = noted_run, noted_many  # type: ignore[method-assign]
+    try:
+        engine.scope(user="plain").remember("A red boat lies in the harbour of Trieste")
+    finally:
+        PostgresTransaction.run, PostgresTransaction.many = run, many  # type: ignore[method-assign]
+    return told
+
+
+def beside_sql(url: str, delay_s: float, rounds: int = 20) -> dict[str, float]:
+    """Median milliseconds of a `remember`, and of its statements alone in one transaction."""
+    with wire_to(url, delay_s) as wire, lamina.open(wire.url, owner="owner") as engine:
+        mind, spent = (
+            engine.scope(user="plain"),
+            {"remember_ms": list[float](), "sql_ms": [], "at_once_ms": []},
+        )
+        for number in range(rounds + 4):
+            begun = time.perf_counter()
+            mind.remember(f"Boat {number} lies in the harbour of Trieste")
+            spent["remember_ms"].append(time.perf_counter() - begun)
+        told, queries = _written(engine), engine.database.queries  # type: ignore[attr-defined]
+        with psycopg.connect(wire.url, autocommit=True, options="-c search_path=lamina") as plain:
+            for name, piped in (("sql_ms", False), ("at_once_ms", True)):
+                for number in range(rounds):
+                    own = {"tenant": f"{name}{number}", "reach": "", "project_reach": ""}
+                    begun = time.perf_counter()
+                    with plain.pipeline() if piped else nullcontext(), plain.cursor() as cursor:
+                        cursor.execute("BEGIN")
+                        for query, rows in told:
+                            for row in rows:
+                                cursor.execute(queries[query], {**own, **row})
+                        cursor.execute("COMMIT")
+                    spent[name].append(time.perf_counter() - begun)
+    median = {name: statistics.median(times[4:]) * 1000 for name, times in spent.items()}
+    ratio = {
+        "ratio": median["remember_ms"] / median["sql_ms"],
+        "ratio_at_once": median["remember_ms"] / median["at_once_ms"],
     }
+    return {name: round(value, 2) for name, value in (median | ratio).items()}
 
 
 def main() -> None:
@@ -136,7 +201,9 @@ def main() -> None:
         for alone in (True, False):
             found = writes(asked.postgres, processes, asked.people, asked.seconds, alone=alone)
             print(json.dumps({"processes": processes, "one_lane": alone, **found}), flush=True)
-    print(json.dumps(checkpoints(asked.postgres, asked.delay_ms / 1000)), flush=True)
+    for line in checkpoints(asked.postgres, asked.delay_ms / 1000):
+        print(json.dumps(line), flush=True)
+    print(json.dumps(beside_sql(asked.postgres, asked.delay_ms / 1000)), flush=True)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ def compiled() -> Iterator[tuple[str, re.Pattern[Any]]]:
                 assert module.name.startswith("lamina.integrations."), module.name  # a framework's own extra
                 continue
             for name, value in vars(loaded).items():
-                if isinstance(value, re.Pattern):
+                if isinstance(value, re.Pattern) or type(value).__name__ == "_Regex":  # made late
                     yield f"{module.name}.{name}", value
 
 

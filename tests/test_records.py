@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import pickle
+import typing
 from dataclasses import field
 from typing import Any
 
@@ -143,3 +145,10 @@ def test_what_may_change_changes_and_has_no_hash() -> None:
         Loose(later=1)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="unhashable"):
         hash(loose)
+
+
+def test_whoever_reads_the_annotations_finds_their_names() -> None:
+    for cls in (Late, Early):
+        signature = inspect.signature(cls, eval_str=True)
+        assert signature.parameters["names"].annotation == tuple[str, ...]
+        assert typing.get_type_hints(cls.__init__)["x"] is int

@@ -9,6 +9,7 @@ it, and what is seldom asked for by the library.
 from __future__ import annotations
 
 import dataclasses
+import sys
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
@@ -105,8 +106,12 @@ def _written_init(cls: Any) -> Any:
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
     words = ", ".join(parts[False] + (["*", *parts[True]] if parts[True] else []))
-    exec(f"def __init__({words}):\n " + "\n ".join(lines or ["pass"]), known)  # noqa: S102 names of fields
-    made = known["__init__"]
+    body = "\n  ".join(lines or ["pass"])
+    source = f"def write({', '.join(known)}):\n def __init__({words}):\n  {body}\n return __init__"
+    # In its module's names, as the library does it: whoever reads the annotations looks them up there.
+    written: dict[str, Any] = {}
+    exec(source, vars(sys.modules[cls.__module__]), written)  # noqa: S102 names of fields
+    made = written["write"](**known)
     made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
     made.__annotations__ = {**{one.name: one.type for one in given}, "return": None}
     return made

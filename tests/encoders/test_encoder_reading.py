@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from lamina_encoder import quick
 from lamina_encoder.pieces import LONGEST_TEXT, Pieces
-from lamina_encoder.reading import BEND_REACH, BEND_STEPS, FORMAT, ModelError, ReadingEncoder
+from lamina_encoder.reading import BEND_REACH, BEND_STEPS, FORMAT, ModelError, Product, ReadingEncoder
 
 from tools.encoder import graph
 
@@ -132,6 +132,22 @@ def test_a_text_has_one_vector_whatever_it_comes_with(model: Path) -> None:
     assert together.dtype == np.float32
     assert np.allclose(np.linalg.norm(together, axis=1), 1.0)
     assert (together[0] != together[3]).any()
+
+
+def test_what_finders_find_is_the_same_whatever_a_text_comes_with(model: Path) -> None:
+    encoder = ReadingEncoder(model)
+    width = int(encoder.header["width"])
+    chance = np.random.default_rng(1)
+    matrix = np.rint(chance.uniform(-9, 9, (3 * width, 5))).astype(np.float32)
+    finders = Product(matrix, np.full(5, 0.01, np.float32), np.zeros(5, np.float32), 127.0)
+    texts = ["my cat is sick", "แมวป่วย", "my cat", "cat cat cat", "my dog is sick", ""]
+    vectors, together = encoder.read(texts, finders)
+    alone = np.concatenate([ReadingEncoder(model).read([text], finders)[1] for text in texts])
+    assert (together == alone).all()
+    assert (together[:, :width] == encoder.read(texts)[1]).all()
+    assert vectors.tobytes() == encoder.embed(texts).tobytes()
+    assert together[:5, width:].any()
+    assert not together[5].any()
 
 
 def test_texts_without_a_piece_have_no_direction(model: Path) -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from lamina import Denied, InvalidInput, Outcome
 from lamina.engine import Engine
-from lamina.hear.about import Fit
 from lamina.language.hearing import hear
 from lamina.language.rulebook import rulebook
 from lamina.language.slots import kept_words
@@ -105,6 +104,28 @@ def test_a_wish_for_the_session_is_obeyed_in_it_and_the_profile_after_it(engine:
     assert engine.scope(session="s2").resolve(["response.tone"])["response.tone"].value == "formal"
 
 
+def test_a_wish_for_a_time_stands_over_a_lasting_one_which_holds_again_afterwards(place: Place) -> None:
+    engine, clock = place.open(), place.clock
+    me = engine.scope(session="s1")
+    me.hear("From now on, always answer in English.")
+    told = me.hear("For the next three days, answer in French.").acknowledgement
+    assert "response.language" in told
+    assert "for_now" not in told
+    assert me.resolve(["response.language"])["response.language"].value == "fr"
+    assert [one.value for one in me.resolve(["response.language"])["response.language"].shadows] == ["en"]
+    assert "- en" not in me.context("Which language?").text
+    clock.advance(days=5)
+    assert engine.scope(session="s2").resolve(["response.language"])["response.language"].value == "en"
+
+
+def test_a_new_lasting_wish_ends_the_one_for_a_time(engine: Engine) -> None:
+    me = engine.scope(session="s1")
+    for said in ("From now on, always answer in English.", "For the next three days, answer in French."):
+        me.hear(said)
+    me.hear("From now on, always answer in Thai.")
+    assert me.resolve(["response.language"])["response.language"].value == "th"
+
+
 def test_the_newest_word_of_a_person_wins_among_their_own(engine: Engine) -> None:
     mine = engine.scope(session="s1")
     mine.hear("My timezone is Asia/Tokyo.")
@@ -123,6 +144,14 @@ def test_what_is_to_be_forgotten_is_asked_back_and_the_answer_is_heard(engine: E
     assert asked.receipts[0].decision is Outcome.DENIED
     mine.hear("the second one")
     assert known(engine, "when is my dentist visit?") == ["my dentist is Dr Su"]
+
+
+def test_a_correction_of_two_sentences_is_made_once(engine: Engine) -> None:
+    """The second sentence does not undo what the first one did."""
+    ana = engine.scope(session="s")
+    goats = ana.hear("We have six goats").receipts[-1].ids[0]
+    ana.hear("You still think we have six goats. It's eleven now, they kidded at Easter.")
+    assert "eleven" in ana.get(goats).text
 
 
 def test_only_what_is_named_is_forgotten(engine: Engine) -> None:
@@ -219,6 +248,39 @@ def test_what_was_said_a_moment_ago_can_be_pointed_at(engine: Engine, said: str)
     assert ana.get(kept).state is State.SOFT_DELETED
 
 
+def test_what_was_said_last_and_not_kept_is_what_was_just_said(place: Place) -> None:
+    engine, clock = place.open(), place.clock
+    ana = engine.scope(session="s")
+    kept = ana.hear("Please remember that my locker is number 218.").receipts[0].ids[0]
+    for said in ("What's the weather like in Oslo?", "The tram was late again."):
+        clock.advance(minutes=1)
+        ana.hear(said)
+    ana.hear("please forget what I just said")
+    assert ana.get(kept).state is State.ACTIVE
+
+
+@pytest.mark.parametrize(
+    "said", ["Scratch that.", "please forget what I just said", "Forget what I said about being an alcoholic"]
+)
+def test_what_waits_is_dropped_where_it_is_meant(engine: Engine, said: str) -> None:
+    """Another memory does not go in its place."""
+    ana = engine.scope(session="s")
+    dog = ana.hear("I have a dog called Biscuit.").receipts[-1].ids[0]
+    ana.hear("I'm a recovering alcoholic, four years sober.")
+    assert len(ana.pending()) == 1
+    ana.hear(said)
+    assert (ana.pending(), ana.get(dog).state) == ([], State.ACTIVE)
+
+
+@pytest.mark.parametrize("said", ["把猫的事忘了吧", "忘掉我的貓"])
+def test_one_character_can_name_a_thing(engine: Engine, said: str) -> None:
+    ana = engine.scope(session="s")
+    cat = ana.hear("我养了一只猫，叫豆豆").receipts[-1].ids[0]
+    tea = ana.hear("我喜欢下午喝茶").receipts[-1].ids[0]
+    ana.hear(said)
+    assert (ana.get(cat).state, ana.get(tea).state) == (State.SOFT_DELETED, State.ACTIVE)
+
+
 @pytest.mark.parametrize("said", ["ไม่ต้องจดนะ บ่นเฉยๆ ผมอยู่ระนอง", "不用记，我就随口一说，我属兔"])
 def test_what_is_said_not_to_be_kept_is_not_kept(engine: Engine, said: str) -> None:
     engine.scope(session="s1").hear(said)
@@ -249,11 +311,3 @@ def test_a_wish_without_a_setting_is_said_back_in_its_own_words_and_with_its_end
     me = engine.scope(session="s1")
     assert "response.instruction" not in me.hear("don't use semicolons with me, ever").acknowledgement
     assert "until 20" in me.hear("Until Friday keep answers to one line.").acknowledgement
-
-
-def test_less_likeness_is_enough_for_what_was_said_in_this_session(engine: Engine) -> None:
-    known = engine.scope().remember("I live beside the canal")
-    memory = engine.scope().get(known.ids[0])
-    assert Fit(memory, words=0.0, meaning=0.37, recent=True).is_sure
-    assert not Fit(memory, words=0.0, meaning=0.37).is_sure
-    assert not Fit(memory, words=0.0, meaning=0.2, recent=True).is_sure

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
+import numpy as np
 import pytest
 
 from lamina.encoders.reading import ReadingEncoder
@@ -92,6 +95,17 @@ def test_the_model_was_trained_with_the_encoder_that_comes_with_it() -> None:
     read = sorter().read
     assert read is not None
     assert read.encoder == ReadingEncoder().embedder_id
+
+
+def test_the_sums_of_the_finders_are_exact_in_any_order() -> None:
+    read = sorter().read
+    assert read is not None
+    assert read.finders is not None
+    assert np.abs(read.finders.matrix.astype(np.int64)).sum(axis=0).max() * read.finders.largest <= 2**24
+
+
+def test_the_model_takes_at_most_four_megabytes() -> None:
+    assert len(files("lamina.language").joinpath("data/sorts.bin").read_bytes()) <= 4_000_000
 
 
 @pytest.mark.parametrize(

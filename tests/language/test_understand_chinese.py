@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from lamina.language.commands import commands_in
 from lamina.language.events import event_type, importance
 from lamina.language.facts import profile_fact
+from lamina.language.hearing import hear
 from lamina.language.hints import Hint, promotion_hint
+from lamina.language.rulebook import rulebook
 from lamina.language.signal import low_signal
 from lamina.model import Kind, Role, Space
 
@@ -198,3 +201,9 @@ def test_a_word_of_emphasis_is_a_point(text: str) -> None:
 @pytest.mark.parametrize("text", PLAIN)
 def test_a_word_that_only_looks_emphatic_is_none(text: str) -> None:
     assert importance(Kind.DECISION, Role.USER, text).reasons == ("event:decision", "source:user")
+
+
+def test_whoever_is_told_to_do_something_is_not_called_that() -> None:
+    said = hear("以後叫我訂便當時你要幫我想到這點", rulebook())
+    assert commands_in(said) == []
+    assert [one.value for one in commands_in(hear("以後叫我阿寶就好", rulebook()))] == ["阿寶"]

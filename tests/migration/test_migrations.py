@@ -18,6 +18,7 @@ from lamina.storage.database import load_queries
 from lamina.storage.migrate import load_migrations
 from lamina.testing import ManualClock
 from lamina.text.terms import ANALYSER_VERSION
+from lamina.write.reindex import renew, renewal
 
 
 @dataclass
@@ -143,6 +144,37 @@ def test_an_index_of_another_analyser_is_made_anew(store: Store) -> None:
         assert engine.status().analyser == ANALYSER_VERSION
         assert engine.scope().remember("cake again").ids == (f"user:ana:semantic:{len(ids) + 1}",)
         assert len(engine.scope().recall("cakes", k=50)) == len(before) + 1
+    assert not store.sql("SELECT term FROM posting WHERE term LIKE 'stale:%'")
+
+
+def test_shelves_are_indexed_anew_one_by_one_and_go_on_where_they_were(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed between two shelves; people ask and write meanwhile."""
+    people = [f"p{number}" for number in range(5)]
+    with store.open() as engine:
+        for who in people:
+            for text in ("green tea", "black coffee", "a blue kite"):
+                engine.scope(user=who).remember(f"{text} of {who}")
+            engine.scope(user=who, session="s").hear(f"The kite of {who} flew far today")
+        before = {who: [hit.id for hit in engine.scope(user=who).recall("kites")] for who in people}
+    store.sql("UPDATE property SET value = '0' WHERE name = 'analyser'")
+    store.sql("UPDATE posting SET term = 'stale:' || term")
+    store.sql("DELETE FROM fresh")
+    monkeypatch.setattr("lamina.write.store.Store.renew_index", lambda *_: False)
+    with store.open() as engine:
+        assert engine.database.read(renewal)[0] == 0  # type: ignore[index]
+        assert not renew(engine.database, 2)
+        done, every = engine.database.read(renewal) or (0, 0)
+        assert (done, every > 2) == (2, True)
+        engine.scope(user="p4").remember("the kite of p4 is mended")
+    with store.open() as engine:
+        assert renew(engine.database)
+        assert engine.database.read(renewal) is None
+        found = {who: [hit.id for hit in engine.scope(user=who).recall("kites")] for who in people}
+        assert [found[who] for who in people[:4]] == [before[who] for who in people[:4]]
+        assert set(before["p4"]) < set(found["p4"])
+        assert engine.verify_audit().intact
     assert not store.sql("SELECT term FROM posting WHERE term LIKE 'stale:%'")
 
 

@@ -27,6 +27,7 @@ WHOLE_STORE = {
     "due_memories",
     "shelves_in_use",
     "slot_of",
+    "slots_on",
     "sealed_memory",  # these four are for the seal over the story
     "sealed_memory_of",
     "sealed_lapsing",

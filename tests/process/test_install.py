@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -143,15 +144,29 @@ def index_answers(folder: Path) -> bool:
     return done.returncode == 0
 
 
+def interpreter(version: str) -> str | None:
+    """A Python of that version that starts, out of the path or where pyenv keeps them."""
+    kept = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+    for one in (f"python{version}", *map(str, sorted(kept.glob(f"{version}.*/bin/python")))):
+        found = shutil.which(one)
+        if found and not subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode:
+            return found
+    return None
+
+
 @pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
 def test_the_wheels_and_what_they_depend_on_come_into_an_empty_environment(
-    wheels: list[Path], tmp_path: Path
+    version: str, wheels: list[Path], tmp_path: Path
 ) -> None:
     """Needs an index, for what Lamina depends on."""
     if not index_answers(tmp_path / "tried"):
         pytest.skip("no package index can be reached")
-    venv.create(tmp_path / "venv", symlinks=True, with_pip=True)
+    python = interpreter(version) or pytest.skip(f"there is no Python {version} here")
+    run(python, "-m", "venv", tmp_path / "venv", cwd=tmp_path)
     programs = tmp_path / "venv" / "bin"
+    assert run(programs / "python", "--version", cwd=tmp_path).startswith(f"Python {version}.")
     run(programs / "python", "-m", "pip", "install", "--quiet", *wheels, cwd=tmp_path)
 
     try_out(programs, tmp_path / "w")

@@ -1,4 +1,4 @@
-"""Two servers on one PostgreSQL are restarted in turn while people use them, and nobody's request fails."""
+"""Servers on one PostgreSQL are restarted in turn, and make an index anew, while people use them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import psycopg
 
 import lamina
 
@@ -30,9 +31,9 @@ class Servers:
     """Two servers behind what a load balancer does: it asks each whether it is ready, and sends each request
     to one that last said yes. Nothing is sent twice."""
 
-    def __init__(self, folder: Path, store: str) -> None:
+    def __init__(self, folder: Path, store: str, count: int) -> None:
         self.folder, self.store = folder, store
-        self.ports = [free_port(), free_port()]
+        self.ports = [free_port() for _ in range(count)]
         self.running: dict[int, subprocess.Popen[bytes]] = {}
         self.ready: dict[int, bool] = dict.fromkeys(self.ports, False)
         self.over = threading.Event()
@@ -85,8 +86,8 @@ class Servers:
 
 
 @contextmanager
-def serving(folder: Path, store: str) -> Iterator[Servers]:
-    servers = Servers(folder, store)
+def serving(folder: Path, store: str, count: int = 2) -> Iterator[Servers]:
+    servers = Servers(folder, store, count)
     watcher = threading.Thread(target=servers.watch)
     watcher.start()
     try:
@@ -142,6 +143,31 @@ def test_servers_are_restarted_in_turn_and_no_request_fails(tmp_path: Path, post
     with lamina.open(postgres_store, owner="ana", audit_key_file=str(tmp_path / "audit.key")) as engine:
         assert set(written) <= set(ids_of(engine))
         assert engine.verify_audit().intact
+
+
+def test_a_server_makes_the_index_anew_while_it_answers(tmp_path: Path, postgres_store: str) -> None:
+    key, people = str(tmp_path / "audit.key"), [f"p{number}" for number in range(30)]
+    with lamina.open(postgres_store, owner="ana", audit_key_file=key) as engine:
+        token = engine.scope().create_token("service", agent="builder", acts_for=["*"], rights=["read"])[1]
+        for who in people:
+            engine.scope(user=who).remember(f"{who} saw a heron")
+    with psycopg.connect(postgres_store, options="-c search_path=lamina") as server:
+        server.execute("UPDATE property SET value = '0' WHERE name = 'analyser'")
+        server.execute("DELETE FROM fresh")
+    with serving(tmp_path, postgres_store, 1) as servers:
+        url, states = f"http://127.0.0.1:{servers.ports[0]}", set[str]()
+        while "ok" not in states:
+            answer = httpx.get(f"{url}/readyz", timeout=WAIT_S)
+            assert answer.status_code == 200, answer.text
+            states.add(answer.json()["checks"]["index"])
+            time.sleep(0.02)
+        for who in people[-3:]:
+            headers = {"Authorization": f"Bearer {token}", "X-Lamina-User": who}
+            found = httpx.post(f"{url}/v1/recall", json={"query": "herons"}, headers=headers, timeout=WAIT_S)
+            assert [hit["text"] for hit in found.json()["hits"]] == [f"{who} saw a heron"]
+    with psycopg.connect(postgres_store, options="-c search_path=lamina") as server:
+        assert server.execute("SELECT count(*) FROM posting").fetchone() != (0,)
+    assert states - {"ok"} <= {f"renewing: {done} of 30 shelves" for done in range(20, 31)}
 
 
 def ids_of(engine: lamina.Engine) -> Iterator[str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 
+import numpy as np
 import pytest
 
+from lamina.ranking import lexical
 from lamina.ranking.fusion import Fused, Traits, adjust, newest_first, ranks_by, reciprocal
 from lamina.ranking.question import Manner, guesses, misread, mistyped, parts_of, understood
 from lamina.ranking.rerank import closeness, judged, near_duplicates
@@ -190,3 +192,46 @@ def test_a_reranker_is_blended_by_position_and_stops_when_it_is_late() -> None:
     assert scores["id4"] == round(0.6 / 4 + 0.4 * 3 / 11, 6)
     assert scores["id12"] == round(0.4 / 12 + 0.6, 6)
     assert judged(Contrary(), "q", ranked, lambda: True)["id12"] == round(1 / 12, 6)
+
+
+def test_terms_are_worth_the_same_whether_their_lists_are_kept_decoded_or_not() -> None:
+    shelves = [lexical.Shelf(7, 300, 3000, 300), lexical.Shelf(2, 40, 200, 40)]
+    said = {"tea": {7: (3, 260, 299), 2: (0, 39)}, "green": {7: (3, 4)}, "pot": {2: (39,)}}
+    lists = [
+        (shelf, term, block, b"".join(lexical.packed(slot, 2, 9) for slot in slots if slot // 256 == block))
+        for term, places in said.items()
+        for shelf, slots in places.items()
+        for block in sorted({slot // 256 for slot in slots})
+    ]
+    both = [one for one in lists if one[:2] != (7, "tea")]
+    both.append(
+        (7, "tea", 0, lexical.decoded([(block, data) for *at, block, data in lists if at == [7, "tea"]]))
+    )
+    weights = {"tea": 1.0, "green": 0.5, "pot": 0.3, "cup": 1.0}
+    packed, mixed = (lexical.ranked(some, shelves, weights, {"pot"}) for some in (lists[::-1], both))
+    assert np.array_equal(packed.score, mixed.score)
+    assert [*packed.rarity] == [*mixed.rarity] == ["green", "pot", "tea"]
+    assert packed.missing == ("cup",)
+    rarity = packed.rarity
+    assert packed.covered[[3, 4, 299, 339, 5]].tolist() == [
+        rarity["green"] + rarity["tea"],
+        rarity["green"],
+        rarity["tea"],
+        rarity["pot"] + rarity["tea"],
+        0.0,
+    ]
+    assert packed.score[3] == packed.score.max()
+    nothing = lexical.ranked([], shelves, weights)
+    assert not nothing.score.any()
+    assert nothing.missing == tuple(weights)
+
+
+def test_what_only_supports_finds_nothing_by_itself() -> None:
+    shelves = [lexical.Shelf(1, 9, 90, 9)]
+    lists = [
+        (1, "pot", 0, lexical.packed(4, 1, 9) + lexical.packed(5, 1, 9)),
+        (1, "tea", 0, lexical.packed(5, 1, 9)),
+    ]
+    found = lexical.ranked(lists, shelves, {"pot": 1.0, "tea": 1.0}, {"pot"})
+    assert np.flatnonzero(found.score).tolist() == [5]
+    assert np.flatnonzero(found.covered).tolist() == [4, 5]

@@ -175,8 +175,10 @@ def test_nothing_stands_twice_and_no_key_is_opaque(engine: Engine) -> None:
     ana.hear("My timezone is Asia/Bangkok.")
     ana.remember("We meet on Monday!")
     ana.remember("metric", key="units.system")
+    ana.remember("Draw a table wherever two things differ", key="response.instruction.5741f01b")
     for form in ("xml", "markdown"):
         text = ana.context("when do we meet?", form=form).text
+        assert "\n- Draw a table wherever two things differ" in text
         assert text.casefold().count("we meet on monday") == 1
         assert not re.search(r"note\.[0-9a-f]{6}", text)
         assert text.count("Asia/Bangkok") <= 2  # the value, and the sentence in which it was said
@@ -184,7 +186,8 @@ def test_nothing_stands_twice_and_no_key_is_opaque(engine: Engine) -> None:
         assert "- units.system: metric" in text
     shown = ElementTree.fromstring(ana.context("when do we meet?").text)
     assert (shown.findtext("notes") or "").strip() == "- we meet on Monday"
-    assert (shown.findtext("preferences") or "").strip() == "- units.system: metric"
+    named = (shown.findtext("preferences") or "").strip().splitlines()
+    assert sorted(named) == ["- Draw a table wherever two things differ", "- units.system: metric"]
 
 
 def test_procedures_are_kept_from_agents_that_only_talk(workspace: Place) -> None:

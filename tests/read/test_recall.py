@@ -78,7 +78,11 @@ def test_what_matches_better_comes_first(ana: ScopedMemory) -> None:
 def test_nothing_is_made_up_when_nothing_matches(ana: ScopedMemory) -> None:
     ana.remember("Ana likes tea")
 
-    assert len(ana.recall("quantum chromodynamics")) == 0
+    for hit in ana.recall("quantum chromodynamics").hits:  # at most a guess that is said to be one
+        assert hit.uncertainty == "high"
+        assert hit.confidence is not None
+        assert hit.confidence < 0.05
+        assert any(reason.startswith("a guess") for reason in hit.reasons)
 
 
 def test_a_key_or_an_id_finds_exactly_what_it_names(ana: ScopedMemory) -> None:

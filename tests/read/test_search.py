@@ -174,7 +174,7 @@ def test_the_archive_is_looked_at_first_where_the_question_reaches_across_months
     archived = "memory/archive/weekly-2026-03.md"
     asked = {
         "why did we give up the mobile app": {},
-        "mobile app in January 5, 2026": {},
+        "who gave up the mobile app on January 5, 2026": {},
         "what does the archive say about the mobile app": {},
         "mobile app store review": {"archive": True},
     }

@@ -469,7 +469,7 @@ def test_memory_query_refuses_by_name_and_widens_nothing(place: Place, tmp_path:
 
 
 def test_what_was_done_is_counted_and_so_is_the_share_of_turns_with_a_query(place: Place) -> None:
-    engine = place.open()
+    engine = place.open(understanding=False)
     ana = engine.scope(user="ana", session="s1")
     engine.scope(user="bob").remember("Bob keeps wasps")
     for number in range(4):

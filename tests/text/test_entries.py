@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 import unicodedata
 
@@ -465,3 +466,29 @@ def test_a_line_of_ten_megabytes_is_only_a_long_line(data: bytes) -> None:
 def test_many_unclosed_blocks_cost_no_more_than_their_lines() -> None:
     text = b"".join(b"`" * length + b" x\n" for length in range(1000, 2, -1)) + b"~~~ y\n" * 5000
     assert EntryFile.parse(text).to_bytes() == text
+
+
+def test_a_file_read_after_another_is_what_it_is_when_read_alone() -> None:
+    chance = random.Random(20261118)
+    pool = [
+        "- key:a | value:one", "- key:a | value:two | priority:90", "- key:b | value:x | updated_at:never",
+        "- key:b | value:x", "- key: | value:y", "- key:ค | value:ชา", "# PROFILE", "## Preferences", "",
+        "a note", "```", "<!-- hidden", "-->", "\ufeff- key:c | value:z", "- key:c | value:z\r",
+    ]  # fmt: skip
+    before = parsed("")
+    for _ in range(400):
+        data = "\n".join(chance.choice(pool) for _ in range(chance.randrange(9))).encode()
+        after = EntryFile.parse(data, before)
+        alone = EntryFile.parse(data)
+        assert after == alone
+        assert [one.line for one in after.entries] == [one.line for one in alone.entries]
+        before = after
+
+
+def test_new_entries_together_are_what_they_are_one_by_one() -> None:
+    new = [Entry(key=f"k{number}", value="x") for number in range(3)]
+    for text in ("", "# PROFILE\n\n## Preferences\n- key:a | value:b\n\n## Other\nno end"):
+        one_by_one = parsed(text)
+        for entry in new:
+            one_by_one = one_by_one.put(entry)
+        assert parsed(text).put_new(new, "Preferences", "PROFILE").to_bytes() == one_by_one.to_bytes()

@@ -7,8 +7,10 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from time import sleep
 
 import pytest
+from filelock import FileLock, Timeout
 
 from lamina.clock import monotonic
 from lamina.config import Config
@@ -105,6 +107,31 @@ def test_who_waits_for_a_file_waits_as_long_as_who_waits_for_the_store() -> None
     assert Config().lock_timeout_s * 1000 >= BUSY_TIMEOUT_MS
 
 
+def test_who_comes_back_at_once_lets_the_one_in_who_waits(tmp_path: Path) -> None:
+    order: list[str] = []
+
+    def wait() -> None:
+        with locked(tmp_path, "a.md"):
+            order.append("waiting")
+
+    waiter = threading.Thread(target=wait)
+    for again in range(3):
+        with locked(tmp_path, "a.md"):
+            order.append("inside")
+            if not again:
+                waiter.start()
+                turn = FileLock(tmp_path / LOCK_DIR / "a.md.next", is_singleton=False)
+                for _ in range(2000):  # until somebody else is the next
+                    try:
+                        turn.acquire(timeout=0)
+                    except Timeout:
+                        break
+                    turn.release()
+                    sleep(0.005)
+    waiter.join()
+    assert order == ["inside", "waiting", "inside", "inside"]
+
+
 def test_a_lock_is_free_again_after_an_error(tmp_path: Path) -> None:
     with pytest.raises(KeyError), locked(tmp_path, "a.md"):
         raise KeyError
@@ -117,7 +144,7 @@ def test_lock_files_are_private_and_beside_the_data(tmp_path: Path) -> None:
         pass
     assert stat.S_IMODE((tmp_path / LOCK_DIR).stat().st_mode) == 0o700
     locks = list((tmp_path / LOCK_DIR).iterdir())
-    assert len(locks) == 2
+    assert len(locks) == 4  # for each name one to be inside, and one to be the next
     assert {stat.S_IMODE(path.stat().st_mode) for path in locks} == {0o600}
     assert not (tmp_path / "notes").exists()
 

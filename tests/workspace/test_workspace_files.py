@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from lamina.errors import Conflict, Damaged, InvalidInput
+from lamina.language.secrets.privacy import find_secrets
 from lamina.text.entries import Entry, EntryFile
 from lamina.workspace import files
 from lamina.workspace.exchange import exchange, place
@@ -589,3 +590,31 @@ def test_no_file_stays_open(root: Path) -> None:
             with suppress(Damaged, Conflict):
                 act()
     assert len(list(Path("/dev/fd").iterdir())) == before
+
+
+def test_of_a_long_file_only_what_is_new_is_searched_for_secrets(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [f"- key:n{number} | value:thing {number}" for number in range(2000)]
+    versions = ["\n".join(lines)]
+    for at, new in (
+        (1000, "a new line"),
+        (0, "first"),
+        (2002, "last"),
+        (700, "password: hunter2-Sunflower-42"),
+    ):
+        lines.insert(at, new)
+        versions.append("\n".join(lines))
+    versions += ["\n".join(lines[:700] + lines[701:]), "the end"]
+    looked: list[int] = []
+    monkeypatch.setattr(
+        files, "find_secrets", lambda text: looked.append(text.count("\n")) or find_secrets(text)
+    )
+    before = None
+    for version in versions:
+        replace_file(root, "a.md", version.encode(), before)
+        before = version.encode()
+    kept = sorted((root / files.HISTORY_DIR / "a.md").iterdir())
+    assert [one.read_text() for one in kept] == [*versions[:4], versions[5]]
+    assert looked[0] == 1999
+    assert max(looked[1:]) <= 2 * 20 + 2

@@ -19,8 +19,11 @@ from lamina.engine import Engine
 from lamina.language.rulebook import rulebook
 from lamina.opening import locate, open_database
 from lamina.policy.rules import Policy
+from lamina.storage.small_tables import Entries
+from lamina.text import entries
 from lamina.text.entries import EntryFile
 from lamina.workspace.layout import create_workspace
+from lamina.write import entry_files
 from lamina.write.custody import store_id
 from lamina.write.parts import Parts
 from lamina.write.ruleset import Ruleset
@@ -552,3 +555,88 @@ def test_an_edit_saved_just_before_a_write_is_acknowledged_is_taken_in(workspace
             missed.append(after)
 
     assert missed == []
+
+
+def rows_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of the lines that are read from now on."""
+    seen: list[int] = []
+    real = entries._entry_row
+
+    def counted(line: bytes, number: int, problems: list[Any]) -> Any:
+        seen.append(number)
+        return real(line, number, problems)
+
+    monkeypatch.setattr(entries, "_entry_row", counted)
+    return seen
+
+
+def test_of_a_long_file_only_new_lines_are_read(workspace: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    mind = workspace.open().scope()
+    edit(workspace, lambda text: text + "".join(f"- key:n{one} | value:thing {one}\n" for one in range(300)))
+    assert mind.list().total == 300
+    workspace.close()
+
+    seen = rows_read(monkeypatch)
+    mind = workspace.open().scope()
+    assert known(mind, "n7") == "thing 7"
+    assert seen == []
+    edit(workspace, lambda text: text.replace("thing 7\n", "thing seven\n"))
+    assert known(mind, "n7") == "thing seven"
+    assert len(seen) == 300  # the first time in this process; what was known from before was the whole file
+    seen.clear()
+    edit(workspace, lambda text: text.replace("## Preferences\n", "## Preferences\n- key:more | value:one\n"))
+    assert known(mind, "more") == "one"
+    mind.remember("two", key="more")
+    mind.forget(mind.recall("n9").hits[0].id)
+    assert len(seen) <= 3
+    workspace.close()
+
+    seen.clear()
+    mind = workspace.open().scope()
+    assert (known(mind, "more"), known(mind, "n9")) == ("two", None)
+    assert seen == []
+    assert workspace.engines[-1].verify_audit().findings == ()
+
+
+def test_what_was_taken_in_of_many_lines_stays_so_when_the_process_dies(
+    workspace: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(entry_files, "_AT_ONCE", 10)
+    monkeypatch.setattr(entry_files, "_TOLD", 20)
+    mind = workspace.open().scope()
+    mind.remember("stays", key="old.one")
+    mind.remember("goes", key="old.two")
+    done: list[str] = []
+    real = entry_files.perform
+
+    def mortal(unit: Any, request: Any) -> Any:
+        done.append(request.memory_id or request.draft.key)
+        if len(done) == 26:
+            raise KeyboardInterrupt
+        return real(unit, request)
+
+    def changed(text: str) -> str:
+        kept = "".join(line for line in text.splitlines(keepends=True) if "old.two" not in line)
+        return kept + "".join(f"- key:n{one} | value:thing {one}\n" for one in range(45))
+
+    edit(workspace, changed)
+    monkeypatch.setattr(entry_files, "perform", mortal)
+    with pytest.raises(KeyboardInterrupt):
+        mind.recall("thing")
+    done.clear()
+    monkeypatch.setattr(entry_files, "perform", lambda unit, asked: done.append("") or real(unit, asked))
+
+    again = workspace.open()
+    assert len(done) == 26, "25 lines of 45 were still to come, and one to go; 20 were taken in"
+    assert again.status().memories == {"active": 46, "soft_deleted": 1}
+    assert "PROFILE.md: 20 of 26 new or changed lines are taken in." in caplog.messages
+    assert (known(again.scope(), "n44"), known(again.scope(), "old.two")) == ("thing 44", None)
+    assert again.verify_audit().findings == ()
+
+
+def test_a_row_that_is_lost_is_taken_in_from_the_file_again(workspace: Place) -> None:
+    engine = workspace.open()
+    engine.scope().remember("green tea", key="drink")
+    engine.database.write(lambda tx: Entries(tx).drop("PROFILE.md", "drink"))
+    again = workspace.open()
+    assert set(again.database.read(lambda tx: Entries(tx).of("PROFILE.md"))) == {"drink"}

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import pickle
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +27,7 @@ from torch.nn import functional
 
 from tools.encoder import anchors, curriculum, glossary, mean, mentor, pack_reading, pairs, teacher
 from tools.encoder.lessons import Lesson, own_lessons
+from tools.encoder.phrases import phrases, word_lessons
 from tools.encoder.sources import SOURCES
 from tools.encoder.student import LAYERS, Rows, Student, embed, from_teacher
 from tools.encoder.talk import Talk, own_pairs, own_talk, pairs_in, pairs_of, spoken
@@ -37,6 +37,7 @@ SEED = 20261117
 TOKENS_PER_STEP = 1536
 TEMPERATURE = 0.05
 NARROW = 64  #: numbers that rank by themselves, roughly
+MOST_SHOWN = 12_000  #: texts of each kind of the sources, once the student itself says where they belong
 MOST_TALK = 2400  #: statements among which the alike are looked for at a time
 MENTOR_TEMPERATURE, OWN_TEMPERATURE = 0.05, 0.1  #: the mentor's likenesses lie closer together than ours
 
@@ -64,17 +65,20 @@ STAGES = {
     "chinese": Stage({"zh": 0.45, "zh-word": 0.25, "own-zh": 0.3}, 0.0, 2e-3, ("zh",), 1356),
     "all": Stage(
         {
-            "english": 0.03,
-            "th": 0.1,
-            "zh": 0.08,
-            "th-word": 0.04,
-            "zh-word": 0.03,
-            "own-en": 0.2,
-            "own-th": 0.3,
-            "own-zh": 0.22,
+            "english": 0.04,
+            "th": 0.07,
+            "zh": 0.06,
+            "th-word": 0.05,
+            "zh-word": 0.04,
+            "own-en": 0.18,
+            "own-th": 0.22,
+            "own-zh": 0.16,
+            "phrase-en": 0.02,
+            "phrase-th": 0.08,
+            "phrase-zh": 0.08,
         },
-        6e-5,
-        1.5e-3,
+        7.8e-5,
+        1.95e-3,
         steps=20_000,
         contrast=0.1,
         lessons=0.15,
@@ -440,24 +444,23 @@ def load(work: Path, talk: Path | None = None) -> Material:
     """What `prepare` left in the work folder, and our own lessons as they are now."""
     words = glossary.load(work / "vocab.json")
     cut = words.cutter()
-    kept = work / "kinds.pickle"
-    if kept.exists():
-        kinds = pickle.loads(kept.read_bytes())  # our own file in our own folder
-    else:
-        kinds = _kinds(work, words, cut)
-        kept.write_bytes(pickle.dumps(kinds))
+    found = curriculum.curriculum(pairs.load(pairs.newest(work, SOURCES)), words)
     lessons = own_lessons()
     begun = work / "student" / "all.pt"
     if begun.exists():
-        kinds.update(anchors.anchored(begun, lessons, cut))
+        shown = {kind: texts[:MOST_SHOWN] for kind, texts in found.kinds.items()}
+        said = {**anchors.own_texts(lessons), **anchors.by_language("phrase", phrases())}
+        kinds = anchors.anchored(begun, {**shown, **said}, cut)
     else:
-        kinds.update(_taught(lessons, cut, teacher.known(work)))
+        known = teacher.known(work)
+        kinds = {**_kinds(found, cut, known), **_taught(lessons, cut, known)}
     if not (work / "axes.npy").exists():
         sample = np.stack([goal for _, goal in kinds["english"]]).astype(np.float64)
         _, directions = np.linalg.eigh(sample.T @ sample)
         np.save(work / "axes.npy", np.ascontiguousarray(directions[:, ::-1].astype(np.float32)))
     chinese = _chinese_texts(lessons)
     told = mentor.taught([text.translate(words.simplified) for text in chinese], work)
+    lessons += word_lessons()
     return Material(words, cut, kinds, lessons, talk, ([cut.rows(text, 64) for text in chinese], told))
 
 
@@ -481,9 +484,7 @@ def _chinese_texts(lessons: Sequence[Lesson]) -> list[str]:
     return list(dict.fromkeys([*(side["zh"] for side in sides), *asked, *said]))
 
 
-def _kinds(work: Path, words: glossary.Vocabulary, cut: Pieces) -> Kinds:
-    known = teacher.known(work)
-    found = curriculum.curriculum(pairs.load(pairs.newest(work, SOURCES)), words)
+def _kinds(found: curriculum.Curriculum, cut: Pieces, known: dict[str, np.ndarray]) -> Kinds:
     kinds: Kinds = {}
     for name, texts in found.kinds.items():
         kinds[name] = [(cut.rows(text, 128), known[goal]) for text, goal in texts if goal in known]

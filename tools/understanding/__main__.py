@@ -4,9 +4,9 @@
     python -m tools.understanding train [--dev FOLDER] [--lists LIST…] [--curve]    the model into the package
 
 `gather` leaves out near-duplicates of the texts of lists that judge; `--add` keeps what is in the tree.
-`train` sets the thresholds where what is heard outweighs what is taken for what it is not, across folds by
-writer; with `--lists` (JSON lines by other writers) halfway between that and what those lists would have. The
-lists of `--dev` (utterances.<language>.jsonl) are only looked at.
+`train` needs torch. It sets the thresholds where what is heard outweighs what is taken for what it is not, on
+sentences of writers that it did not learn from; with `--lists` (JSON lines by other writers) halfway between
+that and what those lists would have. The lists of `--dev` (utterances.<language>.jsonl) are only looked at.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ import numpy as np
 from lamina.language.features import Seen
 from lamina.language.hearing import Hearing, hear
 from lamina.language.rulebook import rulebook
-from lamina.language.sorts import LEFT, Second, Sort, Sorter, Wholes
+from lamina.language.sorts import LEFT, Second, Sort, Sorter
 from lamina.language.understanding import ONCE, PLAIN, Act, Listener
 from tools.understanding import rows as data
 from tools.understanding.rows import LANGUAGES, Row
 from tools.understanding.states import States, stretches
 from tools.understanding.train import fit, read_twice, save, seen
+from tools.understanding.tune import Examples, tuned
 
 MODEL = Path("src/lamina/language/data/sorts.bin")
 FOLDS = 3
@@ -41,6 +42,9 @@ PRICE = 2.4
 PRICES = {PLAIN: 1.0}
 #: No threshold is lower than this, whatever the sentences say: a false wish changes every answer.
 FLOOR, FLOORS = 300, {Sort.SET: 900, ONCE: 1900, Sort.CORRECT: 900, Sort.FORGET: 600, Sort.TEMPORARY: 900}
+#: Of the thresholds of statements beside an encoder so much: on the lists it heard more, and took nothing
+#: more for what it is not.
+_STATEMENTS = 0.75
 #: The threshold of what is never right.
 _NOTHING = 1 << 20
 _HEARD = {"self_fact": Sort.LASTING}
@@ -110,24 +114,21 @@ def make(
     """Train, judge, choose thresholds, write the model and print its figures."""
     written, rows = len(rows), [*rows, *data.with_speaker(rows)]
     hearings = [hear(row.text, rulebook()) for row in rows]
-    states.read(text for one in hearings for text in [one.view.original, *stretches(one)])
-    states.keep()
-    sentences = Sentences(rows, seen(hearings), states.midway([row.text for row in rows]))
     folds = _folds(rows)
+    judged = [hearings[at] for at in sorted(folds[0]) if at < written]
+    states.read([*(row.text for row in rows), *(text for one in judged for text in stretches(one))])
+    states.keep()
+    sentences = Sentences(rows, seen(hearings))
     firsts = [sentences.first([at for at in range(len(rows)) if at not in held]) for held in folds]
     for first, held in zip(firsts, folds, strict=True):
         for at in held:
             sentences.unread[at] = first.first(sentences.inputs[at].hashes)
     readings = []
     for reader in (None, states):
-        folded: list[Scored] = []
-        for first, held in zip(firsts, folds, strict=True):
-            second = sentences.second([at for at in range(len(rows)) if at not in held], reader)
-            model = replace(first, plain=second, read=second)
-            own = [at for at in sorted(held) if at < written]
-            folded += [_heard(model, reader, rows[at].language, rows[at].sort, hearings[at]) for at in own]
-            if reader is None:
-                break  # one fold is enough for what is used where there is no encoder
+        second = sentences.second([at for at in range(len(rows)) if at not in folds[0]], reader)
+        model = replace(firsts[0], plain=second, read=second)
+        own = [at for at in sorted(folds[0]) if at < written]
+        folded = [_heard(model, reader, rows[at].language, rows[at].sort, hearings[at]) for at in own]
         print(f"sentences of writers' batches that were not trained on, {'read' if reader else 'letters'}:")
         _table(folded)
         _confusion(folded)
@@ -142,17 +143,17 @@ def make(
     _decided("dev", _judged(model, states, dev), dict(_read_of(model).thresholds))
     if curve:
         _curve(sentences)
-    card = {"version": 3, "rows": len(rows), "data": data.digest(rows)}
+    card = {"version": 4, "rows": len(rows), "data": data.digest(rows)}
     save(model, MODEL, card)
     print(f"{MODEL}: {MODEL.stat().st_size:,} bytes")
     print(*(f"thresholds {dict(one.thresholds)}" for one in (readings[0], _read_of(model))), sep="\n")
 
 
 class Sentences:
-    """All that is trained on: what a model sees of each sentence, by letters and by an encoder."""
+    """All that is trained on: what a model sees of each sentence."""
 
-    def __init__(self, rows: Sequence[Row], inputs: Sequence[Seen], midway: Wholes) -> None:
-        self.rows, self.inputs, self._midway = rows, inputs, midway
+    def __init__(self, rows: Sequence[Row], inputs: Sequence[Seen]) -> None:
+        self.rows, self.inputs = rows, inputs
         self.unread = np.zeros((len(rows), len(Sort)), dtype=np.int64)  #: by models that did not learn them
 
     def first(self, places: Sequence[int]) -> Sorter:
@@ -160,9 +161,11 @@ class Sentences:
 
     def second(self, places: Sequence[int], reader: States | None) -> Second:
         signs, labels = [self.inputs[at].signs for at in places], [self.rows[at].sort for at in places]
-        midway = None if reader is None else self._midway[list(places)]
-        found = read_twice(self.unread[list(places)], signs, labels, midway)
-        return found if reader is None else replace(found, encoder=reader.embedder_id)
+        first = self.unread[list(places)]
+        if reader is None:
+            return read_twice(first, signs, labels)
+        pieces = reader.pieces([self.rows[at].text for at in places])
+        return tuned(Examples(pieces, first, signs, labels), reader.embedder_id)
 
 
 def _folds(rows: Sequence[Row]) -> list[set[int]]:
@@ -196,7 +199,9 @@ def halfway(model: Sorter, reader: States, lists: Sequence[Path]) -> Second:
     read = _read_of(model)
     found = {name: at for name, at in _thresholds(_judged(model, reader, lists)).items() if at < _NOTHING}
     own = {name: max(at, FLOORS.get(name, FLOOR)) for name, at in read.thresholds.items()}
-    return replace(read, thresholds={name: (at + found.get(name, at)) // 2 for name, at in own.items()})
+    halves = {name: (at + found.get(name, at)) // 2 for name, at in own.items()}
+    told = {name: int(at * _STATEMENTS) for name, at in halves.items() if name.startswith(Sort.LASTING)}
+    return replace(read, thresholds={**halves, **told})
 
 
 def _judged(model: Sorter, reader: States, lists: Sequence[Path]) -> list[Scored]:

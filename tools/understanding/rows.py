@@ -36,10 +36,15 @@ class Row(NamedTuple):
 
 
 def gather(folders: Sequence[Path], known: Sequence[Row] = ()) -> list[Row]:
-    """Rows that are known, and those of every TSV below some folders; a folder's name begins with its
-    language. A line break within a text is written as two characters, a backslash and an n.
+    """Rows that are known, and those of every file in some folders: JSON lines as in the tree, whose writer's
+    name begins with the language, or TSV below them, whose folder's name does. A line break within a text of
+    a TSV is written as two characters, a backslash and an n.
     """
     found = {view_of(row.text).text.strip(): row for row in known}
+    for file in sorted(path for folder in folders for path in folder.glob("*.jsonl")):
+        for sort, topic, text, writer in map(json.loads, file.read_text("utf-8").splitlines()):
+            row = Row(writer[:2], Sort(sort), topic, text, writer)
+            found.setdefault(view_of(row.text).text.strip(), row)
     for file in sorted(path for folder in folders for path in folder.rglob("*.tsv")):
         if file.name.startswith("decisions"):
             continue

@@ -1,5 +1,5 @@
 """Two readings, trained in floats and rounded: a softmax over hashed features, and a layer over its scores
-and the signs.
+and the signs; beside an encoder `tune.py` trains the second one.
 """
 
 from __future__ import annotations
@@ -8,26 +8,27 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lamina.language.features import Hashes, Seen, features
 from lamina.language.hearing import Hearing
-from lamina.language.sorts import MIDWAY, STEP, UNIT, Second, Sort, Sorter, Wholes
+from lamina.language.sorts import STEP, UNIT, Second, Sort, Sorter, Wholes
 
 Floats = NDArray[np.float32]
 EPOCHS, RATE, SMOOTHED, SEED = 8, 0.5, 0.03, 7
 #: What the first steps are divided by, so that none is too long.
 _START = 0.01
 LEVELS = 127
-#: The second reading: its size, and how it is trained; beside an encoder it has more to weigh.
+#: The second reading: its size, and how it is trained.
+HIDDEN, PACE, LEFT_OUT = 64, 0.005, 0.3
 ROUNDS, PART, SHRINK = 18, 256, 1e-4
 #: In how many sentences a sign has to occur, and by how much scores are divided before they are weighed.
-_COMMON, _LOUD = 8, 3.0
+COMMON, LOUD = 8, 3.0
 #: In how many sentences a feature has to occur, and how many features are kept.
-SEEN, MOST = 2, 160_000
+SEEN, MOST = 2, 125_000
 
 
 def seen(hearings: Sequence[Hearing]) -> list[Seen]:
@@ -62,52 +63,31 @@ def fit(inputs: Sequence[Hashes], labels: Sequence[Sort], epochs: int = EPOCHS) 
     return _rounded(used, weights, bias)
 
 
-class Shape(NamedTuple):
-    """How large a second reading is, how quickly it learns, and how much is left out meanwhile."""
-
-    hidden: int
-    pace: float
-    left_out: float
-
-
-PLAIN, READ = Shape(64, 0.005, 0.3), Shape(112, 0.002, 0.45)
-
-
-def read_twice(
-    first: Wholes, signs: Sequence[frozenset[str]], labels: Sequence[Sort], midway: Wholes | None = None
-) -> Second:
-    """The second reading that fits; `first` are scores of sentences that the first was not trained on, and
-    `midway` what an encoder makes of them."""
-    shape = PLAIN if midway is None else READ
+def read_twice(first: Wholes, signs: Sequence[frozenset[str]], labels: Sequence[Sort]) -> Second:
+    """The second reading that fits where no encoder reads; `first` are scores of sentences that the first
+    was not trained on."""
     counts = Counter(name for each in signs for name in each)
-    names = tuple(sorted(name for name, count in counts.items() if count >= _COMMON))
-    given, mean, spread = _given(first, signs, names, midway)
+    names = tuple(sorted(name for name, count in counts.items() if count >= COMMON))
+    always = np.ones((len(first), 1), dtype=np.float32)
+    given = np.concatenate([given_of(first, signs, names), always], axis=1)
     wanted = np.array([list(Sort).index(one) for one in labels])
     chance = np.random.default_rng(SEED)
-    inner = _floats(chance.uniform(-1, 1, (given.shape[1], shape.hidden)) / np.sqrt(given.shape[1]))
-    outer = _floats(chance.uniform(-1, 1, (shape.hidden + 1, len(Sort))) / np.sqrt(shape.hidden))
+    inner = _floats(chance.uniform(-1, 1, (given.shape[1], HIDDEN)) / np.sqrt(given.shape[1]))
+    outer = _floats(chance.uniform(-1, 1, (HIDDEN + 1, len(Sort))) / np.sqrt(HIDDEN))
     steps = _Steps([inner, outer])
     for number in range(ROUNDS):
-        pace = shape.pace * (1 - number / ROUNDS) + shape.pace / 20
+        pace = PACE * (1 - number / ROUNDS) + PACE / 20
         for part in np.array_split(chance.permutation(len(given)), len(given) // PART + 1):
-            steps.take(_slopes(given[part], wanted[part], (inner, outer), shape, chance), pace)
-    inner[: len(Sort)] /= _LOUD
-    wide = slice(len(Sort) + len(names), -1)
-    inner[-1] -= (mean / spread) @ inner[wide]
-    inner[wide] /= spread[:, None]
+            steps.take(_slopes(given[part], wanted[part], (inner, outer), chance), pace)
+    inner[: len(Sort)] /= LOUD
     return Second(names, np.rint(inner * STEP).astype(np.int64), np.rint(outer * STEP).astype(np.int64))
 
 
-def _given(
-    first: Wholes, signs: Sequence[frozenset[str]], names: Sequence[str], midway: Wholes | None
-) -> tuple[Floats, Floats, Floats]:
-    """What the reading is given, a row for each sentence; and by what an encoder's numbers were evened."""
-    level = (first - first.mean(axis=1, keepdims=True)) / UNIT / _LOUD
+def given_of(first: Wholes, signs: Sequence[frozenset[str]], names: Sequence[str]) -> Floats:
+    """What letters and signs say of each sentence, a row each."""
+    level = (first - first.mean(axis=1, keepdims=True)) / UNIT / LOUD
     there = [[name in each for name in names] for each in signs]
-    wide = np.zeros((len(first), 0)) if midway is None else midway / MIDWAY
-    mean, spread = wide.mean(axis=0), wide.std(axis=0) + 1e-3
-    parts = [level, np.array(there, dtype=float), (wide - mean) / spread, np.ones((len(first), 1))]
-    return _floats(np.concatenate(parts, axis=1)), _floats(mean), _floats(spread)
+    return _floats(np.concatenate([level, np.array(there, dtype=float)], axis=1))
 
 
 def _floats(wide: NDArray[np.floating[Any]]) -> Floats:
@@ -115,11 +95,11 @@ def _floats(wide: NDArray[np.floating[Any]]) -> Floats:
 
 
 def _slopes(
-    given: Floats, wanted: Wholes, layers: tuple[Floats, Floats], shape: Shape, chance: np.random.Generator
+    given: Floats, wanted: Wholes, layers: tuple[Floats, Floats], chance: np.random.Generator
 ) -> list[Floats]:
     """Where the two layers should go, for some sentences; a part of the hidden numbers is left out."""
     inner, outer = layers
-    kept = _floats((chance.random((len(given), shape.hidden)) >= shape.left_out) / (1 - shape.left_out))
+    kept = _floats((chance.random((len(given), HIDDEN)) >= LEFT_OUT) / (1 - LEFT_OUT))
     hidden = np.maximum(given @ inner, 0) * kept
     logits = hidden @ outer[:-1] + outer[-1]
     raised = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -175,10 +155,11 @@ def _rounded(known: Hashes, weights: NDArray[np.float32], bias: NDArray[np.float
 
 
 def save(model: Sorter, path: Path, card: dict[str, object]) -> None:
-    """One line of JSON, then the weights, then the second readings."""
-    if model.plain is None or model.read is None:
+    """One line of JSON, then the weights, the finders, and the second readings."""
+    if model.plain is None or model.read is None or (finders := model.read.finders) is None:
         raise ValueError("A model is saved with its second readings.")
     seconds = [model.plain, model.read]
+    rows, count = finders.matrix.shape
     numbers = np.concatenate([part.ravel() for one in seconds for part in (one.inner, one.outer)])
     biases = {sort: int(value) for sort, value in zip(Sort, model.biases, strict=True)}
     head = {
@@ -186,6 +167,7 @@ def save(model: Sorter, path: Path, card: dict[str, object]) -> None:
         "features": len(model.known),
         "scale": model.scale,
         "biases": biases,
+        "finders": {"rows": rows, "count": count, "largest": finders.largest},
         "readings": [_card_of(one) for one in seconds],
     }
     path.write_bytes(
@@ -193,6 +175,8 @@ def save(model: Sorter, path: Path, card: dict[str, object]) -> None:
         + b"\n"
         + model.known.astype("<u4").tobytes()
         + model.weights.tobytes()
+        + finders.matrix.tobytes()
+        + np.concatenate([finders.worth, finders.bias]).astype("<f4").tobytes()
         + numbers.astype("<i4").tobytes()
     )
 

@@ -17,7 +17,7 @@ from lamina.errors import Damaged
 from lamina.model.audit import chain_of_number
 from lamina.records import dataclass
 
-#: After so many notes the disk is waited for; a power cut before leaves an older note, never half of one.
+#: After so many records the disk is waited for; a power cut before leaves an older note, never half of one.
 SETTLED_EVERY = 64
 _NOTE = re.compile(rb"[0-9]{20} [0-9a-f]{64} [0-9a-f]{64}\n")
 _LENGTH = 151  #: bytes of a note
@@ -63,12 +63,14 @@ class Anchor:
     _mutex: threading.Lock = field(default_factory=threading.Lock)
     _unsettled: int = 0
 
-    def drop(self, seq: int, digest: str) -> None:
-        """Note the newest record, unless a newer one is noted; what is lost is not made anew by this."""
+    def drop(self, seq: int, digest: str, records: int = 1) -> None:
+        """Note the newest of some records, unless a newer one is noted; what is lost is not made anew by
+        this."""
         with self._mutex:
             if self.read() is not None:
                 noted = self.read(chain_of_number(seq))
                 if noted is None or noted[0] < seq:
+                    self._unsettled += records
                     self._overwrite(chain_of_number(seq), self._line(seq, digest))
 
     def renew(self, notes: Sequence[Note]) -> None:
@@ -95,7 +97,6 @@ class Anchor:
         handle = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)
         try:
             os.pwrite(handle, line, chain * _LENGTH)
-            self._unsettled += 1
             if self._unsettled >= SETTLED_EVERY:
                 settle(handle)
                 self._unsettled = 0

@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 from lamina.encoders.port import Calibration, Vectors
 from lamina.encoders.static import REINSTALL
 from lamina.errors import Damaged
+from lamina.language.sorts import Finders
 
 T = TypeVar("T")
 Wholes = NDArray[np.int64]
+#: The vector of a text, and what it is halfway, where that was asked for.
+_Read = tuple[NDArray[np.float32], Wholes | None]
 
 #: Texts whose vectors stay in memory: a question is asked again, and what it caught up with is stored next.
 _KEPT = 1024
@@ -32,7 +35,8 @@ class ReadingEncoder:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._model = reading.ReadingEncoder(folder)
-        self._kept: OrderedDict[str, tuple[NDArray[np.float32], Wholes]] = OrderedDict()
+        self._kept: OrderedDict[str, _Read] = OrderedDict()
+        self._finders: tuple[Finders | None, reading.Product | None] = None, None
         self._lock = threading.Lock()
 
     @property
@@ -52,17 +56,32 @@ class ReadingEncoder:
         rows = [vector for vector, _ in self._read(texts)]
         return np.stack(rows) if rows else np.zeros((0, self.dimension), dtype=np.float32)
 
-    def midway(self, texts: Sequence[str]) -> Wholes:
+    def midway(self, texts: Sequence[str], finders: Finders) -> Wholes:
         """What the model makes of each text halfway, which tells how something is said; a row each."""
-        rows = [halfway for _, halfway in self._read(texts)]
+        rows = [half for _, half in self._read(texts, self._opened(finders)) if half is not None]
         return np.stack(rows) if rows else np.zeros((0, 0), dtype=np.int64)
 
-    def _read(self, texts: Sequence[str]) -> list[tuple[NDArray[np.float32], Wholes]]:
-        known = {text: self._kept[text] for text in texts if text in self._kept}
+    def _opened(self, finders: Finders) -> reading.Product:
+        """Finders as the model uses them; there is one set of them in a process."""
+        with self._lock:
+            known, product = self._finders
+            if product is None or known is not finders:
+                matrix = finders.matrix.astype(np.float32)
+                product = reading.Product(matrix, finders.worth, finders.bias, finders.largest)
+                self._finders = finders, product
+                self._kept.clear()  # what others found
+        return product
+
+    def _read(self, texts: Sequence[str], finders: reading.Product | None = None) -> list[_Read]:
+        """Vectors, and with finders what each text is halfway, in one pass."""
+        with self._lock:
+            kept = {text: self._kept[text] for text in texts if text in self._kept}
+        known = {text: one for text, one in kept.items() if finders is None or one[1] is not None}
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
-            vectors, halfway = self._asked(lambda: self._model.read(new))
-            known |= zip(new, zip(vectors, halfway, strict=True), strict=True)
+            vectors, halves = self._asked(lambda: self._model.read(new, finders))
+            rows = [None] * len(new) if finders is None else halves
+            known |= zip(new, zip(vectors, rows, strict=True), strict=True)
         with self._lock:
             self._kept.update((text, known[text]) for text in known)
             while len(self._kept) > _KEPT:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from lamina.language.amend import has_other_value, weight, words_of
-from lamina.language.slots import name_of_key
+from lamina.language.amend import has_other_value, things, weight, words_of
+from lamina.language.rulebook import Rulebook
+from lamina.language.slots import just_said, name_of_key
 from lamina.model import Kind, Layer, Memory, Space
 from lamina.read.recall import recall
-from lamina.read.shelves import keyed, loaded
+from lamina.read.shelves import keyed, latest, loaded
 from lamina.records import dataclass
+from lamina.text.normalise import folded
 from lamina.text.terms import query_terms
 from lamina.write.caller import Caller
+from lamina.write.propose import pending
 
 #: How many memories are looked through for the one that is meant.
 LOOKED_AT = 200
@@ -29,10 +32,11 @@ _CLEARLY = 0.75
 _LEAST = 0.5
 #: Where it is not clear by itself that something known is meant, so much has to speak for it at any time.
 ABOUT_IT = 0.12
-#: Without a word in common so much likeness is needed: below it what is something else is as like. Of what
-#: was said in this very session less is enough.
-_BY_LIKENESS, _BY_LIKENESS_NOW = 0.6, 0.45
-#: And so much before the person is asked about it, with so few others.
+#: Without a word in common so much likeness is needed: one in fifty of other things is as like.
+_BY_LIKENESS = 0.6
+#: Letters that may stand beside a word that points; where there are more, something else is named.
+_BESIDE, _NO_POINTER = 14, ("me", "us")
+#: So much likeness before the person is asked about it, with so few others.
 _MAYBE, _FEW = 0.1, 3
 
 
@@ -60,7 +64,7 @@ class Fit:
     @property
     def is_sure(self) -> bool:
         """Whether it may be changed without a question: a word is shared, or the two are very like."""
-        return self.words > 0 or self.about >= (_BY_LIKENESS_NOW if self.recent else _BY_LIKENESS)
+        return self.words > 0 or self.about >= _BY_LIKENESS
 
     @property
     def total(self) -> float:
@@ -92,7 +96,7 @@ def nearest(caller: Caller, words: str) -> list[Fit]:
 
 def _fits(caller: Caller, words: str) -> list[Fit]:
     known, book = lasting(caller, words), caller.store.ruleset.rules
-    said = {one for one in words_of(words, book) if _tells(one)}
+    said = _telling(words, book)
     shared = {
         one: said & (words_of(memory.text, book) | words_of(name_of_key(memory.key), book))
         for one, (memory, _) in known.items()
@@ -115,11 +119,44 @@ def _fits(caller: Caller, words: str) -> list[Fit]:
     return sorted(fits, key=lambda one: (-one.total, one.memory.id))
 
 
+def waits_about(caller: Caller, words: str, *, last: bool = False) -> Memory | None:
+    """What waits for the person's word, where that is meant: it was said last in this session and is only
+    pointed at, or it shares more of the words than anything that is kept."""
+    session = caller.in_session.session
+    waits = [one for one in pending(caller) if one.provenance.session_id == session]
+    if not waits:
+        return None
+    if last or only_points(caller, words):
+        newer = all(waits[-1].created_at >= one.created_at for one in latest(caller))
+        return waits[-1] if newer else None
+    book = caller.store.ruleset.rules
+    said = _telling(words, book)
+    most, best = max(
+        ((weight(said & words_of(one.text, book)), one) for one in waits), key=lambda each: each[0]
+    )
+    return best if most > max((one.words for one in meant(caller, words)), default=0.0) else None
+
+
+def only_points(caller: Caller, text: str) -> bool:
+    """Whether words name nothing, and only point at what was said last: "forget it", "scratch that"."""
+    said = folded(text)
+    pointers = caller.store.ruleset.rules.any_of("cue", "this").finditer(said)
+    longest = max((one[0] for one in pointers if one[0] not in _NO_POINTER), key=len, default="")
+    beside = len(said) - len(longest)
+    return just_said(said) or (len(longest) > 1 and beside <= (_BESIDE if said.isascii() else _BESIDE // 2))
+
+
+def _telling(text: str, book: Rulebook) -> set[str]:
+    """The words of a text that say what it is about."""
+    return {one for one in words_of(text, book) if _tells(one)}
+
+
 @lru_cache(maxsize=4096)
 def _tells(word: str) -> bool:
-    """Whether a word says what something is about: not "them", nor a number or one sign by itself."""
+    """Whether a word says what something is about: not "them", nor a number, nor one sign by itself where
+    that does not name a thing."""
     if not word.isascii():
-        return len(word) > 1
+        return len(word) > 1 or word in things()
     return not word.isdigit() and len(query_terms(f"{word} \u4e00")) > 1
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from lamina.errors import NotFound
-from lamina.hear.about import LOOKED_AT, Fit, lasting, meant, nearest
+from lamina.hear.about import LOOKED_AT, Fit, lasting, meant, nearest, only_points, waits_about
 from lamina.hear.asked_back import ANSWERED
 from lamina.language.amend import corrections, weight, words_of
 from lamina.language.command import Action, Command, Target
@@ -33,8 +33,8 @@ MISSPOKE = "misspoke"
 _CLAUSES = re.compile(r"[,;.!?:，；。！？：、\n]+| and | so | แต่| เพราะ")
 #: The rule of a wish that the model heard.
 HEARD = "heard_forget"
-#: Letters that may stand beside a word that points; where there are more, something else is named.
-_BESIDE, _NO_POINTER = 14, ("me", "us")
+#: What may be meant though it only waits for the person's word.
+_MAY_WAIT = (Target.LATEST, Target.TEXT, Target.ABOUT)
 
 
 def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
@@ -44,12 +44,16 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
         return _taken_back(caller, command.text, reason)
     if command.rule == ANSWERED:
         return _gone(caller, [get(caller, command.key or "")], [], reason)
+    if command.target in _MAY_WAIT and (
+        waits := waits_about(caller, command.text, last=command.target is Target.LATEST)
+    ):
+        return reject(caller, waits.key, channel=Channel.CHAT)
     match command.target:
         case Target.KEY:
             found = [one for one in keyed(caller) if one.key == command.key]
             found = found or (_saying(caller, command.text) if command.text else [])
         case Target.LATEST:
-            found = latest(caller)
+            found = _just_said(caller) if just_said(folded(command.old or "")) else latest(caller)
         case Target.EVERYTHING:
             raise NotFound(
                 "Forgetting everything is not done on a word.",
@@ -176,16 +180,17 @@ def _gone(caller: Caller, lasting: Sequence[Memory], found: Sequence[Memory], re
 
 def _pointed_at(caller: Caller, command: Command) -> list[Memory]:
     """What was kept last, where words only point at it: "forget it"."""
-    said = folded(command.text)
-    if just_said(said):
-        session = caller.in_session.session
-        return [one for one in latest(caller) if one.provenance.session_id == session]
-    pointers = caller.store.ruleset.rules.any_of("cue", "this").finditer(said)
-    longest = max((one[0] for one in pointers if one[0] not in _NO_POINTER), key=len, default="")
-    beside = len(said) - len(longest)
-    return (
-        latest(caller) if len(longest) > 1 and beside <= (_BESIDE if said.isascii() else _BESIDE // 2) else []
-    )
+    if just_said(folded(command.text)):
+        return _just_said(caller)
+    return latest(caller) if only_points(caller, command.text) else []
+
+
+def _just_said(caller: Caller) -> list[Memory]:
+    """What was kept of the last message of this session; the message itself where nothing was."""
+    session, said = caller.in_session.session, window(caller)
+    before = said[-2].created_at if len(said) > 1 else None
+    last = [one for one in latest(caller) if one.provenance.session_id == session]
+    return [one for one in last if before is None or one.created_at >= before] or said[-1:]
 
 
 def _saying(caller: Caller, words: str) -> list[Memory]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 from zoneinfo import ZoneInfo
 
-from lamina.hear.about import ABOUT_IT, Fit, meant
+from lamina.hear.about import ABOUT_IT, Fit, meant, waits_about
 from lamina.hear.correct import HEARD
 from lamina.language.command import Action, Command, Target
 from lamina.language.commands import is_note, note_key
@@ -174,6 +174,10 @@ def listened(caller: Caller, listener: Listener, asked: Sequence[Command]) -> li
         before = parts[at - 1] if at else None
         following = parts[at + 1] if at + 1 < len(parts) else None
         found = list(_commands(caller, hearing, part, (before, following), today))
+        if part.sort is Sort.CORRECT:  # read with the one before it, which would only be undone
+            typed = " ".join(hearing.view.original[slice(*part.typed)].split())
+            read = [one.text for one in made if one.action is Action.CORRECT]
+            found = [] if any(typed in text for text in read) else found
         if part.sort in _POINTS_BACK and before is not None:
             made = [one for one in made if one.action is not Action.NOTE or one.span != before.typed]
         made += found
@@ -232,7 +236,8 @@ def _commands(
             yield from _set(caller, part, found or _a_while(today))
         case Sort.FORGET:
             before = around[0].text if around[0] is not None else None
-            if part.margin >= _CLEARLY or _named(caller, part.text) or (before and _named(caller, before)):
+            named = _named(caller, part.text) or waits_about(caller, part.text)
+            if part.margin >= _CLEARLY or named or (before and _named(caller, before)):
                 yield _command(Action.FORGET, part, text=part.text, old=before)
         case Sort.CORRECT:
             if profile_fact(part.text, book=caller.store.ruleset.rules):

@@ -13,19 +13,19 @@ from lamina.hear.correct import correct, restate
 from lamina.hear.forgetting import carry_forget
 from lamina.hear.teach import misheard
 from lamina.language.acknowledge import acknowledge, refusal
-from lamina.language.command import Action, Command, Target
+from lamina.language.command import WISH, Action, Command, Target
 from lamina.language.commands import is_note, note_key
 from lamina.language.slots import is_sensitive
 from lamina.layers.confirm import confirm
 from lamina.model import Deny, Memory, Outcome, Receipt, Space
 from lamina.policy.consent import Channel
 from lamina.read.explain import history
-from lamina.read.resolve import SESSION_WISH
+from lamina.read.resolve import FOR_NOW, SESSION_WISH
 from lamina.read.shelves import keyed, turns
 from lamina.text.normalise import Language, folded
 from lamina.text.ttl import SESSION_END, parse_ttl
 from lamina.write.caller import Caller
-from lamina.write.change import get
+from lamina.write.change import forget, get
 from lamina.write.guesses import unnamed
 from lamina.write.propose import pending, propose, reject
 from lamina.write.remember import remember
@@ -34,8 +34,6 @@ from lamina.write.remember import remember
 _PRIORITY = {Action.REMEMBER: 80, Action.SET: 85, Action.CORRECT: 85}
 #: How sure it is that somebody means what they say.
 _STATED = 0.9
-#: How the keys of wishes begin that have no setting of their own.
-_WISH = "response.instruction."
 #: What ends at the first moment of a day holds on the day before it.
 _A_MOMENT = timedelta(seconds=1)
 #: How many memories are named where somebody is asked which they mean, and how much of each.
@@ -89,7 +87,7 @@ def _acknowledged(
         message = "nothing_pending" if missing else refusal(code)
     else:
         message = {"allowed": "remembered", "same": "unchanged", "pending": "held"}.get(code, code)
-    wished = (command.key or "").startswith(_WISH)  # its key says nothing to a person
+    wished = (command.key or "").startswith(WISH)  # its key says nothing to a person
     if (act is Action.NOTE or wished) and message in ("remembered", "merged", "superseded"):
         message, command = "noted", replace(command, value=(command.value or command.text).rstrip(".。 "))
     if act is Action.FORGET and message == "remembered":
@@ -137,6 +135,7 @@ def _remember(caller: Caller, command: Command) -> list[Receipt]:
         same = [one.key for one in keyed(caller) if one.key and note_key(one.text) == command.key]
         command = replace(command, key=next(iter(same), command.key))
     ttl = command.lifetime or "none"
+    command = _beside_what_lasts(caller, command)
     space = command.space or (Space.SESSION if ttl == SESSION_END else Space.USER)
     receipt = remember(
         caller,
@@ -149,6 +148,21 @@ def _remember(caller: Caller, command: Command) -> list[Receipt]:
         reason=f"said:{command.rule}",
     )
     return [receipt]
+
+
+def _beside_what_lasts(caller: Caller, command: Command) -> Command:
+    """A wish for a time stands over a lasting one, which holds again afterwards; a new one ends it."""
+    if not command.key or is_note(command.key) or command.space is Space.SESSION:
+        return command
+    known = {one.key: one for one in keyed(caller) if one.space is Space.USER}
+    lent = known.get(FOR_NOW + command.key)
+    if not command.lifetime:
+        if lent is not None:
+            forget(caller, lent.id, reason=f"said:{command.rule}")
+        return command
+    lasting = known.get(command.key)
+    beside = lasting is not None and lasting.expires_at is None and command.lifetime != SESSION_END
+    return replace(command, key=FOR_NOW + command.key) if beside else command
 
 
 def _note(caller: Caller, command: Command) -> list[Receipt]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -25,6 +25,7 @@ def _data() -> dict[str, dict[str, Any]]:
     return tomllib.loads(file.read_text("utf-8"))
 
 
+@cache
 def messages() -> dict[str, dict[str, dict[str, str]]]:
     """Every message by its name, language and verbosity."""
     return {name: table for name, table in _data().items() if name not in _TABLES}
@@ -46,6 +47,7 @@ def language_for(setting: str | None, text: str) -> Language:
     return spoken
 
 
+@lru_cache(maxsize=256)  # most have no details
 def acknowledge(message: str, language: Language, verbosity: str = "normal", **details: str | int) -> str:
     """The text of a message, with `details` (key, value, old, options, count, until, scope) in its gaps.
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from lamina.language.clauses import UNSAID
 from lamina.language.hearing import Hearing, Sentence, hear
 from lamina.language.phrases import LATIN
-from lamina.language.rulebook import Rulebook
+from lamina.language.rulebook import Rulebook, packaged
 from lamina.language.view import PAUSE, View, view_of
 from lamina.records import dataclass
 
@@ -406,8 +407,15 @@ def _tokens(text: str, book: Rulebook) -> list[str]:
 
 
 def words_of(text: str, book: Rulebook) -> set[str]:
-    """What a text is about: words, pairs of Chinese and threes of Thai characters."""
+    """What a text is about: words, pairs of Chinese and threes of Thai characters, and Chinese characters
+    that are the name of a thing by themselves (`猫`, `茶`)."""
     return set(_words_of(text, book))
+
+
+@cache
+def things() -> frozenset[str]:
+    """Characters that name a thing by themselves."""
+    return frozenset(tomllib.loads(packaged("manners"))["things"]["characters"])
 
 
 @lru_cache(maxsize=64)
@@ -419,6 +427,7 @@ def _words_of(text: str, book: Rulebook) -> frozenset[str]:
     for run in (found.removesuffix("'s") for found in _RUN.findall(plain)):
         size = 3 if "\u0e01" <= run[0] <= "\u0e4e" else 2 if run[0] >= "\u3400" else len(run)
         out |= {run[at : at + size] for at in range(max(1, len(run) - size + 1))}
+        out |= things() & set(run)
     return frozenset(out - _LINKS)
 
 

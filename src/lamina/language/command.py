@@ -8,6 +8,9 @@ from lamina.model.memory import Kind
 from lamina.model.scope import Space
 from lamina.records import dataclass
 
+#: How the keys of wishes begin that have no setting of their own: what follows says nothing to a person.
+WISH = "response.instruction."
+
 
 class Action(StrEnum):
     """What is to be done."""

@@ -9,6 +9,7 @@ from functools import cache
 from hashlib import sha256
 from itertools import accumulate
 
+from lamina.language.command import WISH
 from lamina.language.hearing import Hearing
 from lamina.language.rulebook import Rulebook, packaged
 from lamina.language.settings import meaning
@@ -152,7 +153,7 @@ def ways(text: str, book: Rulebook) -> list[tuple[str, str]]:
     for name, pattern in _topics().items():
         if pattern.search(said):
             return [(f"response.{name}", text)]
-    return [(f"response.instruction.{sha256(said.encode()).hexdigest()[:8]}", text)]
+    return [(f"{WISH}{sha256(said.encode()).hexdigest()[:8]}", text)]
 
 
 @cache

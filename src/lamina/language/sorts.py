@@ -1,7 +1,7 @@
 """What sort of thing a person says, by a small trained model: integers in, integers out, on every machine.
 
 `python -m tools.understanding` makes `data/sorts.bin`: a line of JSON, the features, then their weights, a
-byte each, then the numbers of the second reading.
+byte each, the finders', and then the numbers of the second readings.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
@@ -56,6 +56,17 @@ STEP = 4096
 MIDWAY = 64
 
 
+@dataclass(frozen=True)
+class Finders:
+    """What looks for turns of phrase in what an encoder makes of a text: each sees every piece between its
+    neighbours, halfway, where it is still told how something is said."""
+
+    matrix: NDArray[np.int8]  #: a row for each number of three pieces, a column for each finder
+    worth: NDArray[np.float32]  #: of a step in each column
+    bias: NDArray[np.float32]
+    largest: float  #: how large what is multiplied may be, so that every sum is exact
+
+
 @runtime_checkable
 class Reader(Protocol):
     """An encoder that says what it makes of a text halfway, before only its subject is left."""
@@ -65,8 +76,9 @@ class Reader(Protocol):
         """Names the encoder and its weights."""
         ...
 
-    def midway(self, texts: Sequence[str]) -> Wholes:
-        """A row of whole numbers for each text, `MIDWAY` to a unit."""
+    def midway(self, texts: Sequence[str], finders: Finders) -> Wholes:
+        """A row of whole numbers for each text, `MIDWAY` to a unit: what it is on the whole, and how strongly
+        each finder finds what it looks for."""
         ...
 
 
@@ -83,6 +95,7 @@ class Second:
     outer: Wholes  #: a row for each hidden number, and one that is always there
     thresholds: Mapping[str, int] = field(default_factory=dict)
     encoder: str = ""  #: whose numbers it weighs; empty where it weighs none
+    finders: Finders | None = None  #: what they are found with
 
     def scores(self, first: Wholes, signs: frozenset[str], midway: Wholes | None = None) -> Wholes:
         """The scores in units, of scores in units."""
@@ -158,9 +171,18 @@ def sorter() -> Sorter:
     weights = np.frombuffer(body, dtype=np.int8, offset=4 * count, count=count * len(Sort))
     weights = weights.reshape(count, len(Sort))
     biases = np.array([card["biases"][sort] for sort in Sort], dtype=np.int64)
-    numbers = np.frombuffer(body, dtype="<i4", offset=(4 + len(Sort)) * count).astype(np.int64)
-    plain, read = _seconds(card["readings"], numbers)
-    return Sorter(known, weights, biases, int(card["scale"]), plain, read)
+    finders, at = _finders(card["finders"], body, (4 + len(Sort)) * count)
+    plain, read = _seconds(card["readings"], np.frombuffer(body, dtype="<i4", offset=at).astype(np.int64))
+    return Sorter(known, weights, biases, int(card["scale"]), plain, replace(read, finders=finders))
+
+
+def _finders(card: Mapping[str, Any], body: bytes, at: int) -> tuple[Finders, int]:
+    """The finders that stand in a file at some place, and where they end."""
+    rows, count = int(card["rows"]), int(card["count"])
+    matrix = np.frombuffer(body, dtype=np.int8, offset=at, count=rows * count).reshape(rows, count)
+    floats = np.frombuffer(body, dtype="<f4", offset=at + matrix.nbytes, count=2 * count).astype(np.float32)
+    end = at + matrix.nbytes + floats.nbytes
+    return Finders(matrix, floats[:count], floats[count:], float(card["largest"])), end
 
 
 def _seconds(cards: Sequence[Mapping[str, Any]], numbers: Wholes) -> Iterator[Second]:

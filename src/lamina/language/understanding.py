@@ -173,10 +173,11 @@ class Listener:
 
     def _read(self, spans: Sequence[tuple[int, int]]) -> None:
         """Have the encoder read some stretches together; where it cannot, letters must do."""
-        if not spans or self._reader is None or self._second is None or not self._second.encoder:
+        finders = None if self._second is None else self._second.finders
+        if not spans or self._reader is None or finders is None:
             return
         try:
-            rows = self._reader.midway([words(self.hearing, *span) for span in spans])
+            rows = self._reader.midway([words(self.hearing, *span) for span in spans], finders)
         except LaminaError:
             self._reader, self._second = None, self._model.plain
             return
@@ -276,7 +277,8 @@ class Listener:
             case Sort.REMEMBER:
                 return doubtful and (asked or self.in_fun)
             case Sort.FORGET:  # whoever says what holds instead puts something right
-                return doubtful and hearing.cue("amends").search(said) is not None
+                amends = hearing.cue("amends").search(said)
+                return doubtful and amends is not None and len(said) > amends.end() - amends.start()
             case Sort.TEMPORARY:
                 passing = doubtful and (asked or self._unmeant)
                 return passing or not hearing.is_spoken(sentence, part.start + 1)
@@ -323,7 +325,7 @@ class Listener:
 #: What the person's own word about a sentence is worth, beside the model's.
 _TOLD = 10_000
 #: How far the model must be ahead before it is believed against a rule.
-_VETO, _SWAP = 1500, 600
+_VETO, _SWAP = 2500, 600
 #: What is kept, or obeyed, by itself.
 _KEPT = (Sort.REMEMBER, Sort.SET)
 #: How near it may be to something meant for a time, where a time is named.

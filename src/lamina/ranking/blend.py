@@ -238,11 +238,10 @@ def _told(question: Question, words: Words, shelves: Sequence[Shelf], talk: Talk
     most = max(guessed, default=unknown)  # of a word with a letter wrong, what was found instead
     worth = [words.rarity.get(term, min(most, weight * unknown)) for term, weight in question.weights.items()]
     content = max(sum(sorted(worth, reverse=True)[:CONTENT]), 1e-9)
-    covered = np.zeros(words.size)
+    covered = words.covered
     spoken = np.zeros(1 if talk is None else talk.sessions)
-    for rarity, term in zip(words.rarity.values(), words.terms, strict=True):
-        covered[term.at] += rarity
-        if talk is not None:
+    if talk is not None:
+        for rarity, term in zip(words.rarity.values(), words.terms, strict=True):
             spoken[np.unique(talk.session[term.at])] += rarity
     spoken[0] = 0.0  # where nothing is part of a conversation
     best = max(float(covered.max(initial=0.0)), float(spoken.max()))

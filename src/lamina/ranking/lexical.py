@@ -71,6 +71,7 @@ class Words:
     score: NDArray[np.float64]
     rarity: Mapping[str, float]  #: what each term that occurs tells, by how few texts have it
     missing: tuple[str, ...]  #: terms that no text has
+    covered: NDArray[np.float64]  #: by text, what those of the terms tell that it has
 
 
 def ranked(
@@ -92,16 +93,24 @@ Weighed = Mapping[str, tuple[float, Term]]  #: by name in order: what a term tel
 
 
 def weighed(blocks: Iterable[Block], shelves: Sequence[Shelf], weights: Mapping[str, float]) -> Weighed:
-    """Every term of the blocks with what it is worth to each text that has it."""
+    """Every term of the blocks with what it is worth to each text that has it, all of them in one pass."""
     total = sum(shelf.members for shelf in shelves)
     average = max(1.0, sum(shelf.length for shelf in shelves) / max(1, total))
     starts = dict(zip((s.number for s in shelves), offsets(shelves), strict=False))
-    found: dict[str, tuple[float, Term]] = {}
-    for name, group in groupby(sorted(blocks, key=_place), key=lambda block: block[1]):
-        at, frequency, length = _decoded(list(group), starts)
-        weight = weights[name] * inverse_frequency(total, len(at))
-        gain = weight * frequency * (K1 + 1.0) / (frequency + K1 * (1.0 - B + B * length / average))
-        found[name] = (weight, Term(weights[name], at, frequency, gain))
+    ordered = sorted(blocks, key=_place)
+    if not ordered:
+        return {}
+    at, frequency, length = _decoded(ordered, starts)
+    having: dict[str, int] = {}
+    for _, name, _, data in ordered:
+        having[name] = having.get(name, 0) + _size(data)
+    worth = [weights[name] * inverse_frequency(total, count) for name, count in having.items()]
+    each = np.repeat(worth, [*having.values()])
+    gain = each * frequency * (K1 + 1.0) / (frequency + K1 * (1.0 - B + B * length / average))
+    found, start = dict[str, tuple[float, Term]](), 0
+    for (name, count), weight in zip(having.items(), worth, strict=True):
+        part = slice(start, start := start + count)
+        found[name] = (weight, Term(weights[name], at[part], frequency[part], gain[part]))
     return found
 
 
@@ -110,19 +119,28 @@ def summed(
 ) -> Words:
     """What the weighed terms of one question come to for every text."""
     size = sum(shelf.next_slot for shelf in shelves)
-    score, covered, found = np.zeros(size), np.zeros(size), np.zeros(size, bool)
-    for name, (weight, term) in known.items():
-        score[term.at] += term.gain
-        if name not in support:
-            found[term.at] = True
-        covered[term.at] += weight
-    score[~found] = 0.0
     rarity = {name: weight for name, (weight, _) in known.items()}
+    terms = tuple(term for _, term in known.values())
+    missing = tuple(name for name in weights if name not in rarity)
+    if not terms:
+        return Words(size, (), np.zeros(size), rarity, missing, np.zeros(size))
+    counts = [len(term.at) for term in terms]
+    at = np.concatenate([term.at for term in terms])
+    score = _added(at, np.concatenate([term.gain for term in terms]), size)
+    covered = _added(at, np.repeat([*rarity.values()], counts), size)
+    if not rarity.keys().isdisjoint(support):
+        found = np.zeros(size, bool)
+        found[at[np.repeat([name not in support for name in rarity], counts)]] = True
+        score[~found] = 0.0
     whole = sum(rarity.values())
     if whole:
         score *= 1.0 - COVERAGE + COVERAGE * covered / whole
-    terms = tuple(term for _, term in known.values())
-    return Words(size, terms, score, rarity, tuple(name for name in weights if name not in rarity))
+    return Words(size, terms, score, rarity, missing, covered)
+
+
+def _added(at: NDArray[np.int64], values: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """The sum of the values at each of so many places, added one after the other as they stand."""
+    return np.asarray(np.bincount(at, values, size), dtype=np.float64)
 
 
 def offsets(shelves: Sequence[Shelf]) -> list[int]:
@@ -146,20 +164,27 @@ def decoded(blocks: Sequence[tuple[int, bytes]]) -> Decoded:
 
 def _decoded(
     blocks: Sequence[Block], starts: Mapping[int, int]
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    if isinstance(blocks[0][3], bytes) and all(isinstance(block[3], bytes) for block in blocks):
-        entries = np.frombuffer(b"".join(bytes(block[3]) for block in blocks), dtype=_ENTRY)
-        sizes = [len(block[3]) // _ENTRY.itemsize for block in blocks]
-        base = np.repeat([starts[block[0]] + block[2] * SLOTS_PER_BLOCK for block in blocks], sizes)
-        return base + entries["slot"], entries["frequency"].astype(float), entries["length"].astype(float)
-    parts = [
-        (starts[shelf], decoded([(number, data)]) if isinstance(data, bytes) else data)
-        for shelf, _, number, data in blocks
-    ]
-    at = np.concatenate([start + part["slot"].astype(np.int64) for start, part in parts])
-    columns = (np.concatenate([part[name] for _, part in parts]) for name in ("frequency", "length"))
-    frequency, length = (column.astype(float) for column in columns)
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Place, frequency and length of every entry of some blocks, in their order."""
+    parts = []
+    for is_packed, group in groupby(blocks, key=lambda block: isinstance(block[3], bytes)):
+        some = list(group)
+        data: list[Any] = [block[3] for block in some]
+        entries = np.frombuffer(b"".join(data), dtype=_ENTRY) if is_packed else np.concatenate(data)
+        step = SLOTS_PER_BLOCK if is_packed else 0  # decoded ones have their slots within the shelf
+        first = [starts[shelf] + number * step for shelf, _, number, _ in some]
+        parts.append((np.repeat(first, [*map(_size, data)]) + entries["slot"], entries))
+    at = np.concatenate([place for place, _ in parts])
+    frequency, length = (
+        np.concatenate([entries[name] for _, entries in parts]).astype(float)
+        for name in ("frequency", "length")
+    )
     return at, frequency, length
+
+
+def _size(data: bytes | Decoded) -> int:
+    """How many entries a block has."""
+    return len(data) // _ENTRY.itemsize if isinstance(data, bytes) else len(data)
 
 
 def inverse_frequency(total: int, having: int) -> float:

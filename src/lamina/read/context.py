@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from html import unescape
 from typing import Any
 
+from lamina.language.command import WISH
 from lamina.language.commands import is_note
 from lamina.language.user_model import PREFERENCES
 from lamina.model import Context, Effective, Hit, Layer, Memory, Recollection, Space, Trust
@@ -70,7 +71,8 @@ def _groups(snapshot: Snapshot, task: str, cite: bool) -> list[Group]:
     steps = procedures_for(snapshot, task, _PROCEDURES) if acts else []
     happened = episodes_about(snapshot, "", _EPISODES)
     waiting = pending_on(snapshot.transaction, snapshot.scope.shelf(Space.USER) or "", snapshot.now)
-    shown = {value.provenance.memory_id for value in values.values()} | {one.id for one in happened}
+    stated = [one for value in values.values() for one in (value.provenance, *value.shadows)]
+    shown = {one.memory_id for one in stated} | {one.id for one in happened}
     standing = {one: text for one, text in always.items() if one not in shown}
     shown |= always.keys()
     model = user_model(snapshot)
@@ -84,7 +86,7 @@ def _groups(snapshot: Snapshot, task: str, cite: bool) -> list[Group]:
     beside = [one.text for one in found.related if one.id not in shown and same(one.text) not in said]
     return [
         user_model_group(model, named),
-        Group("preferences", tuple(Item(f"{one.key}: {_cited(one, cite)}") for one in others)),
+        Group("preferences", tuple(Item(_named(one) + _cited(one, cite)) for one in others)),
         Group("notes", _items(_cited(one, cite) for one in notes)),
         Group("always", _items(f"{text} [{one}]" if cite else text for one, text in standing.items())),
         procedures_group(steps),
@@ -130,6 +132,11 @@ def _others(
     rank = {one: number for number, one in enumerate(found)}
     newest.sort(key=lambda one: rank.get(one.provenance.memory_id or "", len(found)))
     return [one for one in others if not is_note(one.key)], newest
+
+
+def _named(value: Effective) -> str:
+    """The key before a value; that of a wish which has no setting of its own says nothing to anybody."""
+    return "" if value.key.startswith(WISH) else f"{value.key}: "
 
 
 def _cited(value: Effective, cite: bool) -> str:

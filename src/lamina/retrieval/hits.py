@@ -258,8 +258,7 @@ def _ordered(reading: Reading, searched: _Searched) -> tuple[list[Fused], dict[s
     """What was found, best first. The best of the pool are looked at closely; the rest follow as they are."""
     means, question = reading.means, reading.question
     blend, words = searched.blend, searched.words
-    met = _Met()
-    known = met.known
+    met = _Met(known := dict[str, Memory]())
     _keyed(reading, ahead=True)
     found = _found(reading, blend, max(means.pool, 2 * reading.query.k), met)
     head, tail = found[: means.pool], found[means.pool :]

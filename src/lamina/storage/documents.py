@@ -165,6 +165,12 @@ class Documents:
             self._tx.run("set_passage_slot", path=one.path, number=one.number, slot=slot)
             yield one.shelf, {slot: f"{one.passage.heading} {one.passage.text}"}
 
+    def words_on(self, shelf: int) -> Iterator[tuple[int, list[str]]]:
+        """The slot of every passage on a shelf, and what it is found by."""
+        for one in self.all():
+            if one.shelf == shelf and one.slot is not None:
+                yield one.slot, indexed_words(one.passage)
+
     def all(self) -> Iterator[Found]:
         path, number = "", 0
         while page := self._tx.each(_found, "passages_after", path=path, number=number, limit=_PAGE):

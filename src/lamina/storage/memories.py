@@ -184,6 +184,10 @@ class Memories:
     def count_by_state(self) -> dict[str, int]:
         return dict(self._tx.all("count_by_state"))
 
+    def slots_on(self, shelf: int) -> dict[str, int]:
+        """The slot of everything on a shelf that is in the index, by its id, in their order."""
+        return dict(self._tx.all("slots_on", shelf=shelf))
+
     def readable_slots(
         self, query: Query, shelf: int, slots: list[int], now: datetime, *, ahead: bool = False
     ) -> dict[int, Memory]:

@@ -138,10 +138,19 @@ class Entries:
         self._tx.run("drop_entry", file=file, key=key)
 
     def of(self, file: str) -> dict[str, KnownEntry]:
-        found = self._tx.each(
-            lambda row: KnownEntry(row[0], row[1], row[2], json.loads(row[3])), "entries_of", file=file
-        )
+        found = self._tx.each(_known_entry, "entries_of", file=file)
         return {entry.key: entry for entry in found}
+
+    def get(self, file: str, key: str) -> KnownEntry | None:
+        return self._tx.only(_known_entry, "entry_of", file=file, key=key)
+
+    def count(self, file: str) -> int:
+        row = self._tx.one("how_many_entries", file=file)
+        return row[0] if row is not None else 0
+
+
+def _known_entry(row: Row) -> KnownEntry:
+    return KnownEntry(row[0], row[1], row[2], json.loads(row[3]))
 
 
 class Responses:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from lamina.model import canonical
@@ -20,6 +20,7 @@ _FREQUENT = 16  #: blocks from which on a term's list is kept decoded
 _MOST_KEPT = 64 * 2**20  #: bytes of such lists
 
 _Stamp = tuple[int, int, int]
+_Counted = tuple[int, int, Mapping[str, int], bytes | None]  #: slot, length, terms, place in a conversation
 
 
 class _Kept:
@@ -96,14 +97,32 @@ class TextIndex:
 
         `said` names the conversation that it is part of, and the voice: 0 for the person, 1 for others.
         """
-        slot, place = self._take_slot(shelf, len(terms)), None
-        if said is not None:
-            place = placed(slot, Place(self._conversation(shelf, said[0]), said[1], len(terms)))
+        slot = self._take_slot(shelf, len(terms))
+        place = self._placed(shelf, slot, len(terms), said)
         counts = canonical(Counter(terms))
         self._tx.run("add_fresh", shelf=shelf, slot=slot, length=len(terms), terms=counts, place=place)
         if slot % FRESH == FRESH - 1:
             self._spread(shelf)
         return slot
+
+    def renew(self, shelf: int, texts: Iterable[tuple[int, Sequence[str], tuple[str, int] | None]]) -> int:
+        """Make a shelf's lists anew from its texts, each in the slot it has; how many."""
+        for name in ("drop_postings", "drop_placements"):
+            self._tx.run(name, shelf=shelf)
+        self._tx.all("take_fresh", shelf=shelf)
+        rows: list[_Counted] = []
+        for slot, terms, said in texts:
+            place = self._placed(shelf, slot, len(terms), said)
+            rows.append((slot, len(terms), Counter(terms), place))
+        self._put(shelf, rows)
+        length = sum(row[1] for row in rows)
+        self._tx.run("recount_shelf", shelf=shelf, members=len(rows), length=length)
+        return len(rows)
+
+    def _placed(self, shelf: int, slot: int, length: int, said: tuple[str, int] | None) -> bytes | None:
+        return (
+            None if said is None else placed(slot, Place(self._conversation(shelf, said[0]), said[1], length))
+        )
 
     def _take_slot(self, shelf: int, length: int) -> int:
         """The next slot of a shelf, which nobody else takes meanwhile."""
@@ -130,11 +149,14 @@ class TextIndex:
         self._tx.run("free_slot", shelf=shelf, length=len(terms))
 
     def _spread(self, shelf: int) -> None:
-        """Move a shelf's fresh texts over to the posting lists, each list written once."""
+        """Move a shelf's fresh texts over to the posting lists."""
+        self._put(shelf, self._tx.each(_counted, "take_fresh", shelf=shelf))
+
+    def _put(self, shelf: int, texts: Sequence[_Counted]) -> None:
+        """Texts into the posting lists, each list written once."""
         lists: dict[tuple[str, int], bytearray] = defaultdict(bytearray)
         places: dict[int, bytearray] = defaultdict(bytearray)
-        taken = self._tx.each(_counted, "take_fresh", shelf=shelf)
-        for slot, length, terms, place in sorted(taken, key=lambda row: row[0]):
+        for slot, length, terms, place in sorted(texts, key=lambda row: row[0]):
             places[slot // SLOTS_PER_BLOCK] += place or b""
             for term, count in terms.items():
                 lists[term, slot // SLOTS_PER_BLOCK] += packed(slot, count, length)
@@ -168,6 +190,15 @@ class TextIndex:
     def members(self) -> list[int]:
         """How many texts each shelf of the tenant has."""
         return [members for _, _, members in self._tx.all("all_shelves")]
+
+    def after(self, number: int, limit: int) -> list[tuple[int, str]]:
+        """Number and name of so many shelves behind one."""
+        return [(int(one), name) for one, name in self._tx.all("shelves_after", number=number, limit=limit)]
+
+    def counted(self, number: int) -> tuple[int, int]:
+        """How many shelves there are up to one, and in all."""
+        done, every = self._tx.one("count_shelves", number=number) or (0, 0)
+        return int(done), int(every)
 
     def shelves(self, names: Sequence[str]) -> list[Shelf]:
         """Statistics of those shelves that hold anything, in the order of the names."""
@@ -254,5 +285,5 @@ def _texts(row: Row) -> tuple[int, int, int, dict[str, int]]:
     return row[0], row[1], row[2], json.loads(row[3])
 
 
-def _counted(row: Row) -> tuple[int, int, dict[str, int], bytes | None]:
+def _counted(row: Row) -> _Counted:
     return row[0], row[1], json.loads(row[2]), row[3]

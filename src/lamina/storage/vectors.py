@@ -234,8 +234,8 @@ class Vectors:
 
     def _count(self, shelf: int, embedder: str, dimension: int, change: int, version: int = 0) -> None:
         place = {"shelf": shelf, "embedder": embedder}
-        opened = ("vectors", shelf, embedder) in self._tx.noted
-        if opened or self._tx.one("vector_shelf_state", **place) is not None:
+        known = ("vectors", shelf, embedder) in self._tx.noted
+        if known or self._tx.one("vector_shelf_state", **place) is not None:
             self._tx.run("count_vectors", change=change, version=version, **place)
         else:
             version = version or self._version()

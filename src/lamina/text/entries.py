@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -88,16 +88,24 @@ class EntryFile:
     _winners: Mapping[str, int] = field(repr=False)
 
     @classmethod
-    def parse(cls, data: bytes) -> EntryFile:
+    def parse(cls, data: bytes, before: EntryFile | None = None) -> EntryFile:
         """Reads any bytes whatever; what cannot be used is kept and named in `problems`.
 
-        Comments and code blocks that are closed hide what is inside them.
+        Comments and code blocks that are closed hide what is inside them. Of `before`, the file as it was,
+        lines that are still there are not read again.
         """
         lines = split_lines(data)
+        read = before._sound() if before is not None else {}
         hidden, problems = hidden_lines(lines) if MAY_HIDE.search(data) else ([False] * len(lines), [])
         rows: list[_Row] = []
         for number, (line, is_hidden) in enumerate(zip(lines, hidden, strict=True), 1):
-            rows.append(_HIDDEN if is_hidden else _row(line, number, problems))
+            if is_hidden:
+                rows.append(_HIDDEN)
+            elif (row := read.get(line)) is not None and row.entry is not None:
+                same = row.entry.line == number
+                rows.append(row if same else replace(row, entry=replace(row.entry, line=number)))
+            else:
+                rows.append(_row(line, number, problems))
         winners = _winners(rows, problems)
         if data.startswith(UTF16):
             problems.append(Problem(line=1, message="This file is UTF-16 text.", hint="Save it as UTF-8."))
@@ -108,6 +116,15 @@ class EntryFile:
             _rows=tuple(rows),
             _winners=winners,
         )
+
+    def _sound(self) -> dict[bytes, _Row]:
+        """By its bytes what each entry's line says, but for those with which something is wrong."""
+        flawed = {one.line for one in self.problems if one.severity is not Severity.SHADOWED}
+        return {
+            line: row
+            for number, (line, row) in enumerate(zip(self._lines, self._rows, strict=True), 1)
+            if row.entry is not None and number not in flawed
+        }
 
     def to_bytes(self) -> bytes:
         return b"".join(self._lines)
@@ -133,7 +150,7 @@ class EntryFile:
             )
         lines = list(self._lines)
         if (at := self._winners.get(key)) is None:
-            return EntryFile.parse(b"".join(self._appended(lines, entry, heading, title)))
+            return self._with(self._appended(lines, [entry], heading, title))
         lines[at] = revised(lines[at], entry)
         rank = _rank(replace(entry, line=at + 1))
         rivals = [
@@ -141,13 +158,20 @@ class EntryFile:
             for n, row in enumerate(self._rows)
             if n != at and row.key == key and row.entry is not None and _rank(row.entry) > rank
         ]
-        return EntryFile.parse(b"".join(_without(lines, rivals)))
+        return self._with(_without(lines, rivals))
+
+    def put_new(self, entries: Iterable[Entry], heading: str, title: str) -> EntryFile:
+        """The file with entries whose keys it lacks, as `put` one by one would make it."""
+        return self._with(self._appended(list(self._lines), list(entries), heading, title))
+
+    def _with(self, lines: list[bytes]) -> EntryFile:
+        return EntryFile.parse(b"".join(lines), self)
 
     def remove(self, key: str) -> EntryFile:
         """The file without any line of this key, unusable ones included, and otherwise the same bytes."""
         wanted = canonical_key(key)
         found = [n for n, row in enumerate(self._rows) if row.key == wanted]
-        return EntryFile.parse(b"".join(_without(list(self._lines), found))) if found else self
+        return self._with(_without(list(self._lines), found)) if found else self
 
     def without_repeats(self) -> tuple[EntryFile, int]:
         """The file without the lines that say again, key and value, what another has in force; how many."""
@@ -163,7 +187,9 @@ class EntryFile:
         said = self._rows[winner].entry
         return winner != at and said is not None and said.value == entry.value
 
-    def _appended(self, lines: list[bytes], entry: Entry, heading: str, title: str) -> list[bytes]:
+    def _appended(
+        self, lines: list[bytes], entries: Sequence[Entry], heading: str, title: str
+    ) -> list[bytes]:
         for name in (heading, title):
             if not _HEADING.fullmatch(name) or name != name.strip():
                 raise InvalidInput(
@@ -189,7 +215,7 @@ class EntryFile:
             new.append(f"## {heading}")
         else:
             at, bullet = self._end_of(section)
-        new.append(bullet + rendered(entry))
+        new += [bullet + rendered(entry) for entry in entries]
         ending = usual_ending(lines)
         if at == len(lines) and lines and lines[-1].strip(BOM) and not lines[-1].endswith(b"\n"):
             lines[-1] += b"\n" if lines[-1].endswith(b"\r") else ending

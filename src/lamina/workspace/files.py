@@ -27,6 +27,7 @@ LARGEST = 16 * 1024 * 1024  #: bytes; nothing a person edits by hand comes near
 KEPT_VERSIONS = 20
 HISTORY_DIR = ".lamina/history"
 _TAIL = 1 << 13
+_AROUND = 20  #: lines beside a changed one that may be one secret with it
 _PLAN = ".lamina/overwriting"
 _PLANNED = 1 << 20  #: bytes that are overwritten at once
 
@@ -546,12 +547,12 @@ def _versions(folder: int) -> list[int]:
 
 
 def _keep_version(root: Path, name: str, data: bytes) -> None:
-    if find_secrets(data.decode("utf-8", errors="replace")):
-        return  # somebody pasted a secret: it stays in their file as long as they want, and nowhere else
     with _folder(root, _steps(f"{HISTORY_DIR}/{flat_name(name)}"), create=True) as folder:
         if folder is None:
             raise _no_workspace(root)
         numbers = _versions(folder)
+        if find_secrets(_new_in(data, folder, numbers[-1:]).decode(errors="replace")):
+            return  # somebody pasted a secret: it stays in their file as long as they want, and nowhere else
         number = numbers[-1] + 1 if numbers else 1
         fd = os.open(f"{number:06}", os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE, 0o600, dir_fd=folder)
         try:
@@ -564,6 +565,23 @@ def _keep_version(root: Path, name: str, data: bytes) -> None:
         for old in numbers[: max(0, len(numbers) + 1 - KEPT_VERSIONS)]:
             with suppress(FileNotFoundError):
                 os.unlink(f"{old:06}", dir_fd=folder)
+
+
+def _new_in(data: bytes, folder: int, newest: list[int]) -> bytes:
+    """The part of a file that differs from the last kept version, which has no secret; with lines around."""
+    fd = _opened(folder, f"{newest[0]:06}", "a version", os.O_RDONLY) if newest else None
+    if fd is None:
+        return data
+    with _closing(fd):
+        before, after = _content(fd, "a version").split(b"\n"), data.split(b"\n")
+    start, end = _alike(before, after), _alike(before[::-1], after[::-1])
+    return b"\n".join(after[max(0, start - _AROUND) : len(after) - max(0, end - _AROUND)])
+
+
+def _alike(before: list[bytes], after: list[bytes]) -> int:
+    """How many lines two texts have in common from the first."""
+    pairs = enumerate(zip(before, after, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(before), len(after)))
 
 
 def _set_torn_aside(fd: int, folder: int, leaf: str, name: str) -> None:

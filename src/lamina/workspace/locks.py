@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
 
 from lamina.errors import Conflict, Unavailable
 from lamina.workspace.files import ensure_folder, explained, flat_name, read_file, replace_file
@@ -23,21 +23,16 @@ _POLL_S = 0.01
 def locked(root: Path, name: str, timeout_s: float = 10.0, folder: str = LOCK_DIR) -> Iterator[None]:
     """Nobody else is inside for this root and name; the lock ends with the block or with the process.
 
-    Not re-entrant: a thread that asks again for what it holds times out. Raises Unavailable (`file_locked`)
-    when the lock is not free within `timeout_s`.
+    Not re-entrant: a thread that asks again for what it holds times out. Whoever leaves and comes back lets
+    the one in first who waits. Raises Unavailable (`file_locked`) when its turn does not come, or the lock
+    is not free, within `timeout_s`.
     """
     ensure_folder(root, folder)
-    # A lock object for each call: two threads that shared one would both be let in. The lock file is not the
-    # data file: editors replace that one, and a lock does not follow.
-    lock = FileLock(
-        root / folder / f"{flat_name(name)}.lock",
-        mode=0o600,
-        is_singleton=False,
-        poll_interval=_POLL_S,
-        fallback_to_soft=False,
-    )
+    # The lock file is not the data file: editors replace that one, and a lock does not follow.
+    turn, lock = (_lock(root / folder / f"{flat_name(name)}.{kind}") for kind in ("next", "lock"))
     try:
-        lock.acquire(timeout=max(0.0, timeout_s))
+        with turn.acquire(timeout=max(0.0, timeout_s)):
+            lock.acquire(timeout=max(0.0, timeout_s))
     except Timeout:
         raise Unavailable(
             f"{name} is being written by somebody else; nothing was changed.",
@@ -51,6 +46,11 @@ def locked(root: Path, name: str, timeout_s: float = 10.0, folder: str = LOCK_DI
         yield
     finally:
         lock.release()
+
+
+def _lock(path: Path) -> BaseFileLock:
+    """A lock object for each call: two threads that shared one would both be let in."""
+    return FileLock(path, mode=0o600, is_singleton=False, poll_interval=_POLL_S, fallback_to_soft=False)
 
 
 def change_file(

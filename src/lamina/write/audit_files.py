@@ -170,10 +170,10 @@ class Mirror:
         lines = [line for unit in written for line in unit.lines]
         if lines:
             with suppress(LaminaError, OSError):
-                for unit in written:
-                    for chain, head in unit.heads.items():
-                        if head.hash and self._follows_anchor(chain):
-                            self._anchor.drop(head.seq, head.hash)
+                heads = {chain: head for unit in written for chain, head in unit.heads.items()}
+                for chain, head in heads.items():
+                    if head.hash and self._follows_anchor(chain):
+                        self._anchor.drop(head.seq, head.hash, len(lines))
                 self._write(lines)
                 self._since += len(lines)
         if self._since >= _CHECKPOINT:

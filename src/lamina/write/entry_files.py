@@ -7,7 +7,9 @@ changed in the file is a write by that person, enters through the same gates, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import hashlib
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -38,7 +40,7 @@ from lamina.policy.reserved import is_reserved
 from lamina.records import dataclass
 from lamina.storage.database import Database, Transaction
 from lamina.storage.memories import Memories
-from lamina.storage.small_tables import Entries, KnownEntry, Operation, Operations
+from lamina.storage.small_tables import Entries, KnownEntry, Operation, Operations, Properties
 from lamina.storage.text_index import TextIndex
 from lamina.text.entries import Entry, EntryFile, canonical_key
 from lamina.text.normalise import well_formed
@@ -60,6 +62,9 @@ _SOURCE = {
     Authority.TOOL_VERIFIED: "system",
     Authority.SYSTEM_IMPOSED: "system",
 }
+_log = logging.getLogger("lamina.engine")
+_AT_ONCE = 500  #: lines that are taken in before others get their turn
+_TOLD = 5000  #: of more lines than this it is told how many are taken in
 _ATTEMPTS = 50
 _SAVES = 5  #: how many saves by a person a write waits out; an emptied file is one that is not over yet
 _UNSEEN = (-1, -1, -1)
@@ -84,6 +89,21 @@ class FileProblem:
     hint: str
 
 
+@dataclass(slots=True, kw_only=True)
+class _Rest:
+    """What a person changed in a file, and how much of it is taken in."""
+
+    data: bytes | None  #: the file that says so
+    changed: list[Entry]
+    gone: list[str]  #: keys
+    problems: list[FileProblem]
+    done: int = 0
+
+    @property
+    def total(self) -> int:
+        return len(self.changed) + len(self.gone)
+
+
 class HomeFile:
     """One entry file of one workspace and the memories that live in it."""
 
@@ -100,6 +120,8 @@ class HomeFile:
         self._config = config
         self._seen: tuple[int, int, int] | None = _UNSEEN
         self._taken_in: bytes | None = None  #: the file as it was when all of it was known
+        self._read: tuple[bytes, EntryFile] | None = None  #: what was parsed last
+        self._rest: _Rest | None = None  #: what is still to be taken in
 
     def holds(self, scope: Scope, space: Space, key: str | None) -> bool:
         """Whether this file is the home: keyed, and on the shelf that the file is about."""
@@ -127,10 +149,11 @@ class HomeFile:
         if self._space is not Space.SESSION or session == self._owner.session:
             return
         with locked(self._root, self.name, self._config.lock_timeout_s):
-            self._caught_up(now)
+            self._all_caught_up(now)
             self._owner = replace(self._owner, session=session)
 
             def work(transaction: Transaction) -> None:
+                Properties(transaction).drop(self._whole)
                 for known in Entries(transaction).of(self.name).values():
                     release(transaction, self.name, known, now)
                 shelf = TextIndex(transaction).shelf(self.shelf)
@@ -138,7 +161,7 @@ class HomeFile:
                     self._adopt(transaction, memory, now)
 
             self._database.write(work)
-            self._caught_up(now)
+            self._all_caught_up(now)
 
     def _adopt(self, transaction: Transaction, memory: Memory, now: datetime) -> None:
         """Give a memory that lived in the database its line here."""
@@ -149,7 +172,10 @@ class HomeFile:
         Operations(transaction).add(MOVE, self.name, {"effect": effect_to_plain(effect)}, now)
 
     def sync(self, now: datetime) -> list[UnitOfWork]:
-        """Take in what a person changed in the file since we last looked; nothing when nothing did."""
+        """Take in what a person changed in the file since we last looked; nothing when nothing did.
+
+        Of many changes some: what is taken in stays so, others get their turn, and the next call goes on.
+        """
         if stamp(self._root, self.name) == self._seen:
             return []
         with locked(self._root, self.name, self._config.lock_timeout_s):
@@ -160,7 +186,7 @@ class HomeFile:
         units: list[UnitOfWork] = []
         with locked(self._root, self.name, self._config.lock_timeout_s):
             for _ in range(_SAVES):
-                units += self._caught_up(request.at)
+                units += self._all_caught_up(request.at)
                 if not self._changes_file(request):
                     receipt, unit = self._commit(request, lambda led: perform(led, request))
                     return receipt, [*units, unit]
@@ -171,7 +197,7 @@ class HomeFile:
                     return receipt, [*units, unit]
                 # A person saved this very moment: that is taken in first, and their word on this key stands.
                 known = self._known_value(effect.key)
-                units += self._caught_up(request.at)
+                units += self._all_caught_up(request.at)
                 if self._known_value(effect.key) != known:
                     break
             message = f"{self.name} is being changed by a person."
@@ -196,7 +222,8 @@ class HomeFile:
     def _applied_first(self, operation: Operation, effect: Effect) -> bool:
         """Apply a planned change to the file as we know it; False when a person was faster."""
         try:
-            changed = self._changed(EntryFile.parse(self._taken_in or b""), effect).to_bytes()
+            file = self._changed(self._parse(self._taken_in), effect)
+            changed = file.to_bytes()
             replace_file(self._root, self.name, changed, expected=self._taken_in)
         except LaminaError as error:
             with self._still_to_do():
@@ -205,7 +232,7 @@ class HomeFile:
             if error.code != "file_changed":
                 raise
             return False
-        self._taken_in = changed
+        self._taken_in, self._read = changed, (changed, file)
         return True
 
     @contextmanager
@@ -218,7 +245,7 @@ class HomeFile:
             raise Unavailable(message, code=error.code, hint=error.hint, retryable=True) from error
 
     def _known_value(self, key: str) -> KnownEntry | None:
-        return self._database.read(lambda tx: Entries(tx).of(self.name)).get(key)
+        return self._database.read(lambda tx: Entries(tx).get(self.name, key))
 
     def _changes_file(self, request: Request) -> bool:
         """Whether the request would come to a change: tried in a transaction of which nothing stays."""
@@ -264,8 +291,7 @@ class HomeFile:
         """Change the one entry in the file as it is now; every other byte stays."""
         for _ in range(_ATTEMPTS):
             data = read_file(self._root, self.name)
-            current = EntryFile.parse(data or b"")
-            changed = self._changed(current, effect)
+            changed = self._changed(self._parse(data), effect)
             if changed.to_bytes() == (data or b""):
                 return
             try:
@@ -290,6 +316,7 @@ class HomeFile:
             else:
                 entries.put(self.name, _known(effect.entry, receipt.ids[0]))
             Operations(unit.transaction).end(operation.id)
+            self._note_whole(unit.transaction, self._taken_in, self.problems)
             return receipt
 
         result = self._commit(request, work)
@@ -308,25 +335,38 @@ class HomeFile:
         return self._database.write(whole)
 
     def _parsed(self) -> EntryFile:
-        return EntryFile.parse(read_file(self._root, self.name) or b"")
+        return self._parse(read_file(self._root, self.name))
+
+    def _parse(self, data: bytes | None) -> EntryFile:
+        """A file's text, of which only the lines are read that were not there when we last looked."""
+        if self._read is None or self._read[0] != (data or b""):
+            self._read = data or b"", EntryFile.parse(data or b"", self._read[1] if self._read else None)
+        return self._read[1]
+
+    def _all_caught_up(self, now: datetime) -> list[UnitOfWork]:
+        units = self._caught_up(now)
+        while self._rest is not None:
+            units += self._caught_up(now)
+        return units
 
     def _caught_up(self, now: datetime) -> list[UnitOfWork]:
-        """Under the lock: finish what a crash left, then take in what a person changed."""
+        """Under the lock: finish what a crash left, then take in some of what a person changed."""
         units = self._replayed(now)
         seen = stamp(self._root, self.name)
         if seen is None:
             self.write_missing()
             seen = stamp(self._root, self.name)
         if seen is not None and seen.size == 0 and self._blank_by_accident():
+            self._rest = None
             return units
         if seen != self._seen or units:
             units += self._absorbed(now)
-        self._seen = seen
+        self._seen = seen if self._rest is None else _UNSEEN
         return units
 
     def _blank_by_accident(self) -> bool:
         """An editor that saves in place empties the file first: nothing is forgotten for that moment."""
-        kept = len(self._database.read(lambda tx: Entries(tx).of(self.name)))
+        kept = self._database.read(lambda tx: Entries(tx).count(self.name))
         if kept:
             self.problems = (
                 FileProblem(
@@ -341,6 +381,7 @@ class HomeFile:
     def _replayed(self, now: datetime) -> list[UnitOfWork]:
         pending = self._database.read(lambda tx: Operations(tx).pending(self.name))
         units = []
+        self._taken_in = None if pending else self._taken_in
         for operation in pending:
             if operation.kind == MOVE:
                 self._move(operation)
@@ -370,37 +411,83 @@ class HomeFile:
     def write_missing(self) -> None:
         """Write the known entries that the file lacks: after it was lost, or taken over from elsewhere."""
         data = read_file(self._root, self.name)
-        file = EntryFile.parse(data or b"")
+        file = self._parse(data)
         known = self._database.read(lambda tx: Entries(tx).of(self.name))
-        for one in known.values():
-            if one.memory_id and file.get(one.key) is None:
-                file = file.put(Entry(key=one.key, value=one.value, **one.fields), *_TITLES[self.name])
-        if file.to_bytes() != (data or b""):
+        if lacking := [one for one in known.values() if one.memory_id and file.get(one.key) is None]:
+            entries = (Entry(key=one.key, value=one.value, **one.fields) for one in lacking)
+            file = file.put_new(entries, *_TITLES[self.name])
             replace_file(self._root, self.name, file.to_bytes(), expected=data)
 
     def _absorbed(self, now: datetime) -> list[UnitOfWork]:
+        """Take in what is next of what a person changed; `_rest` is what comes after."""
         data = read_file(self._root, self.name)
-        file = EntryFile.parse(data or b"")
+        if self._rest is None or self._rest.data != data:
+            if self._database.read(lambda tx: self._is_whole(tx, data)):
+                self._rest, self.problems, self._taken_in = None, (), data
+                return []
+            self._rest = self._changes(data)
+        rest, found = self._rest, list[FileProblem]()
+
+        def work(unit: UnitOfWork) -> None:
+            entries = Entries(unit.transaction)
+            found.clear()
+            for entry in rest.changed[rest.done : rest.done + _AT_ONCE]:
+                key = canonical_key(entry.key)
+                known = entries.get(self.name, key) or entries.get(self.name, self._place(key))
+                found.extend(self._take_in(unit, key, entry, known))
+            start = max(0, rest.done - len(rest.changed))
+            for key in rest.gone[start : max(0, rest.done + _AT_ONCE - len(rest.changed))]:
+                if (gone := entries.get(self.name, key)) is not None:
+                    self._let_go(unit, gone)
+            if rest.done + _AT_ONCE >= rest.total:
+                self._note_whole(unit.transaction, data, (*rest.problems, *found))
+
+        _, unit = self._commit(self._as_person(Verb.REMEMBER, now), work)
+        rest.problems += found
+        rest.done += _AT_ONCE
+        if rest.total > _TOLD and rest.done % _TOLD == 0:
+            _log.warning("%s: %d of %d new or changed lines are taken in.", self.name, rest.done, rest.total)
+        if rest.done >= rest.total:
+            self.problems = tuple(sorted(rest.problems, key=lambda one: one.line))
+            self._taken_in, self._rest = data, None
+        return [unit]
+
+    def _changes(self, data: bytes | None) -> _Rest:
+        """What the file says that is not known, and what is known that it says no more."""
+        file, known = self._parse(data), self._database.read(lambda tx: Entries(tx).of(self.name))
+        changed, present = list[Entry](), set[str]()
+        for entry in file.entries:
+            key = canonical_key(entry.key)
+            present.add(key)
+            one = known.get(key)
+            if one is None or not one.memory_id or not _unchanged(one, entry) or is_reserved(key):
+                present.add(self._place(key))
+                changed.append(entry)
         problems = [
             FileProblem(file=self.name, line=one.line, message=one.message, hint=one.hint)
             for one in file.problems
         ]
+        return _Rest(data=data, changed=changed, gone=sorted(known.keys() - present), problems=problems)
 
-        def work(unit: UnitOfWork) -> int:
-            known = Entries(unit.transaction).of(self.name)
-            present: set[str] = set()
-            for entry in file.entries:
-                key = canonical_key(entry.key)
-                present |= {key, place := self._place(key)}
-                problems.extend(self._take_in(unit, key, entry, known.get(key) or known.get(place)))
-            for key in known.keys() - present:
-                self._let_go(unit, known[key])
-            return len(problems)
+    @property
+    def _whole(self) -> str:
+        """The property that says which bytes the file had when all of it was taken in without a problem."""
+        return f"whole:{self.name}"
 
-        _, unit = self._commit(self._as_person(Verb.REMEMBER, now), work)
-        self.problems = tuple(sorted(problems, key=lambda one: one.line))
-        self._taken_in = data
-        return [unit]
+    def _is_whole(self, transaction: Transaction, data: bytes | None) -> bool:
+        return Properties(transaction).get(self._whole) == self._mark_of(transaction, data)
+
+    def _note_whole(
+        self, transaction: Transaction, data: bytes | None, problems: Sequence[FileProblem]
+    ) -> None:
+        if data is None or problems:
+            Properties(transaction).drop(self._whole)
+        else:
+            Properties(transaction).set(self._whole, self._mark_of(transaction, data))
+
+    def _mark_of(self, transaction: Transaction, data: bytes | None) -> str:
+        digest = hashlib.sha256(data or b"").hexdigest()
+        return f"{digest} {Entries(transaction).count(self.name)}"
 
     def _as_person(self, verb: Verb, now: datetime) -> Request:
         return Request(verb=verb, scope=self._owner, at=now)

@@ -72,7 +72,7 @@ class Homes:
     def sync(self, now: datetime) -> Iterator[list[UnitOfWork]]:
         """Take in what a person changed; file by file what that came to, if anything changed."""
         for home in self._files:
-            if units := home.sync(now):
+            while units := home.sync(now):
                 yield units
 
     def tidy(self, shelf: str) -> int:

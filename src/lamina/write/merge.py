@@ -68,8 +68,7 @@ def _met(unit: UnitOfWork, draft: Draft) -> Merge | Update | None:
     rules, lasting = unit.ruleset.merging, draft.ttl == "none" and draft.valid_until is None
     wanted = rules.on_write if draft.merge is None else draft.merge
     plain = draft.key is None and not draft.place and draft.file is None and draft.layer in _LAYERS
-    shelf = unit.text_index.shelf(commit.shelf_of(draft))
-    if not (wanted and plain and lasting and shelf):
+    if not (wanted and plain and lasting and (shelf := unit.text_index.shelf(commit.shelf_of(draft)))):
         return None
     if commit.standing(unit, shelf[0], commit.identity_of(None, draft.kind, draft.text)) is not None:
         return None  # the very same words are dealt with as ever

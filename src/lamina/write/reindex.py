@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from lamina.encoders.port import Embedder
 from lamina.retrieval.meaning import learn, meant_by
-from lamina.storage.database import Transaction
-from lamina.storage.documents import Documents
+from lamina.storage.database import Database, Transaction
+from lamina.storage.documents import DOCUMENTS, Documents
+from lamina.storage.ledger import lane_of
 from lamina.storage.memories import Memories
 from lamina.storage.small_tables import Properties
 from lamina.storage.text_index import TextIndex
@@ -16,6 +19,7 @@ from lamina.text.terms import ANALYSER_VERSION
 from lamina.write.unit_of_work import indexed_terms, said_in
 
 _PAGE = 500
+_RENEWED = "analyser_renewed"  #: the version that lists are made anew for, and the last shelf that has them
 
 
 def is_current(transaction: Transaction) -> bool:
@@ -23,14 +27,69 @@ def is_current(transaction: Transaction) -> bool:
     return Properties(transaction).get("analyser") == str(ANALYSER_VERSION)
 
 
-def keep_current(transaction: Transaction, encoder: Embedder | None) -> None:
-    """Make the index anew if another version of the analyser made it."""
-    properties = Properties(transaction)
-    known = properties.get("analyser")
-    if known is None:
-        properties.set("analyser", str(ANALYSER_VERSION))
-    elif known != str(ANALYSER_VERSION):
-        reindex(transaction, encoder)
+def begin_index(transaction: Transaction) -> None:
+    """An index that is empty is of this version of the analyser."""
+    if Properties(transaction).get("analyser") is None:
+        Properties(transaction).set("analyser", str(ANALYSER_VERSION))
+
+
+def renewal(transaction: Transaction) -> tuple[int, int] | None:
+    """How many shelves are done and how many there are, while an index is made anew; None where none is."""
+    if is_current(transaction):
+        return None
+    return TextIndex(transaction).counted(_last_renewed(transaction))
+
+
+def renew(database: Database, most: int | None = None) -> bool:
+    """Make the lists of some shelves anew that another version of the analyser made; whether all are.
+
+    Each shelf is a transaction that only those wait for who write there. Whoever stops half-way, or does
+    it at the same time, goes on where it was. A text keeps its slot, and so its vector.
+    """
+    shelves = database.read(lambda tx: _next_shelves(tx, most))
+    for number, name in shelves:
+        database.write(partial(_renew_shelf, number=number, name=name), lanes=[lane_of(name)])
+    if most is not None and len(shelves) == most:
+        return False
+    return database.write(_end_renewal)
+
+
+def _next_shelves(transaction: Transaction, most: int | None) -> list[tuple[int, str]]:
+    if is_current(transaction):
+        return []
+    return TextIndex(transaction).after(_last_renewed(transaction), 2**31 if most is None else most)
+
+
+def _last_renewed(transaction: Transaction) -> int:
+    version, _, last = (Properties(transaction).get(_RENEWED) or "").partition(" ")
+    return int(last) if version == str(ANALYSER_VERSION) and last.isdecimal() else 0
+
+
+def _renew_shelf(transaction: Transaction, number: int, name: str) -> None:
+    if is_current(transaction) or _last_renewed(transaction) >= number:
+        return  # another process was faster
+    memories, index = Memories(transaction), TextIndex(transaction)
+    slots = memories.slots_on(number)
+
+    def texts() -> Iterator[tuple[int, Sequence[str], tuple[str, int] | None]]:
+        ids = list(slots)
+        for start in range(0, len(ids), _PAGE):
+            for one in memories.load(ids[start : start + _PAGE]).values():
+                yield slots[one.id], indexed_terms(one), said_in(one)
+        if name.startswith(f"{DOCUMENTS}:"):
+            yield from ((slot, words, None) for slot, words in Documents(transaction).words_on(number))
+
+    index.renew(number, texts())
+    Properties(transaction).set(_RENEWED, f"{ANALYSER_VERSION} {number}")
+
+
+def _end_renewal(transaction: Transaction) -> bool:
+    """Alone on the store: every shelf is of this version now, or a new one was opened and is left to do."""
+    if not is_current(transaction) and _next_shelves(transaction, 1):
+        return False
+    Properties(transaction).set("analyser", str(ANALYSER_VERSION))
+    Properties(transaction).drop(_RENEWED)
+    return True
 
 
 def reindex(transaction: Transaction, encoder: Embedder | None) -> int:

@@ -29,7 +29,7 @@ from lamina.write.entry_files import FileProblem
 from lamina.write.guardrails import Guardrails, accept, load_guardrails, policy_problem
 from lamina.write.homes import Homes
 from lamina.write.parts import Parts, Who, scope_from
-from lamina.write.reindex import is_current, keep_current
+from lamina.write.reindex import begin_index, is_current, renew
 from lamina.write.request import Request, Verb, forget_old_responses, perform
 from lamina.write.retention import settle
 from lamina.write.seals import known_chains, spread, tie
@@ -40,6 +40,8 @@ T = TypeVar("T")
 
 #: Texts without a vector of the table that get theirs when a store is opened.
 _AT_START = 500
+#: Where many people write, so many shelves are made anew while a process starts, and `serve` does the others.
+_SHELVES_AT_START = 20
 #: After so many writes what was written is read, so that a question seldom meets more than a few.
 _WRITES = AT_ONCE // 2
 #: What each verb is called in the GenAI conventions.
@@ -113,7 +115,7 @@ class Store:
 
     def _start(self) -> None:
         def work(unit: UnitOfWork) -> None:
-            keep_current(unit.transaction, self.ruleset.encoder)
+            begin_index(unit.transaction)
             Properties(unit.transaction).set(self.ruleset.policy_name, canonical(self.ruleset.snapshot))
             forget_old_responses(unit, self.config.idempotency_hours)
             drop_answers(unit.transaction, unit.clock - timedelta(days=self.config.answer_days))
@@ -123,6 +125,7 @@ class Store:
             return
         if not self.database.read(self._is_ready):
             self.write(self._system, self.now(), work)
+        self.renew_index(_SHELVES_AT_START if self.database.chains else None)
         self.mirror.catch_up()
         embed_some(self.database, self.ruleset.encoder, _AT_START)
         if self.aftermath.learnings is not None:
@@ -283,6 +286,10 @@ class Store:
         """Seal the ends of all chains in the store's own, where there is more than that one."""
         if self.database.chains:
             self.act(self._system, tie)
+
+    def renew_index(self, shelves: int | None = None) -> bool:
+        """Make so many shelves' lists anew, if another version made them; whether all are current."""
+        return self.database.read(is_current) or renew(self.database, shelves)
 
     def embed_missing(self, limit: int = 500) -> int:
         """Give so many of the texts that wait for a vector theirs; how many, 0 also while none can be had."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -51,9 +51,9 @@ class Tally:
 
     def note(self, scope: Scope, at: datetime, node: str, op: str, **more: str | float | None) -> None:
         """One thing that was done."""
-        one = Happening(at=at, user=quoted(scope.user), thread=scope.thread, node=node, op=op)
+        told: dict[str, Any] = {"user": quoted(scope.user), "thread": scope.thread, **more}
         with self._mutex:
-            self._waiting.append(replace(one, **more))  # type: ignore[arg-type]
+            self._waiting.append(Happening(at=at, node=node, op=op, **told))
             del self._waiting[:-_MOST]  # of a process that never writes
 
     def follow(self, unit: UnitOfWork) -> None:

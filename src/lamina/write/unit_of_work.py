@@ -295,11 +295,14 @@ class UnitOfWork:
         name = self.ruleset.policy_name
         self._told = self.told
         rows = []
+        newest: dict[int, int] = {}
         for shelf, event in self._told:
             chain, head = self._head(lane_of(shelf))
-            self.heads[chain] = replace(head, event=head.event + 1)
+            number = newest[chain] = newest.get(chain, head.event) + 1
             kept = {k: name if k in ("policy_snapshot", "policy") else v for k, v in event.items()}
-            rows.append((head.event + 1, shelf, kept))
+            rows.append((number, shelf, kept))
+        for chain, number in newest.items():
+            self.heads[chain] = replace(self.heads[chain], event=number)
         if rows:
             Events(self.transaction).add(rows, micros(self.now))
 

@@ -150,12 +150,11 @@ class ReadingEncoder:
         """A vector of length one for each text (its beginning, if it is long); zeros without any piece."""
         return self.read(texts)[0]
 
-    def read(self, texts: Sequence[str]) -> tuple[Vectors, Wholes]:
-        """The vectors, and what the model makes of each text halfway: there it still says how something is
-        said, which the last layer gives up for what it is about. Whole numbers, `MIDWAY_STEPS` to a unit.
-        """
+    def read(self, texts: Sequence[str], finders: Product | None = None) -> tuple[Vectors, Wholes]:
+        """The vectors, and what the model makes of each text halfway, as `midway` says."""
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        midway = np.zeros((len(texts), int(self.header["width"])), dtype=np.int64)
+        width = int(self.header["width"]) + (0 if finders is None else len(finders.bias))
+        halves = np.zeros((len(texts), width), dtype=np.int64)
         alike: dict[int, list[tuple[int, list[int]]]] = defaultdict(list)
         longest = int(self.header["longest"])
         for number, text in enumerate(texts):
@@ -170,9 +169,8 @@ class ReadingEncoder:
                     halfway, states = self._states(np.array([rows for _, rows in part]))
                     places = [number for number, _ in part]
                     out[places] = self._directions(states)
-                    sums = np.rint(halfway.astype(np.float64) * _POOL).sum(axis=1).astype(np.int64)
-                    midway[places] = sums // int(length * _POOL / MIDWAY_STEPS)
-        return out, midway
+                    halves[places] = midway(halfway, finders)
+        return out, halves
 
     def known_share(self, text: str) -> float:
         """How many of the text's pieces the model knows, of all: what its vector can be trusted by."""
@@ -301,6 +299,23 @@ class _Model:
             self._product(width, 3 * width), self._product(width, width), self._norm(width),
             self._product(width, wide), self._product(wide, width), self._norm(width),
         )  # fmt: skip
+
+
+def midway(states: Floats, finders: Product | None = None) -> Wholes:
+    """What texts of equal length are halfway through the model: there it still says how something is said,
+    which the last layer gives up for what it is about. Whole numbers, `MIDWAY_STEPS` to a unit.
+
+    First the mean of the pieces; then for each of the finders, which see every piece between its neighbours,
+    how strongly it finds what it looks for where it finds it most.
+    """
+    sums = np.rint(states.astype(np.float64) * _POOL).sum(axis=1).astype(np.int64)
+    mean = np.asarray(sums // int(states.shape[1] * _POOL / MIDWAY_STEPS), dtype=np.int64)
+    if finders is None:
+        return mean
+    wide = np.pad(states, ((0, 0), (1, 1), (0, 0)))
+    found = finders(np.concatenate([wide[:, :-2], wide[:, 1:-1], wide[:, 2:]], axis=2)).max(axis=1)
+    most = np.rint(np.maximum(found, 0) * np.float32(MIDWAY_STEPS)).astype(np.int64)
+    return np.concatenate([mean, most], axis=1)
 
 
 def _attended(mix: Floats, heads: int, shares: Wide) -> Floats:

@@ -34,6 +34,7 @@ _LOG = logging.getLogger("lamina.http")
 _LAST_PORT = 65_535
 _GRACE_S = 10
 _WATCH_S = 2.0
+_SHELVES = 10  #: whose lists are made anew in one go
 _SEAL_S = 3600  #: how often the ends of the audit's chains are sealed together
 
 
@@ -147,12 +148,9 @@ class Server(uvicorn.Server):
             super().handle_exit(sig, frame)
             return
         self.leaving.set()
-        timer = threading.Timer(self.drain_s, self._leave)
+        timer = threading.Timer(self.drain_s, setattr, (self, "should_exit", True))
         timer.daemon = True
         timer.start()
-
-    def _leave(self) -> None:
-        self.should_exit = True
 
 
 def server_for(app: ASGIApp, log_config: dict[str, Any] | None = None, *, lifespan: bool = False) -> Server:
@@ -252,6 +250,8 @@ def _watching(engine: Engine, hints: Hints | None) -> Iterator[None]:
                 if engine.library is not None and pace.is_due(monotonic()):
                     engine.library.refresh(engine.now())
                     engine.indexed()
+                while not engine.renew_index(_SHELVES) and not over.is_set():  # others write in between
+                    pass
                 while engine.embed_missing() and not over.is_set():  # more wait, and nothing stops us
                     pass
 

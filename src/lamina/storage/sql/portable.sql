@@ -181,6 +181,28 @@ DELETE FROM posting WHERE tenant = :tenant;
 -- name: empty_fresh
 DELETE FROM fresh WHERE tenant = :tenant;
 
+-- name: shelves_after
+-- The shelves behind one, in the order of their numbers.
+SELECT number, name FROM shelf WHERE tenant = :tenant AND number > :number ORDER BY number LIMIT :limit;
+
+-- name: count_shelves
+-- How many shelves there are up to one, and in all.
+SELECT count(*) FILTER (WHERE number <= :number), count(*) FROM shelf WHERE tenant = :tenant;
+
+-- name: slots_on
+SELECT id, slot FROM memory WHERE tenant = :tenant AND shelf = :shelf AND slot IS NOT NULL ORDER BY slot;
+
+-- name: drop_postings
+DELETE FROM posting WHERE tenant = :tenant AND shelf = :shelf;
+
+-- name: drop_placements
+DELETE FROM placement WHERE tenant = :tenant AND shelf = :shelf;
+
+-- name: recount_shelf
+-- Its lists were made anew: what a process kept of the old ones is worth nothing.
+UPDATE shelf SET members = :members, length = :length, making = making + 1
+ WHERE tenant = :tenant AND number = :shelf;
+
 -- name: add_fresh
 INSERT INTO fresh (tenant, shelf, slot, length, terms, place)
 VALUES (:tenant, :shelf, :slot, :length, :terms, :place);
@@ -404,6 +426,12 @@ DELETE FROM entry WHERE tenant = :tenant AND file = :file AND key = :key;
 
 -- name: entries_of
 SELECT key, memory_id, value, fields FROM entry WHERE tenant = :tenant AND file = :file ORDER BY key;
+
+-- name: entry_of
+SELECT key, memory_id, value, fields FROM entry WHERE tenant = :tenant AND file = :file AND key = :key;
+
+-- name: how_many_entries
+SELECT count(*) FROM entry WHERE tenant = :tenant AND file = :file;
 
 -- fragment: of_thread
 tenant = :tenant AND user_name = :user AND thread = :thread
