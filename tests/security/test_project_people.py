@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from lamina.__main__ import doors
 from lamina.doors.cli.app import run
-from lamina.doors.http.app import create_app
+from lamina.doors.http.app import create_app, document
 from lamina.doors.mcp.identity import Starter
 from lamina.doors.mcp.server import build_server
 from lamina.engine import Engine
@@ -55,7 +55,7 @@ def test_over_http(place: Place, tmp_path: Path) -> None:
 
 def _read(client: TestClient, memory: str) -> Iterator[str]:
     """What every route says that reads, asked for all there is and about one memory."""
-    for path, methods in client.get("/openapi.json").json()["paths"].items():
+    for path, methods in document()["paths"].items():
         where = re.sub(r"{[^}]+}", memory, path)
         if "get" in methods:
             yield client.get(where, params={"question": ASKED, "q": ASKED, "task": ASKED}).text
