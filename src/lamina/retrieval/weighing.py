@@ -133,8 +133,6 @@ def put_words_first(found: list[Fused], memories: Mapping[str, Memory]) -> None:
         said = weighed(memories[echo.id].text)
         for one, words in own:
             wrapped = _liker(one, echo) and _adds_little(words, said)  # it stands in the echo, in courtesies
-                words, said
-            )  # the echo is it, with courtesies around it
             if one.score <= echo.score and (wrapped or _adds_little(said, words)):
                 _step_before(one, echo, "+own")
                 break
