@@ -140,7 +140,7 @@ export interface Changed {
 /** Whether results carry a citation: `auto` those of documents, `on` all, `off` none. */
 export type Citations = "auto" | "on" | "off";
 
-/** Put aside what is past its time in a space, lines in files too. How many entries. */
+/** Put aside what is past its time in a space, and lines of its file that repeat another. How many. */
 export interface CompactBody {
   removed: number;
 }
@@ -2398,7 +2398,7 @@ export interface Operations {
    */
   phaseDiff(request: PhaseDiffRequest, options?: CallOptions): Promise<PhaseDiffBody>;
   /**
-   * Put aside what is past its time in a space, lines in files too. How many entries.
+   * Put aside what is past its time in a space, and lines of its file that repeat another. How many.
    *
    * `POST /v1/compact`
    */
@@ -2730,13 +2730,13 @@ export interface Operations {
    */
   livez(request?: Record<string, never>, options?: CallOptions): Promise<HealthBody>;
   /**
-   * Whether the store answers and its index is current.
+   * Whether the store answers and the server is not about to stop; how far a new index is.
    *
    * `GET /health`
    */
   health(request?: Record<string, never>, options?: CallOptions): Promise<HealthBody>;
   /**
-   * Whether the store answers and its index is current.
+   * Whether the store answers and the server is not about to stop; how far a new index is.
    *
    * `GET /readyz`
    */
