@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lamina
+from lamina.encoders.reading import ReadingEncoder
 from lamina.ranking.blend import CONTENT
 from lamina.ranking.confidence import (
     DOUBTFUL,
@@ -54,7 +55,7 @@ LANGUAGES = ("en", "th", "zh-Hans", "zh-Hant")
 UNANSWERED, UNANSWERABLE, LATER = 0.25, 3.0, 0.2
 FALSE_ALARMS = 0.15  #: of the questions that have an answer
 FOLDS, DEPTH = 5, 5
-NAMES = ("likeness", "behind", "words", "named", "elsewhere", "asked", "unfit")
+NAMES = ("likeness", "behind", "words", "named", "elsewhere", "asked", "unfit", "read")
 #: Sorts of questions in a list: those that nobody can answer, and those that people ask in their own words.
 NOBODY, ASKED = "unanswerable", ("paraphrase", "cross", "temporal", "multi", "other words")
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -80,6 +81,7 @@ class Row:
     has_answer: bool
     is_first: bool
     is_right: bool
+    is_read: bool  #: whether a reader of both has looked at it
     plain: tuple[float, ...]
     standard: tuple[float, ...]
 
@@ -102,9 +104,12 @@ def main() -> None:
         ):
             shares = [100 * sum(rank <= most for rank in ranks) / len(ranks) for most in (1, 5)]
             print(f"# {sort}, {leg}: hit@1 {shares[0]:.1f}, hit@5 {shares[1]:.1f}")
-    count = len(NAMES)
-    for table, columns in (("words", (2, 6)), ("other", range(count, 2 * count)), (name, range(count))):
-        report(table, rows, [*columns])
+    count = len(NAMES) - 1
+    report("words", rows, [2, 6])
+    report("other", rows, [*range(count + 1, 2 * count + 1)])
+    report(name, rows, [*range(count)])
+    if read := [row for row in rows if row.is_read]:
+        report(ReadingEncoder().reader_id(), read, [*range(count + 1)])
 
 
 def persons() -> Iterator[Shelf]:
@@ -218,8 +223,9 @@ def judged(
         behind = spread.standard(like + one.behind) - spread.standard(like)
         unfit = float(not fits(timing, hit.text))
         more = (words, min(one.share, NAMED), beside[number], asked - USUALLY_ASKED, unfit)
+        read, is_read = hit.scores.get("read", 0.0), "read" in hit.scores
         standard = (spread.standard(like), behind, *more)
-        yield Row(*place, number == 0, hit.id in gold, (like, one.behind, *more), standard)
+        yield Row(*place, number == 0, hit.id in gold, is_read, (like, one.behind, *more, read), standard)
 
 
 def elsewhere(question: str, texts: Sequence[str]) -> list[float]:
@@ -252,7 +258,7 @@ def report(name: str, rows: Sequence[Row], columns: Sequence[int]) -> None:
         chance = 1.0 / (1.0 + np.exp(-shift) * (1.0 / chance - 1.0))
     print(f"[{name}]")
     for column, value in zip(columns, whole, strict=False):
-        print(f"{NAMES[column % len(NAMES)]} = {value:.2f}")
+        print(f"{(*NAMES, *NAMES)[column]} = {value:.2f}")
     print(f"base = {whole[-1]:.2f}")
     for sort in sorted({row.sort for row in rows}):
         firsts = [at for at, row in enumerate(rows) if row.sort == sort and row.is_first]

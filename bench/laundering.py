@@ -190,7 +190,7 @@ def _tried(do: Try, one: Poison, route: Route, *, told: bool) -> bool:
     if told:
         do.tool().remember(one.said)
         do.agent().recall(one.said[:60])
-    with suppress(LaminaError):  # a refusal is an answer
+    with suppress(LaminaError, IndexError):  # a refusal is an answer, and leaves no id to go on with
         route(do, one)
     return _prompted(do, one)
 

@@ -1,12 +1,14 @@
 """Many people on one PostgreSQL: writes of several processes, waits for locks, operations over a wire.
 
-    python -m bench.scale --postgres URL [--people 100] [--seconds 5] [--delay-ms 2]
+    python -m bench.scale --postgres URL [--people 1,100,10000] [--seconds 5] [--delay-ms 2]
 
-The URL is that of an empty database. `one lane` has every write wait for the whole store, as all did before
-chains; both take turns in one run. Lock waits are what PostgreSQL itself shows of our connections, looked at
-every few milliseconds. Over a wire that takes `--delay-ms` each way, checkpoints are put, written to and
-loaded by six users at once, by us and by LangGraph's own saver; and a `remember` is set beside the statements
-that it wrote, sent again in one transaction: one after the other, as a program usually does, and all at once.
+The URL is that of an empty database on this machine. `one lane` has every write wait for the whole store, as
+all did before chains; both take turns in one run. Lock waits are what PostgreSQL itself shows of our
+connections, looked at every few milliseconds; beside them stand the processor time of a write, ours and the
+server's, which say what a machine with cores to spare would do where the clock of a busy one does not. Over
+a wire that takes `--delay-ms` each way, checkpoints are put, written to and loaded by six users at once, by
+us and by LangGraph's own saver; and a `remember` is set beside the statements that it wrote, sent again in
+one transaction: one after the other, as a program usually does, and all at once.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, nullcontext, suppress
 from typing import Any
 
 import psycopg
@@ -28,12 +30,13 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from langgraph.checkpoint.postgres import PostgresSaver
 
 import lamina
+from bench.people import processor_time
 from bench.wire import wire_to
 from lamina.integrations.langgraph import CheckpointSaver
 from lamina.storage.postgres import PostgresDatabase, PostgresTransaction
 
-_WAITING = """SELECT count(*) FILTER (WHERE wait_event_type = 'Lock'), count(*) FILTER (WHERE state <> 'idle')
-  FROM pg_stat_activity WHERE application_name = 'lamina' AND datname = current_database()"""
+_WAITING = """SELECT pid, wait_event_type, state FROM pg_stat_activity
+ WHERE application_name = 'lamina' AND datname = current_database()"""
 _SAMPLES_S = 0.005
 
 
@@ -46,19 +49,18 @@ def _write(url: str, number: int, people: int, seconds: float, alone: bool, told
     with lamina.open(url, owner="owner") as engine:
 
         def live(thread: int) -> None:
-            at = number * 4 + thread
+            own, turns = number * 4 + thread, max(people // 12, 1)  # one thread writes for a person
             while time.monotonic() < until:
-                mind = engine.scope(user=f"p{at % people}")
-                mind.remember(f"Person {at % people} saw {at} birds and {done[thread]} boats")
+                person = (own + 12 * (done[thread] % turns)) % people
+                engine.scope(user=f"p{person}").remember(f"Thread {own} saw bird {done[thread]} of {person}")
                 done[thread] += 1
-                at += 12
 
         threads = [threading.Thread(target=live, args=(one,)) for one in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    told.put(sum(done))
+    told.put((sum(done), time.process_time()))
 
 
 def writes(url: str, processes: int, people: int, seconds: float, *, alone: bool) -> dict[str, float]:
@@ -72,13 +74,21 @@ def writes(url: str, processes: int, people: int, seconds: float, *, alone: bool
     for worker in workers:
         worker.start()
     waiting = busy = 0
+    served: dict[int, float] = {}
     with psycopg.connect(url, autocommit=True) as server:
         while any(worker.is_alive() for worker in workers):
-            row = server.execute(_WAITING).fetchone() or (0, 0)
-            waiting, busy = waiting + row[0], busy + row[1]
+            for pid, event, state in server.execute(_WAITING).fetchall():
+                waiting, busy = waiting + (event == "Lock"), busy + (state != "idle")
+                with suppress(OSError):  # it has just ended
+                    served[pid] = processor_time(pid)
             time.sleep(_SAMPLES_S)
-    total = sum(told.get() for _ in workers)
-    return {"writes_per_s": round(total / seconds, 1), "lock_wait_share": round(waiting / max(busy, 1), 4)}
+    done, spent = map(sum, zip(*(told.get() for _ in workers), strict=True))
+    return {
+        "writes_per_s": round(done / seconds, 1),
+        "lock_wait_share": round(waiting / max(busy, 1), 4),
+        "own_ms_per_write": round(spent / max(done, 1) * 1000, 1),
+        "server_ms_per_write": round(sum(served.values()) / max(done, 1) * 1000, 1),
+    }
 
 
 def _saved(savers: list[BaseCheckpointSaver[Any]], rounds: int) -> dict[str, float]:
@@ -110,7 +120,7 @@ def _saved(savers: list[BaseCheckpointSaver[Any]], rounds: int) -> dict[str, flo
     return {name: statistics.median(times) for name, times in spent.items()}
 
 
-def checkpoints(url: str, delay_s: float, rounds: int = 20) -> list[dict[str, Any]]:
+def checkpoints(url: str, delay_s: float, rounds: int = 10) -> list[dict[str, Any]]:
     """What is done with a checkpoint, by us and by LangGraph's own saver, each user with one of their own."""
     with wire_to(url, delay_s) as wire, ExitStack() as stack:
         theirs: list[Any] = []
@@ -122,7 +132,11 @@ def checkpoints(url: str, delay_s: float, rounds: int = 20) -> list[dict[str, An
             stack.enter_context(CheckpointSaver.from_url(wire.url, user=f"u{number}")) for number in range(6)
         ]
         _saved(ours, 2)  # the first ones open connections
-        other, own = _saved(theirs, rounds), _saved(ours, rounds)
+        turns = [(_saved(theirs, rounds), _saved(ours, rounds)) for _ in range(6)]  # moods are shared
+        other, own = (
+            {name: statistics.median(turn[side][name] for turn in turns) for name in turns[0][side]}
+            for side in (0, 1)
+        )
     return [
         {
             "checkpoint": name,
@@ -191,16 +205,18 @@ def main() -> None:
     """Measure, and print a line of JSON for each figure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--postgres", required=True)
-    parser.add_argument("--people", type=int, default=100)
+    parser.add_argument("--people", default="1,100,10000")
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--delay-ms", type=float, default=2.0)
     asked = parser.parse_args()
     os.environ["LAMINA_HOME"] = tempfile.mkdtemp(prefix="lamina-scale-")
     lamina.open(asked.postgres, owner="owner").close()
-    for processes in (1, 2, 3):
-        for alone in (True, False):
-            found = writes(asked.postgres, processes, asked.people, asked.seconds, alone=alone)
-            print(json.dumps({"processes": processes, "one_lane": alone, **found}), flush=True)
+    for people in map(int, asked.people.split(",")):
+        for processes in (1, 2, 3):
+            for alone in (True, False):
+                found = writes(asked.postgres, processes, people, asked.seconds, alone=alone)
+                line = {"people": people, "processes": processes, "one_lane": alone, **found}
+                print(json.dumps(line), flush=True)
     for line in checkpoints(asked.postgres, asked.delay_ms / 1000):
         print(json.dumps(line), flush=True)
     print(json.dumps(beside_sql(asked.postgres, asked.delay_ms / 1000)), flush=True)

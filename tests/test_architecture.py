@@ -52,7 +52,8 @@ PUBLIC = [
 #: From left to right; a module imports from rooms to its left or from its own. Names that share
 #: a row are siblings and never import each other.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("late", "records"),
+    ("late",),
+    ("records",),
     ("errors",),
     ("model",),
     ("clock",),
@@ -97,6 +98,7 @@ PURE_IMPORTS = {
     "bisect",
     "calendar",
     "collections",
+    "contextlib",
     "copy",
     "dataclasses",
     "datetime",
@@ -109,11 +111,11 @@ PURE_IMPORTS = {
     "heapq",
     "hmac",
     "html",
-    "importlib.resources",
     "itertools",
     "json",
     "math",
     "operator",
+    "quopri",
     "re",
     "statistics",
     "string",
@@ -157,7 +159,7 @@ TIME_AND_CHANCE = {
 MAX_FILE_LINES = 800
 #: Of the whole wheel. It follows what is there; growing it by over 1 % takes a sentence in a decision
 #: (0021 to 0034; the sum is in 0034).
-MAX_STATEMENTS = 40_900
+MAX_STATEMENTS = 42_000
 MAX_FUNCTION_LINES = 50
 #: Of our own modules that one of ours imports.
 MAX_FAN_OUT = 20
@@ -165,7 +167,7 @@ IN_PLACE_OF_A_LIBRARY = {"records.py"}
 #: Those that need more, and why.
 FAN_OUT = {
     "retrieval/hits.py": (22, "the one place where words, meaning, time and doubt meet"),
-    "write/entry_files.py": (21, "a file is a home: text, policy, storage and files meet in it"),
+    "write/entry_files.py": (22, "a file is a home: text, policy, storage and files meet in it"),
     "write/store.py": (25, "an open store is made of everything that a change needs"),
     "lifecycle/purge.py": (21, "what is purged is looked for in every table, index and file"),
     "imports/restore_export.py": (
@@ -184,8 +186,6 @@ SMALL_AND_NAMED = {
     "documents/snippets.py": "which part of a text is shown, apart from what an answer holds",
     "doors/codes.py": "every door's codes, kept beside their table",
     "language/hints.py": "one sort of thing that a sentence says, as its neighbours are",
-    "model/phase.py": "a noun, as its neighbours are",
-    "policy/promotion.py": "a decision without a store, apart from the write that carries it out",
 }
 #: Who names a query beside `storage`: the checkpoints of another framework have tables of their own.
 NAMES_SQL = ("storage/", "integrations/langgraph/")
@@ -201,7 +201,6 @@ BEHIND_THE_DESK = (
     "asyncio",
     "ctypes",
     "io",
-    "lamina.workspace.exchange",
     "lamina.workspace.files",
     "lamina.workspace.locks",
     "os",
@@ -764,8 +763,8 @@ ALLOWED: list[tuple[Rule, str, str]] = [
     (wrong_direction, "__init__.py", "from lamina.opening import open"),
     (wrong_direction, "__main__.py", "from lamina import app"),
     (wrong_direction, "errors.py", "import laminar"),
-    (impure_import, "text/a.py", "from importlib import resources\nfrom collections.abc import Set"),
-    (impure_import, "text/a.py", "import importlib.resources\nimport Stemmer\nimport numpy as np"),
+    (impure_import, "text/a.py", "from functools import cache\nfrom collections.abc import Set"),
+    (impure_import, "text/a.py", "import functools\nimport Stemmer\nimport numpy as np"),
     (impure_import, "language/a.py", "from lamina.config import Config\nfrom urllib.parse import quote"),
     (impure_import, "encoders/a.py", "import os"),
     (impure_import, "storage/a.py", "import os\nfrom lamina.clock import Clock\nx = open('a')"),

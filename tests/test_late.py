@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import re
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from types import ModuleType
 import pytest
 
 import lamina
-from lamina.late import late, load, regex
+from lamina.late import _Made, _parts_of, late, load, regex
 
 
 @pytest.fixture
@@ -68,10 +69,11 @@ def test_a_module_that_fails_says_why_each_time(room: Path) -> None:
             _ = module.anything
 
 
-def test_what_is_not_ours_is_loaded_as_ever(room: Path) -> None:
+def test_a_library_that_is_named_is_loaded_by_its_first_use(room: Path) -> None:
     with late():
-        import_module("colorsys")
-    assert "rgb_to_hls" in vars(sys.modules["colorsys"])
+        library = import_module("colorsys")
+    assert "rgb_to_hls" not in vars(library)
+    assert library.rgb_to_hls(0, 0, 0) == (0, 0, 0)
 
 
 def test_one_can_ask_for_it_now(room: Path) -> None:
@@ -95,10 +97,62 @@ def test_a_recall_loads_neither_what_hears_nor_what_runs_jobs() -> None:
 
 def test_a_pattern_is_made_by_its_first_use() -> None:
     late_one = regex("(a)|b", re.IGNORECASE)
-    assert set(vars(late_one)) == {"_source"}
+    assert set(vars(late_one)) == {"_source", "pattern"}
     found = late_one.fullmatch("A")
     assert found is not None
     assert (found[1], late_one.groups, late_one.pattern) == ("A", 1, "(a)|b")
     assert late_one.fullmatch.__self__ == re.compile("(a)|b", re.IGNORECASE)  # type: ignore[attr-defined]
     with pytest.raises(re.error, match="unterminated"):
         regex("(a").search("a")
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A place beside which nothing was made yet."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    return tmp_path / "late.made"
+
+
+def _never() -> object:
+    raise AssertionError("it was made before")
+
+
+def test_what_was_made_is_there_for_the_next_process(made: Path) -> None:
+    first = _Made(made)
+    assert first.get("one", lambda: {"a": [1, "b"]}) == {"a": [1, "b"]}
+    first._write()
+    second = _Made(made)
+    assert second.get("one", _never) == {"a": [1, "b"]}
+    second.get("two", lambda: 2)
+    second._write()
+    assert _Made(made).get("two", _never) == 2
+    assert _Made(made).get("one", _never) == {"a": [1, "b"]}
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"nothing of ours", marshal.dumps(("another version", {"one": b""}))]
+)
+def test_what_cannot_be_used_is_made_again(made: Path, content: bytes) -> None:
+    made.write_bytes(content)
+    assert _Made(made).get("one", lambda: "new") == "new"
+
+
+def test_nothing_is_kept_where_bytecode_is_not(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    kept = _Made(made)
+    assert kept.get("one", lambda: "new") == "new"
+    kept._write()
+    assert _Made(made).get("one", lambda: "newer") == "newer"
+
+
+def test_a_pattern_from_what_was_kept_is_the_pattern() -> None:
+    source = r"(?P<day>\d{1,2})[. ](?:(?P<month>[a-zé\u0e01-\u0e4e]+)|(x))"
+    parts = marshal.loads(marshal.dumps(_parts_of(vars(re)["_compiler"], source, int(re.I))))
+    again, plain = vars(re)["_compiler"]._sre.compile(source, *parts), re.compile(source, re.I)
+    for text in ("3. Mai", "12 É", "9 มกราคม", "4.x", "x"):
+        mine, theirs = again.search(text), plain.search(text)
+        assert (mine and mine.groupdict(), mine and mine.groups()) == (
+            theirs and theirs.groupdict(),
+            theirs and theirs.groups(),
+        )
+    assert (again.groups, again.groupindex, again.flags) == (plain.groups, plain.groupindex, plain.flags)

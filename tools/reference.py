@@ -211,6 +211,7 @@ def made() -> dict[Path, str]:
     return {
         CODES: codes(),
         HELP: help_text(),
+        HELP.with_name("first.txt"): help_text(everything=False),
         INDEX: command_index(),
         RULES: pack_rules(),
         PAGES / "cli.md": cli_page(),

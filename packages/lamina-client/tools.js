@@ -3,7 +3,7 @@
 export const tools = {
   "memory_remember": {
     "operation": "remember",
-    "description": "Remember one thing, exactly as it is said. Use it when the user asks you to remember something, or states a lasting preference, constraint, fact or decision. One statement per call, in the user's language, with names instead of \"he\" or \"tomorrow\". Do not store passwords, keys or other secrets, guesses, or what is only of use in this turn. What has a `key` is the user's setting: from you it waits for their word. Tell the user what the receipt says: `admitted`, `unchanged` (known already), `held` (waits for the user) or `denied`, with the why in `warnings`; what the user said themselves outranks what you infer.",
+    "description": "Remember one thing, exactly as it is said. Use it when the user asks you to remember something, or states a lasting preference, constraint, fact or decision. One statement per call, in the user's language, with names instead of \"he\" or \"tomorrow\". Do not store passwords, keys or other secrets, guesses, or what is only of use in this turn. What has a `key` is the user's setting: from you it waits for their yes. Tell the user what the receipt says: `admitted`, `unchanged` (known already), `held` (waits for the user) or `denied`, with the why in `warnings`; what the user said themselves outranks what you infer.",
     "inputSchema": {
       "type": "object",
       "properties": {
@@ -714,7 +714,7 @@ export const tools = {
   },
   "memory_pending": {
     "operation": "pending",
-    "description": "Guesses about the person, and what agents want to set of them, that wait for their own word. Ask the user; you cannot confirm them.",
+    "description": "Guesses about the person, and what agents want to set of them, that wait for their yes or no. Ask the user; you cannot confirm them.",
     "inputSchema": {
       "type": "object",
       "properties": {

@@ -262,6 +262,7 @@ export interface Differing {
   after: string;
   by: string;
   at: string;
+  key?: string | null;
 }
 
 /** One file that is searched. */
@@ -658,12 +659,12 @@ export interface Page {
   facets?: Record<string, Record<string, number>> | null;
 }
 
-/** Guesses about the person, and what agents want to set of them, that wait for their own word. */
+/** Guesses about the person, and what agents want to set of them, that wait for their yes or no. */
 export interface PendingBody {
   items: Proposal[];
 }
 
-/** A guess about a person that waits for that person's word. */
+/** A guess about a person that waits for that person's yes or no. */
 export interface PendingItem {
   pending_key: string;
   target_key: string;
@@ -776,7 +777,7 @@ export interface ProcedureBody {
   confidence: number;
 }
 
-/** What is known about a person, what waits for their word, and how much there is. */
+/** What is known about a person, what waits for their answer, and how much there is. */
 export interface Profile {
   user: string;
   groups: KnownGroup[];
@@ -1215,7 +1216,7 @@ export interface Verdict {
   lines: string[];
 }
 
-/** Something that waits for the person's word. */
+/** Something that waits for the person's yes or no. */
 export interface WaitingBody {
   code: string;
   ids: string[];
@@ -2241,7 +2242,7 @@ export interface Operations {
    */
   context(request: ContextRequest, options?: CallOptions): Promise<Context>;
   /**
-   * What is known about you, in words, grouped; what waits for your word; how much there is.
+   * What is known about you, in words, grouped; what waits for your answer; how much there is.
    *
    * `GET /v1/me`
    */
@@ -2404,7 +2405,7 @@ export interface Operations {
    */
   compact(request?: CompactRequest, options?: CallOptions): Promise<CompactBody>;
   /**
-   * Guesses about the person, and what agents want to set of them, that wait for their own word.
+   * Guesses about the person, and what agents want to set of them, that wait for their yes or no.
    *
    * `GET /v1/pending`
    */
@@ -2536,7 +2537,7 @@ export interface Operations {
    */
   runJob(request: RunJobRequest, options?: CallOptions): Promise<JobReport>;
   /**
-   * The policy in force, as events carry it.
+   * The policy that is used, as events carry it.
    *
    * `GET /v1/policy`
    */
@@ -2616,6 +2617,8 @@ export interface Operations {
   /**
    * What this server did, in numbers, for a token with the right `admin`: they count everyone.
    *
+   * Where a server has several tenants, an administrator of its own one alone may see them.
+   *
    * `GET /metrics`
    */
   metrics(request?: Record<string, never>, options?: CallOptions): Promise<string>;
@@ -2680,7 +2683,7 @@ export interface Operations {
    */
   apiRecordEpisode(request: ApiRecordEpisodeRequest, options?: CallOptions): Promise<RecordedEpisodeBody>;
   /**
-   * What was guessed in a run and waits for the person's word.
+   * What was guessed in a run and waits for the person's yes or no.
    *
    * `GET /runs/{run_id}/memory/pending`
    */

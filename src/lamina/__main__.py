@@ -55,7 +55,8 @@ def _at_once(words: Sequence[str]) -> str | None:
     if words == ["--version"]:
         return f"lamina {__version__}\n"
     if words in ([], ["--help"], ["-h"]):
-        return (Path(__file__).parent / "doors" / "cli" / "data" / "help.txt").read_text("utf-8")
+        name = "help.txt" if words else "first.txt"
+        return (Path(__file__).parent / "doors" / "cli" / "data" / name).read_text("utf-8")
     return None
 
 

@@ -9,10 +9,12 @@ from dataclasses import field, fields
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
 from lamina.errors import ConfigError
+from lamina.late import late
 from lamina.records import dataclass
+
+with late():
+    import platformdirs
 
 WORKSPACE_FILE = "lamina.toml"
 USER_FILE = "config.toml"
@@ -29,6 +31,7 @@ class Config:
 
     owner: str = _knob("owner", "The person whose workspace this is; the default user.")
     tenant: str = _knob("default", "Which tenant's store to use.")
+    tenants: str = _knob("", "A TOML file: tenants whose store is elsewhere, and its URL.", machine=True)
     project: str = _knob("main", "The project whose shared memories are read and written here.")
     store: str = _knob("", "URL of the store; empty means SQLite inside the workspace.", machine=True)
     recall_k: int = _knob(6, "How many hits a recall returns.", least=1)
@@ -44,7 +47,7 @@ class Config:
     purge_days: int = _knob(30, "How long what was put aside unused can be restored.", least=0)
     idempotency_hours: int = _knob(24, "How long a repeated request is recognised.", least=1)
     session_minutes: int = _knob(30, "How long a session may rest before it is over.", least=1)
-    pending_days: int = _knob(7, "How long a guess waits for its person's word.", least=1)
+    pending_days: int = _knob(7, "How long a guess waits for its person's yes or no.", least=1)
     infer_confidence: float = _knob(0.8, "How sure a guess must be to be put before its person.", least=0)
     merge_on_write: bool = _knob(False, "Whether `remember` merges with what says the same, unasked.")
     merge_mode: str = _knob("recreate", "What a merge leaves: a new record, or the old one (`update`).")
@@ -62,7 +65,9 @@ class Config:
     rules: str = _knob("", "A TOML file with further rules of understanding.", machine=True)
     categories: str = _knob("", "A YAML or TOML file: categories, and each agent's allowlist.", machine=True)
     consent_fields: str = _knob("", "A TOML file: what of a person needs their consent.", machine=True)
-    consent_elicitation: bool = _knob(True, "Whether an MCP client's form is a person's word.", machine=True)
+    consent_elicitation: bool = _knob(
+        True, "Whether an MCP client's form is the person's answer.", machine=True
+    )
     trace_recalls: bool = _knob(False, "Whether each recall is kept in the trace, which makes it a write.")
     answer_receipts: bool = _knob(True, "Whether what was found, shown and left out is kept of every answer.")
     answer_days: int = _knob(30, "For how many days.", least=0)

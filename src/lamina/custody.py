@@ -247,7 +247,7 @@ def rescue(workspace: Path | None, settings: Settings, out: Path) -> Rescued:
             hint="PostgreSQL has tools of its own: pg_dump, and its backups. See the guide `operate`.",
         )
     file = tenant_file(where.store, where.loaded.config.tenant)
-    if not file.exists():
+    if not file.is_file():
         raise NotFound(f"There is no store at {file}.", hint="Name it with --store sqlite:///FILE.")
     if out.exists():
         raise Conflict(f"{out} is there already.", code="file_exists", hint="Name a new folder.")

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Unpack
 
+from lamina.errors import Unauthenticated
 from lamina.late import late
 from lamina.lifecycle.fading import after_indexing, catch_up
 from lamina.lifecycle.purge import finish_purges
@@ -14,16 +20,23 @@ from lamina.write.reindex import reindex
 from lamina.write.store import Store
 
 with late():
+    from lamina.lifecycle import tokens
     from lamina.read import status
 
 if TYPE_CHECKING:
+    from lamina.model.token import Token
     from lamina.read.status import Status
+
+#: Stores of other tenants that stay open; beyond, the one unused for longest is closed.
+MOST_OPEN = 64
 
 
 class Engine(Store):
     """An open memory. Safe to share between threads; close it, or use it in a `with` statement."""
 
     def __init__(self, parts: Parts) -> None:
+        self.tenants: Tenants | None = None  #: the others, for a server that serves everybody
+        self.closing = ExitStack()  #: what ends with it
         super().__init__(parts)
         catch_up(self)
         finish_purges(self)
@@ -35,6 +48,30 @@ class Engine(Store):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def close(self) -> None:
+        """Close the store, and those of other tenants that were opened beside it."""
+        if self.tenants is not None:
+            self.tenants.close()
+        super().close()
+        self.closing.close()
+
+    def recognise(self, presented: str) -> tuple[Engine, Token]:
+        """The token behind a presented text, and the memory of its tenant; Unauthenticated for any other.
+
+        A store is opened for somebody who was recognised in it, and for nobody else.
+        """
+        tenant = tokens.tenant_named(presented, self.config.tenant)
+        if tenant == self.config.tenant:
+            return self, tokens.authenticate(self, presented)
+        if self.tenants is None:
+            raise Unauthenticated("This token is not accepted.", hint="`lamina token create` makes one.")
+        token = tokens.authenticate(self.tenants.glance(tenant), presented)
+        return self.tenants.engine(tenant), token
+
+    def of(self, tenant: str) -> Engine:
+        """The memory of a tenant, for whom somebody was recognised."""
+        return self if self.tenants is None or tenant == self.config.tenant else self.tenants.engine(tenant)
 
     def scope(self, **who: Unpack[Who]) -> ScopedMemory:
         """The memory of one user as one caller sees it.
@@ -62,3 +99,57 @@ class Engine(Store):
     def indexed(self) -> None:
         """After documents were indexed: edited learnings are taken in, episodes past their time reduced."""
         after_indexing(self)
+
+
+class Tenants:
+    """The stores of other tenants that a server has open, each since one of its tokens first asked for it."""
+
+    def __init__(
+        self,
+        glance: Callable[[str], Store],
+        open_one: Callable[[str], Engine],
+        names: Callable[[], list[str]],
+        most: int = MOST_OPEN,
+    ) -> None:
+        """`glance` looks into a tenant's store without opening it; `names` says which tenants there are."""
+        self.glance, self._open_one, self.names, self._most = glance, open_one, names, most
+        self._engines: OrderedDict[str, Engine] = OrderedDict()  #: the one used last stands last
+        self._left: list[Engine] = []  #: no longer kept, but somebody may still be answered out of them
+        self._opening: dict[str, threading.Lock] = {}
+        self._mutex = threading.Lock()
+        self._next = ""  #: whose turn it is among those that are not open
+
+    def engine(self, tenant: str) -> Engine:
+        """A tenant's store, opened now if it is not; what is wrong with one stands in nobody else's way."""
+        with self._mutex:
+            turn = self._opening.setdefault(tenant, threading.Lock())
+        with turn:
+            if (found := self._engines.get(tenant)) is None:
+                found = self._open_one(tenant)
+            with self._mutex:
+                self._engines[tenant] = found
+                self._engines.move_to_end(tenant)
+                while len(self._engines) > self._most:
+                    self._left.append(self._engines.popitem(last=False)[1])
+        return found
+
+    def open_now(self) -> list[Engine]:
+        """Those that are open; what was left since the last time is closed."""
+        with self._mutex:
+            left, self._left = self._left, []
+            found = list(self._engines.values())
+        for one in left:
+            one.close()
+        return found
+
+    def some(self, count: int) -> Iterator[Store]:
+        """A glance at so many tenants, at each in turn from one time to the next; it opens none of them."""
+        for name in islice(sorted(self.names(), key=lambda one: (one <= self._next, one)), count):
+            self._next = name
+            yield self.glance(name)
+
+    def close(self) -> None:
+        """Close them all."""
+        for one in [*self.open_now(), *self._left]:
+            one.close()
+        self._engines.clear()

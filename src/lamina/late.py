@@ -1,12 +1,21 @@
-"""Modules and patterns that are made by what first uses them, so that a command costs what it uses."""
+"""Modules, patterns and rules that are made by what first uses them, so that a command costs what it uses.
+
+What patterns and rules of ours were made into is kept beside the bytecode, as Python keeps what it compiled,
+and is read from there the next time; where nothing can be written, they are made each time.
+"""
 
 from __future__ import annotations
 
+import atexit
+import marshal
+import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
 from threading import RLock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, AnyStr
@@ -19,7 +28,7 @@ else:
 
 @contextmanager
 def late() -> Iterator[None]:
-    """Inside, `from lamina.room import module` names a module without loading it.
+    """Inside, `from lamina.room import module` and `import library` name a module without loading it.
 
     It is loaded, once and whole, when something of it is asked for; `from lamina.room.module import name`
     asks at once. It stands at the top of a module, below the imports that are always needed.
@@ -33,21 +42,94 @@ def late() -> Iterator[None]:
 
 
 def regex(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """As `re.compile`, which is called when something is first looked for: a tenth of a millisecond each."""
+    """As `re.compile`, for a pattern of ours: it is made when something is first looked for."""
     made: Any = _Regex(source, flags)
     return made  # type: ignore[no-any-return]
+
+
+def read_rules(room: str, name: str) -> dict[str, Any]:
+    """What is in a TOML file that comes with a room, in its folder `data`."""
+    path = files(room) / "data" / name
+    stat = path.stat()
+    key = repr((room, name, stat.st_mtime_ns, stat.st_size))
+    found: dict[str, Any] = kept(key, lambda: tomllib.loads(path.read_text("utf-8")))
+    return found
+
+
+def kept(key: str, make: Callable[[], Any]) -> Any:
+    """What was made under this key, by a process before this one or now; plain data or code."""
+    return _made().get(key, make)
+
+
+def files(room: str) -> Path:
+    """Where the files of a room are that was imported."""
+    return Path(sys.modules[room].__file__ or "").parent
 
 
 class _Regex:
     """A pattern that knows those of its methods that were used."""
 
     def __init__(self, source: Any, flags: int) -> None:
-        self._source = (source, flags)
+        self._source = (source, int(flags))
+        self.pattern = source
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(re.compile(*self._source), name)
+        key, compiler = repr(self._source), vars(re)["_compiler"]
+        parts = kept(key, lambda: _parts_of(compiler, *self._source))
+        found = getattr(compiler._sre.compile(self._source[0], *parts), name)
         setattr(self, name, found)
         return found
+
+
+def _parts_of(compiler: Any, source: Any, flags: int) -> tuple[Any, ...]:
+    """What a pattern is made of, as `re` hands it to what runs it."""
+    tree = compiler._parser.parse(source, flags)
+    names, groups = tree.state.groupdict, tree.state.groups
+    by_number = {number: name for name, number in names.items()}
+    code = [int(word) for word in compiler._code(tree, flags)]
+    return flags | tree.state.flags, code, groups - 1, dict(names), tuple(map(by_number.get, range(groups)))
+
+
+_MOST = 10_000  #: things that are kept
+
+
+class _Made:
+    """What was made before, each in marshalled form, and what is new."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path, self._new = path, dict[str, bytes]()
+        self._known = self._read()
+
+    def get(self, key: str, make: Callable[[], Any]) -> Any:
+        if (known := self._known.get(key)) is not None:
+            return marshal.loads(known)  # noqa: S302 as trusted as the bytecode beside it
+        made = make()
+        if self._path is not None and not sys.dont_write_bytecode:
+            if not self._new:
+                atexit.register(self._write)
+            self._new[key] = marshal.dumps(made)
+        return made
+
+    def _read(self) -> dict[str, bytes]:
+        with suppress(OSError, ValueError, EOFError, TypeError):
+            version, known = marshal.loads(self._path.read_bytes() if self._path else b"")  # noqa: S302 as above
+            return dict(known) if version == sys.version else {}
+        return {}
+
+    def _write(self) -> None:
+        if self._path is not None:
+            with suppress(OSError):  # as Python does where it cannot keep its bytecode
+                draft = self._path.with_suffix(f".{os.getpid()}")
+                before = self._read()
+                before = before if len(before) < _MOST else {}  # what belongs to rules as they once were
+                draft.write_bytes(marshal.dumps((sys.version, {**before, **self._new})))
+                draft.replace(self._path)
+
+
+@cache
+def _made() -> _Made:
+    cached = globals()["__spec__"].cached
+    return _Made(Path(cached).with_suffix(".made") if cached else None)
 
 
 def load(module: ModuleType) -> None:
@@ -57,15 +139,14 @@ def load(module: ModuleType) -> None:
 
 
 class _Finder:
-    """Finds our modules where they are, and has them loaded late."""
+    """Finds modules where they are, and has them loaded late."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if not name.startswith("lamina."):
-            return None
         spec = PathFinder.find_spec(name, path, target)
-        if spec is None or spec.loader is None or spec.submodule_search_locations is not None:
+        room = name.startswith("lamina.") and spec and spec.submodule_search_locations is not None
+        if spec is None or spec.loader is None or room:
             return spec
         spec.loader = _Waiting(spec.loader)
         return spec
@@ -109,3 +190,7 @@ class _Late(ModuleType):
         if type(self) is not _Late:
             return getattr(self, name)
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} yet")
+
+
+with late():
+    import tomllib

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
+import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache, partial
@@ -13,8 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
-from lamina.audit.chain import Sealer
-from lamina.audit.keys import Anchor, load_key
+from lamina.audit.chain import Anchor, Sealer, load_key
 from lamina.clock import Clock, Runtime, SystemClock, monotonic, pause
 from lamina.config import Config, Loaded, home_folder, load_config
 from lamina.documents.index import Library
@@ -23,7 +25,7 @@ from lamina.errors import ConfigError, Damaged, LaminaError, Unauthenticated
 from lamina.language.rulebook import Rulebook, rulebook
 from lamina.language.secrets.privacy import check_name
 from lamina.model import quoted
-from lamina.model.token import Right
+from lamina.model.token import ANYBODYS, Right
 from lamina.policy.categories import Categories, load_categories
 from lamina.policy.consent import Fields, load_fields
 from lamina.policy.loading import PRESETS, load_policy, preset
@@ -41,7 +43,7 @@ from lamina.write.store import Store
 
 # What a glance at a memory does without is loaded by what needs it: a client asks for one at every prompt.
 if TYPE_CHECKING:
-    from lamina.engine import Engine
+    from lamina.engine import Engine, Tenants
     from lamina.jobs.job import JobReport
     from lamina.jobs.writer import Writer
     from lamina.scoped import ScopedMemory
@@ -94,7 +96,8 @@ def locate(target: str | Path | None, settings: Mapping[str, Any], environment: 
 
 
 def _located(workspace: Path | None, loaded: Loaded) -> Where:
-    store = loaded.config.store
+    config = loaded.config
+    store = read_tenants(config.tenants).get(config.tenant, config.store)
     if not store and workspace is None:
         raise ConfigError("Nothing to open: no workspace and no store.", hint="Name a folder or a store URL.")
     return Where(workspace=workspace, store=store or f"sqlite:///{workspace}/{DATABASE}", loaded=loaded)
@@ -136,10 +139,12 @@ def _check_there(where: Where) -> None:
         return
     file, gone = tenant_file(where.store, tenant), False
     with suppress(OSError, LaminaError):  # what may not be looked at is explained by whoever opens it
-        gone = not file.exists() and known_tenant(where.workspace) == quoted(tenant)
+        gone = (not file.exists() or file.stat().st_size == 0) and known_tenant(where.workspace) == quoted(
+            tenant
+        )
     if gone:
         raise Damaged(
-            f"This workspace was used before, and its store {file} is not there.",
+            f"This workspace was used before, and its store {file} is not there or empty.",
             code="store_gone",
             hint="Put a backup back in a new folder with `lamina restore-backup`, name the store it is in"
             " with --store, or run `lamina init` to start again with what the files say.",
@@ -166,6 +171,8 @@ def _opened(where: Where, create: bool, made: Callable[[Database], S]) -> S:
         create_workspace(where.workspace, config.owner)
     database = open_database(where.store, config)
     try:
+        if (enrol := getattr(database, "enrol", None)) is not None:
+            enrol()
         return made(database)
     except BaseException:  # an interrupt must not leave the store open
         database.close()
@@ -243,6 +250,24 @@ def read_categories(named: str) -> Categories:
     return load_categories(_text_of(path, "categories"), str(path))
 
 
+def read_tenants(named: str) -> dict[str, str]:
+    """The stores of tenants that are not in everybody's, by their names; ConfigError for what is none."""
+    if not named:
+        return {}
+    try:
+        found = tomllib.loads(_text_of(Path(named).expanduser(), "tenants"))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{named} is not valid TOML: {error}.", hint="Correct the line it names.") from None
+    for tenant, url in found.items():
+        if not isinstance(url, str) or not is_postgres(url):
+            raise ConfigError(
+                f"In {named}, the store of the tenant {tenant!r:.60} is not the URL of a PostgreSQL.",
+                code="tenants_invalid",
+                hint='Write `name = "postgresql://…"`. A file holds one tenant, and is served by itself.',
+            )
+    return found
+
+
 def _rules(named: str) -> Rulebook:
     if not named:
         return rulebook()
@@ -259,9 +284,13 @@ def _text_of(path: Path, what: str) -> str:
         ) from error
 
 
+def is_postgres(url: str) -> bool:
+    return url.startswith(("postgresql://", "postgres://"))
+
+
 def open_database(url: str, config: Config) -> Database:
     """The tenant's store behind a URL: a file of its own on SQLite, its rows on PostgreSQL."""
-    if url.startswith(("postgresql://", "postgres://")):
+    if is_postgres(url):
         driver = load_part("lamina.storage.postgres")
         made = driver.PostgresDatabase(
             url,
@@ -286,7 +315,7 @@ def open_embedder(config: Config, environment: Mapping[str, str]) -> Embedder | 
     if kind == "onnx" and rest:
         return cast(Embedder, load_part("lamina.encoders.onnx").OnnxEncoder(Path(rest)))
     if kind in {"http", "https"} and config.embedder_model:
-        remote, tended = map(import_module, ("lamina.encoders.remote", "lamina.encoders.tended"))
+        remote, tended = map(import_module, ("lamina.encoders.remote", "lamina.encoders.port"))
         endpoint = remote.Endpoint(
             url=config.embedder, model=config.embedder_model, key_variable=config.embedder_key
         )
@@ -353,6 +382,38 @@ def run_job(
     return cast("JobReport", jobs.run_job(engine, name, engine.now(), asked))
 
 
+def open_tenants(engine: Engine, environment: Mapping[str, str]) -> Tenants | None:
+    """The other tenants of a server that has no tenant to itself; None for one that has, or a file."""
+    if not is_postgres(engine.database.url) or engine.config.tenant != ANYBODYS:
+        return None
+    elsewhere, mutex, own = read_tenants(engine.config.tenants), threading.Lock(), engine.database.url
+    servers: dict[str, Any] = {own: engine.database}
+
+    def glance(tenant: str) -> Engine:
+        url = elsewhere.get(tenant, own)
+        found = copy(engine)
+        found.root, found.library, found.config = None, None, replace(engine.config, tenant=tenant, store=url)
+        if url not in servers:
+            with mutex:
+                if url not in servers:
+                    servers[url] = open_database(url, replace(found.config, replica_url=""))
+                    engine.closing.callback(servers[url].close)
+        found.database = servers[url].of(tenant)
+        return found
+
+    def open_one(tenant: str) -> Engine:
+        found: Any = glance(check_name(tenant))
+        found.database.enrol()
+        where = Where(workspace=None, store=found.config.store, loaded=Loaded(found.config, {}))
+        return type(engine)(_parts(found.database, where, engine.runtime.clock, environment, False))
+
+    def names() -> list[str]:
+        return sorted({*servers[own].tenants(), *elsewhere} - {engine.config.tenant})
+
+    made: Tenants = import_module("lamina.engine").Tenants(glance, open_one, names)
+    return made
+
+
 def serve_http(
     engine: Engine,
     announce: Callable[[str], None],
@@ -364,6 +425,7 @@ def serve_http(
     `open_link` is handed the link that lets the owner's browser in.
     """
     server = load_part("lamina.doors.http.server")
+    engine.tenants = open_tenants(engine, environment)
     beside = server.Beside(
         hints=load_part("lamina.documents.hints").hints if find_spec("watchfiles") else None,
         site=load_part("lamina.studio.app").Studio,

@@ -38,11 +38,10 @@ with late():  # each verb loads what it needs
     from lamina.imports import bring_in
     from lamina.jobs import decision_list, session_episode
     from lamina.jobs import run as job_runs
-    from lamina.layers import confirm, layers, relations, would_keep
+    from lamina.layers import layers, relations, would_keep
     from lamina.lifecycle import consent, erase, export, prove, purge, review, tokens, undo
     from lamina.read import (
         answered,
-        as_of,
         changes,
         context,
         difference,
@@ -142,7 +141,7 @@ class ScopedMemory(Caller):
 
         Commands in it ("remember that …", "จำไว้ว่า …", "忘记 …") are carried out first. The turn is kept in
         the window of its session (the current one where the caller names none); what it says that lasts is
-        kept as the policy allows, and guesses about the person wait for their word. With `dry_run` nothing is
+        kept as the policy allows, and guesses about the person wait for their yes. With `dry_run` nothing is
         done: `understood` says what every part of it was taken for, and why.
         """
         return converse.hear(self, text, reply, tools, dry_run=dry_run)
@@ -382,11 +381,11 @@ class ScopedMemory(Caller):
 
     def moment_of(self, revision: int) -> datetime:
         """When the caller's conversation reached a revision; NotFound where it never did."""
-        return as_of.moment_of(self, revision)
+        return recall.moment_of(self, revision)
 
     def moment(self, then: str) -> datetime:
         """The time that a date, a time or the number of a revision names."""
-        return as_of.moment(self, then)
+        return recall.moment(self, then)
 
     def loaded(self, ids: Sequence[str]) -> builtins.list[Memory]:
         """The memories behind some hits, in their order; an id of somebody else's is behind none."""
@@ -405,7 +404,7 @@ class ScopedMemory(Caller):
         return shelves.turns(self, count)
 
     def me(self) -> Profile:
-        """What is known about the caller's user, in words and grouped, and what waits for their word."""
+        """What is known about the caller's user, in words and grouped, and what waits for their answer."""
         return profile.profile(self)
 
     def difference(self, before: datetime, after: datetime | None = None) -> Difference:
@@ -447,7 +446,7 @@ class ScopedMemory(Caller):
         return propose.propose(self, value, key, confidence, reason, importance=importance)
 
     def pending(self) -> builtins.list[Memory]:
-        """The guesses that wait for the person's word, oldest first."""
+        """The guesses that wait for the person's yes or no, oldest first."""
         return propose.pending(self)
 
     def proposals(self, *, decided: bool = False) -> builtins.list[Proposal]:
@@ -462,14 +461,14 @@ class ScopedMemory(Caller):
         `channel` is by what way they said so, this caller's door unless given. In a chat, what is sensitive
         needs its key: a bare yes raises Denied.
         """
-        return confirm.confirm(self, key, reason=reason, channel=channel)
+        return layers.confirm(self, key, reason=reason, channel=channel)
 
     def reject(self, key: str | None = None, *, channel: str = "") -> builtins.list[Receipt]:
         """Drop what was guessed; without a key, the newest guess. Only the person can."""
         return propose.reject(self, key, channel=channel)
 
     def ask_what_waits(self) -> str:
-        """What waits for the person's word as one question in their language, for the end of a session; empty
+        """What waits for the person as one question in their language, for the end of a session; empty
         where nothing does. Their next turn, in whatever session, answers it: "all", "none", "the first"."""
         return asked_back.ask_what_waits(self)
 
@@ -616,7 +615,7 @@ class ScopedMemory(Caller):
     # Rules and proof.
 
     def policy(self) -> Mapping[str, Any]:
-        """The policy in force, as events carry it."""
+        """The policy that is used, as events carry it."""
         return self.store.ruleset.snapshot
 
     def accept_policy(self) -> Guardrails:

@@ -217,6 +217,21 @@ def move_a_line_to_another_log(scene: Scene) -> str:
     return ""
 
 
+def invent_a_run(scene: Scene) -> str:
+    file = scene.log()
+    line = {**json.loads(file.read_text("utf-8").splitlines()[0]), "actor": "user:mallory", "seq": 9999}
+    forged = file.parent.parent / "never" / file.name
+    forged.parent.mkdir()
+    forged.write_text(json.dumps(line, separators=(",", ":")) + "\n", "utf-8")
+    return ""
+
+
+def copy_a_run(scene: Scene) -> str:
+    file = scene.log()
+    shutil.copytree(file.parent, file.parent.parent / "never")
+    return ""
+
+
 def restore_an_older_database(scene: Scene) -> str:
     for path in (scene.folder / ".lamina").glob("memory.db*"):
         path.unlink()
@@ -240,8 +255,10 @@ TAMPERINGS: tuple[tuple[int, Callable[[Scene], str]], ...] = (
     (12, truncate),
     (12, truncate_and_tidy),
     (2, empty),
-    (12, edit_a_line),
-    (12, garble_a_line),
+    (10, edit_a_line),
+    (10, garble_a_line),
+    (2, invent_a_run),
+    (2, copy_a_run),
     (10, remove_a_line),
     (2, remove_a_log),
     (8, duplicate_a_line),

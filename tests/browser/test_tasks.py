@@ -78,7 +78,7 @@ def test_answer_many_at_once(site: Site, window: Window) -> None:
     clicks = Clicks(window)
     nav(clicks, "Review")
     clicks.on("#all")
-    clicks.on("button:has-text('Yes to the chosen')")
+    clicks.on("button:has-text('Yes to the selected')")
     window.page.locator(".notice.done").wait_for()
     assert site.engine.scope().pending() == []
     kiln = [one.text for one in site.engine.scope().list().items if "kiln" in one.text]
@@ -131,7 +131,7 @@ def test_make_a_token_use_it_and_revoke_it(site: Site, window: Window) -> None:
     nav(clicks, "Agents")
     window.page.fill("#label", "editor")
     window.page.fill("#agent", "writer")
-    clicks.on("button:has-text('Make')")
+    clicks.on("button:has-text('Create')")
     token = window.page.locator("#secret").input_value()
     with httpx.Client(base_url=site.url, headers={"authorization": f"Bearer {token}"}) as program:
         assert program.get("/v1/me").status_code == 200
@@ -151,7 +151,7 @@ def test_import_what_another_tool_knows(site: Site, window: Window, tmp_path: Pa
     export = tmp_path / "conversations.json"
     export.write_text(json.dumps(talk), "utf-8")
     clicks = Clicks(window)
-    nav(clicks, "Import and jobs")
+    nav(clicks, "Import, export, jobs")
     window.page.set_input_files("#file", export)
     clicks.on("button:has-text('See what would happen')")
     window.page.locator("h3", has_text="What would come in").wait_for()
@@ -187,7 +187,7 @@ def test_a_stale_form_shows_both_versions_and_keeps_what_was_typed(site: Site, w
     ana.revise(known, "Ana drinks rice milk.")
     window.page.locator("textarea[name=text]").fill("Ana drinks almond milk.")
     window.page.locator("button", has_text="Save").click()
-    window.page.locator("h1", has_text="Somebody was faster").wait_for()
+    window.page.locator("h1", has_text="Somebody changed it first").wait_for()
     shown = window.page.locator("main").inner_text()
     assert "Ana drinks rice milk." in shown
     assert "Ana drinks almond milk." in shown
@@ -209,10 +209,10 @@ def test_a_memory_that_an_agent_writes_appears_by_itself(site: Site, window: Win
 
 def test_a_decision_is_overruled_and_a_file_read(site: Site, window: Window) -> None:
     window.open("/decisions")
-    window.page.locator("summary", has_text="Overrule").first.click()
+    window.page.locator("summary", has_text="Replace").first.click()
     window.page.locator("details[open] input[name=because]").fill("three broken bowls")
     window.page.locator("details[open] button").click()
-    window.page.locator("h2", has_text="Overruled").wait_for()
+    window.page.locator("h2", has_text="Replaced decisions").wait_for()
     found = site.engine.scope().decisions("superseded").decisions
     assert [one.decision.superseded_because for one in found] == ["three broken bowls"]
     window.page.locator("td a", has_text="memory/2026-11-05.md").click()

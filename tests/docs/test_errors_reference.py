@@ -77,7 +77,7 @@ def made_codes() -> set[tuple[str, str]]:
                         makers[function.name] = (at, str(ending.value), ast.unparse(call.func))
     found = set()
     for name, call in calls():
-        if name in makers:
+        if name in makers and len(call.args) > makers[name][0]:  # not another of that name
             at, ending, kind = makers[name]
             found |= {(what + ending, kind) for what in texts(call.args[at])}
     return found

@@ -38,7 +38,14 @@ def test_every_command_and_field_says_what_it_is_for() -> None:
     ] == []
 
 
-def test_the_list_of_commands_fits_a_terminal_of_80_columns() -> None:
-    (text,) = (text for path, text in made().items() if path.name == "help.txt")
+@pytest.mark.parametrize("name", ["help.txt", "first.txt"])
+def test_the_list_of_commands_fits_a_terminal_of_80_columns(name: str) -> None:
+    (text,) = (text for path, text in made().items() if path.name == name)
     listed = text.partition("Every day:\n")[2].splitlines()
     assert [line for line in listed if len(line) > 80] == []
+
+
+def test_who_types_no_command_reads_one_screen() -> None:
+    (text,) = (text for path, text in made().items() if path.name == "first.txt")
+    assert len(text.splitlines()) <= 30
+    assert "lamina --help" in text

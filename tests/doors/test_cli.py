@@ -249,8 +249,8 @@ TOLD = (
 def test_the_tour_lets_every_layer_do_its_work_and_asks_before_it_believes(shell: Shell) -> None:
     tour = shell.run("demo").out
     steps = (
-        "a guess, waiting for her word: user.expertise.docker = expert",
-        "a guess, waiting for her word: procedure.deploying",
+        "a guess, waiting for her yes: user.expertise.docker = expert",
+        "a guess, waiting for her yes: procedure.deploying",
         'does not go with what is known: "The web shop runs on port 8080." (another number)',
         "the old one is superseded",
     )

@@ -120,7 +120,7 @@ def test_every_key_waits_and_the_agent_reads_so_and_an_administrators_key_is_ref
     for key in ("response.tone", "favourite.food", "user.goal.run"):
         receipt, shown = asked(engine, None, text="tea", key=key)
         assert (receipt["decision"], receipt["code"], shown) == ("held", "pending", [])
-        assert "waits for their word" in receipt["acknowledgement"]
+        assert "waits for their yes or no" in receipt["acknowledgement"]
     for key in ("policy.allow.tools", "Ｐｏｌｉｃｙ.allow.tools", "рolicy.allow.tools"):
         receipt, _ = asked(engine, None, text="rm_rf", key=key)
         assert (receipt["decision"], receipt["code"]) == ("denied", "key_reserved")

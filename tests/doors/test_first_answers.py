@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,8 +48,48 @@ def test_what_became_of_a_message_is_told_in_plain_words(lamina: Says) -> None:
     assert forgotten[0] == "Forgotten."
     assert forgotten[1].startswith("user:ana:profile:1")
     told = lamina("hear", "What is the weather like?")[0]
-    assert told == "not kept: write_policy_context (`lamina explain write_policy_context` says why)\n"
+    assert told == "Heard. There is nothing in it to remember.\n"
+    assert lamina("hear", "วันนี้อากาศร้อนจัง")[0] == "รับทราบ ไม่มีอะไรที่ต้องจำ\n"
+    assert lamina("hear", "今天天气真好")[0] == "收到，没有需要记住的内容。\n"
+    secret = lamina("hear", "my password is hunter2xyz!")[0]
+    assert secret.startswith("Not remembered. This looks like a secret, and secrets are not kept.")
     assert lamina("explain", "write_policy_context")[0]
+
+
+def test_a_question_is_answered_with_what_may_answer_it(lamina: Says) -> None:
+    for said in ("I live in Oslo.", "My cat is called Tofu.", "I play the cello.", "I work as a nurse."):
+        lamina("hear", said)
+    told = lamina("recall", "where do I live?")[0].splitlines()
+    assert told[0] == "1. I live in Oslo."
+    assert told[-1].endswith("more hardly answer it, or say the same: --all shows them.")
+    everything = lamina("recall", "where do I live?", "--all")[0]
+    assert len(everything.splitlines()) > len(told)
+    assert "--all" not in everything
+    found = json.loads(lamina("recall", "where do I live?", "--json")[0])["data"]["hits"]
+    assert len(found) == everything.count("\n") // 2
+    told, note = lamina("recall", "quantum chromodynamics")
+    assert note == "Nothing is sure to answer that; this comes nearest.\n"
+    assert 1 <= sum(line[0].isdecimal() and line[1] == "." for line in told.splitlines()) <= 3
+
+
+def test_nothing_that_waits_is_said_in_words(lamina: Says) -> None:
+    assert lamina("pending", "ask")[0] == "Nothing waits for you.\n"
+    assert lamina("review")[0] == "Nothing waits for you.\n"
+
+
+def test_a_proof_tells_the_ways_of_each_in_one_line(lamina: Says) -> None:
+    lamina("hear", "Remember that I am allergic to peanuts.")
+    lamina("forget", "user:ana:profile:1", "--yes")
+    told = lamina("prove", "forgotten", "user:ana:profile:1")[0].splitlines()
+    assert len(told) <= 10
+    assert told[0].startswith("refused  an agent (refused_stays): the same words, shouted, ")
+    assert told[-2] == "You said no to it, and that counts."
+    assert told[-1].startswith("It stays forgotten: ")
+
+
+def test_a_difference_names_the_setting_that_changed(lamina: Says) -> None:
+    lamina("remember", "short", "--key", "response.style")
+    assert "+ response.style: short  user:ana:profile:1" in lamina("difference", "2020-01-01")[0]
 
 
 def test_a_no_is_answered_in_words(lamina: Says) -> None:

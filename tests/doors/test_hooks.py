@@ -22,7 +22,7 @@ from lamina.imports.bring_in import entry_key
 from lamina.imports.claude_code import read
 from lamina.imports.turn import File, Place, Turn
 from lamina.model import Authority
-from lamina.storage.import_rows import Imports
+from lamina.storage.small_tables import Imports
 
 TALK = [
     ("user", "Remember that our deploy day is Thursday. Then fix the bug in main.py, please."),

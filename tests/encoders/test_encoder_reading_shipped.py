@@ -13,7 +13,7 @@ from lamina_encoder.reading import ReadingEncoder
 def test_the_sums_of_the_shipped_model_are_exact_in_any_order() -> None:
     encoder = ReadingEncoder()
     products = [
-        product for layer in encoder._model.layers for product in (layer.mix, layer.out, layer.up, layer.down)
+        product for layer in encoder._model.opened for product in (layer.mix, layer.out, layer.up, layer.down)
     ]
     for product in products:
         assert (product.matrix == np.rint(product.matrix)).all()
@@ -21,7 +21,7 @@ def test_the_sums_of_the_shipped_model_are_exact_in_any_order() -> None:
 
 
 def test_the_order_of_the_sums_does_not_show() -> None:
-    layer = ReadingEncoder()._model.layers[2]
+    layer = ReadingEncoder()._model.opened[2]
     chance = np.random.default_rng(3)
     for product in (layer.mix, layer.out, layer.up, layer.down):
         whole = np.rint(chance.uniform(-product.largest, product.largest, (9, len(product.matrix))))

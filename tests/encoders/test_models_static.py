@@ -12,8 +12,17 @@ import numpy as np
 import pytest
 
 from lamina.config import Config
-from lamina.encoders.pieces import PIECES_VERSION, Pieces, longest_words, words
-from lamina.encoders.static import HEADER, PIECES, ROWS, SCALES, StaticEncoder
+from lamina.encoders.static import (
+    HEADER,
+    PIECES,
+    PIECES_VERSION,
+    ROWS,
+    SCALES,
+    Pieces,
+    StaticEncoder,
+    longest_words,
+    words,
+)
 from lamina.errors import Damaged, Unavailable
 from lamina.opening import open_embedder
 

@@ -20,7 +20,7 @@ from typing import Any
 import apsw
 import psycopg
 
-from lamina.workspace import exchange
+from lamina.workspace import files
 from tests.faults.disk import Disk
 
 KILLED = 77  #: the exit code of a process that was killed at a point
@@ -111,7 +111,7 @@ class Layer:
         """From here on this process comes to points."""
         self._install_names()
         self._install_bytes()
-        exchange._rename = self._renamed(exchange._rename)
+        files._rename = self._renamed(files._rename)
         apsw.connection_hooks.append(self._watch)
         self._vfs = _Vfs(self)
         self._install_postgres()

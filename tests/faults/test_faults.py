@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import lamina
-from lamina.audit.keys import SETTLED_EVERY
+from lamina.audit.chain import SETTLED_EVERY
 from lamina.workspace.files import end_overwriting, overwrite_lines, read_lines
 from tests.effort import times
 from tests.faults.disk import PAGE, Disk, put_down

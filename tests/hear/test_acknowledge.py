@@ -126,8 +126,8 @@ def test_every_code_that_a_command_can_end_with_has_words_in_every_language() ->
 def test_a_refusal_says_what_was_not_done() -> None:
     assert acknowledge("refused_policy", "en", act="forget").startswith("Not forgotten: ")
     assert acknowledge("refused_policy", "th", act="correct").startswith("ไม่มีอะไรเปลี่ยนแปลง: ")
-    assert acknowledge("refused_policy", "zh-Hans", act="remember").startswith("没有记录：")
-    assert acknowledge("refused_policy", "zh-Hant", act="reject").startswith("沒有放棄：")
+    assert acknowledge("refused_policy", "zh-Hans", act="remember").startswith("没有记住：")
+    assert acknowledge("refused_policy", "zh-Hant", act="reject").startswith("沒有捨棄：")
 
 
 def test_a_code_has_its_group() -> None:
@@ -172,4 +172,4 @@ def test_a_text_without_a_key_is_not_repeated() -> None:
 def test_the_answer_to_a_text_is_in_its_language() -> None:
     assert acknowledgement("remembered", "I like tea", "name") == "Remembered: name."
     assert acknowledgement("forgotten", "ผมชอบชา", "2026-02-01") == "ลืมแล้ว กู้คืนได้จนถึง 2026-02-01"
-    assert acknowledgement("denied", "我喜歡茶") == "沒有記錄。"
+    assert acknowledgement("denied", "我喜歡茶") == "沒有記住。"

@@ -252,7 +252,7 @@ def test_the_profile_hides_the_session_and_says_so(home: Engine) -> None:
     mind = home.scope(session="main")
     profile = mind.remember("detailed", key="response.verbosity").ids[0]
     receipt = mind.remember("concise", key="response.verbosity", space="session")
-    assert receipt.warnings == (f"The profile's value for response.verbosity stays in force: {profile}.",)
+    assert receipt.warnings == (f"The profile's value for response.verbosity is still used: {profile}.",)
     found = mind.resolve(["response.verbosity"])["response.verbosity"]
     assert (found.value, found.provenance.scope) == ("detailed", "profile")
     assert [(one.scope, one.value) for one in found.shadows] == [("session", "concise")]

@@ -45,6 +45,20 @@ ORDINARY = [
     "มาเล่นเกมกัน ผมเป็นโจรสลัดชื่อเคราแดง แพ้น้ำจืด",
 ]
 
+#: A request and what is to be kept in sentences of their own, and what has to be found later.
+IN_TWO = [
+    ("Mental note for us both. The landlord's name is Pawel Nowicki.", "Nowicki"),
+    ("you'll want to know this later. The kids break up on July 19th this year", "July 19"),
+    ("有件事你要記得喔。我媽的生日是三月八號。", "三月八"),
+    ("อันนี้สำคัญนะ จดไว้ด้วย! วันเกิดแม่ 8 มีนา", "8 มีนา"),
+]
+#: What is told in passing with the day until which it holds.
+WITH_AN_END = [
+    "we're staying with my aunt in Hull until the 28th",
+    "ช่วงนี้พักอยู่บ้านพี่สาวที่ระยองถึงวันที่ 28",
+    "我们到月底都住在岳母家",
+]
+
 
 def known(engine: Engine, question: str) -> list[str]:
     return [hit.text for hit in engine.scope(session="s2").recall(question).hits]
@@ -65,6 +79,19 @@ def test_ordinary_talk_is_left_alone(place: Place, engine: Engine, said: str) ->
     assert (heard.acknowledgement, mine.pending(), known(engine, said)) == ("", [], [])
     pages = [path for path in before if path.name in ("PROFILE.md", "SESSION.md")]
     assert all(path.read_bytes() == before[path] for path in pages)
+
+
+@pytest.mark.parametrize(("said", "word"), IN_TWO)
+def test_a_request_and_what_it_is_about_may_be_two_sentences(engine: Engine, said: str, word: str) -> None:
+    assert engine.scope(session="s1").hear(said).acknowledgement
+    assert any(word in one for one in known(engine, said))
+
+
+@pytest.mark.parametrize("said", WITH_AN_END)
+def test_what_holds_until_a_named_day_is_kept_until_then(place: Place, engine: Engine, said: str) -> None:
+    assert engine.scope(session="s1").hear(said).acknowledgement
+    entry = next(one for one in engine.scope(session="s2").list().items if one.text == said)
+    assert entry.expires_at is not None
 
 
 def test_the_persons_words_through_an_agent_are_the_persons(engine: Engine) -> None:

@@ -121,6 +121,22 @@ def test_facts_of_other_memories_are_found_and_never_taken_for_the_users_word(an
     assert stored(ana, "曼谷")[0].text == "Ana (person): 住在曼谷"
 
 
+def test_of_a_file_of_several_people_only_the_importers_own_come_in(
+    ana: ScopedMemory, tmp_path: Path
+) -> None:
+    rows = [
+        {"id": "1", "memory": "Likes hiking in the mountains", "user_id": "ana"},
+        {"id": "2", "memory": "Sings in the opera of Oslo", "user_id": "bob"},
+    ]
+    path = tmp_path / "mem0.json"
+    path.write_text(json.dumps({"results": rows}), "utf-8")
+    report = import_files(ana, [path])
+    assert (report.new, report.skipped) == (1, {"other_user": 1})
+    assert not any("opera" in one.text for one in ana.list().items)
+    path.write_text(json.dumps({"results": rows[1:]}), "utf-8")  # one person's alone, under another name
+    assert import_files(ana, [path]).new == 1
+
+
 def test_secrets_are_refused_and_counted(ana: ScopedMemory, place: Place, tmp_path: Path) -> None:
     key = "sk-proj-" + "Ab3dEf6hIj9kLm2nOp5q" * 2
     path = chat(tmp_path / "chat.jsonl", "We met on Monday", f"The key is {key}", "รหัสผ่านคือ Xk29!mQp7z")

@@ -241,6 +241,7 @@ def test_a_session_that_ends_leaves_an_episode_with_what_came_of_it(engine: Engi
     mind.hear("We decided to hold the offsite in Porto.")
     workspace.clock.advance(minutes=5)
     mind.end_session()
+    mind.end_session()  # it is over already, and nothing more came of it
     (episode,) = engine.scope(session="later").find_episodes("")
     assert "Porto" in episode.summary
     assert episode.decisions == ("We decided to hold the offsite in Porto.",)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from lamina.language.secrets import pii
-from lamina.language.secrets.pii import find_personal, passes_luhn
-from lamina.language.secrets.privacy import REDACTED, find_secrets, redacted
+from lamina.language.secrets import privacy
+from lamina.language.secrets.privacy import REDACTED, find_personal, find_secrets, passes_luhn, redacted
 from lamina.language.secrets.shapes import compiled
 
 CHECKS = {
-    "payment_card": pii.CHECKS["luhn"],
-    "thai_national_id": pii.CHECKS["thai"],
-    "chinese_resident_id": pii.CHECKS["chinese"],
-    "iban": pii.CHECKS["iban"],
-    "taiwan_national_id": pii.CHECKS["taiwan"],
+    "payment_card": privacy.CHECKS["luhn"],
+    "thai_national_id": privacy.CHECKS["thai"],
+    "chinese_resident_id": privacy.CHECKS["chinese"],
+    "iban": privacy.CHECKS["iban"],
+    "taiwan_national_id": privacy.CHECKS["taiwan"],
 }
 
 CARD, AMEX, JCB, UNION_PAY = "4539148803436467", "371449635398431", "3530111333300000", "6250941006528599"
@@ -164,8 +163,8 @@ def test_ids_that_are_short_need_a_word_that_says_what_they_are() -> None:
 
 
 def test_every_number_names_a_known_check_and_its_patterns_compile() -> None:
-    for number in pii.NUMBERS:
-        assert number.check in pii.CHECKS
+    for number in privacy.NUMBERS:
+        assert number.check in privacy.CHECKS
         assert all(map(compiled, [*number.patterns, number.digits, number.needs, number.unless]))
 
 
@@ -177,5 +176,5 @@ def test_a_number_that_no_issuer_uses_is_no_card(number: str) -> None:
 
 def test_an_account_of_a_country_that_has_none_or_of_another_length_is_no_iban() -> None:
     longer = f"{IBAN[:4]}0{IBAN[4:]}"
-    assert pii.CHECKS["iban"](longer)
+    assert privacy.CHECKS["iban"](longer)
     assert rules(longer) == rules("ZZ89370400440532013000") == rules(IBAN[:-1]) == rules(f"{IBAN}0") == []

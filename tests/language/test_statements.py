@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lamina.language.due import due_in
-from lamina.language.statements import KEPT, Said, assents, proposal, statements
+from lamina.language.statements import KEPT, Said, agreed, statements
 from lamina.language.view import view_of
 
 DATA = Path(__file__).parents[1] / "data/fortnight"
@@ -54,7 +54,7 @@ def test_reason_context_and_reversal_are_told_apart_from_the_decision() -> None:
 
 
 @pytest.mark.parametrize(
-    ("offer", "answer", "agreed"),
+    ("offer", "answer", "counts"),
     [
         ("I suggest that we use Rust here.", "Yes, do it.", True),
         ("I suggest that we use Rust here.", "Yes, but not now.", False),
@@ -68,9 +68,27 @@ def test_reason_context_and_reversal_are_told_apart_from_the_decision() -> None:
     ],
 )
 def test_a_proposal_counts_when_the_person_agrees_and_does_nothing_else(
-    offer: str, answer: str, agreed: bool
+    offer: str, answer: str, counts: bool
 ) -> None:
-    assert (proposal(offer) is not None and assents(answer)) is agreed
+    assert (agreed(offer, answer) is not None) is counts
+
+
+@pytest.mark.parametrize(
+    ("offer", "answer", "counts"),
+    [
+        ("The blue one is quieter. I'd put it in the hall.", "Yeah, let's do that.", True),
+        ("The blue one is quieter. I'd put it in the hall.", "Yeah.", False),
+        ("Then MariaDB is the safer pick.", "Agreed.", True),
+        ("Should I print it?", "Yes, do that.", False),
+        ("拿掉以後剛好半小時。", "好，拿掉吧。", True),
+        ("เปลี่ยนเป็นวันพุธดีกว่าครับ", "เอาตามนั้น", True),
+        ("เปลี่ยนเป็นวันพุธดีกว่าครับ", "ครับ", False),
+    ],
+)
+def test_what_is_only_offered_counts_when_the_answer_says_to_do_it(
+    offer: str, answer: str, counts: bool
+) -> None:
+    assert (agreed(offer, answer) is not None) is counts
 
 
 @pytest.mark.parametrize(

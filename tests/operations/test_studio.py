@@ -293,3 +293,25 @@ def test_what_is_sensitive_is_blurred_until_somebody_looks(person: httpx.Client,
         page = person.get(path).text
         assert re.search(r'class="blurred">Ana Maria<', page), path
         assert not re.search(r'class="blurred">Ana drinks tea', page), path
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "told"),
+    [
+        ("en", "Remember that I drink tea without sugar.", "Remembered."),
+        ("th", "วันนี้อากาศร้อนจัง", "รับทราบ ไม่มีอะไรที่ต้องจำ"),
+        ("zh-TW", "my password is hunter2xyz!", "這看起來是機密資料"),
+    ],
+)
+def test_a_person_says_something_on_the_first_page(
+    person: httpx.Client, engine: Engine, language: str, said: str, told: str
+) -> None:
+    empty = person.get("/", headers={"accept-language": language}).text
+    assert 'href="/agents"' in empty
+    form = {"csrf": csrf_of(person), "text": said}
+    page = person.post("/say", data=form, headers={"accept-language": language}, follow_redirects=True).text
+    assert told in page
+    assert "hunter2" not in page
+    assert "note." not in page  # a key that was made up says nothing to a person
+    kept = [one.text for one in engine.scope().list().items]
+    assert kept == (["I drink tea without sugar"] if language == "en" else [])

@@ -9,9 +9,9 @@ import pytest
 
 from lamina.errors import ConfigError
 from lamina.model import Authority, Kind, Layer, Memory, Provenance, Role, Space, Trust
+from lamina.policy.gates import may_promote
 from lamina.policy.loading import PRESETS, load_policy, preset, preset_text
 from lamina.policy.phases import Standing, compared
-from lamina.policy.promotion import may_promote
 from lamina.policy.rules import Retention, RetentionMode, WritePolicy
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -217,6 +217,52 @@ def test_what_stands_on_good_pages_is_rescued_from_a_file_with_bad_ones(tmp_path
     assert len(texts) > 250
 
 
+@pytest.mark.parametrize("what", ["the header", "the first page", "the mark", "what follows the header"])
+def test_a_store_without_its_first_page_is_rescued_by_its_other_pages(
+    workspace: Path, tmp_path: Path, what: str
+) -> None:
+    with lamina.open(workspace, owner="ana") as engine:
+        long = engine.scope().remember("a long note " * 1200).ids[0]  # goes on on further pages
+    whole = rescue(workspace, {}, tmp_path / "whole")
+    file = workspace / ".lamina/memory.db"
+    begin, end = {
+        "the header": (0, 100),
+        "the first page": (0, 4096),
+        "the mark": (0, 16),
+        "what follows the header": (100, 4000),
+    }[what]
+    with file.open("r+b") as raw:
+        raw.seek(begin)
+        raw.write(bytes(end - begin))
+    with pytest.raises(Damaged):
+        lamina.open(workspace, owner="ana")
+    done = rescue(workspace, {}, tmp_path / "out")
+    assert (done.memories, done.steps, done.left_out) == (whole.memories, whole.steps, 1)
+    kept = {
+        name: {
+            line["id"]: line
+            for line in map(json.loads, (tmp_path / name / "memories.jsonl").read_text().splitlines())
+        }
+        for name in ("whole", "out")
+    }
+    assert kept["out"] == kept["whole"]
+    assert kept["out"][long]["text"] == "a long note " * 1200
+
+
+def test_what_was_written_last_is_rescued_out_of_the_log(workspace: Path, tmp_path: Path) -> None:
+    with lamina.open(workspace, owner="ana") as engine:
+        engine.scope().remember("The newest of all.")
+        for file in (workspace / ".lamina").glob("memory.db*"):  # as a cut leaves them
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    for file in tmp_path.glob("memory.db*"):
+        (workspace / ".lamina" / file.name).write_bytes(file.read_bytes())
+    assert (workspace / ".lamina/memory.db-wal").stat().st_size
+    with (workspace / ".lamina/memory.db").open("r+b") as raw:
+        raw.write(bytes(100))
+    rescue(workspace, {}, tmp_path / "out")
+    assert "The newest of all." in (tmp_path / "out/memories.md").read_text()
+
+
 def test_the_commands_say_what_they_did(
     workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

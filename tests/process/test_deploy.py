@@ -9,14 +9,17 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
 import yaml
 
+import lamina
 from lamina.config import knobs
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -115,3 +118,43 @@ def test_what_the_image_starts_serves_a_team_and_stops_when_it_is_told(
         _, told = process.communicate(timeout=60)
         assert process.returncode == 0
         assert all(json.loads(line) for line in told.splitlines() if line.startswith("{"))
+
+
+def test_one_server_serves_every_tenant_whose_token_comes_and_runs_their_jobs(
+    postgres_database: str, tmp_path: Path
+) -> None:
+    """Nobody has a token in the server's own tenant: those of others let it listen, too."""
+    tokens = {}
+    for tenant in ("acme", "globex"):
+        with container(
+            tmp_path, postgres_database, "--json", "--tenant", tenant, "token", "create", "laptop"
+        ) as one:
+            made, told = one.communicate(timeout=120)
+            assert one.returncode == 0, told
+            tokens[tenant] = json.loads(made)["data"]["text"]
+    with container(tmp_path, postgres_database, "serve", "--port", "0") as process:
+        assert process.stderr is not None
+        port = next(
+            found[1]
+            for line in process.stderr
+            if (found := re.search(r"http://127\.0\.0\.1:(\d+)$", line.strip()))
+        )
+        for tenant, token in tokens.items():
+            with lamina.connect(f"http://127.0.0.1:{port}", token) as server:
+                memory = server.scope()
+                memory.remember(f"The kiln of {tenant} is fired on Thursdays.")
+                assert [hit.text for hit in memory.recall("kiln").hits] == [
+                    f"The kiln of {tenant} is fired on Thursdays."
+                ]
+        with psycopg.connect(postgres_database) as rows_of:
+            until = time.monotonic() + 60
+            seen: set[str] = set()
+            while seen < {"acme", "default", "globex"} and time.monotonic() < until:
+                rows = rows_of.execute("SELECT DISTINCT tenant FROM lamina.job_run").fetchall()
+                seen = {tenant for (tenant,) in rows}
+                rows_of.rollback()
+                time.sleep(0.2)
+        assert seen == {"acme", "default", "globex"}
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        assert process.returncode == 0

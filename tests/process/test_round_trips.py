@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import psycopg
+import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
 import lamina
@@ -16,16 +17,30 @@ from lamina.testing import ManualClock
 #: What may not be exceeded once a caller has done the same a few times.
 MOST = {"remember": 3, "recall": 4, "context": 5, "changes": 2, "list": 2, "query": 4}
 THINGS = ("dog", "snow", "river", "stone", "cloud", "garden", "piano")
+#: The same for a message: what it says, and how often its two transactions wait. A fact is compared with what
+#: is known, and each step of that depends on what the one before it found.
+HEARD = {
+    "What a nice {} today, isn't it?": 7,
+    "Please remember that the {} is near the station": 8,
+    "From now on answer in short sentences about the {}": 8,
+    "โปรดจำไว้ว่า {} อยู่ใกล้สถานี": 8,
+    "请记住{}在车站旁边": 8,
+    "My {} is called Bruno and lives in Paris": 18,
+}
 
 
 def trips(wire: Wire, act: Callable[[str], Any]) -> int:
-    """The round trips of an act, the median of some about other things, once it was done a few times."""
+    """The round trips of an act once it was done a few times, the fewest of some about other things.
+
+    On a busy machine the server may answer the first of several that travel together before the last is on
+    its way; that counts as one more though nobody waits for it.
+    """
     counts = []
     for thing in THINGS:
         with wire.counted() as told:
             act(thing)
         counts.append(told[0])
-    return sorted(counts[-3:])[1]
+    return min(counts[-3:])
 
 
 def test_an_operation_waits_for_few_round_trips(postgres_store: str) -> None:
@@ -44,6 +59,26 @@ def test_an_operation_waits_for_few_round_trips(postgres_store: str) -> None:
         }
 
     assert {name: count for name, count in found.items() if count > MOST[name]} == {}
+
+
+@pytest.mark.parametrize("said", HEARD)
+def test_a_message_is_read_once_and_written_once(postgres_store: str, said: str) -> None:
+    with wire_to(postgres_store) as wire, lamina.open(wire.url, owner="ana", clock=ManualClock()) as engine:
+        ana = engine.scope(session="s")
+        found = trips(wire, lambda thing: ana.hear(said.format(thing), reply="Fine."))
+        assert engine.verify_audit().findings == ()
+
+    assert found <= HEARD[said]
+
+
+def test_a_command_that_fails_leaves_what_else_a_message_says(postgres_store: str) -> None:
+    """All of a message is one transaction, and each command a part of it that fails by itself."""
+    with lamina.open(postgres_store, owner="ana", clock=ManualClock()) as engine:
+        ana = engine.scope(session="s")
+        heard = ana.hear("Forget everything about zebras. Remember that the kiln is fired on Thursdays.")
+        assert [one.code for one in heard.receipts if one.code == "not_found"]
+        assert "kiln" in " ".join(one.text for one in ana.list().items)
+        assert engine.verify_audit().findings == ()
 
 
 def test_a_checkpoint_is_put_and_loaded_in_one_round_trip_each(postgres_store: str) -> None:

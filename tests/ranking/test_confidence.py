@@ -31,6 +31,16 @@ def test_the_encoder_that_is_shipped_has_been_measured() -> None:
     assert sure(0.7) != sure(0.7, encoder="another")
 
 
+def test_the_reader_that_is_shipped_has_been_measured_and_counts() -> None:
+    """After new weights of either, the same: what it says is read by a table of its own."""
+    reader = ReadingEncoder().reader_id()
+    told = [Evidence(0.5, 0.0, 0.0, read=read) for read in (-6.0, 0.0, 6.0)]
+    low, middle, high = (confidence(one, reader, USUAL) for one in told)
+    assert low < DOUBTFUL < high
+    assert low < middle < high
+    assert confidence(told[0], READING, USUAL) == confidence(told[2], READING, USUAL)
+
+
 def test_what_is_liker_or_says_more_of_the_question_is_surer() -> None:
     assert sure(0.2) < sure(0.4) < sure(0.6) < sure(0.8)
     assert sure(0.5, behind=0.2) < sure(0.5)

@@ -125,9 +125,10 @@ def test_the_doctor_says_which_encoder_answers(workspace: Place, tmp_path: Path)
     ana = engine.scope()
     ana.remember(FACTS[0])
     name = engine.status().meaning.embedder
-    assert meaning() == ("ok", f"{name} answers, the next question reads what is new")
+    beside = f"; {ReadingEncoder().reader_id()} reads the best beside the question"
+    assert meaning() == ("ok", f"{name} answers, the next question reads what is new{beside}")
     engine.embed_missing()
-    assert meaning() == ("ok", f"{name} answers, every text has its vector")
+    assert meaning() == ("ok", f"{name} answers, every text has its vector{beside}")
     ana.remember_many(texts(AT_ONCE + 1))
     state, said = meaning()
     assert state == "warn"

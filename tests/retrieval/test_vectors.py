@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import lamina
-from lamina.encoders.port import UNCALIBRATED
-from lamina.encoders.tended import Tended
+from lamina.encoders.port import UNCALIBRATED, Tended
 from lamina.engine import Engine
 from lamina.errors import Unavailable
 from lamina.model.audit import CHAIN

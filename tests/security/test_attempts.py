@@ -8,6 +8,7 @@ tenants apart and knows nothing of users; it is tried with `tenant = …` taken 
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import traceback
@@ -29,6 +30,7 @@ from mcp import Client
 from psycopg import sql
 from starlette.testclient import TestClient
 
+import lamina
 from lamina.doors.http.app import create_app, document
 from lamina.doors.http.guard import Limits
 from lamina.doors.mcp.identity import Starter
@@ -39,6 +41,7 @@ from lamina.integrations.langgraph import CheckpointSaver, Store
 from lamina.lifecycle.tokens import create_token
 from lamina.model import plain
 from lamina.model.token import Right
+from lamina.opening import open_tenants
 from lamina.scoped import ScopedMemory
 from tests.security.attack import Route, Thief, Verb, foreign_ids, leaked, routes, services, verbs
 from tests.security.world import CALLERS, Caller, World
@@ -86,6 +89,7 @@ class Attack:
     world: World
     seed: int = 1
     callers: tuple[Caller, ...] = CALLERS
+    server: Engine | None = None  #: one that serves every tenant; without it the tenant's own does
     only_tenants: bool = False  #: whether only what is another tenant's counts as foreign
     tried: Counter[str] = field(default_factory=Counter)
     understood: Counter[str] = field(default_factory=Counter)
@@ -93,6 +97,7 @@ class Attack:
     found: list[tuple[str, Caller, list[str]]] = field(default_factory=list)
     broken: list[tuple[str, str]] = field(default_factory=list)
     taught: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    said: dict[Caller, set[str]] = field(default_factory=dict)  #: every mark that each of them sent
     answers: list[tuple[str, str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -106,6 +111,10 @@ class Attack:
         known |= {mark.text for mark in self.world.marks if mark.named and mark.text in asked}
         known |= foreign_ids(caller, asked)
         foreign = [mark for mark in self.world.foreign(caller) if mark.text not in known]
+        said = self.said.setdefault(caller, set())
+        said |= {mark.text for mark in self.world.marks if mark.text in asked}
+        if "answers" in what:  # they tell a caller's own questions again, with what was put into them
+            foreign = [mark for mark in foreign if mark.text not in said]
         if self.only_tenants:
             foreign = [mark for mark in foreign if mark.tenant != caller.tenant]
         told = leaked(foreign, asked, answer)
@@ -144,7 +153,7 @@ class Attack:
         engine = self.world.engines["acme"]
         client = stack.enter_context(
             TestClient(
-                create_app(engine, limits=Limits(failures_per_minute=10**9)),
+                create_app(self.server or engine, limits=Limits(failures_per_minute=10**9)),
                 base_url="http://127.0.0.1",
                 raise_server_exceptions=False,
             )
@@ -164,7 +173,12 @@ class Attack:
     def _over_http(self, client: TestClient, route: Route, tokens: dict[Caller, str]) -> Any:
         async def attempt(caller: Caller) -> None:
             request = route.request(self.thief)
-            token = self.world.stolen_token if self.pick.random() < 0.03 else tokens[caller]
+            stolen = self.world.stolen_token
+            if (
+                self.server is not None
+            ):  # a token of theirs would open theirs, and rightly; this one is forged
+                stolen = f"{tokens[caller].partition('.')[0]}.globex"
+            token = stolen if self.pick.random() < 0.03 else tokens[caller]
             headers = {**request.pop("headers"), "Authorization": f"Bearer {token}"}
             answer = await anyio.to_thread.run_sync(lambda: client.request(**request, headers=headers))
             told = f"{answer.status_code} {dict(answer.headers)} {answer.text} {unquote(str(answer.headers))}"
@@ -376,6 +390,22 @@ def test_the_applications_filter_alone_gives_no_foreign_byte_away(world: World, 
     assert attack.broken == []
     assert victims(world) == before
     assert sum(attack.tried.values()) == number
+
+
+@in_number
+def test_a_server_of_every_tenant_gives_no_foreign_byte_away(world: World, number: int) -> None:
+    """By the application's filter alone; which tenant it is about follows from the token."""
+    without_row_security(world)
+    file = str(world.folder / "acme.yaml")
+    with lamina.open(world.store, owner="ana", clock=world.clock, categories=file) as server:
+        server.tenants = open_tenants(server, os.environ)
+        before, attack = victims(world), Attack(world, seed=3, server=server)
+        attack.run(number)
+
+        assert [one.config.tenant for one in server.tenants.open_now()] == ["acme"]
+    assert attack.found == []
+    assert attack.broken == []
+    assert victims(world) == before
 
 
 @in_number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lamina.similarity.duplicates import said_twice
+from lamina.similarity.merge_bands import said_twice
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from tools.encoder.curriculum import curriculum
 from tools.encoder.glossary import Vocabulary
-from tools.encoder.lessons import Lesson, own_lessons
+from tools.encoder.lessons import FOLDER, Lesson, own_lessons, read_lessons, unanswerable
 from tools.encoder.mentor import steps
 from tools.encoder.phrases import phrases, sorts, word_lessons
 from tools.encoder.talk import JUDGES, Pair, Spoken, Talk, near_judge, own_pairs, own_talk, pairs_in, spoken
@@ -42,6 +42,18 @@ def test_no_lesson_is_near_a_judge(lessons: list[Lesson]) -> None:
     for lesson in lessons:
         for side in (lesson.statement, *lesson.questions):
             assert not [text for text in side.values() if near_judge(text)]
+
+
+def test_what_nobody_can_answer_is_asked_in_three_languages_about_people_who_are_known() -> None:
+    found = 0
+    for path in sorted(FOLDER.glob("*.jsonl.xz")):
+        people = {lesson.person for lesson in read_lessons(path)}
+        for person, _, side in unanswerable(path):
+            found += 1
+            assert person in people
+            assert set(side) == {"en", "th", "zh"}
+            assert not [text for text in side.values() if near_judge(text)]
+    assert found > 200
 
 
 def test_words_stand_in_every_sentence_of_their_sort() -> None:

@@ -18,8 +18,16 @@ from lamina.errors import Conflict, Damaged, InvalidInput
 from lamina.language.secrets.privacy import find_secrets
 from lamina.text.entries import Entry, EntryFile
 from lamina.workspace import files
-from lamina.workspace.exchange import exchange, place
-from lamina.workspace.files import append_line, drop_versions, read_file, replace_file, stamp, sweep
+from lamina.workspace.files import (
+    append_line,
+    drop_versions,
+    exchange,
+    place,
+    read_file,
+    replace_file,
+    stamp,
+    sweep,
+)
 from lamina.workspace.layout import DATABASE, PROFILE, STATE_DIR, create_workspace, find_workspace
 
 NOW = datetime(2026, 2, 7, 11, 0, tzinfo=UTC)
@@ -348,7 +356,7 @@ WRITE_LIMITED = """
 import resource, signal, sys
 from pathlib import Path
 from lamina.errors import LaminaError
-from lamina.workspace.exchange import exchange, place
+from lamina.workspace.files import exchange, place
 from lamina.workspace.files import append_line, read_file, replace_file
 root, verb, limit = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -385,7 +393,7 @@ AS_NOBODY = """
 import os, sys
 from pathlib import Path
 from lamina.errors import LaminaError
-from lamina.workspace.exchange import exchange, place
+from lamina.workspace.files import exchange, place
 from lamina.workspace.files import append_line, read_file, replace_file, stamp
 from lamina.workspace.layout import create_workspace
 root = Path(sys.argv[1])
@@ -461,7 +469,7 @@ def test_appenders_in_many_processes_never_mix_their_lines(root: Path) -> None:
     script = """
 import sys
 from pathlib import Path
-from lamina.workspace.exchange import exchange, place
+from lamina.workspace.files import exchange, place
 from lamina.workspace.files import append_line
 for number in range(100):
     line = f"{sys.argv[2]}:{number}:" + sys.argv[2] * (number * 300)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lamina import Conflict, Outcome, State
-from lamina.audit.chain import Sealer
-from lamina.audit.keys import Anchor, load_key
+from lamina.audit.chain import Anchor, Sealer, load_key
 from lamina.clock import Runtime
 from lamina.config import home_folder
 from lamina.engine import Engine

@@ -54,7 +54,7 @@ def test_every_key_of_an_agent_waits_and_the_agent_is_told_so(
         assert (receipt.decision, receipt.code) == (Outcome.HELD, "pending"), key
         assert key in receipt.acknowledgement
         assert receipt.warnings == (receipt.acknowledgement,)
-    assert "waits for their word" in planner.remember("formal", key="response.tone").acknowledgement
+    assert "waits for their yes or no" in planner.remember("formal", key="response.tone").acknowledgement
     assert sorted(one.key or "" for one in ana.pending()) == sorted(KEYS)
     _untouched(place, ana)
     for text in KEYS.values():

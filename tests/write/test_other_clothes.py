@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import quopri
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -42,6 +43,9 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "escapes": lambda s: '{"note": "' + "".join(f"\\u{ord(c):04x}" for c in s) + '"}',
     "JSON": lambda s: json.dumps({"note": s}),
     "base64": lambda s: base64.b64encode(s.encode()).decode(),
+    "base64 twice": lambda s: base64.b64encode(base64.b64encode(s.encode())).decode(),
+    "hexadecimal": lambda s: s.encode().hex(),
+    "a mail's escapes": lambda s: quopri.encodestring(s.encode(), quotetabs=True).decode(),
     "a link": quote,
     "tags": lambda s: "".join(f"<b>{c}</b>" for c in s),
     "half in a tag": lambda s: f"<p>{s[: len(s) // 2]}<i>{s[len(s) // 2 :]}</i></p>",

@@ -13,7 +13,7 @@ from lamina.engine import Engine
 from lamina.imports.bring_in import import_files
 from lamina.lifecycle.export import export
 from lamina.model import Admit, Draft, Layer, Outcome, Space
-from lamina.policy.reserved import is_reserved
+from lamina.policy.gates import is_reserved
 from lamina.scoped import ScopedMemory
 from lamina.storage.small_tables import Properties
 from lamina.text.entries import canonical_key

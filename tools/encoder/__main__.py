@@ -18,8 +18,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from lamina.encoders.pieces import Pieces
-from lamina.encoders.static import StaticEncoder
+from lamina.encoders.static import Pieces, StaticEncoder
 from tools.encoder import calibrate, pack, pairs, polish, teacher, train, vocabulary
 from tools.encoder.course import course
 from tools.encoder.fetch import archive, fetch

@@ -1,7 +1,8 @@
 """Questions and what answers them, written by us in three languages: `data/*.jsonl.xz` beside this file.
 
 A line is a statement of some person in English, Thai and Chinese, questions that it answers, and near misses:
-the same words about another person, time or value, which do not answer them.
+the same words about another person, time or value, which do not answer them. A line with `unanswerable` has
+questions about a person that no statement of the file answers.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import lzma
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).parent / "data"
 Side = dict[str, str]  #: one meaning by language
@@ -26,10 +28,24 @@ class Lesson:
 
 def own_lessons(folder: Path = FOLDER) -> list[Lesson]:
     """All of them, in the order of the files."""
-    out = []
-    for path in sorted(folder.glob("*.jsonl.xz")):
-        for line in lzma.decompress(path.read_bytes()).decode("utf-8").splitlines():
-            row = json.loads(line)
-            questions, near = tuple(row["questions"]), tuple(row["near"])
-            out.append(Lesson(row["person"], row["key"], row["statement"], questions, near))
-    return out
+    return [lesson for path in sorted(folder.glob("*.jsonl.xz")) for lesson in read_lessons(path)]
+
+
+def read_lessons(path: Path) -> list[Lesson]:
+    """Those of one file."""
+    rows = [row for row in _rows(path) if "statement" in row]
+    return [
+        Lesson(row["person"], row["key"], row["statement"], tuple(row["questions"]), tuple(row["near"]))
+        for row in rows
+    ]
+
+
+def unanswerable(path: Path) -> list[tuple[str, str, Side]]:
+    """Person, key and question of what a file asks and nothing in it answers."""
+    return [(row["person"], row["key"], side) for row in _rows(path) for side in row.get("unanswerable", [])]
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    raw = path.read_bytes()
+    text = (lzma.decompress(raw) if path.suffix == ".xz" else raw).decode("utf-8")
+    return [json.loads(line) for line in text.splitlines() if line.strip()]

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lamina.encoders.pieces import PIECES_VERSION
-from lamina.encoders.static import HEADER, PIECES, ROWS, SCALES
+from lamina.encoders.static import HEADER, PIECES, PIECES_VERSION, ROWS, SCALES
 
 
 def quantised(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ from tools.encoder.student import HEADS, LAYERS, LONGEST, WIDE, WIDTH
 
 DIMENSION = 256
 NARROW = 64
+
+#: What the hash of a model is of.
+FILES = (reading.PIECES, reading.SIMPLIFIED, reading.ROWS, reading.MATRICES, reading.NUMBERS)
 
 #: A sum of whole numbers below this is exact in a float of 32 bits.
 _EXACT = 2**24
@@ -93,33 +97,15 @@ def write(work: Path, out: Path, stage: str = "all", about: dict[str, Any] | Non
     words = glossary.load(work / "vocab.json")
     state = {name: value.numpy().astype(np.float64) for name, value in trained["student"].items()}
     rows, worth = eighth(trained["rows"].astype(np.float64))
-    matrices: list[np.ndarray] = []
-    numbers: list[np.ndarray] = [worth, state["place"], *_norm(state, "first_norm")]
-    largest: list[float] = []
-
-    def product(name: str) -> None:
-        whole, steps = eighth(state[f"{name}.weight"])
-        most = int(np.abs(whole.astype(np.int64)).sum(axis=1).max())
-        largest.append(float(min(4095, _EXACT // most)))
-        matrices.append(np.ascontiguousarray(whole.T))
-        numbers.extend([steps, state[f"{name}.bias"]])
-
+    flat = Flat(state)
+    flat.numbers += [worth, state["place"]]
+    flat.norm("first_norm")
     for layer in range(len(LAYERS)):
-        at = f"layers.{layer}."
-        product(f"{at}mix")
-        product(f"{at}out")
-        numbers += _norm(state, f"{at}out_norm")
-        product(f"{at}up")
-        product(f"{at}down")
-        numbers += _norm(state, f"{at}down_norm")
-    numbers.append(np.rint(np.load(work / "axes.npy")[:, :DIMENSION].astype(np.float64) * 2**12))
-    numbers += [_shares(), _bend()]
-    out.mkdir(parents=True, exist_ok=True)
-    flat = np.concatenate([part.ravel() for part in matrices])
-    floats = np.concatenate([part.ravel() for part in numbers]).astype(np.float32)
+        flat.layer(f"layers.{layer}.")
+    flat.numbers.append(np.rint(np.load(work / "axes.npy")[:, :DIMENSION].astype(np.float64) * 2**12))
+    flat.numbers += [_shares(), _bend()]
+    flat.save(out)
     np.save(out / reading.ROWS, rows)
-    np.save(out / reading.MATRICES, flat)
-    np.save(out / reading.NUMBERS, floats)
     lines = [f"{piece}\t{words.costs[piece]}" if piece in words.costs else piece for piece in words.pieces]
     (out / reading.PIECES).write_text("\n".join(lines), "utf-8")
     folded = words.simplified.items()
@@ -136,13 +122,47 @@ def write(work: Path, out: Path, stage: str = "all", about: dict[str, Any] | Non
         "dimension": DIMENSION,
         "narrow": NARROW,
         "pieces": len(words.pieces),
-        "largest": largest,
+        "largest": flat.largest,
         "shares": _SHARES,
-        "hash": _hash(out),
+        "hash": hash_of(out, FILES),
         **(about or {}),
     }
     (out / reading.HEADER).write_text(json.dumps(header, indent=1, sort_keys=True) + "\n", "utf-8")
     graph.write(out, header)
+
+
+class Flat:
+    """Weights in the order in which the product takes them."""
+
+    def __init__(self, state: dict[str, np.ndarray]) -> None:
+        self._state = state
+        self._matrices: list[np.ndarray] = []
+        self.numbers: list[np.ndarray] = []
+        self.largest: list[float] = []
+
+    def product(self, name: str) -> None:
+        whole, steps = eighth(self._state[f"{name}.weight"])
+        most = int(np.abs(whole.astype(np.int64)).sum(axis=1).max())
+        self.largest.append(float(min(4095, _EXACT // most)))
+        self._matrices.append(np.ascontiguousarray(whole.T))
+        self.numbers += [steps, self._state[f"{name}.bias"]]
+
+    def norm(self, name: str) -> None:
+        self.numbers += [self._state[f"{name}.weight"], self._state[f"{name}.bias"]]
+
+    def layer(self, at: str) -> None:
+        self.product(f"{at}mix")
+        self.product(f"{at}out")
+        self.norm(f"{at}out_norm")
+        self.product(f"{at}up")
+        self.product(f"{at}down")
+        self.norm(f"{at}down_norm")
+
+    def save(self, out: Path) -> None:
+        out.mkdir(parents=True, exist_ok=True)
+        np.save(out / reading.MATRICES, np.concatenate([part.ravel() for part in self._matrices]))
+        floats = np.concatenate([part.ravel() for part in self.numbers]).astype(np.float32)
+        np.save(out / reading.NUMBERS, floats)
 
 
 def eighth(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -150,10 +170,6 @@ def eighth(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     worth = np.maximum(np.abs(values).max(axis=1), 1e-9) / 127
     worth = worth.astype(np.float32).astype(np.float64)
     return np.clip(np.rint(values / worth[:, None]), -127, 127).astype(np.int8), worth
-
-
-def _norm(state: dict[str, np.ndarray], name: str) -> list[np.ndarray]:
-    return [state[f"{name}.weight"], state[f"{name}.bias"]]
 
 
 def _shares() -> np.ndarray:
@@ -169,8 +185,8 @@ def _bend() -> np.ndarray:
     return np.array([x * 0.5 * (1 + math.erf(x / math.sqrt(2))) for x in points])
 
 
-def _hash(out: Path) -> str:
+def hash_of(out: Path, names: Sequence[str]) -> str:
     found = hashlib.sha256()
-    for name in (reading.PIECES, reading.SIMPLIFIED, reading.ROWS, reading.MATRICES, reading.NUMBERS):
+    for name in names:
         found.update((out / name).read_bytes())
     return found.hexdigest()

@@ -12,7 +12,7 @@ import torch
 from scipy.sparse import csr_matrix
 from torch.nn import functional as nn
 
-from lamina.encoders.pieces import Pieces
+from lamina.encoders.static import Pieces
 
 SEED = 20261116
 

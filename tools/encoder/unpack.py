@@ -16,6 +16,19 @@ from tools.encoder.student import Student
 def unpack(packed: Path, work: Path) -> None:
     """The model as the checkpoint `all`, with its pieces and axes, into a work folder."""
     encoder = ReadingEncoder(packed)
+    model, student = encoder._model, student_of(encoder)
+    rows = np.asarray(encoder._rows, dtype=np.float32) * model.row_worth[:, None]
+    (work / "student").mkdir(parents=True, exist_ok=True)
+    axes = (model.axes / 2**12).astype(np.float32)
+    np.save(work / "axes.npy", axes)
+    glossary.save(_words(encoder), work / "vocab.json")
+    begun = {"student": student.state_dict(), "rows": rows, "step": 0, "seconds": 0.0, "curve": []}
+    torch.save(begun, work / "student" / "all.pt")
+    print(f"{encoder.embedder_id} as {work / 'student' / 'all.pt'}", file=sys.stderr)
+
+
+def student_of(encoder: ReadingEncoder) -> Student:
+    """The packed layers in torch."""
     model = encoder._model
     student = Student(len(model.layers))
     with torch.no_grad():
@@ -26,14 +39,7 @@ def unpack(packed: Path, work: Path) -> None:
                 _product(getattr(layer, name), getattr(given, name))
             _norm(layer.out_norm, given.out_norm)
             _norm(layer.down_norm, given.down_norm)
-    rows = np.asarray(encoder._rows, dtype=np.float32) * model.row_worth[:, None]
-    (work / "student").mkdir(parents=True, exist_ok=True)
-    axes = (model.axes / 2**12).astype(np.float32)
-    np.save(work / "axes.npy", axes)
-    glossary.save(_words(encoder), work / "vocab.json")
-    begun = {"student": student.state_dict(), "rows": rows, "step": 0, "seconds": 0.0, "curve": []}
-    torch.save(begun, work / "student" / "all.pt")
-    print(f"{encoder.embedder_id} as {work / 'student' / 'all.pt'}", file=sys.stderr)
+    return student
 
 
 def _product(module: torch.nn.Linear, given: Product) -> None:

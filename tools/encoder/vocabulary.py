@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from lamina.encoders.pieces import STRETCH, longest_words, stretches, words
+from lamina.encoders.static import STRETCH, longest_words, stretches, words
 from lamina.text.terms import analysed
 from tools.encoder.archives import members
 from tools.encoder.fetch import archive

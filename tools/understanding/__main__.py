@@ -2,6 +2,7 @@
 
     python -m tools.understanding gather FOLDER… [--judges PATH…]   sentences (TSV) into the tree
     python -m tools.understanding train [--dev FOLDER] [--lists LIST…] [--curve]    the model into the package
+    python -m tools.understanding relations [--add FOLDER]    the net that says which statement is meant
 
 `gather` leaves out near-duplicates of the texts of lists that judge; `--add` keeps what is in the tree.
 `train` needs torch. It sets the thresholds where what is heard outweighs what is taken for what it is not, on
@@ -27,6 +28,7 @@ from lamina.language.hearing import Hearing, hear
 from lamina.language.rulebook import rulebook
 from lamina.language.sorts import LEFT, Second, Sort, Sorter
 from lamina.language.understanding import ONCE, PLAIN, Act, Listener
+from tools.understanding import relations
 from tools.understanding import rows as data
 from tools.understanding.rows import LANGUAGES, Row
 from tools.understanding.states import States, stretches
@@ -94,7 +96,15 @@ def main() -> None:
     train.add_argument("--lists", type=Path, nargs="*", default=[], help="by other writers")
     train.add_argument("--curve", action="store_true")
     train.add_argument("--states", type=Path, help="where what the encoder reads is kept (.npz)")
+    which = steps.add_parser("relations", help="the net that says which statement a sentence is about")
+    which.add_argument("--add", type=Path, help="a folder of conversations to put into the tree first")
+    which.add_argument("--seen", type=Path, help="where what is seen of each row is kept (JSON lines)")
     chosen = parser.parse_args()
+    if chosen.step == "relations":
+        if chosen.add:
+            print(f"{relations.gather(chosen.add)} conversations")
+        relations.make(chosen.seen)
+        return
     if chosen.step == "gather":
         found = data.gather(chosen.folders, data.read() if chosen.add else [])
         kept = data.apart(found, data.judging(chosen.judges))

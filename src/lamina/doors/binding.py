@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import socket
 from contextlib import suppress
+from itertools import chain
 
 from lamina.engine import Engine
 from lamina.errors import ConfigError
@@ -31,8 +32,14 @@ def check_binding(engine: Engine) -> None:
     host, now = engine.config.host, engine.now()
     if is_loopback(host):
         return
-    made = [token for token in list_tokens(engine) if token.label != LOCAL_LABEL]
-    if not any(t.revoked_at is None and (t.expires_at is None or t.expires_at > now) for t in made):
+    others = () if engine.tenants is None else map(engine.tenants.glance, engine.tenants.names())
+    made = (token for one in chain((engine,), others) for token in list_tokens(one))
+    if not any(
+        one.label != LOCAL_LABEL
+        and one.revoked_at is None
+        and (one.expires_at is None or one.expires_at > now)
+        for one in made
+    ):
         raise ConfigError(
             f"{host or 'Every address'} can be reached from other machines, and there is no token for them.",
             code="bind_refused",

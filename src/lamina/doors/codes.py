@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
+
+from lamina.late import files
 
 
 def meanings_of(code: str) -> list[str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 import apsw
 
 from lamina.doors.canary import canary
+from lamina.encoders.port import Embedder, JointReader
 from lamina.encoders.static import INSTALL
 from lamina.engine import Engine
 from lamina.errors import LaminaError
@@ -62,6 +63,7 @@ class CheckState(StrEnum):
     SKIP = "skip"
 
 
+_SAVE = "Use `lamina restore-backup`, or save what is left: `lamina rescue`."
 _NOT_WELL = frozenset({CheckState.WARN, CheckState.FAIL})
 
 
@@ -197,7 +199,7 @@ def _not_open() -> Check:
 def _store(engine: Engine) -> Check:
     if problems := engine.database.check():
         more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
-        return _fail("store", f"It is damaged: {problems[0]}{more}.", "Restore it from a backup.")
+        return _fail("store", f"It is damaged: {problems[0]}{more}.", _SAVE)
     return _ok("store", f"It opens and is whole ({engine.database.size_bytes() / 1024:,.0f} KiB)")
 
 
@@ -279,7 +281,19 @@ def _meaning(engine: Engine) -> Check:
         said = f"{found.missing} of {found.texts} texts have no vector of {found.embedder} yet; {instead}."
         return _warn("meaning", said, "Run `lamina index`, or leave `lamina serve` running.")
     rest = "the next question reads what is new" if found.missing else "every text has its vector"
-    return _ok("meaning", f"{found.embedder} answers, {rest}")
+    try:
+        reader = _reader(engine.embedder)
+    except LaminaError as error:
+        return _warn("meaning", f"{error.message} The best are not read beside the question.", error.hint)
+    return _ok("meaning", f"{found.embedder} answers, {rest}{reader}")
+
+
+def _reader(embedder: Embedder) -> str:
+    """What reads the best beside a question, tried once."""
+    if not isinstance(embedder, JointReader):
+        return ""
+    embedder.fits("A word?", ["A word or two."])
+    return f"; {embedder.reader_id()} reads the best beside the question"
 
 
 def _search(engine: Engine) -> Check:
@@ -325,8 +339,10 @@ def _own_temporary(root: Path) -> Iterator[str]:
 def _files(engine: Engine) -> Check:
     problems = engine.status().problems
     if problems:
-        told = "; ".join(f"{one.file}:{one.line}: {one.message}" for one in problems[:3])
-        return _warn("files", f"{len(problems)} lines are not used: {told}", problems[0].hint)
+        told = "; ".join(f"{one.file}:{one.line}: {one.message.rstrip('.')}" for one in problems[:3])
+        return _warn(
+            "files", f"{len(problems)} lines are not used: {told}", "`lamina status` says what to do."
+        )
     return _ok("files", "every entry is in use")
 
 

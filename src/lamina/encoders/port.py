@@ -1,14 +1,18 @@
-"""What the engine asks of an encoder, whoever made it: vectors, and how far to trust them."""
+"""What the engine asks of an encoder, whoever made it: vectors, and how far to trust them.
+
+One that may be slow or gone is tended: a question does not wait for it, and what failed rests for a while.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lamina.errors import LaminaError, Unavailable
 from lamina.records import dataclass
 
 Vectors = NDArray[np.float32]
@@ -43,6 +47,19 @@ class Embedder(Protocol):
 
     def reach(self, text: str) -> float:
         """How much of the text it understands, from 0 (another language) to 1; its weight in a sum."""
+        ...
+
+
+@runtime_checkable
+class JointReader(Protocol):
+    """Reads a question and a statement together, which tells more than two vectors do."""
+
+    def reader_id(self) -> str:
+        """Names the reader and its weights."""
+        ...
+
+    def fits(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How well each text answers, on one scale for all questions: above 0 it rather does than not."""
         ...
 
 
@@ -92,3 +109,58 @@ def unit(vectors: NDArray[np.float64] | Vectors) -> Vectors:
     wide = np.asarray(vectors, dtype=np.float64)
     lengths = np.sqrt((wide * wide).sum(axis=1, keepdims=True))
     return np.asarray(wide / np.where(lengths == 0.0, 1.0, lengths), dtype=np.float32)
+
+
+T = TypeVar("T")
+
+_REST_S = 30.0
+
+
+class Tended:
+    """Asks `hasty`; after a failure it fails at once, until it has rested.
+
+    `patient` is the same encoder for work in the background, which can wait and try again.
+    """
+
+    def __init__(self, hasty: Embedder, patient: Embedder, monotonic: Callable[[], float]) -> None:
+        self.patient = patient
+        self._hasty = hasty
+        self._monotonic = monotonic
+        self._until = 0.0
+
+    @property
+    def embedder_id(self) -> str:
+        return self._tried(lambda: self._hasty.embedder_id)
+
+    @property
+    def dimension(self) -> int:
+        return self._tried(lambda: self._hasty.dimension)
+
+    @property
+    def calibration(self) -> Calibration:
+        return self._hasty.calibration
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return self._tried(lambda: self._hasty.embed(texts))
+
+    def reach(self, text: str) -> float:
+        return self._tried(lambda: self._hasty.reach(text))
+
+    def _tried(self, ask: Callable[[], T]) -> T:
+        if self._monotonic() < self._until:
+            raise Unavailable(
+                "The encoder failed a moment ago and is not asked again yet.",
+                code="encoder_resting",
+                hint="Search goes on by words. `lamina doctor` says what is wrong with it.",
+                retryable=True,
+            )
+        try:
+            return ask()
+        except LaminaError:
+            self._until = self._monotonic() + _REST_S
+            raise
+
+
+def patient(embedder: Embedder | None) -> Embedder | None:
+    """The encoder as work in the background asks it."""
+    return embedder.patient if isinstance(embedder, Tended) else embedder

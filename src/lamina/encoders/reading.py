@@ -7,16 +7,18 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from lamina_encoder import reading
+from lamina_encoder import joint, reading
 from numpy.typing import NDArray
 
 from lamina.encoders.port import Calibration, Vectors
 from lamina.encoders.static import REINSTALL
 from lamina.errors import Damaged
-from lamina.language.sorts import Finders
+
+if TYPE_CHECKING:
+    from lamina.language.sorts import Finders
 
 T = TypeVar("T")
 Wholes = NDArray[np.int64]
@@ -35,6 +37,7 @@ class ReadingEncoder:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._model = reading.ReadingEncoder(folder)
+        self._joint = joint.JointReader(self._model)
         self._kept: OrderedDict[str, _Read] = OrderedDict()
         self._finders: tuple[Finders | None, reading.Product | None] = None, None
         self._lock = threading.Lock()
@@ -87,6 +90,12 @@ class ReadingEncoder:
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
         return [known[text] for text in texts]
+
+    def reader_id(self) -> str:
+        return self._asked(lambda: self._joint.reader_id)
+
+    def fits(self, question: str, texts: Sequence[str]) -> list[float]:
+        return self._asked(lambda: self._joint.scores(question, texts))
 
     def reach(self, text: str) -> float:
         return round(self._asked(lambda: self._model.known_share(text)), 6)

@@ -1,122 +1,181 @@
-"""Which of a person's own lasting memories they mean, by their words and by meaning."""
+"""What a sentence is about of all that was said before: which statement it puts right or wants forgotten."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
-from lamina.language.amend import has_other_value, things, weight, words_of
-from lamina.language.rulebook import Rulebook
+from lamina.language.amend import telling, weight, words_of
+from lamina.language.commands import is_note
+from lamina.language.framing import asks_anywhere
+from lamina.language.relation import Does, Said, Statement, features, model
 from lamina.language.slots import just_said, name_of_key
+from lamina.language.sorts import Sort
+from lamina.language.view import view_of
 from lamina.model import Kind, Layer, Memory, Space
-from lamina.read.recall import recall
-from lamina.read.shelves import keyed, latest, loaded
+from lamina.read.recall import find
+from lamina.read.shelves import keyed_in, latest, window_in
+from lamina.read.snapshot import Snapshot, look
 from lamina.records import dataclass
 from lamina.text.normalise import folded
-from lamina.text.terms import query_terms
 from lamina.write.caller import Caller
 from lamina.write.propose import pending
 
-#: How many memories are looked through for the one that is meant.
-LOOKED_AT = 200
+#: How many memories are looked through for the one that is meant, and how many of the last turns.
+LOOKED_AT, _TURNS = 64, 6
 #: What may be changed by a word; what happened, was said and was concluded from it stays as it was.
 STATED = (Kind.FACT, Kind.PREFERENCE, Kind.CONSTRAINT, Kind.INSTRUCTION, Kind.CORRECTION)
 _LASTING = (Layer.SEMANTIC, Layer.USER_MODEL)
-#: Likeness of meaning that speaks for a memory, its worth beside a word, and where a mere hint of it begins.
-_LIKE, _WORTH, _HINT = 0.25, 3.0, 0.1
-#: What it is worth that it was said in this session, and that it has another value of the sort that is named.
-_RECENT, _OTHER_VALUE = 0.4, 0.8
-#: A memory that fits less than this much of what the best does is not meant.
-_CLEARLY = 0.75
-#: So much has to speak for a memory before it is meant at all.
-_LEAST = 0.5
-#: Where it is not clear by itself that something known is meant, so much has to speak for it at any time.
-ABOUT_IT = 0.12
-#: Without a word in common so much likeness is needed: one in fifty of other things is as like.
-_BY_LIKENESS = 0.6
 #: Letters that may stand beside a word that points; where there are more, something else is named.
 _BESIDE, _NO_POINTER = 14, ("me", "us")
-#: So much likeness before the person is asked about it, with so few others.
-_MAYBE, _FEW = 0.1, 3
+#: The new value can be put in the place of the old one; nothing was said after it.
+_IN_PLACE, _NEWEST = "in place", "newest"
+#: How far what is certain is ahead, in thousandths of a logit; and of how many at most a person is asked.
+_CERTAIN, _FEW = 4000, 3
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A memory, and how well words fit it."""
+    """A memory or a turn, and what speaks for it that a sentence is about it."""
 
     memory: Memory
+    statement: Statement
+    scores: dict[Does, int]  #: in thousandths of a logit, against nothing being meant
     words: float  #: how much of what it says was said again, rare words more
-    meaning: float  #: how like the two are
-    recent: bool = False  #: it was said in this session
-    clashes: bool = False  #: it has another value of a sort that is named: another day, another number
+    why: tuple[str, ...] = ()  #: what spoke for it
 
     @property
     def is_sentence(self) -> bool:
         """Whether it can be said again: the value of a key, such as a time zone, cannot."""
-        return self.memory.key is None or self.memory.key.startswith("note.")
+        return not self.statement.setting
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What a sentence does, and to what: to one that is clear, or a person has to be asked which."""
+
+    does: Does
+    fits: tuple[Fit, ...]
+    clear: bool
 
     @property
-    def about(self) -> float:
-        """How much what is said speaks for it, whenever it was said."""
-        hint = max(0.0, min(self.meaning, _LIKE) - _HINT)
-        return self.words + _WORTH * max(0.0, self.meaning - _LIKE) + hint
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether it may be changed without a question: a word is shared, or the two are very like."""
-        return self.words > 0 or self.about >= _BY_LIKENESS
-
-    @property
-    def total(self) -> float:
-        return self.about + _RECENT * self.recent + _OTHER_VALUE * self.clashes
+    def ids(self) -> tuple[str, ...]:
+        return tuple(one.memory.id for one in self.fits)
 
 
-def lasting(caller: Caller, words: str) -> dict[str, tuple[Memory, float]]:
-    """The lasting memories that words may be about, by id, with their likeness; never a turn."""
-    hits = recall(caller, words, {"k": LOOKED_AT, "spaces": [Space.USER], "kinds": STATED}).hits
-    like = {hit.id: hit.scores.get("meaning", 0.0) for hit in hits}
-    found = [*keyed(caller), *loaded(caller, [hit.id for hit in hits])]
-    return {
-        one.id: (one, like.get(one.id, 0.0))
-        for one in found
-        if one.kind in STATED and (one.key if one.space is Space.SESSION else one.layer in _LASTING)
-    }
+def certain(text: str, does: Does) -> Said:
+    """Words of which it is certain what they want."""
+    scores = dict.fromkeys(Sort, -_CERTAIN) | {Sort(does): 0}
+    return Said(text, scores, frozenset())
 
 
-def meant(caller: Caller, words: str) -> list[Fit]:
-    """The memories that words are about, best first: one where it fits clearly best, else those alike."""
-    fits = [one for one in _fits(caller, words) if one.total >= _LEAST]
-    return [one for one in fits if one.total >= _CLEARLY * fits[0].total]
+def fitting(caller: Caller, said: Said) -> list[Fit]:
+    """All that was said before and may be meant, with what speaks for each."""
+    known = known_to(caller, said.text)
+    if not known:
+        return []
+    statements = [one for _, one in known]
+    rows = list(features(said, statements, caller.store.ruleset.rules))
+    found = []
+    for (memory, one), row, scores in zip(known, rows, model().scores(rows).tolist(), strict=True):
+        found.append(Fit(memory, one, dict(zip(Does, scores, strict=True)), row["shared"], model().why(row)))
+    return found
 
 
-def nearest(caller: Caller, words: str) -> list[Fit]:
-    """The few that words may be about, where none is clearly meant: to be asked about."""
-    return [one for one in _fits(caller, words) if one.about >= _MAYBE][:_FEW]
+def heard(fits: Sequence[Fit], said: Said) -> Meant | None:
+    """What a sentence means that may as well be about nothing that is known; None where it does.
+
+    Whoever says themselves that they put something right ("sorry", "wait") is asked only which of several.
+    """
+    options = sorted(
+        ((fit.scores[does], does, fit) for fit in fits for does in Does),
+        key=lambda one: (-one[0], one[1], one[2].memory.id),
+    )
+    if not options:
+        return None
+    (most, does, best), *others = options
+    ahead = most - max([0, *(score for score, _, fit in others if fit is not best)])
+    if ahead >= model().clear[does] and _may_be_done(does, best):
+        return Meant(does, (best,), clear=True)
+    near = [fit for score, also, fit in options if also is does and score >= most - model().clear[does]]
+    told = "cue amends" in said.signs or (
+        "cue denies" in said.signs and best.words > 0 and _IN_PLACE in best.why
+    )
+    announced = does is Does.CORRECT and told and len(near) == 1 and most >= 0
+    points = best.words > 0 or not {*best.why} <= {_NEWEST}
+    asked = announced or (points and most >= model().asks[does])
+    return Meant(does, _in_order(near), announced) if asked else None
 
 
-def _fits(caller: Caller, words: str) -> list[Fit]:
-    known, book = lasting(caller, words), caller.store.ruleset.rules
-    said = _telling(words, book)
-    shared = {
-        one: said & (words_of(memory.text, book) | words_of(name_of_key(memory.key), book))
-        for one, (memory, _) in known.items()
-    }
-    often: dict[str, int] = {}
-    for own in shared.values():
-        for word in own:
-            often[word] = often.get(word, 0) + 1
-    session = caller.in_session.session
-    fits = [
-        Fit(
-            memory,
-            sum(weight({word}) / often[word] for word in shared[one]),
-            like,
-            recent=memory.provenance.session_id == session,
-            clashes=has_other_value(words, memory.text, book),
-        )
-        for one, (memory, like) in known.items()
+def chosen(fits: Sequence[Fit], does: Does) -> Meant | None:
+    """Which of them is meant by words of which it is certain what they want; None where none comes near."""
+    ordered = sorted(fits, key=lambda one: (-one.scores[does], one.memory.id))
+    if not ordered or ordered[0].scores[does] < model().certain[does]:
+        return None
+    most = ordered[0].scores[does]
+    near = [one for one in ordered if one.scores[does] >= most - model().ahead[does]]
+    clear = len(near) == 1 and most >= model().sure[does] and _may_be_done(does, near[0])
+    return Meant(does, _in_order(near), clear)
+
+
+def _may_be_done(does: Does, fit: Fit) -> bool:
+    """Whether nobody has to be asked: nothing is forgotten that shares no word with the wish."""
+    return does is Does.CORRECT or fit.words > 0
+
+
+def _in_order(near: Sequence[Fit]) -> tuple[Fit, ...]:
+    """Those that fit best, in the order in which they were said."""
+    return tuple(sorted(near[:_FEW], key=lambda one: (one.memory.created_at, one.memory.id)))
+
+
+def known_to(caller: Caller, words: str) -> list[tuple[Memory, Statement]]:
+    """What may be meant: lasting memories, and turns of this session of which nothing was kept."""
+
+    def work(snapshot: Snapshot) -> tuple[dict[str, float], list[Memory]]:
+        found = find(snapshot, words, k=LOOKED_AT, spaces=[Space.SESSION, Space.USER])
+        like = {hit.id: hit.scores.get("meaning", 0.0) for hit in found.hits}
+        met = [one for one in snapshot.considered if one.id in like and one.layer is not Layer.WORKING]
+        said = [one for one in window_in(snapshot)[-_TURNS:] if not asks_anywhere(view_of(one.text).text)]
+        return like, [*keyed_in(snapshot), *met, *said]
+
+    like, found = look(caller, work)
+    lasting = {one.id: one for one in found if _lasts(one)}
+    kept = [folded(one.text) for one in lasting.values()]
+    turns = [one for one in found if one.layer is Layer.WORKING]
+    apart = [one for one in turns if not any(text in folded(one.text) for text in kept)]
+    ordered = sorted([*lasting.values(), *apart], key=lambda one: (one.updated_at, one.id), reverse=True)
+    return [
+        (one, _statement(one, like.get(one.id, 0.0), age, caller.in_session.session))
+        for age, one in enumerate(ordered)
     ]
-    return sorted(fits, key=lambda one: (-one.total, one.memory.id))
+
+
+def echoes(caller: Caller, memory: Memory) -> list[Memory]:
+    """What of this session says the same words: the turn they were said in, and what was made of it."""
+    wanted = folded(memory.text)
+
+    def work(snapshot: Snapshot) -> list[Memory]:
+        find(snapshot, memory.text, k=_TURNS, spaces=[Space.SESSION])
+        return [*window_in(snapshot), *snapshot.considered]
+
+    found = {one.id: one for one in look(caller, work, synced=False) if one.key is None}
+    return [one for one in found.values() if one.id != memory.id and wanted in folded(one.text)]
+
+
+def _lasts(one: Memory) -> bool:
+    stated = one.kind in STATED and one.layer is not Layer.WORKING
+    return stated and bool(one.key if one.space is Space.SESSION else one.layer in _LASTING)
+
+
+def _statement(memory: Memory, like: float, age: int, session: str | None) -> Statement:
+    return Statement(
+        memory.text,
+        like,
+        called=name_of_key(memory.key),
+        age=age,
+        here=memory.provenance.session_id == session,
+        lasting=memory.layer is not Layer.WORKING,
+        setting=memory.key is not None and not is_note(memory.key),
+    )
 
 
 def waits_about(caller: Caller, words: str, *, last: bool = False) -> Memory | None:
@@ -130,11 +189,12 @@ def waits_about(caller: Caller, words: str, *, last: bool = False) -> Memory | N
         newer = all(waits[-1].created_at >= one.created_at for one in latest(caller))
         return waits[-1] if newer else None
     book = caller.store.ruleset.rules
-    said = _telling(words, book)
+    said = telling(words, book)
     most, best = max(
         ((weight(said & words_of(one.text, book)), one) for one in waits), key=lambda each: each[0]
     )
-    return best if most > max((one.words for one in meant(caller, words)), default=0.0) else None
+    others = fitting(caller, certain(words, Does.FORGET))
+    return best if most > max((one.words for one in others), default=0.0) else None
 
 
 def only_points(caller: Caller, text: str) -> bool:
@@ -144,22 +204,3 @@ def only_points(caller: Caller, text: str) -> bool:
     longest = max((one[0] for one in pointers if one[0] not in _NO_POINTER), key=len, default="")
     beside = len(said) - len(longest)
     return just_said(said) or (len(longest) > 1 and beside <= (_BESIDE if said.isascii() else _BESIDE // 2))
-
-
-def _telling(text: str, book: Rulebook) -> set[str]:
-    """The words of a text that say what it is about."""
-    return {one for one in words_of(text, book) if _tells(one)}
-
-
-@lru_cache(maxsize=4096)
-def _tells(word: str) -> bool:
-    """Whether a word says what something is about: not "them", nor a number, nor one sign by itself where
-    that does not name a thing."""
-    if not word.isascii():
-        return len(word) > 1 or word in things()
-    return not word.isdigit() and len(query_terms(f"{word} \u4e00")) > 1
-
-
-def clear(fits: Sequence[Fit]) -> Fit | None:
-    """The one that is meant, where it is one."""
-    return fits[0] if len(fits) == 1 else None

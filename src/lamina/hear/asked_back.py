@@ -18,7 +18,7 @@ from lamina.language.view import view_of
 from lamina.model import Kind, Memory, State, quoted
 from lamina.read.shelves import loaded
 from lamina.storage.database import Transaction
-from lamina.storage.marks import Marks
+from lamina.storage.small_tables import Marks
 from lamina.write.caller import Caller
 from lamina.write.guesses import check_person
 from lamina.write.propose import pending

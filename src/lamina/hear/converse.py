@@ -10,17 +10,20 @@ from lamina.errors import InvalidInput
 from lamina.hear.asked_back import close_question
 from lamina.hear.guess import voice, with_guesses, with_lessons
 from lamina.hear.obey import obey
-from lamina.hear.plan import is_person, plan_of
+from lamina.hear.plan import Plan, is_person, plan_of
 from lamina.hear.rehearse import rehearse
 from lamina.hear.repeated import with_repetition
 from lamina.hear.turn import Turn, answered, keep_turn, understood
 from lamina.language.acknowledge import acknowledge, refusal
 from lamina.language.command import Action, Command
 from lamina.language.durable import length_of
+from lamina.language.understanding import ends_of
 from lamina.layers.facts import extract
-from lamina.model import Deny, Heard, Outcome, Role, Scope, Trust, canonical
+from lamina.model import Deny, Heard, Outcome, Receipt, Role, Scope, Space, Trust, canonical
+from lamina.storage.ledger import lanes_of
 from lamina.text.normalise import well_formed
 from lamina.write.caller import Caller
+from lamina.write.change import put_behind
 from lamina.write.promote import is_refused_move
 
 #: Commands after which the message itself is not kept: it would say again what shall be gone.
@@ -42,7 +45,10 @@ def hear(
     within = Caller(store, _speaker(caller))
     if dry_run:
         return rehearse(within, said)
-    heard = converse(within, said, reply, tools)
+    turn = understood(within.scope, said, reply, tools, store.ruleset.rules)
+    plan = store.look(lambda one: plan_of(Caller(one, within.scope), said, turn))
+    lanes = lanes_of(*(one.scope.shelf(space) for one in turn.drafts for space in (Space.USER, one.space)))
+    heard = store.together(lambda one: converse(Caller(one, within.scope), said, turn, plan), lanes)
     if tools and is_person(within):
         heard = with_repetition(within, said, tools, heard)
     kept = any(":short_term:" not in one for receipt in heard.receipts for one in receipt.ids)
@@ -77,11 +83,8 @@ def check_reply(caller: Caller, reply: str | None, tools: Sequence[Mapping[str, 
         raise InvalidInput("What a tool returned is a JSON object.", code="tool_event_invalid") from None
 
 
-def converse(caller: Caller, text: str, reply: str | None, tools: Sequence[Mapping[str, Any]]) -> Heard:
+def converse(caller: Caller, text: str, turn: Turn, plan: Plan) -> Heard:
     """What became of a message; `caller` is in a session, and everything was checked."""
-    rules = caller.store.ruleset.rules
-    turn = understood(caller.scope, text, reply, tools, rules)
-    plan = plan_of(caller, text, turn)
     asked, notes = plan.asked, plan.notes
     if plan.is_answer:
         close_question(caller)
@@ -89,7 +92,8 @@ def converse(caller: Caller, text: str, reply: str | None, tools: Sequence[Mappi
         heard = _in_words(caller, turn, keep_turn(caller.store, turn))
         if not is_person(caller):
             return heard
-        heard = with_lessons(caller, text, with_guesses(caller, text, heard))
+        gist = ends_of(text)
+        heard = with_lessons(caller, gist, with_guesses(caller, gist, heard))
         if caller.store.config.extract_facts and length_of(text) > caller.store.config.extract_from_chars:
             return extract(caller, text, heard)
         return _with_notes(caller, text, heard, notes)
@@ -103,6 +107,7 @@ def converse(caller: Caller, text: str, reply: str | None, tools: Sequence[Mappi
     ]
     refused = all(one.decision is Outcome.DENIED for one in obeyed)
     heard = _kept(caller, turn if refused else replace(turn, hint=None), asked)
+    _stand_for(caller, asked, obeyed, heard)
     # Beside something that was done, "nothing of that kind" would only deny it.
     said_of = obeyed if refused else [one for one in obeyed if one.code != "not_found"]
     lines = dict.fromkeys(one.acknowledgement for one in said_of if one.acknowledgement)
@@ -114,6 +119,14 @@ def converse(caller: Caller, text: str, reply: str | None, tools: Sequence[Mappi
         asked=len(obeyed),
     )
     return _with_notes(caller, text, done, notes)
+
+
+def _stand_for(caller: Caller, asked: Sequence[Command], obeyed: Sequence[Receipt], heard: Heard) -> None:
+    """Let a turn that put one memory right step behind it: it says the same, and of what."""
+    corrected = len(asked) == len(obeyed) == 1 and asked[0].action is Action.CORRECT
+    if corrected and obeyed[0].decision is Outcome.ADMITTED:
+        turns = [one for receipt in heard.receipts[:1] for one in receipt.ids]
+        put_behind(caller, turns, obeyed[0].ids[0])
 
 
 def _with_notes(caller: Caller, text: str, heard: Heard, notes: Sequence[Command]) -> Heard:

@@ -1,17 +1,20 @@
-"""Somebody puts right what they said: the lasting memory they mean is changed, or they are asked which."""
+"""Somebody puts right what they said: what is meant is changed and nothing of it lost, or they are asked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lamina.hear.about import lasting, meant
+from lamina.hear.about import certain, chosen, echoes, fitting, known_to
 from lamina.language.amend import Amended, Correction, amended, best, corrections
 from lamina.language.command import Action, Command, Target
+from lamina.language.joined import becomes
+from lamina.language.relation import Does
 from lamina.language.slots import taken_back
 from lamina.model import Kind, Layer, Memory, Outcome, Receipt, Space
-from lamina.read.shelves import latest
+from lamina.read.shelves import loaded
 from lamina.write.caller import Caller
-from lamina.write.change import revise
+from lamina.write.change import put_behind, revise
+from lamina.write.details import Details
 from lamina.write.remember import remember
 
 #: The rule of a correction that nobody gave as a command.
@@ -19,18 +22,13 @@ _NOTICED = "amends"
 #: And of one that a model hears.
 HEARD = "heard_correct"
 
-Meant = list[tuple[Memory, Amended]]
+Named = list[tuple[Memory, Amended]]
 
 
-def noticed(caller: Caller, text: str, *, named: bool = False) -> list[Command]:
-    """The correction in a message that gives no command, where it is one of something that is known.
-
-    `named`: only one that says what is wrong and what is right.
-    """
-    back = taken_back(text) is not None
-    readings = corrections(text, caller.store.ruleset.rules, asked=back)
-    readings = [one for one in readings if one.named or not named]
-    if not readings or not _meant(caller, readings, asked=back):
+def noticed(caller: Caller, text: str) -> list[Command]:
+    """The correction in a message that gives no command, where it says what is wrong and what is right, and
+    something that is known says what is wrong."""
+    if not _named(caller, corrections(text, caller.store.ruleset.rules)):
         return []
     return [
         Command(
@@ -46,79 +44,69 @@ def noticed(caller: Caller, text: str, *, named: bool = False) -> list[Command]:
 
 def correct(caller: Caller, command: Command) -> Receipt | None:
     """Change the one memory that a correction means; None where nothing like it is known."""
-    asked = command.rule != _NOTICED or taken_back(command.text) is not None
-    readings = corrections(command.text, caller.store.ruleset.rules, asked=asked)
+    reason = f"said:{command.rule}"
+    if command.meant:
+        return _changed(caller, loaded(caller, command.meant), command, reason)
+    readings = corrections(command.text, caller.store.ruleset.rules, asked=True)
     if command.old and command.value:
         readings.insert(0, Correction(command.text, command.old, command.value))
-    found = _meant(caller, readings, asked=asked)
-    if not found:
-        return _restated(caller, command) if command.rule == HEARD else None
-    if len(found) > 1:
-        ids = tuple(memory.id for memory, _ in found)
-        return Receipt(decision=Outcome.DENIED, code="several_meant", ids=ids)
-    ((memory, change),) = found
-    if not change.text:
-        return Receipt(decision=Outcome.DENIED, code="correction_unclear", ids=(memory.id,))
-    reason = f"said:{command.rule}"
-    if _only_heard(memory):
-        return remember(caller, change.text, key=memory.key or "", kind=Kind.FACT, reason=reason)
-    return _revised(caller, memory, change.text, command.text, reason)
-
-
-def _revised(caller: Caller, memory: Memory, words: str, said: str, reason: str) -> Receipt:
-    """The memory in other words; whoever says that they misspoke does not want to hear the old ones again."""
-    back = taken_back(said) is not None
-    return revise(caller, memory.id, words, expect=memory.revision, reason=reason, takes_back=back)
-
-
-def _restated(caller: Caller, command: Command) -> Receipt | None:
-    """Say a memory anew in the words of a message that sounds like a correction, where it is clear which."""
-    fits = [one for one in meant(caller, command.text) if one.is_sentence]
-    if not fits:
+    if found := _named(caller, readings):
+        if len(found) == 1 and not found[0][1].text:
+            return Receipt(decision=Outcome.DENIED, code="correction_unclear", ids=(found[0][0].id,))
+        return _changed(caller, [memory for memory, _ in found], command, reason)
+    fits = [one for one in fitting(caller, certain(command.text, Does.CORRECT)) if one.is_sentence]
+    meant = chosen(fits, Does.CORRECT)
+    said = any(one.named for one in readings)  # what is wrong is said, and nothing says it
+    if meant is None or (said and not any(one.words for one in meant.fits)):
         return None
-    if len(fits) > 1 and len(clashing := [one for one in fits if one.clashes]) == 1:
-        fits = clashing  # another day can only stand against a day
-    if len(fits) > 1:
-        return Receipt(
-            decision=Outcome.DENIED, code="several_meant", ids=tuple(one.memory.id for one in fits)
-        )
-    return restate(caller, fits[0].memory, command.text, f"said:{command.rule}")
+    if not meant.clear:
+        return Receipt(decision=Outcome.DENIED, code="several_meant", ids=meant.ids)
+    return restate(caller, meant.fits[0].memory, command.text, reason)
 
 
-def restate(caller: Caller, memory: Memory, text: str, reason: str) -> Receipt:
-    """The memory says from now on what the person says instead."""
-    book = caller.store.ruleset.rules
-    readings = [*corrections(text, book, asked=True), Correction(text)]
-    changes = [change for one in readings if (change := amended(one, memory.text, book, asked=True))]
-    words = next((change.text for change in changes if change.text), text)
-    return _revised(caller, memory, words, text, reason)
+def _changed(caller: Caller, memories: Sequence[Memory], command: Command, reason: str) -> Receipt:
+    if len(memories) != 1 or not command.clear:
+        ordered = sorted(memories, key=lambda one: (one.created_at, one.id))
+        return Receipt(decision=Outcome.DENIED, code="several_meant", ids=tuple(one.id for one in ordered))
+    first = Correction(command.text, command.old or "", command.value or "")
+    return restate(caller, memories[0], command.text, reason, first)
 
 
-def _meant(caller: Caller, readings: Sequence[Correction], *, asked: bool) -> Meant:
-    """What a correction is about: readings that name what is wrong come first; several memories where none
-    of them fits clearly best."""
-    found = lasting(caller, readings[0].said) if readings else {}
-    known = {one: memory for one, (memory, _) in found.items()}
-    last = {one.id for one in latest(caller)}
-    for named in (True, False):
-        changes: dict[str, Amended] = {}
-        for reading in (one for one in readings if one.named is named):
-            for one in known.values():
-                if not named and not _is_sentence(one):
-                    continue
-                change = amended(reading, one.text, caller.store.ruleset.rules, asked=asked)
-                if change is None or (change.bare and one.id not in last):
-                    continue
-                if one.id not in changes or change.fit > changes[one.id].fit:
-                    changes[one.id] = change
-        if changes:
-            return [(known[one], change) for one, change in best(list(changes.items()))]
-    return []
+def restate(
+    caller: Caller, memory: Memory, said: str, reason: str, first: Correction | None = None
+) -> Receipt:
+    """The memory says from now on what the person says instead; what said the old words steps behind it.
+
+    A turn stays as it was said: what is right is kept for the session. Whoever says that they misspoke does
+    not want to hear the old words again.
+    """
+    words = becomes(said, memory.text, caller.store.ruleset.rules, first)
+    behind = echoes(caller, memory)
+    if memory.layer is Layer.WORKING or _only_heard(memory):
+        own = Details(kind=Kind.FACT, reason=reason)
+        own |= {"key": memory.key} if memory.key else {"space": Space.SESSION, "layer": Layer.SEMANTIC}
+        receipt = remember(caller, words, **own)
+    else:
+        back = taken_back(said) is not None
+        receipt = revise(caller, memory.id, words, expect=memory.revision, reason=reason, takes_back=back)
+    if receipt.decision is Outcome.ADMITTED:
+        put_behind(caller, [one.id for one in behind if one.id not in receipt.ids], receipt.ids[0])
+    return receipt
 
 
-def _is_sentence(memory: Memory) -> bool:
-    """Whether it can be said again: the value of a key, such as a time zone, cannot."""
-    return memory.key is None or memory.key.startswith("note.")
+def _named(caller: Caller, readings: Sequence[Correction]) -> Named:
+    """What a correction is about that names what is wrong; several memories where none fits clearly best."""
+    named = [one for one in readings if one.named]
+    known = [one for one, _ in known_to(caller, named[0].said)] if named else []
+    changes: dict[str, Amended] = {}
+    for reading in named:
+        for one in known:
+            change = amended(reading, one.text, caller.store.ruleset.rules, asked=True)
+            if change is not None and (one.id not in changes or change.fit > changes[one.id].fit):
+                changes[one.id] = change
+    by_id = {one.id: one for one in known}
+    kept = [(one, change) for one, change in changes.items() if by_id[one].layer is not Layer.WORKING]
+    return [(by_id[one], change) for one, change in best(kept or list(changes.items()))]
 
 
 def _only_heard(memory: Memory) -> bool:

@@ -6,11 +6,13 @@ import re
 from collections.abc import Sequence
 
 from lamina.errors import NotFound
-from lamina.hear.about import LOOKED_AT, Fit, lasting, meant, nearest, only_points, waits_about
+from lamina.hear.about import LOOKED_AT, Meant, certain, chosen, fitting, known_to, only_points, waits_about
 from lamina.hear.asked_back import ANSWERED
-from lamina.language.amend import corrections, weight, words_of
+from lamina.language.amend import corrections, telling
 from lamina.language.command import Action, Command, Target
 from lamina.language.commands import is_note
+from lamina.language.joined import without_part
+from lamina.language.relation import Does
 from lamina.language.slots import just_said, taken_back, without_what_stays
 from lamina.model import Kind, Layer, Memory, Outcome, Receipt, Role, Space, State
 from lamina.policy.consent import Channel, same_value
@@ -22,17 +24,11 @@ from lamina.write.caller import Caller
 from lamina.write.change import forget, get, revise
 from lamina.write.propose import pending, reject
 
-#: Where a memory parts into statements of their own.
-_PARTS = re.compile(
-    r"(?:, )?\band (?=i\b|my\b|we\b|our\b)|; |；|，|、而| และ|และ(?=ผม|ฉัน|เรา|หนู)", re.IGNORECASE
-)
-#: How much of a part has to be said again before it is the one meant, and how much of the others may be.
-_NAMED, _OTHER = 0.6, 0.25
+#: How much of what is denied a memory has to say before it is taken back.
+_NAMED = 0.6
 #: The rule of a word that what was said before never was so.
 MISSPOKE = "misspoke"
 _CLAUSES = re.compile(r"[,;.!?:，；。！？：、\n]+| and | so | แต่| เพราะ")
-#: The rule of a wish that the model heard.
-HEARD = "heard_forget"
 #: What may be meant though it only waits for the person's word.
 _MAY_WAIT = (Target.LATEST, Target.TEXT, Target.ABOUT)
 
@@ -40,6 +36,8 @@ _MAY_WAIT = (Target.LATEST, Target.TEXT, Target.ABOUT)
 def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
     """Forget what is meant: code `several_meant` asks which, and `revised` says that a part stays."""
     reason = f"said:{command.rule}"
+    if command.meant and not command.clear:
+        return [Receipt(decision=Outcome.DENIED, code="several_meant", ids=command.meant)]
     if command.rule == MISSPOKE:
         return _taken_back(caller, command.text, reason)
     if command.rule == ANSWERED:
@@ -49,6 +47,8 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
     ):
         return reject(caller, waits.key, channel=Channel.CHAT)
     match command.target:
+        case _ if command.meant:
+            found = loaded(caller, command.meant)
         case Target.KEY:
             found = [one for one in keyed(caller) if one.key == command.key]
             found = found or (_saying(caller, command.text) if command.text else [])
@@ -66,25 +66,28 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
                 found = [one for one in keyed(caller) if one.key == command.key]
     kept = [one for one in found if one.layer is not Layer.WORKING]
     if not kept and command.target in (Target.TEXT, Target.ABOUT):
-        said = without_what_stays(command.text)
-        fits = meant(caller, said)
-        if command.old and not any(one.is_sure for one in fits):  # the sentence before may say what "it" is
-            fits = meant(caller, f"{command.old} {said}") or fits
-        if len(fits) > 1 or (fits and not fits[0].is_sure):
-            return [_which(fits)]
-        kept = [one.memory for one in fits] or _pointed_at(caller, command)
-    if not kept and not found:
-        kept = _shared(caller, command.text)
-    if not kept and not found:
-        near = nearest(caller, command.text) if command.rule == HEARD else []
-        if len(near) > 1 or (near and not (near[0].recent and near[0].is_sure)):
-            return [_which(near)]
-        if not near:
-            raise NotFound("There is nothing like that.")
-        kept = [near[0].memory]  # said a moment ago, and nothing else comes near
+        if pointed := _pointed_at(caller, command):
+            found = pointed
+        elif (fits := _fitting(caller, command)) is not None:
+            if not fits.clear:
+                return [Receipt(decision=Outcome.DENIED, code="several_meant", ids=fits.ids)]
+            found = [one.memory for one in fits.fits]
+        else:
+            found = found or _shared(caller, command.text)
+        kept = [one for one in found if one.layer is not Layer.WORKING]
+    if not found:
+        raise NotFound("There is nothing like that.")
     if len(kept) == 1 and command.target is Target.TEXT and (rest := _rest(caller, kept[0], command)):
         return [revise(caller, kept[0].id, rest, expect=kept[0].revision, reason=reason)]
     return _gone(caller, kept, found, reason)
+
+
+def _fitting(caller: Caller, command: Command) -> Meant | None:
+    """What a wish to forget means by meaning; the sentence before it may say what "it" is."""
+    said = without_what_stays(command.text)
+    tries = [said, f"{command.old} {said}"] if command.old else [said]
+    found = [chosen(fitting(caller, certain(one, Does.FORGET)), Does.FORGET) for one in tries]
+    return next((one for one in found if one and one.clear), next(filter(None, found), None))
 
 
 def misspoke(caller: Caller, text: str) -> list[Command]:
@@ -109,7 +112,7 @@ def misspoke(caller: Caller, text: str) -> list[Command]:
 
 def _told(caller: Caller, denied: str) -> list[Memory]:
     """What a person said before of what they deny now: all that says most of it, or what was said last."""
-    known = {one.id: one for one, _ in lasting(caller, denied).values()} if denied else {}
+    known = {one.id: one for one, _ in known_to(caller, denied)} if denied else {}
     known |= {one.id: one for one in (*window(caller), *pending(caller))}
     own = [
         one for one in known.values() if one.provenance.role is Role.USER and not telling_of(one.text).turned
@@ -146,33 +149,24 @@ def _shared(caller: Caller, words: str) -> list[Memory]:
     return [one for one in known if best >= _NAMED and shares[one.id] == best]
 
 
-def _which(fits: Sequence[Fit]) -> Receipt:
-    """The question which of some memories is meant."""
-    ids = tuple(one.memory.id for one in fits)
-    return Receipt(decision=Outcome.DENIED, code="several_meant", ids=ids)
-
-
 def _rest(caller: Caller, memory: Memory, command: Command) -> str:
     """What stays of a memory of which one part is to be forgotten; empty where all of it is meant."""
     if memory.key is not None and not is_note(memory.key):
         return ""
     book = caller.store.ruleset.rules
-    said, parts = words_of(command.text, book), [one for one in _PARTS.split(memory.text) if one.strip()]
-    shares = [weight(words_of(one, book) & said) / max(1.0, weight(words_of(one, book))) for one in parts]
-    named = [one >= _NAMED for one in shares]
-    clear = sum(named) == 1 and all(yes or one <= _OTHER for yes, one in zip(named, shares, strict=True))
-    if len(parts) < 2 or not clear:
-        return ""
-    rest = [one.strip() for one, yes in zip(parts, named, strict=True) if not yes]
-    return ", ".join(rest) if rest[0].isascii() else "，".join(rest)
+    return without_part(memory.text, telling(command.text, book), book)
 
 
 def _gone(caller: Caller, lasting: Sequence[Memory], found: Sequence[Memory], reason: str) -> list[Receipt]:
     """Forget memories, and with them what the session still has of their words; those are not counted."""
     said = [folded(one.text) for one in lasting]
-    heard = [one for one in window(caller) if any(text in folded(one.text) for text in said)]
-    receipts = [forget(caller, one.id, reason=reason) for one in lasting]
     known = {one.id for one in lasting}
+    heard = [
+        one
+        for one in window(caller)
+        if one.superseded_by in known or any(text in folded(one.text) for text in said)
+    ]
+    receipts = [forget(caller, one.id, reason=reason) for one in lasting]
     others = {one.id: one for one in [*found, *heard] if one.id not in known}
     turns_gone = [forget(caller, one, reason=reason) for one in others]
     return receipts or turns_gone

@@ -10,6 +10,7 @@ from lamina.language.framing import asks_anywhere
 from lamina.language.hearing import hear
 from lamina.language.infer import EARLIER, infer
 from lamina.language.layering import correction_in, expertise_in
+from lamina.language.understanding import ends_of
 from lamina.language.user_model import expertise_key
 from lamina.layers.procedures import Procedures
 from lamina.layers.user_model import UserModel
@@ -38,7 +39,7 @@ def with_guesses(caller: Caller, text: str, heard: Heard) -> Heard:
         return heard
     guesses = [
         one
-        for one in infer(text, turns(caller, EARLIER), book=store.ruleset.rules)
+        for one in infer(text, list(map(ends_of, turns(caller, EARLIER))), book=store.ruleset.rules)
         if one.confidence >= config.infer_confidence
     ]
     values = resolve(caller, [one.key for one in guesses]) if guesses else {}

@@ -5,19 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
-from lamina.hear.about import ABOUT_IT, Fit, meant, waits_about
+from lamina.hear.about import Meant, certain, chosen, fitting, heard, only_points, waits_about
 from lamina.hear.correct import HEARD
-from lamina.language.command import Action, Command, Target
+from lamina.language.command import WISH, Action, Command, Target
 from lamina.language.commands import is_note, note_key
 from lamina.language.facts import profile_fact
 from lamina.language.hearing import Hearing
+from lamina.language.relation import Does, Said
 from lamina.language.slots import kept_words, points_back, said_before_it, says_something, ways
 from lamina.language.sorts import Sort
 from lamina.language.spoken_times import VAGUE, Lifetime, lifetime_in
-from lamina.language.understanding import Act, Doubt, Listener, Understood, doubt, said_around, understand
+from lamina.language.understanding import (
+    Act,
+    Doubt,
+    Listener,
+    Understood,
+    doubt,
+    heard_whole,
+    said_around,
+    understand,
+    words,
+)
 from lamina.language.view import view_of
 from lamina.model import Kind, Space
 from lamina.text.ttl import SESSION_END
@@ -39,23 +50,21 @@ _SORTS = {
     Action.CORRECT: Sort.CORRECT,
     Action.WITHHOLD: Sort.REJECT,
 }
-#: What is about a text at hand, or asked: it puts nothing right that is known.
-_OF_A_TEXT = (Sort.TASK, Sort.QUESTION, Sort.QUOTE, Sort.HYPOTHETICAL)
 #: Orders whose words can be those of another: "don't remember the porridge thing any more".
 _MIXED_UP = (Action.REMEMBER, Action.WITHHOLD)
 _TIMED = (Action.REMEMBER, Action.SET)
 #: How much longer what stands before a note is than the note, where the note is not what was meant.
 _LOST = 1.2
-#: How much has to be said again of what is known, before what only may mean it does.
-_SHARED = {Sort.CORRECT: 1.0, Sort.FORGET: 2.0}
 #: How much of a note is looked at for how long it is to be kept, and how early that has to be said.
 _HEAD, _EARLY = 48, 5
+#: What rules take any week for.
+_A_WEEK = "1w"
 #: So many letters beside "delete all of it" say what it is all of.
 _A_TOPIC = 8
-#: Sentences beside a correction that are longer together say something else.
-_TOGETHER = 240
 #: From this margin on it is clear that something is to be forgotten or put right, whatever it is called.
 _CLEARLY = 3000
+#: What holds today ends by itself.
+_A_DAY = timedelta(days=1)
 _CLAUSE = re.compile(r"[,，、;；:：.!]|(?<=[ก-๎]) (?=[ก-๎])|(?<=[\u3400-\u9fff]) ")
 
 
@@ -90,7 +99,7 @@ def _is_a_motto(command: Command) -> bool:
 
 def _puts_right(caller: Caller, command: Command) -> bool:
     """Whether a correction is about something known, whatever it sounds like."""
-    return command.action is Action.CORRECT and bool(meant(caller, command.text))
+    return command.action is Action.CORRECT and _named(caller, command.text, Does.CORRECT)
 
 
 def _reread(caller: Caller, hearing: Hearing, command: Command, doubted: Doubt) -> Command:
@@ -98,10 +107,11 @@ def _reread(caller: Caller, hearing: Hearing, command: Command, doubted: Doubt) 
     if command.action is Action.FORGET and command.target is Target.EVERYTHING:  # all of what?
         said = said_around(hearing, command.span)
         beside = len(said) - (command.span[1] - command.span[0]) >= _A_TOPIC
-        mixed = beside and any(one.about >= ABOUT_IT for one in meant(caller, said))
+        mixed = beside and _named(caller, said, Does.FORGET)
     elif command.action is Action.FORGET and command.old is None:
         command = replace(command, old=said_around(hearing, command.span))
-    if mixed or (command.action is Action.WITHHOLD and meant(caller, said_around(hearing, command.span))):
+    withheld = command.action is Action.WITHHOLD
+    if mixed or (withheld and _named(caller, said_around(hearing, command.span), Does.FORGET)):
         typed = said_around(hearing, command.span)
         return replace(
             command,
@@ -117,6 +127,9 @@ def _reread(caller: Caller, hearing: Hearing, command: Command, doubted: Doubt) 
     command = _fuller(hearing, command)
     if command.lifetime is None and (lent := _lent(caller, command)) is not None:
         return replace(command, lifetime=lent.ttl)
+    if command.lifetime == _A_WEEK:  # "the rest of the week" ends on Sunday, whatever day it is
+        found = lifetime_in(view_of(said_around(hearing, command.span)).text, day_of(caller))
+        return replace(command, lifetime=found.ttl) if found and not found.vague else command
     if command.action in _TIMED and command.lifetime is None and doubted.timed:
         sure = doubted.instead is Sort.TEMPORARY
         found = lifetime_in(view_of(said_around(hearing, command.span)).text, day_of(caller))
@@ -130,7 +143,8 @@ def _with_its_sentence(caller: Caller, hearing: Hearing, command: Command) -> Co
     """A correction whose own words fit nothing, with its sentence where that says what it is about:
     "about the delivery address, change it to 8 Mill Rise"."""
     typed = said_around(hearing, command.span)
-    if len(typed) < len(command.text) + _EARLY or _named(caller, command.text) or not _named(caller, typed):
+    longer = len(typed) >= len(command.text) + _EARLY
+    if not longer or _named(caller, command.text, Does.CORRECT) or not _named(caller, typed, Does.CORRECT):
         return command
     return replace(command, text=typed, value=None, rule=HEARD)
 
@@ -164,9 +178,15 @@ def listened(caller: Caller, listener: Listener, asked: Sequence[Command]) -> li
     """The commands and statements in a message beside those that rules found, in order."""
     hearing = listener.hearing
     parts = understand(listener, [one.span for one in asked])
-    parts = [_of_known(caller, hearing, part) for part in parts]
-    parts = [_whole(hearing, part) if part.sort in _WISHES else part for part in parts]
+    if not asked:
+        changes, parts = _of_known(caller, listener, parts)
+        if changes:
+            return changes
     today = day_of(caller)
+    parts = [
+        replace(part, sort=Sort.TEMPORARY, act=Act.ACT) if _ends(part, today) else part for part in parts
+    ]
+    parts = [_whole(hearing, part) if part.sort in _WISHES else part for part in parts]
     made: list[Command] = []
     for at, part in enumerate(parts):
         if part.act is Act.LEAVE or (part.sort in _ANSWERS and len(parts) > 1):
@@ -174,10 +194,6 @@ def listened(caller: Caller, listener: Listener, asked: Sequence[Command]) -> li
         before = parts[at - 1] if at else None
         following = parts[at + 1] if at + 1 < len(parts) else None
         found = list(_commands(caller, hearing, part, (before, following), today))
-        if part.sort is Sort.CORRECT:  # read with the one before it, which would only be undone
-            typed = " ".join(hearing.view.original[slice(*part.typed)].split())
-            read = [one.text for one in made if one.action is Action.CORRECT]
-            found = [] if any(typed in text for text in read) else found
         if part.sort in _POINTS_BACK and before is not None:
             made = [one for one in made if one.action is not Action.NOTE or one.span != before.typed]
         made += found
@@ -185,26 +201,56 @@ def listened(caller: Caller, listener: Listener, asked: Sequence[Command]) -> li
     return [one for one in made if one.action is not Action.NOTE or view_of(one.value or "").text not in kept]
 
 
-def _of_known(caller: Caller, hearing: Hearing, part: Understood) -> Understood:
-    """What would be left alone, or kept as something new, but clearly puts right something that is known."""
-    if part.leans is None or (part.act is not Act.LEAVE and part.sort is not Sort.LASTING):
-        return part
-    if part.leans is Sort.CORRECT and part.sort in _OF_A_TEXT:
-        return part  # "replace Monday with Tuesday in the draft"
-    whole = hearing.view.original if len(hearing.view.original) <= _TOGETHER else part.text
-    fits = meant(caller, part.text) or (
-        meant(caller, whole) if len(whole) > len(part.text) + _A_TOPIC else []
+def _of_known(
+    caller: Caller, listener: Listener, parts: Sequence[Understood]
+) -> tuple[list[Command], list[Understood]]:
+    """What a message does to something that was said before, which is put right or forgotten; and its parts,
+    where that is nothing: what adds to something known is kept, whatever it sounds like."""
+    # What only points at what was said last ("forget what I just said") is no matter of likeness.
+    near = [one for one in parts if one.leans is not None and not only_points(caller, one.text)]
+    whole = heard_whole(listener) if near else None
+    adds = False
+    for stretch in [whole] if whole else [listener.part(*one.span) for one in near]:
+        text = words(listener.hearing, stretch.start, stretch.end)
+        said = Said(text, stretch.scores, stretch.seen.signs)
+        fits = fitting(caller, said)
+        meant = heard([one for one in fits if one.is_sentence], said)
+        if meant is not None:
+            return [_about(meant, text, listener.hearing.span(stretch.start, stretch.end))], []
+        adds = adds or any(one.words >= 1 and one.statement.lasting for one in fits)
+    return [], [_kept_beside(one) if adds and len(parts) == 1 else one for one in parts]
+
+
+def _kept_beside(part: Understood) -> Understood:
+    """ "Leo is 7", where Leo is known: something of its own that lasts."""
+    clear = part.sort in (Sort.CORRECT, Sort.LASTING) and part.margin > 0
+    return replace(part, sort=Sort.LASTING, act=Act.ACT) if clear else part
+
+
+def _about(meant: Meant, text: str, span: tuple[int, int]) -> Command:
+    return Command(
+        action=Action(meant.does),
+        target=Target.TEXT,
+        kind=Kind.FACT,
+        text=text,
+        meant=meant.ids,
+        clear=meant.clear,
+        why=meant.fits[0].why,
+        span=span,
+        rule=f"heard_{meant.does}",
     )
-    least = 0.0 if part.sort is part.leans else _SHARED[part.leans]
-    if len(fits) != 1 or not fits[0].is_sentence or fits[0].words < least or fits[0].about < ABOUT_IT:
-        return part
-    said = hearing.said[slice(*part.span)]
-    renewed = part.sort is Sort.LASTING and fits[0].recent and bool(hearing.cue("signals").search(said))
-    clashes = (fits[0].clashes or renewed) and len(
-        fits[0].memory.text
-    ) <= _TOGETHER // 2  # a story is no value
-    changes = clashes if part.leans is Sort.CORRECT else part.act is Act.LEAVE
-    return replace(part, sort=part.leans, act=Act.ACT, margin=_CLEARLY) if changes else part
+
+
+def _ends(part: Understood, today: date) -> bool:
+    """Whether something told in passing says until which later day it holds: "at my aunt's till Sunday"."""
+    if part.act is not Act.LEAVE or not part.passes:
+        return False
+    found = lifetime_in(view_of(part.text).text, today)
+    if found is None or found.vague:
+        return False
+    return found.ttl[-1] in "dw" or (
+        found.ttl != SESSION_END and found.ttl[-1].isdigit() and found.ttl > (today + _A_DAY).isoformat()
+    )
 
 
 def _whole(hearing: Hearing, part: Understood) -> Understood:
@@ -236,16 +282,12 @@ def _commands(
             yield from _set(caller, part, found or _a_while(today))
         case Sort.FORGET:
             before = around[0].text if around[0] is not None else None
-            named = _named(caller, part.text) or waits_about(caller, part.text)
-            if part.margin >= _CLEARLY or named or (before and _named(caller, before)):
+            if part.margin >= _CLEARLY or waits_about(caller, part.text) or only_points(caller, part.text):
                 yield _command(Action.FORGET, part, text=part.text, old=before)
         case Sort.CORRECT:
             if profile_fact(part.text, book=caller.store.ruleset.rules):
                 return  # a fact with a key: the turn itself puts its newest value in force
-            said = _said_together(hearing, part, around)
-            if any(one.is_sentence for one in _put_right(caller, part, said)):
-                yield _command(Action.CORRECT, part, text=said)
-            elif part.otherwise is not None:  # nothing to put right, but something that now holds
+            if part.otherwise is not None:  # nothing to put right, but something that now holds
                 yield from _commands(caller, hearing, replace(part, sort=part.otherwise), around, today)
             elif part.own and part.margin >= _CLEARLY:
                 yield _command(Action.NOTE, part, text=part.text, value=part.text)
@@ -257,23 +299,10 @@ def _commands(
             yield _command(Action.NOTE, part, text=part.text, value=part.text)
 
 
-def _said_together(hearing: Hearing, part: Understood, around: Around) -> str:
-    """A correction with the sentences beside it: what it is about, or what is right, may stand in one."""
-    spans = [one.typed for one in (around[0], part, around[1]) if one is not None]
-    low, high = min(start for start, _ in spans), max(end for _, end in spans)
-    return " ".join(hearing.view.original[low:high].split()) if high - low <= _TOGETHER else part.text
-
-
-def _put_right(caller: Caller, part: Understood, said: str) -> list[Fit]:
-    """What a correction may be about: by words, by another value of the same sort, or as it is clear one."""
-    found = meant(caller, part.text) or meant(caller, said)
-    sure = part.margin >= _CLEARLY
-    return [one for one in found if (sure and one.is_sure) or one.words > 0 or (one.clashes and one.recent)]
-
-
-def _named(caller: Caller, words: str) -> list[Fit]:
-    """What is meant and has a word in common with what is said, or is very like it."""
-    return [one for one in meant(caller, words) if one.is_sure]
+def _named(caller: Caller, words: str, does: Does) -> bool:
+    """Whether it is clear which of all that is known these words mean."""
+    meant = chosen(fitting(caller, certain(words, does)), does)
+    return meant is not None and meant.clear
 
 
 def _command(action: Action, part: Understood, **fields: object) -> Command:
@@ -301,6 +330,8 @@ def _set(caller: Caller, part: Understood, lifetime: Lifetime | None) -> Iterato
     space = Space.SESSION if ttl == SESSION_END else None
     for key, value in ways(part.text, book):
         kind = Kind.INSTRUCTION if value == part.text else Kind.PREFERENCE
+        if lifetime and key.startswith(WISH) and not part.wishes:  # "until Friday I'm at my mum's"
+            key, kind = note_key(part.text), Kind.FACT
         yield _command(
             Action.SET,
             part,

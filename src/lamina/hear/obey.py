@@ -16,7 +16,7 @@ from lamina.language.acknowledge import acknowledge, refusal
 from lamina.language.command import WISH, Action, Command, Target
 from lamina.language.commands import is_note, note_key
 from lamina.language.slots import is_sensitive
-from lamina.layers.confirm import confirm
+from lamina.layers.layers import confirm
 from lamina.model import Deny, Memory, Outcome, Receipt, Space
 from lamina.policy.consent import Channel
 from lamina.read.explain import history
@@ -36,6 +36,8 @@ _PRIORITY = {Action.REMEMBER: 80, Action.SET: 85, Action.CORRECT: 85}
 _STATED = 0.9
 #: What ends at the first moment of a day holds on the day before it.
 _A_MOMENT = timedelta(seconds=1)
+#: What a person is asked where it is not clear which they mean: of one, of several; and of what shall go.
+_QUESTIONS = (("one_to_correct", "several_meant"), ("one_to_forget", "several_to_forget"))
 #: How many memories are named where somebody is asked which they mean, and how much of each.
 _OPTIONS, _SHORT = 4, 60
 
@@ -87,7 +89,8 @@ def _acknowledged(
         message = "nothing_pending" if missing else refusal(code)
     else:
         message = {"allowed": "remembered", "same": "unchanged", "pending": "held"}.get(code, code)
-    wished = (command.key or "").startswith(WISH)  # its key says nothing to a person
+    # Neither key says anything to a person.
+    wished = (command.key or "").startswith(WISH) or (act is Action.SET and is_note(command.key))
     if (act is Action.NOTE or wished) and message in ("remembered", "merged", "superseded"):
         message, command = "noted", replace(command, value=(command.value or command.text).rstrip(".。 "))
     if act is Action.FORGET and message == "remembered":
@@ -102,13 +105,14 @@ def _acknowledged(
     if message == "correction_unclear":
         details["old"] = get(caller, receipt.ids[0]).text
     elif message == "several_meant":
-        one_or_many = "one_to_forget" if len(receipt.ids) == 1 else "several_to_forget"
-        message = one_or_many if act is Action.FORGET else message
+        one, several = _QUESTIONS[act is Action.FORGET]
+        message = one if len(receipt.ids) == 1 else several
         details["options"] = _options(caller, receipt.ids)
     elif act is Action.CORRECT and message == "remembered":
-        last = history(caller, receipt.ids[0])[-1]
-        message = "new_instead" if last.old_text is None else "revised"
-        details |= {"value": get(caller, receipt.ids[0]).text, "old": last.old_text or ""}
+        old = history(caller, receipt.ids[0])[-1].old_text
+        old = old or next((get(caller, one).text for one in command.meant), None)
+        message = "new_instead" if old is None else "revised"
+        details |= {"value": get(caller, receipt.ids[0]).text, "old": old or ""}
     return replace(receipt, acknowledgement=acknowledge(message, *said, **details))
 
 

@@ -18,7 +18,7 @@ from lamina.language.hearing import hear as listen_to
 from lamina.language.layering import correction_in
 from lamina.language.slots import is_misheard
 from lamina.language.sorts import Reader
-from lamina.language.understanding import Listener, is_paste
+from lamina.language.understanding import Listener, ends_of, is_paste
 from lamina.model import Kind, Role, Trust
 from lamina.records import dataclass
 from lamina.write.caller import Caller
@@ -48,6 +48,7 @@ def plan_of(caller: Caller, text: str, turn: Turn) -> Plan:
     asked = _without_promoted(commands_in(hearing), turn)
     if not is_person(caller):
         return Plan(asked)
+    text = ends_of(text)
     if is_misheard(text):
         return Plan([_misheard(text)])
     question = open_question(caller)
@@ -57,13 +58,13 @@ def plan_of(caller: Caller, text: str, turn: Turn) -> Plan:
         return Plan(anew or chosen, is_answer=True)
     if back := misspoke(caller, text):
         return Plan(back, is_answer=bool(question))
-    plan = _heard(caller, text, turn, asked)
+    plan = _heard(caller, hearing, turn, asked)
     return replace(plan, is_answer=bool(question))
 
 
-def _heard(caller: Caller, text: str, turn: Turn, asked: list[Command]) -> Plan:
+def _heard(caller: Caller, hearing: Hearing, turn: Turn, asked: list[Command]) -> Plan:
     """What rules found, what the model says of it, and what it hears beside."""
-    hearing = listen_to(text, caller.store.ruleset.rules)
+    text = ends_of(hearing.view.original)
     trained = caller.store.config.understanding and not is_paste(hearing)
     listener = listener_of(caller, hearing) if trained else None
     if listener is not None:
@@ -74,8 +75,7 @@ def _heard(caller: Caller, text: str, turn: Turn, asked: list[Command]) -> Plan:
     heard = [] if silent or listener is None else listened(caller, listener, asked)
     if turn.hint is not None:
         heard = [replace(one, space=one.space or turn.hint.target) for one in heard]
-    gone = any(one.action is Action.FORGET for one in heard)
-    if not asked and (corrected := noticed(caller, text, named=gone)):
+    if not asked and (corrected := noticed(caller, text)):
         return Plan(corrected)
     notes = [one for one in heard if one.action is Action.NOTE]
     asked += [one for one in heard if one.action is not Action.NOTE]

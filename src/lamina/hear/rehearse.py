@@ -12,6 +12,7 @@ from lamina.language.hearing import hear as listen_to
 from lamina.language.slots import is_sensitive
 from lamina.language.understanding import Understood, understand
 from lamina.model import Deny, Draft, Heard, Space, Understanding
+from lamina.read.shelves import loaded
 from lamina.write.caller import Caller
 
 #: How much of a text is said again.
@@ -39,9 +40,9 @@ def _planned(
         yield Understanding(
             text=hearing.view.original[command.span[0] : command.span[1]].strip(),
             sort=command.action,
-            outcome="refuse" if refused else "ask" if waits else "act",
+            outcome="refuse" if refused else "ask" if waits or not command.clear else "act",
             would=_would(command),
-            why=refused or _why(command, part),
+            why=refused or _why(command, part) + _of_what(caller, command),
         )
 
 
@@ -74,6 +75,13 @@ def _why(command: Command, part: Understood | None) -> str:
     """By which rule, and what the model saw in it."""
     signs = ", ".join(map(repr, part.because)) if part else ""
     return f"rule {command.rule}" + (f"; the model sees {signs}" if signs else "")
+
+
+def _of_what(caller: Caller, command: Command) -> str:
+    """What is meant of all that was said before, and what speaks for it."""
+    texts = ", ".join(f'"{one.text[:_SHOWN]}"' for one in loaded(caller, command.meant))
+    signs = f" because of {', '.join(command.why)}" if command.why else ""
+    return f"; about {texts}{signs}" if texts else ""
 
 
 def _margin(part: Understood) -> str:

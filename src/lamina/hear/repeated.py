@@ -15,7 +15,7 @@ from lamina.read.shelves import said_before
 from lamina.retrieval.alike import compared
 from lamina.similarity.compare import same_task
 from lamina.storage.database import Transaction
-from lamina.storage.marks import Marks
+from lamina.storage.small_tables import Marks
 from lamina.text.accounts import Origin
 from lamina.write.caller import Caller
 

@@ -13,7 +13,7 @@ from lamina.language.view import view_of
 from lamina.model import Outcome, Receipt, quoted
 from lamina.read.shelves import latest, turns
 from lamina.storage.database import Transaction
-from lamina.storage.marks import Marks
+from lamina.storage.small_tables import Marks
 from lamina.text.normalise import folded, well_formed
 from lamina.write.caller import Caller
 from lamina.write.change import forget

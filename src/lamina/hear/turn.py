@@ -15,6 +15,7 @@ from lamina.language.facts import profile_fact
 from lamina.language.hints import Hint, promotion_hint
 from lamina.language.rulebook import Rulebook
 from lamina.language.signal import low_signal
+from lamina.language.understanding import ends_of
 from lamina.model import (
     Admit,
     Decision,
@@ -63,7 +64,7 @@ def understood(
         drafts.insert(1, _turn(agent, reply, Kind.CONTEXT, rules))
     if tools:
         drafts.append(_execution(replace(agent, role=Role.TOOL), tools, rules))
-    return Turn(scope=scope, drafts=tuple(drafts), hint=promotion_hint(text, book=rules))
+    return Turn(scope=scope, drafts=tuple(drafts), hint=promotion_hint(ends_of(text), book=rules))
 
 
 def answered(scope: Scope, reply: str, tools: Sequence[Mapping[str, Any]], rules: Rulebook) -> Turn:
@@ -76,9 +77,10 @@ def answered(scope: Scope, reply: str, tools: Sequence[Mapping[str, Any]], rules
 
 
 def _said(scope: Scope, text: str, tools: bool, rules: Rulebook) -> Iterator[Draft]:
-    kind = event_type(text, scope.role, tool_events=False, book=rules).kind
+    said = ends_of(text)
+    kind = event_type(said, scope.role, tool_events=False, book=rules).kind
     yield _turn(scope, text, Kind.EXECUTION if tools else kind, rules)
-    weight = importance(kind, scope.role, text, book=rules)
+    weight = importance(kind, scope.role, said, book=rules)
     yield Draft(
         scope=scope,
         text=text,
@@ -86,9 +88,9 @@ def _said(scope: Scope, text: str, tools: bool, rules: Rulebook) -> Iterator[Dra
         kind=kind,
         importance=weight.value,
         importance_reason=weight.reasons,
-        low_signal=low_signal(text, book=rules),
+        low_signal=low_signal(said, book=rules),
     )
-    fact = profile_fact(text, book=rules) if kind in _FACTUAL else None
+    fact = profile_fact(said, book=rules) if kind in _FACTUAL else None
     if fact is not None:
         yield Draft(
             scope=scope,
@@ -105,7 +107,7 @@ def _said(scope: Scope, text: str, tools: bool, rules: Rulebook) -> Iterator[Dra
 
 
 def _turn(scope: Scope, text: str, kind: Kind, rules: Rulebook) -> Draft:
-    weight = importance(kind, scope.role, text, book=rules)
+    weight = importance(kind, scope.role, ends_of(text), book=rules)
     return Draft(
         scope=scope,
         text=text,
@@ -120,7 +122,7 @@ def _turn(scope: Scope, text: str, kind: Kind, rules: Rulebook) -> Draft:
 
 def _execution(scope: Scope, tools: Sequence[Mapping[str, Any]], rules: Rulebook) -> Draft:
     text = canonical(list(tools))
-    weight = importance(Kind.EXECUTION, scope.role, text, book=rules)
+    weight = importance(Kind.EXECUTION, scope.role, ends_of(text), book=rules)
     return Draft(
         scope=scope,
         text=text,

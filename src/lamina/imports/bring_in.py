@@ -18,8 +18,8 @@ from lamina.language.secrets.privacy import find_secrets, redacted
 from lamina.model import Decision, Deny, Draft, Hold, Kind, Layer, Outcome, Role, Scope, canonical
 from lamina.ranking.decay import EPISODE_LIFE, EPISODE_RENEWED
 from lamina.records import dataclass
-from lamina.storage.import_rows import Imports, Position
-from lamina.storage.layers import LayerRows
+from lamina.storage.shelf_contents import LayerRows
+from lamina.storage.small_tables import Imports, Position
 from lamina.text.normalise import well_formed
 from lamina.write.caller import Caller
 from lamina.write.details import MAX_TAGS, checked_tags, draft_of
@@ -328,7 +328,8 @@ class _Import:
             return "before"
         if held is not None and held.until and held.until <= self.caller.store.now():
             return "expired"
-        return "other_user" if held is not None and held.user not in (None, self.caller.scope.user) else None
+        whose = (held.user if held else item.user) if isinstance(item, Fact) else None
+        return "other_user" if whose not in (None, self.caller.scope.user) else None
 
     def _said(self, at: datetime | None) -> datetime | None:
         return at if at is not None and at < self.caller.store.now() else None

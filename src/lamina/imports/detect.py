@@ -73,6 +73,7 @@ def find(where: PathName, wanted: str = "auto") -> Iterator[File]:
             f"{wanted!r:.40} is not a format.", code="format_invalid", hint=f"Choose one of: {known}."
         )
     path = Path(where).expanduser().absolute()
+    path = path.resolve() if ".." in path.parts else path
     if path.is_dir():
         for one in sorted(path.rglob("*")):
             may_be = _NOTES if wanted == "basic-memory" else _MAY_BE

@@ -15,16 +15,24 @@ _GONE = ("deleted", "archived")
 
 
 def read_mem0(file: File, _: Place) -> Iterator[Item]:
-    """The facts of a mem0 or OpenMemory export: a list of them, or an object that holds one."""
-    for whole in objects(file, "memories"):
-        held = next((whole[name] for name in _LISTS if isinstance(whole.get(name), list)), [whole])
-        for memory in held:
-            if isinstance(memory, dict):
-                yield from _mem0(file, memory)
+    """The facts of a mem0 or OpenMemory export: a list of them, or an object that holds one.
+
+    Where it is of several people each fact says whose it is; the only one's are the importer's own, whatever
+    that person was called there.
+    """
+    people = {str(memory["user_id"]) for memory in _memories(file) if memory.get("user_id")}
+    for memory in _memories(file):
+        yield from _mem0(file, memory, several=len(people) > 1)
     yield file.end()
 
 
-def _mem0(file: File, memory: Mapping[str, Any]) -> Iterator[Item]:
+def _memories(file: File) -> Iterator[Mapping[str, Any]]:
+    for whole in objects(file, "memories"):
+        held = next((whole[name] for name in _LISTS if isinstance(whole.get(name), list)), [whole])
+        yield from (memory for memory in held if isinstance(memory, dict))
+
+
+def _mem0(file: File, memory: Mapping[str, Any], *, several: bool) -> Iterator[Item]:
     text = said(text_of(memory.get("memory") or memory.get("content") or memory.get("text")))
     if memory.get("state") in _GONE or memory.get("deleted_at"):
         yield file.skipped("deleted")
@@ -32,7 +40,8 @@ def _mem0(file: File, memory: Mapping[str, Any]) -> Iterator[Item]:
         entry = str(memory.get("id") or digest(text))
         at = moment(memory.get("updated_at")) or moment(memory.get("created_at"))
         key = f"mem0:{entry}:{digest(text)}"
-        yield Fact(source="mem0", entry_id=entry, text=text, at=at, path=file.name, key=key)
+        user = str(memory.get("user_id") or "") if several else None
+        yield Fact(source="mem0", entry_id=entry, text=text, at=at, path=file.name, key=key, user=user)
 
 
 def read_server(file: File, _: Place) -> Iterator[Item]:

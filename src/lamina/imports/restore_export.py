@@ -46,9 +46,9 @@ from lamina.model import (
 )
 from lamina.policy.consent import Care
 from lamina.records import dataclass
-from lamina.storage.import_rows import Imports
 from lamina.storage.logs import AuditLog, next_number, raise_number
 from lamina.storage.memories import Memories
+from lamina.storage.small_tables import Imports
 from lamina.storage.text_index import TextIndex
 from lamina.text.ttl import parse_time
 from lamina.workspace.files import explained

@@ -89,6 +89,7 @@ class Fact:
     key: str = ""
     held: Held | None = None
     carried: Carried | None = None
+    user: str | None = None  #: whose it is, where a file is of several people
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from lamina.scoped import ScopedMemory
-from lamina.storage.import_rows import Imports
+from lamina.storage.small_tables import Imports
 
 
 def hear_once(memory: ScopedMemory, key: str, person: bool, text: str) -> bool:

@@ -104,8 +104,8 @@ class Items:
 def refused(receipt: Receipt) -> Denied:
     """Why something was not kept, in words; what waits for the person's word is said to wait."""
     if receipt.decision is Outcome.HELD:
-        return Denied("This waits for the person's word and is not kept yet.", code=receipt.code)
-    why, *hint = receipt.warnings or ("The policy in force does not keep this.",)
+        return Denied("This waits for the person's yes and is not kept yet.", code=receipt.code)
+    why, *hint = receipt.warnings or ("The policy does not keep this.",)
     return Denied(why, code=receipt.code, hint=" ".join(hint))
 
 

@@ -96,7 +96,11 @@ def _planned(task: Task, before: bytes, past: bytes | None) -> _Plan:
     shelf.fill(task, sorted(worthy, key=lambda one: (-one.score, one.decision.id)))
     told = {name for week in _weeks(task) for name in told_in(task.files.read(week), Verb.RESOLVE)}
     new = [name for name in overruled if name not in told]
-    resolved = [Operation(Verb.RESOLVE, name, overruled[name].why, str(known[name])) for name in new]
+    resolved = [
+        Operation(Verb.RESOLVE, name, overruled[name].why, str(one), _item(one))
+        for name in new
+        for one in [known[name]]
+    ]
     result = page.rewritten(shelf.items.values())
     return _Plan([*resolved, *shelf.operations()], result, [*shelf.notes, *_over(result)])
 
@@ -111,6 +115,11 @@ def _allowed(page: MemoryPage, past: bytes | None) -> int:
 
 def _is_worthy(one: Known) -> bool:
     return one.is_active and one.is_trusted and not one.is_stale and one.score >= WORTH_IT
+
+
+def _item(one: Known) -> Item:
+    """A decision as a line of the page says it."""
+    return item_of(one.decision, one.path, line_for(one.decision))
 
 
 class _Overruled(NamedTuple):
@@ -186,7 +195,7 @@ class _Shelf:
 
     def rewrite(self, one: Known) -> None:
         """Say what the decision says now."""
-        item = item_of(one.decision, one.path, line_for(one.decision))
+        item = _item(one)
         if is_writable(item):
             self._take(item.id, Verb.REWRITE, "its decision changed")
             self._put(item)

@@ -14,7 +14,7 @@ from lamina.jobs.job import Task
 from lamina.jobs.writer import Asking
 from lamina.lifecycle.consolidate import JOB, REMEMBERED, Ask, Consolidated, consolidate
 from lamina.model import quoted
-from lamina.storage.marks import Marks
+from lamina.storage.small_tables import Marks
 from lamina.write.caller import Caller, callers_of
 from lamina.write.store import Store
 

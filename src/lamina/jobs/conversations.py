@@ -14,12 +14,16 @@ from lamina.imports.turn import Speaker, Turn
 from lamina.language.rulebook import Rulebook
 from lamina.language.secrets.privacy import find_secrets
 from lamina.language.signal import low_signal
-from lamina.language.statements import KEPT, Statement, assents, proposal, statements
+from lamina.language.statements import KEPT, Statement, agreed, statements
 from lamina.records import dataclass
 from lamina.similarity.subjects import terms_of
 from lamina.text.decision_entries import plain_line
 
 _CONTEXT = 160  #: characters of what was said before a decision
+_LONGEST = 240  #: characters of a decision with what led to it
+_PIECE = 0.3  #: what a piece of a Thai or Chinese word names
+_NAMES_ENOUGH = 1.0  #: words; a decision without more of them says nothing by itself
+_ENDS = " .。!！…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,23 +70,63 @@ def conversations(turns: Iterable[Turn]) -> list[Conversation]:
     return sorted(found, key=lambda one: (_time(one.turns[0]), one.session_id))
 
 
-def noted(conversation: Conversation, zone: ZoneInfo, book: Rulebook) -> Iterator[Noted]:
+def noted(conversation: Conversation, zone: ZoneInfo, book: Rulebook) -> list[Noted]:
     """What a conversation holds, in the order in which it became certain."""
+    found: list[Noted] = []
     before: Turn | None = None
     asked = ""  # what the person last asked or told, which a decision may be about
     for turn in conversation.turns:
         if turn.role is Speaker.USER:
-            today = _time(turn).astimezone(zone).date()
-            told = statements(turn.text, today, book=book)
+            told = statements(turn.text, _time(turn).astimezone(zone).date(), book=book)
+            offer = agreed(before.text, turn.text, book=book) if before and _is_agents(before) else None
+            settled = any(one.said in KEPT for one in told)
             for statement in told:
-                is_about = statement.said in KEPT and terms_of(asked) & terms_of(statement.text)
-                context = statement.context or (asked if is_about else "")
-                yield from safe(Noted(replace(statement, context=context), conversation, (turn,)))
-            asked = "" if any(one.said in KEPT for one in told) else _context(turn.text)
-            agreed = before is not None and before.role is Speaker.ASSISTANT and assents(turn.text, book=book)
-            if agreed and before is not None and (offer := proposal(before.text, book=book)) is not None:
-                yield from safe(Noted(offer, conversation, (before, turn)))
+                one = Noted(_complete(statement, asked), conversation, (turn,))
+                if _details(one, found, before):
+                    found[-1] = _with_detail(found[-1], statement.text)
+                else:
+                    found += safe(one)
+            if offer is not None and before is not None and not settled:
+                found += safe(Noted(replace(offer, context=asked), conversation, (before, turn)))
+            asked = "" if settled else _context(turn.text) or asked
         before = turn
+    return found
+
+
+def _is_agents(turn: Turn) -> bool:
+    return turn.role is Speaker.ASSISTANT
+
+
+def _details(new: Noted, found: list[Noted], before: Turn | None) -> bool:
+    """Whether it only says more of what was settled right before: in the same message, or when asked back."""
+    said = new.statement
+    if not found or said.said not in KEPT or said.overrules or not _is_thin(said.text):
+        return False
+    last = found[-1]
+    asks = before is not None and _is_agents(before) and before.text.rstrip().endswith(("?", "？"))
+    return last.statement.said in KEPT and (last.turns[-1] is new.turns[0] or asks)
+
+
+def _with_detail(last: Noted, text: str) -> Noted:
+    said = last.statement
+    return next(safe(replace(last, statement=replace(said, impact=f"{said.impact} {text}".strip()))), last)
+
+
+def _is_thin(text: str) -> bool:
+    """Whether it hardly names anything, and makes no sense without what was said before it."""
+    words = [word for word in terms_of(text) if not word[0].isdigit()]
+    return sum(1.0 if word.isascii() else _PIECE for word in words) <= _NAMES_ENOUGH
+
+
+def _complete(said: Statement, asked: str) -> Statement:
+    """A statement with what it is about: a decision that names nothing itself is told with what led to it."""
+    if said.said not in KEPT:
+        return said
+    context = said.context or (asked if terms_of(asked) & terms_of(said.text) else "")
+    before = said.why or context or asked
+    if not _is_thin(said.text) or not before or len(before) + len(said.text) > _LONGEST:
+        return replace(said, context=context)
+    return replace(said, context=context or before, text=f"{before.rstrip(_ENDS)}: {said.text}")
 
 
 def _context(text: str) -> str:

@@ -12,7 +12,7 @@ from lamina.jobs.turns import turns_between
 from lamina.jobs.writer import Asking
 from lamina.layers.insights import MOST_INSIGHTS, keep, material_of
 from lamina.model import quoted
-from lamina.storage.marks import Marks
+from lamina.storage.small_tables import Marks
 from lamina.write.caller import Caller, callers_of
 
 PROMPT = "insights-1"

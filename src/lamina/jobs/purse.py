@@ -11,7 +11,7 @@ from lamina.jobs.writer import Cost
 from lamina.model import canonical
 from lamina.records import dataclass
 from lamina.storage.database import Transaction
-from lamina.storage.marks import Marks
+from lamina.storage.small_tables import Marks
 from lamina.write.store import Store
 
 _JOB, _SUBJECT = "writer", "day"

@@ -23,7 +23,7 @@ def record_session(caller: Caller) -> Receipt | None:
     store, scope, now = caller.store, caller.in_session, caller.store.now()
     name = scope.session or ""
     begun = store.database.read(lambda tx: Sessions(tx).get(scope.user, name))
-    if begun is None or not name:
+    if begun is None or begun.ended_at is not None or not name:  # what came of it was told when it ended
         return None
     turns = turns_between(caller, begun.started_at, now + timedelta(microseconds=1))
     talks = [one for one in conversations(turns) if one.turns[0].session_id == name]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from datetime import date, datetime, time, timedelta
 from itertools import count
 
@@ -46,6 +47,7 @@ class Day:
     conversations: tuple[Conversation, ...]
     decisions: tuple[Decision, ...]
     noted: tuple[Noted, ...]
+    titles: Mapping[str, str] = field(default_factory=dict)  #: of every decision that is known, by id
     earlier: tuple[Noted, ...] = ()  #: tasks of the days before that have a day of their own to come
 
 
@@ -72,7 +74,8 @@ def read_day(task: Task, day: date) -> Day:
     kept = [each.decision for each in kept_decisions(task.files)]
     known = [*kept, *new_decisions(found, kept, task.zone, book)]
     decided = [one for one in in_force(known) if day_of(one, task.zone) == day]
-    return Day(day, tuple(talks), tuple(decided), tuple(found), _earlier(task, start))
+    titles = {one.id: one.title for one in known}
+    return Day(day, tuple(talks), tuple(decided), tuple(found), titles, _earlier(task, start))
 
 
 def _earlier(task: Task, start: datetime) -> tuple[Noted, ...]:
@@ -88,7 +91,7 @@ def sections(day: Day) -> list[list[str]]:
     """The lines of the six sections, from what was said and nothing else."""
     actions = _of(day, Said.ACTION)
     return [
-        [_decided(one) for one in day.decisions],
+        [_decided(one, day.titles) for one in day.decisions],
         [_task(one) for one in actions],
         [_talk(one, day) for one in day.conversations if _matters(one, day)],
         [_line(one) for one in _of(day, Said.LESSON)],
@@ -115,12 +118,13 @@ def _of(day: Day, said: Said) -> list[Noted]:
     return sorted(found.values(), key=lambda one: (one.at, one.message_range))
 
 
-def _decided(one: Decision) -> str:
-    overruled = f", {one.status}" if one.status is not Status.ACTIVE else ""
-    replaces = f"; replaces {', '.join(one.supersedes)}" if one.supersedes else ""
-    doubts = f"; may replace {', '.join(one.doubts)}" if one.doubts else ""
-    why = f" Why: {one.why}" if one.why != NOT_SAID else ""
-    return f"- {line_for(one)}{why} ({one.id}{overruled}{replaces}{doubts})"
+def _decided(one: Decision, titles: Mapping[str, str]) -> str:
+    """A decision with its reason and, in words, what it changes; its id is there and not shown."""
+    overruled = f" ({one.status})" if one.status is not Status.ACTIVE else ""
+    why = f" Why: {one.why}" if one.why != NOT_SAID and one.why not in line_for(one) else ""
+    replaces = "".join(f" Replaces: {titles.get(name, name)}" for name in one.supersedes)
+    doubts = "".join(f" May replace: {titles.get(name, name)}" for name in one.doubts)
+    return f"- {line_for(one)}{overruled}{why}{replaces}{doubts} <!-- {one.id} -->"
 
 
 def _task(one: Noted) -> str:
@@ -149,7 +153,8 @@ def _talk(talk: Conversation, day: Day) -> str:
     topics = (_topic(turn.text) for turn in talk.turns if turn.role is Speaker.USER)
     topic = " ".join(settled[:_TOLD]) or next(filter(None, topics), "nothing that may be written")
     counted = f", {tasks} {'task' if tasks == 1 else 'tasks'}" if tasks else ""
-    return f"- {topic} ({len(talk.turns)} turns{counted}) {_link(talk)}"
+    turns = "1 turn" if len(talk.turns) == 1 else f"{len(talk.turns)} turns"
+    return f"- {topic} ({turns}{counted}) {_link(talk)}"
 
 
 def _topic(text: str) -> str:

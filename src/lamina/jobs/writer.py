@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from importlib import resources
 from typing import Any, Protocol
 
 from lamina.errors import ConfigError, Unavailable
+from lamina.late import files
 from lamina.records import dataclass
 
 Schema = Mapping[str, Any]
@@ -137,7 +137,7 @@ def misfit(value: Any, schema: Schema, where: str = "it") -> str:
 
 def prompt_text(name: str) -> str:
     """A prompt by its name and version; a prompt that changes gets a new number."""
-    file = resources.files("lamina.jobs") / "prompts" / f"{name}.md"
+    file = files("lamina.jobs") / "prompts" / f"{name}.md"
     if not file.is_file():
         raise ConfigError(f"There is no prompt {name!r:.60}.", code="prompt_unknown")
     return file.read_text("utf-8")

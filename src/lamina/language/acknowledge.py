@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache, lru_cache
-from importlib import resources
 from typing import Any
 
+from lamina.late import read_rules
 from lamina.text.normalise import Language, language_of
 
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
@@ -21,8 +20,7 @@ _TABLES = ("codes", "leads")
 
 @cache
 def _data() -> dict[str, dict[str, Any]]:
-    file = resources.files("lamina.language") / "data" / "acknowledgements.toml"
-    return tomllib.loads(file.read_text("utf-8"))
+    return read_rules("lamina.language", "acknowledgements.toml")
 
 
 @cache

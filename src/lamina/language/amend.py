@@ -12,28 +12,24 @@ from lamina.language.clauses import UNSAID
 from lamina.language.hearing import Hearing, Sentence, hear
 from lamina.language.phrases import LATIN
 from lamina.language.rulebook import Rulebook, packaged
+from lamina.language.values import IS_LATIN, LONGEST, RUN, WORD, Clash, between, clash, values, without_values
 from lamina.language.view import PAUSE, View, view_of
 from lamina.records import dataclass
+from lamina.text.terms import query_terms
 
 #: A message of more sentences than this tells something; a correction in it has to be said as a command.
 _SENTENCES = 4
-#: And a longer text, said or known, is no statement that one corrects with another.
-_LONGEST = 1000
 _CLAUSE = re.compile(
     rf"(?:[,、;!?。\n{PAUSE}()（）]|(?<![0-9])[:.]|[:.](?![0-9]))+|(?<= )[-–—]+(?= )|(?<= )(?:and|so|but) "
 )
-_WORD = rf"[{LATIN}]+(?:['.&/-][{LATIN}]+)*"
-_TOKEN = re.compile(rf"{_WORD}|[\u0e01-\u0e4e]|[\u3400-\u9fff]")
-_RUN = re.compile(rf"{_WORD}|[\u0e01-\u0e4e]+|[\u3400-\u9fff]+")
-_LATIN = re.compile(rf"[{LATIN}]")
+_TOKEN = re.compile(rf"{WORD}|[\u0e01-\u0e4e]|[\u3400-\u9fff]")
 _EDGES = f" \t\n*~\"'“”‘’「」,、.。!?;:-–—{PAUSE}"
 #: Within a time or a number, a character before and after its sign.
 _IN_A_NUMBER = re.compile("[0-9][:.][0-9]")
+_RUN_ON = re.compile("[\u0e01-\u0e4e\u3400-\u9fff]")
 #: Where two sentences part, these must not be what differs: "I live in" is something else than "I live with".
 _LINKS = frozenset({"in", "on", "at", "with", "for", "as", "by", "near", "from", "of"})
 _STRIPS = 6
-#: A number by itself says nothing: "a Pixel 9, not an iPhone 11" is more than another number.
-_NUMBER = "number"
 #: So much may be said beside two values that stand against each other.
 _LITTLE = 1.5
 #: How much of a memory has to be said again before its value is taken for corrected.
@@ -75,7 +71,7 @@ def corrections(text: str, book: Rulebook, *, asked: bool = False) -> list[Corre
 
     `asked`: somebody said that it is one. Never raises.
     """
-    if len(text) > _LONGEST:
+    if len(text) > LONGEST:
         return []
     hearing = hear(text, book)
     spoken = [one for one in hearing.sentences if _is_spoken(hearing, one)]
@@ -119,7 +115,7 @@ def _named(hearing: Hearing, sentence: Sentence) -> Iterator[Correction]:
             for name in found.re.groupindex
             if found.start(name) >= 0
         }
-        old, value = (_without_cues(parts.get(name, ""), hearing.book) for name in ("old", "value"))
+        old, value = (without_cues(parts.get(name, ""), hearing.book) for name in ("old", "value"))
         frame = str(rule["frame"] or "")
         whole = not any(_cuts_a_number(said, *found.span(name)) for name in found.re.groupindex)
         if whole and words_of(value, hearing.book) and (old or frame):
@@ -133,7 +129,7 @@ def _cuts_a_number(said: str, start: int, end: int) -> bool:
 
 def amended(correction: Correction, known: str, book: Rulebook, *, asked: bool = False) -> Amended | None:
     """What a memory says after a correction; None where the correction is not about it."""
-    if len(known) > _LONGEST:
+    if len(known) > LONGEST:
         return None
     if (both := _both_named(correction, known, book)) is not None:
         return both
@@ -149,14 +145,14 @@ def amended(correction: Correction, known: str, book: Rulebook, *, asked: bool =
 
 def _both_named(correction: Correction, known: str, book: Rulebook) -> Amended | None:
     """ "A Friday, not a Thursday", where the memory has the one that is wrong, and little else is said."""
-    _, instead, both = _swap(correction.said, known, book)
-    if not both or correction.frame:
+    found = clash(correction.said, known, book)
+    if not found.both or correction.frame or not (found.same_thing or found.bare):
         return None
-    words, said = (words_of(_without_values(text, book), book) for text in (known, correction.said))
+    words, said = (words_of(without_values(text, book), book) for text in (known, correction.said))
     about = words & said
     if not about and weight(said) > _LITTLE:
         return None
-    return Amended(instead, 1.0 + weight(about) / max(1.0, weight(words)))
+    return Amended(found.text, 1.0 + weight(about) / max(1.0, weight(words)))
 
 
 # What is wrong is named
@@ -173,11 +169,16 @@ def _framed(correction: Correction, known: str, book: Rulebook) -> Amended | Non
 
 def _replaced(correction: Correction, known: str, book: Rulebook) -> Amended | None:
     view, value = view_of(known), _value(correction.value, book)
-    for old, new in ((correction.old, value), (_bare(correction.old, book), _bare(value, book))):
+    for old, new in ((correction.old, value), (bare(correction.old, book), bare(value, book))):
         spans = _places(view, old)
+        sorts = values(view_of(old), book).keys()
         if not spans or not new or view_of(new).text == view_of(old).text:
             continue
-        rest = words_of("\n".join(_between(view, spans)), book)
+        if sorts ^ values(view_of(new), book).keys() and (sorts or correction.topic):
+            continue  # "not Tuesday, that's the dialysis"; "move the oral to the 6th" is not about its name
+        if correction.topic and not old.isascii() and _RUN_ON.match(view.text, spans[0][1]):
+            continue  # what is named is only the first part of a word
+        rest = words_of("\n".join(between(view, spans)), book)
         about = (words_of(correction.said, book) - words_of(old, book)) & rest
         fit = 1.0 + weight(about) / max(1.0, weight(rest))
         if _is_sentence(correction.value, rest, book):
@@ -210,7 +211,7 @@ def _is_sentence(value: str, rest: set[str], book: Rulebook) -> bool:
     if book.any_of("cue", "heads").match(text) and not book.any_of("cue", "speakers").match(text):
         return False  # "she's called Mira" says less than the memory does
     speaks = book.any_of("cue", "speakers").match(text) and not book.any_of("cue", "heads").match(text)
-    return bool(speaks or words_of(_without_values(value, book), book) & rest)
+    return bool(speaks or words_of(without_values(value, book), book) & rest)
 
 
 def _value(said: str, book: Rulebook) -> str:
@@ -224,21 +225,22 @@ def _value(said: str, book: Rulebook) -> str:
 
 def _of_topic(correction: Correction, known: str, book: Rulebook) -> Amended | None:
     """ "Change the deadline to Friday": what is named is what the value is of."""
-    view, value = view_of(known), _bare(correction.value, book)
+    view, value = view_of(known), bare(correction.value, book)
     topic, words = words_of(correction.old, book), words_of(known, book)
-    if not topic or weight(topic & words) < 0.6 * weight(topic) or _values(view_of(correction.old), book):
+    if not topic or weight(topic & words) < 0.6 * weight(topic) or values(view_of(correction.old), book):
         return None
     fit = 1.0 + weight(topic & words) / max(1.0, weight(words))
-    beside = words_of(value, book) - words_of(_value_in(value, known, book), book)
-    if not beside - words and (swapped := _swapped(value, known, book)):  # "8 Mill Rise" is not only a number
-        return Amended(swapped, fit)
-    spans = _places(view, correction.old) or _places(view, _bare(correction.old, book))
+    found = clash(value, known, book)
+    beside = words_of(value, book) - words_of(found.value, book)
+    if found.differs and not beside - words:  # "8 Mill Rise" is not only a number
+        return Amended(found.text, fit)
+    spans = _places(view, correction.old) or _places(view, bare(correction.old, book))
     at = spans[-1][1] if spans else 0
     is_to_be = book.any_of("cue", "is_to_be").search(view.text, at)
     if is_to_be is None or (spans and view.text[at : is_to_be.start()].strip(f" {PAUSE}")):
         return Amended("", fit)
     head = view.slice(0, is_to_be.end())
-    gap = " " if _LATIN.match(view_of(value).text) and is_to_be[0][-1:].isascii() else ""
+    gap = " " if IS_LATIN.match(view_of(value).text) and is_to_be[0][-1:].isascii() else ""
     return Amended(f"{head}{gap}{value}", fit)
 
 
@@ -262,7 +264,7 @@ def _restated(correction: Correction, known: str, book: Rulebook, asked: bool) -
     if asked and fit < _ALIKE:
         fit = weight(said & words) / max(1.0, min(weight(said), weight(words)))
         text = correction.said if len(clauses) > 1 else tried[0]
-    text = _without_cues(text, book)
+    text = without_cues(text, book)
     return Amended(text, fit) if fit >= _ALIKE and words_of(text, book) != words else None
 
 
@@ -270,17 +272,26 @@ def _clause_swapped(positive: Sequence[str], known: str, book: Rulebook, said: s
     """A clause that is a value and little else, where the memory has another of that sort."""
     words = words_of(known, book)
     for clause in reversed(positive):
-        swapped = _swapped(clause, known, book)
-        value = words_of(_value_in(clause, known, book), book)
+        found = clash(clause, known, book)
+        value = words_of(found.value, book)
         about = words_of(clause, book) - value
-        if not swapped or weight(about - words) > weight(about & words):
+        if weight(about - words) > weight(about & words) or not _is_of_it(found, about, known, book):
             continue
         shared = (said - value) & words
         bare = not (said - value)
         if shared or bare or len(positive) == 1:
             fit = (weight(shared) + 1.0) / max(1.0, weight(words))
-            return Amended(swapped, 1.0 + fit, bare=not shared)
+            return Amended(found.text, 1.0 + fit, bare=not shared)
     return None
+
+
+def _is_of_it(found: Clash, about: set[str], known: str, book: Rulebook) -> bool:
+    """Whether a value is one of what the memory has one of: of "two kids, Leo and Mia", "Leo is 7" is not."""
+    if not found.differs or found.same_thing:
+        return found.differs
+    head = known[: _shared(found.text, known)].rstrip("0123456789")
+    clause = _CLAUSE.split(head)[-1] if about else ""
+    return not found.other_unit and about <= words_of(clause, book)
 
 
 def _aligned(clause: str, known: str, book: Rulebook, asked: bool) -> float:
@@ -317,74 +328,8 @@ def _inside_a_word(tokens: Sequence[str], at: int, rest: Sequence[str]) -> bool:
 def _gathering(tokens: Sequence[str], book: Rulebook) -> list[str]:
     """The tokens that are verbs of which one may have several things."""
     gathers = book.any_of("cue", "gathers")
-    text = "".join(f"{one} " if _LATIN.match(one) else one for one in tokens)
+    text = "".join(f"{one} " if IS_LATIN.match(one) else one for one in tokens)
     return [one for found in gathers.finditer(text) for one in _TOKEN.findall(found[0])]
-
-
-# Values of a sort
-
-
-def _values(view: View, book: Rulebook) -> dict[str, list[tuple[int, int]]]:
-    """Where a text has values, by their sort; of two that overlap the longer."""
-    found = sorted(
-        (match.start() - match.end(), match.start(), match.end(), str(rule["sort"]))
-        for rule in book.of("sort")
-        for match in rule.regex.finditer(view.text)
-    )
-    taken: list[tuple[int, int]] = []
-    out: dict[str, list[tuple[int, int]]] = {}
-    for _, start, end, sort in found:
-        if start < end and all(end <= low or start >= high for low, high in taken):
-            taken.append((start, end))
-            out.setdefault(sort, []).append((start, end))
-    return out
-
-
-def _swap(said: str, known: str, book: Rulebook) -> tuple[str, str, bool]:
-    """The one value of a text that stands against one of a memory, the memory with it instead, and whether
-    the text names the memory's own value as well."""
-    new, old = view_of(said), view_of(known)
-    ours, theirs = _values(new, book), _values(old, book)
-    for sort, spans in ours.items():
-        others = theirs.get(sort, [])
-        if len(others) > 1 and len(spans) == 1:  # "three cats" stands against "two cats and a dog"
-            others = [one for one in others if _beside(old, one) & _beside(new, spans[0])]
-        if len(others) != 1:
-            continue
-        known_value = old.text[slice(*others[0])]
-        typed = {new.text[start:end]: new.slice(start, end) for start, end in spans}
-        fresh = [value for folded, value in typed.items() if folded != known_value]
-        if len(fresh) == 1:  # "at 4:15, not 3:45" names both
-            places = [one for one in spans if new.slice(*one) == fresh[0]]
-            bare = sort == _NUMBER and not _beside(old, others[0]) & _beside(new, places[0])
-            return fresh[0], fresh[0].join(_between(old, others)), known_value in typed and not bare
-    return "", "", False
-
-
-def _beside(view: View, span: tuple[int, int]) -> set[str]:
-    """The word before a value and the one behind it."""
-    before, after = _RUN.findall(view.text[: span[0]]), _RUN.findall(view.text[span[1] :])
-    near = {before[-1][-3:] if before else "", after[0][:8] if after and _LATIN.match(after[0]) else ""}
-    return near - {""}
-
-
-def has_other_value(said: str, known: str, book: Rulebook) -> bool:
-    """Whether a text names another day, time or number than a memory has; neither is long."""
-    return len(said) <= _LONGEST and len(known) <= _LONGEST and bool(_swap(said, known, book)[0])
-
-
-def _without_values(text: str, book: Rulebook) -> str:
-    view = view_of(text)
-    spans = sorted(span for spans in _values(view, book).values() for span in spans)
-    return " ".join(_between(view, spans))
-
-
-def _swapped(said: str, known: str, book: Rulebook) -> str:
-    return _swap(said, known, book)[1]
-
-
-def _value_in(said: str, known: str, book: Rulebook) -> str:
-    return _swap(said, known, book)[0]
 
 
 # Words
@@ -412,6 +357,20 @@ def words_of(text: str, book: Rulebook) -> set[str]:
     return set(_words_of(text, book))
 
 
+def telling(text: str, book: Rulebook) -> set[str]:
+    """The words of a text that say what it is about."""
+    return {one for one in words_of(text, book) if _tells(one)}
+
+
+@lru_cache(maxsize=4096)
+def _tells(word: str) -> bool:
+    """Whether a word says what something is about: not "them", nor a number, nor one sign by itself where
+    that does not name a thing."""
+    if not word.isascii():
+        return len(word) > 1 or word in things()
+    return not word.isdigit() and len(query_terms(f"{word} \u4e00")) > 1
+
+
 @cache
 def things() -> frozenset[str]:
     """Characters that name a thing by themselves."""
@@ -424,7 +383,7 @@ def _words_of(text: str, book: Rulebook) -> frozenset[str]:
     plain = view_of(text).text
     for does in ("amends", "small"):
         plain = book.any_of("cue", does).sub(" ", plain)
-    for run in (found.removesuffix("'s") for found in _RUN.findall(plain)):
+    for run in (found.removesuffix("'s") for found in RUN.findall(plain)):
         size = 3 if "\u0e01" <= run[0] <= "\u0e4e" else 2 if run[0] >= "\u3400" else len(run)
         out |= {run[at : at + size] for at in range(max(1, len(run) - size + 1))}
         out |= things() & set(run)
@@ -437,18 +396,18 @@ def weight(words: set[str]) -> float:
 
 def weight_of(words: Sequence[str]) -> float:
     """A word of an alphabet weighs as much as two Chinese or four Thai characters."""
-    return sum(1.0 if _LATIN.match(one) else 0.25 if one[0] <= "\u0e4e" else 0.5 for one in words)
+    return sum(1.0 if IS_LATIN.match(one) else 0.25 if one[0] <= "\u0e4e" else 0.5 for one in words)
 
 
-def _bare(text: str, book: Rulebook) -> str:
+def bare(text: str, book: Rulebook) -> str:
     """A value without the words before and after it that say nothing: "it's a lurcher" is "lurcher"."""
     edges = ("amends", "small", "is_to_be", "heads")
     return _stripped(text, book, edges, (*edges, "tails"))
 
 
-def _without_cues(text: str, book: Rulebook) -> str:
-    """A text without the words at its edges that only say that it is a correction."""
-    return _stripped(text, book, ("amends",), ("amends",))
+def without_cues(text: str, book: Rulebook, *, ends: bool = True) -> str:
+    """A text without the words at its edges that only say that it is a correction; or only before it."""
+    return _stripped(text, book, ("amends",), ("amends",) if ends else ())
 
 
 def _stripped(text: str, book: Rulebook, heads: Sequence[str], tails: Sequence[str]) -> str:
@@ -472,18 +431,9 @@ def _places(view: View, words: str) -> list[tuple[int, int]]:
     wanted = view_of(words).text.strip()
     if not wanted:
         return []
-    left = f"(?<![{LATIN}])" if _LATIN.match(wanted) else ""
-    right = f"(?![{LATIN}])" if _LATIN.match(wanted[-1]) else ""
+    left = f"(?<![{LATIN}])" if IS_LATIN.match(wanted) else ""
+    right = f"(?![{LATIN}])" if IS_LATIN.match(wanted[-1]) else ""
     return [found.span() for found in re.finditer(left + re.escape(wanted) + right, view.text)]
-
-
-def _between(view: View, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
-    """What stands before, between and after these places, as typed."""
-    at = 0
-    for start, end in spans:
-        yield view.slice(at, start)
-        at = end
-    yield view.slice(at, len(view.text))
 
 
 def best(found: Sequence[tuple[str, Amended]]) -> list[tuple[str, Amended]]:

@@ -49,5 +49,8 @@ class Command:
     kind: Kind = Kind.PREFERENCE
     lifetime: str | None = None  #: for `parse_ttl`, which refuses what cannot be kept; None: nothing was said
     space: Space | None = None  #: how far they want it to reach; None: nothing was said
+    meant: tuple[str, ...] = ()  #: the ids of what it is about, where that is known
+    why: tuple[str, ...] = ()  #: what spoke for them
+    clear: bool = True  #: else the person has to be asked whether, and which of `meant`
     span: tuple[int, int]  #: where it stands in the message
     rule: str  #: the name of the rule that found it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from hashlib import sha256
 from itertools import chain, islice
 
@@ -32,6 +33,7 @@ _WORD = re.compile(r"[\w.-]{1,64}")
 _NEXT_PAIR = re.compile(r"[,、;][ \v]?(?=[^=,、;\n\x00]{1,40}:?=)")
 
 
+@lru_cache(maxsize=128)  # of what is known, asked with each of many commands in a message
 def note_key(text: str) -> str:
     """The key of a free text: the same for the same words, whatever their case, width, script and signs."""
     words = dedup_key("", folded(text)).encode("utf-8", "surrogatepass")

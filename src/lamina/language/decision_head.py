@@ -14,12 +14,12 @@ import tomllib
 import zlib
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from lamina.late import files
 from lamina.records import dataclass
 from lamina.text.terms import is_stop_word
 

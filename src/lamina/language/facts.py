@@ -61,6 +61,8 @@ def fact_in(speech: Speech) -> Fact | None:
 
 def whole_fact(text: str, book: Rulebook) -> Fact | None:
     """The fact that a text states, where it states nothing else."""
+    if len(text) > _WINDOW:
+        return None
     speech = listen(text, book)
     for rule in speech.book.of("fact"):
         found = next(speech.matches(rule), None)

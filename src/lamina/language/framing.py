@@ -53,7 +53,8 @@ def without_pasted(said: str) -> str:
 def _foreign(lines: list[str]) -> Iterator[int]:
     """Lines of code, and lines with a label beside code or beside a question about them."""
     code = {at for at, line in enumerate(lines) if _CODE.match(line)}
-    named = {at for at, line in enumerate(lines) if _LABEL.match(line) or _SAID_BY.match(line)} - code
+    labels = (at for at, line in enumerate(lines) if ":" in line)
+    named = {at for at in labels if _LABEL.match(lines[at]) or _SAID_BY.match(lines[at])} - code
     yield from code
     foreign = code | named
     others = [line for at, line in enumerate(lines) if at not in foreign and line.strip()]

@@ -7,6 +7,7 @@ import tomllib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import islice
 
 from lamina.language.clauses import UNSAID, filler, languages_of, without_quotations
 from lamina.language.framing import without_pasted
@@ -20,6 +21,8 @@ _TAIL = 80
 _SHORT = 2000
 #: How many words such as "please" may stand before a command.
 _LEADS = 6
+#: How many places are looked at where a command may begin: 64 KB of prose have half of that.
+_STARTS = 4000
 
 _FENCE = re.compile(r"(?:\A|(?<=\n))[ ]?(```|~~~)[\s\S]*?(?:\1|\Z)")
 # A dot in `node.js`, after a title and in an address ends no sentence.
@@ -85,13 +88,17 @@ class Hearing:
         return self.book.any_of("cue", does)
 
     def starts(self) -> Iterator[Start]:
-        """Every place where a command may begin, from left to right within each sentence."""
+        """Where a command may begin, from left to right within each sentence; nobody's prose has more."""
+        return islice(self._starts(), _STARTS)
+
+    def _starts(self) -> Iterator[Start]:
         for sentence in self.sentences:
             if not sentence.start < sentence.end:
                 continue
             yield Start(self._skip(_BULLET, sentence.start), sentence.start, "sentence", sentence)
-            breaks = [(found, "clause") for found in _BREAK.finditer(self.said, sentence.start, sentence.end)]
-            joins = self.cue("joins").finditer(self.said, sentence.start + 1, sentence.end)
+            commas = islice(_BREAK.finditer(self.said, sentence.start, sentence.end), _STARTS)
+            breaks = [(found, "clause") for found in commas]
+            joins = islice(self.cue("joins").finditer(self.said, sentence.start + 1, sentence.end), _STARTS)
             breaks += [(found, "join") for found in joins if found.end() > found.start()]
             breaks += [(found, "clause") for found in self._announced(sentence)]
             for found, kind in sorted(breaks, key=lambda each: each[0].start()):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from functools import cache
-from importlib import resources
-from typing import Any
 
+from lamina.late import read_rules
 from lamina.model import Layer
 from lamina.records import dataclass
 
@@ -79,8 +77,7 @@ class _Rules:
 
 @cache
 def _rules() -> _Rules:
-    file = resources.files("lamina.language") / "data" / "layering.toml"
-    data: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
+    data = read_rules("lamina.language", "layering.toml")
     return _Rules(
         layers={
             name: [re.compile(one, re.I | re.S) for one in shapes] for name, shapes in data["layer"].items()

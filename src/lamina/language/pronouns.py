@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import tomllib
 from functools import cache
-from importlib import resources
 
+from lamina.late import files
 from lamina.records import dataclass
 from lamina.text.normalise import Language
 
@@ -44,7 +44,7 @@ def without_quotations(text: str) -> str:
 
 @cache
 def _shapes() -> dict[str, dict[str, re.Pattern[str]]]:
-    file = resources.files("lamina.language") / "data" / "pronouns.toml"
+    file = files("lamina.language") / "data" / "pronouns.toml"
     edges = {"th": _THAI}
     return {
         name: {

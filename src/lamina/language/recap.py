@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from datetime import date
 from functools import cache
-from importlib import resources
-from typing import Any
 
 from lamina.language.rulebook import Rulebook
 from lamina.language.statements import KEPT, headline, statements
 from lamina.language.view import view_of
+from lamina.late import read_rules
 from lamina.records import dataclass
 from lamina.text.terms import is_stop_word
 
@@ -74,8 +72,7 @@ class _Rules:
 
 @cache
 def _rules() -> _Rules:
-    file = resources.files("lamina.language") / "data" / "recap.toml"
-    data: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
+    data = read_rules("lamina.language", "recap.toml")
     return _Rules(
         about=re.compile(data["about"]),
         outcomes=[(name, re.compile(shape)) for name, shape in data["outcome"].items()],

@@ -13,13 +13,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from functools import cache, cached_property, lru_cache
-from importlib.resources import files
 from typing import Any
 
 from lamina.errors import InvalidInput
 from lamina.language.command import Action, Target
 from lamina.language.phrases import STARTS, bounded, expression, with_captures, with_parts
-from lamina.late import regex
+from lamina.late import files, read_rules, regex
 from lamina.model.memory import Kind
 from lamina.model.scope import Space
 from lamina.records import dataclass
@@ -168,7 +167,7 @@ def packaged(name: str) -> str:
     return files("lamina.language").joinpath(f"data/{name}.toml").read_text(encoding="utf-8")
 
 
-_SCHEMA: dict[str, Any] = tomllib.loads(packaged("schema"))
+_SCHEMA = read_rules("lamina.language", "schema.toml")
 _NEEDS = {table: ("name", "language", *fields.pop("needs", ())) for table, fields in _SCHEMA["table"].items()}
 #: For each field of a table what it holds, or the words it may be.
 _FIELDS = {

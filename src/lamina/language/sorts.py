@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lamina.language.features import Hashes, by_place
+from lamina.late import files
 from lamina.records import dataclass
 
 #: One unit of a score is a thousandth of a logit.

@@ -26,12 +26,17 @@ from lamina.records import dataclass
 
 #: An answer longer than this says more than yes.
 _LONGEST_ASSENT = 60
+_LONGEST_OFFER = 160
 _OPENING = re.compile(rf"[\s{PAUSE},.!:~-]*")
 _EDGES = " \t\n\v,，、;；:：-—–"
 _ENDS = "。．.!！?？"
 _LEAD_IN = re.compile(rf"[:\n{PAUSE}]")
 _PIECES = re.compile(r"[^\s\x00]")
 _CLAUSE_BREAK = re.compile(rf"[,:;{PAUSE}]|(?<![a-z])so (?=we|i|the|it)")
+_OURS = re.compile(
+    r"(?<![a-z])(?:and|so|but) (?:we|i)(?![a-z])|我们?(?:就|都|也)?(?:同意|答应|收下|要)|เรา(?:ก็|เลย)"
+)
+_MINE = re.compile(r"(?<![a-z'])i(?:'ll|'m| will| am| have to| need to)(?![a-z])|我|ผม|ฉัน|หนู")
 _SOME_DAY = date(2026, 3, 4)  #: whether a day is named at all does not depend on today
 
 
@@ -141,12 +146,20 @@ class _Turn:
         first = 0
         for number, main in enumerate(self.sentences):
             size = _size(self.open[main.start : main.end])
-            if size < _LEAD_IN_SIZE and number + 1 < len(self.sentences) and not main.marked:
+            follows = self.sentences[number + 1 : number + 2]
+            if size < _LEAD_IN_SIZE and follows and not main.marked and not self.is_apart(*follows):
                 continue
             start = self.sentences[first].start
             whole = Sentence(start, main.end, main.marked)
             yield _Unit(range(first, number + 1), whole, main, size < _SHORT_SIZE)
             first = number + 1
+
+    def is_apart(self, following: Sentence) -> bool:
+        """Whether a sentence is a further thing or a task, to which a short one before it does not lead."""
+        if self.book.any_of("statement", "adds").match(self.open, self.first_word(following.start)):
+            return True
+        read = self.reading(_Unit(range(0), following, following, is_short=True))
+        return read is not None and read.kind == "task" and read.share("task") >= SURE
 
     def reading(self, unit: _Unit) -> Reading | None:
         """What the head makes of a unit; None for a question and for what is too long to be a sentence."""
@@ -167,12 +180,26 @@ class _Turn:
         """How sure the head has to be; more than sure where nothing it says could count."""
         holds = self.book.any_of
         never = any(holds("statement", one).search(self.open, unit.start, unit.end) for one in _UNSETTLED)
-        theirs = holds("statement", "theirs").match(self.open, self.first_word(unit.main.start))
-        if never or theirs or not self.is_asserted(unit):
+        if never or self.is_theirs(unit) or not (self.is_asserted(unit) or self.is_remedy(unit, reading)):
             return _NEVER
         if holds("cue", "supposes").search(self.open, unit.start, unit.end):
             return _SURE_IN_DOUBT if reading.settled == "rule" else _NEVER
         return _SURE_IN_DOUBT if self.holds("doubts", unit.sentence) else usual
+
+    def is_private(self, unit: _Unit) -> bool:
+        """Whether it is about somebody's evening, and nobody's task."""
+        reading = self.reading(unit)
+        return reading is not None and reading.kind == "private"
+
+    def is_remedy(self, unit: _Unit, reading: Reading) -> bool:
+        """Whether it is what is done about a complaint that somebody else made."""
+        is_sure = reading.settled == "changes" and reading.settles >= _VERY_SURE
+        return is_sure and bool(self.holds("complains", unit.sentence)) and "?" not in self.view.original
+
+    def is_theirs(self, unit: _Unit) -> bool:
+        """Whether it is about what others settle, and not about what we make of it."""
+        theirs = self.book.any_of("statement", "theirs").match(self.open, self.first_word(unit.main.start))
+        return theirs is not None and not _OURS.search(self.open, theirs.end(), unit.end)
 
     def settling_part(self, unit: _Unit) -> Sentence:
         """The sentence that settles something, from the first of those before it that does so by itself."""
@@ -181,7 +208,8 @@ class _Turn:
             alone = self.reading(_Unit(range(number, number + 1), one, one, is_short=True))
             if alone is not None and alone.settles >= SURE and alone.kind in KINDS[:3]:
                 return Sentence(one.start, unit.end, marked=False)
-        return unit.main
+        main = self.reading(_Unit(unit.numbers[-1:], unit.main, unit.main, is_short=True))
+        return unit.main if main is not None and main.settles >= _AGAINST else unit.sentence
 
     def adds(self, unit: _Unit) -> bool:
         """Whether it begins as something further does: "And …", "另外"."""
@@ -229,9 +257,25 @@ class _Turn:
             return False
         return self.book.any_of("statement", "declines").search(self.open, agrees.end()) is None
 
+    def offer(self, sentence: Sentence, rule: Rule) -> Statement:
+        """What a sentence proposes; with what stands before it, where it makes no sense without."""
+        is_whole = rule["does"] == "proposes" or _size(self.open) > _LONGEST_OFFER
+        part = sentence if is_whole else Sentence(self.sentences[0].start, sentence.end, marked=False)
+        return Statement(
+            said=Said.DECISION,
+            text=self.whole(part),
+            rule=rule.name,
+            confidence=float(rule["confidence"] or 1.0),
+            overrules=self.holds("overrules", part) is not None,
+        )
+
     def only_assents(self) -> bool:
         """Whether the message is nothing but agreement, so short that nothing else fits in."""
-        return _size(self.open) < _SHORT_SIZE and self.assents()
+        if _size(self.open) >= _SHORT_SIZE or not self.assents():
+            return False
+        rest = self.book.any_of("statement", "approves").sub("", self.open)
+        agrees = self.book.any_of("statement", "assents").match(rest, self.first_word(0))
+        return _size(rest[agrees.end() if agrees else 0 :].strip(_EDGES + _ENDS)) < _LEAST_SIZE
 
     def cues(self, start: int, end: int) -> Iterator[str]:
         """What rules see in a stretch, for the head."""
@@ -272,9 +316,10 @@ def statements(text: str, today: date, *, book: Rulebook | None = None) -> list[
         return []
     found: list[Statement] = []
     last: _Settled | None = None  # the last one, while what follows it may belong to it
+    complained = False  # right before
     for unit in turn.units():
-        after_complaint = last is not None and last.is_complaint
-        new = _settled(turn, unit, _SURE_AFTER_COMPLAINT if after_complaint else SURE)
+        new = _settled(turn, unit, _SURE_AFTER_COMPLAINT if complained else SURE)
+        complained = turn.holds("complains", unit.sentence) is not None and not unit.main.marked
         if new is not None and last is not None and _belongs(turn, new, last):
             last = _joined(last, new)
             found[-1:] = [last.statement]
@@ -282,10 +327,13 @@ def statements(text: str, today: date, *, book: Rulebook | None = None) -> list[
             found.append(new.statement)
             last = new
         else:
+            found = _without_complaint(found, last)
             others = [one for number in unit.numbers for one in _others(turn, number, today)]
             is_vague = all(one.said is Said.NEXT for one in others)
-            found += (_promised(turn, unit, today) or others) if is_vague else others
+            others = (_promised(turn, unit, today) or others) if is_vague else others
+            found += [one for one in others if one.said is not Said.ACTION or not turn.is_private(unit)]
             last = None
+    found = _without_complaint(found, last)
     return list({one.text: one for one in reversed(found)}.values())[::-1]
 
 
@@ -299,6 +347,12 @@ class _Settled:
     is_complaint: bool = False
 
 
+def _without_complaint(found: list[Statement], last: _Settled | None) -> list[Statement]:
+    """What was found without its end, where that only says what is wrong and nothing was done about it."""
+    is_idle = last is not None and last.is_complaint and last.share < _VERY_SURE and not last.statement.why
+    return found[:-1] if is_idle else found
+
+
 def _settled(turn: _Turn, unit: _Unit, least: float) -> _Settled | None:
     """What a unit settles: a rule or the head says so, and the head does not speak against a rule."""
     reading = turn.reading(unit)
@@ -307,7 +361,7 @@ def _settled(turn: _Turn, unit: _Unit, least: float) -> _Settled | None:
         kept = _kept(turn, number)
         if kept is not None and kept.said is Said.REMEMBER:
             return _Settled(kept, unit, 1.0)
-        if kept is not None and (reading is None or not _speaks_against(reading)):
+        if kept and not turn.is_theirs(unit) and (reading is None or not _speaks_against(reading)):
             overrules = kept.overrules or (reading is not None and reading.settled == "changes")
             return _Settled(replace(kept, overrules=overrules), unit, max(share, _BY_RULE))
     if reading is None or reading.kind == "task" or share < turn.least(unit, reading, least):
@@ -333,7 +387,9 @@ def _belongs(turn: _Turn, new: _Settled, last: _Settled) -> bool:
     """Whether what is settled next only says more of what was settled right before it."""
     if new.statement.said is Said.REMEMBER or last.statement.said is Said.REMEMBER or turn.adds(new.unit):
         return False
-    return last.is_complaint or new.share < _VERY_SURE or new.unit.is_short
+    needs = turn.book.any_of("statement", "needs_subject").match(turn.open, turn.first_word(new.unit.start))
+    is_short = new.unit.is_short and not any(map(str.isdigit, new.statement.text))
+    return last.is_complaint or new.share < _VERY_SURE or needs is not None or is_short
 
 
 def _joined(first: _Settled, second: _Settled) -> _Settled:
@@ -347,7 +403,7 @@ def _joined(first: _Settled, second: _Settled) -> _Settled:
         return replace(first, statement=replace(one, why=one.why or other.text, overrules=overrules))
     if second.share > first.share and not one.impact:
         return replace(second, statement=replace(other, context=one.text, overrules=overrules))
-    impact = f"{one.impact} {other.text}".strip()
+    impact = one.impact if other.text in one.impact else f"{one.impact} {other.text}".strip()
     return replace(first, statement=replace(one, impact=impact, overrules=overrules))
 
 
@@ -361,7 +417,8 @@ def _promised(turn: _Turn, unit: _Unit, today: date) -> list[Statement]:
         return []
     text, due = turn.whole(unit.main), due_in(turn.open[unit.start : unit.end], today)
     owner = owner_in(text)
-    if due is None and owner in ("", "me"):
+    is_promise = reading.share("task") >= SURE and _MINE.search(turn.open, unit.start, unit.end)
+    if due is None and (not owner or (owner == "me" and not is_promise)):
         return []
     return [Statement(said=Said.ACTION, text=text, rule="decision head", owner=owner, due=due)]
 
@@ -406,7 +463,7 @@ def _told(turn: _Turn, number: int, said: Said, by: _Found, part: Sentence) -> S
     text, why = turn.reasoned(part)
     if len(text.strip(_ENDS)) < 2:
         return None
-    before, after = turn.sentences[:number][-1:], turn.sentences[number + 1 : number + 2]
+    before, after = turn.sentences[:number], turn.sentences[number + 1 : number + 2]
     impact = ""
     for following in after:
         opens = turn.book.any_of("statement", "because").match(turn.open, turn.first_word(following.start))
@@ -419,7 +476,7 @@ def _told(turn: _Turn, number: int, said: Said, by: _Found, part: Sentence) -> S
         for one in before
         if not part.start <= one.start < part.end and not low_signal(turn.words(one.start, one.end))
     ]
-    long = [one for one in said_before if _size(turn.open[one.start : one.end]) >= _CONTEXT_SIZE]
+    long = [one for one in said_before if _size(turn.open[one.start : one.end]) >= _CONTEXT_SIZE][-1:]
     context = " ".join(turn.whole(one) for one in long if turn.whole(one) != why)
     return Statement(
         said=said,
@@ -439,11 +496,17 @@ def _others(turn: _Turn, number: int, today: date) -> Iterator[Statement]:
     if turn.holds("remains", sentence):
         yield Statement(said=Said.OPEN, text=turn.whole(sentence), rule="remains", due=due)
         return
+    asked = turn.whole(sentence)
+    if turn.holds("requests", sentence) and (owner := owner_in(asked)) not in ("", "me"):
+        yield Statement(said=Said.ACTION, text=asked, rule="requests", owner=owner, due=due)
+        return
     doubted = turn.holds("doubts", sentence)
     for said in _OTHERS:
         for rule, found in turn.asserted(said, number):
             if not doubted and (due is not None or not rule["dated"]):
                 owner = _owner(turn, found)
+                if owner and due and due_in(owner.lower(), today) == due:  # "tomorrow" is nobody
+                    owner = ""
                 yield Statement(said=said, text=turn.whole(sentence), rule=rule.name, owner=owner, due=due)
                 return
 
@@ -456,21 +519,21 @@ def _owner(turn: _Turn, found: re.Match[str]) -> str:
     return ""
 
 
-def proposal(text: str, *, book: Rulebook | None = None) -> Statement | None:
-    """The last thing an agent's message proposes, None when it proposes nothing."""
-    turn = _Turn(text, book or rulebook())
-    for sentence in reversed(turn.sentences):
-        for rule in turn.book.of("statement", "proposes"):
-            for found in rule.regex.finditer(turn.open, sentence.start, sentence.end):
-                if rule.is_exception(found, turn.open, sentence.start, sentence.end):
-                    continue
-                return Statement(
-                    said=Said.DECISION,
-                    text=turn.whole(sentence),
-                    rule=rule.name,
-                    confidence=float(rule["confidence"] or 1.0),
-                    overrules=turn.holds("overrules", sentence) is not None,
-                )
+def agreed(text: str, answer: str, *, book: Rulebook | None = None) -> Statement | None:
+    """The last thing an agent's message proposes, when the answer agrees to it and does nothing else.
+
+    What is only offered ("how about", "Postgres is the safer pick") takes an answer that says so: "do that".
+    """
+    reply = _Turn(answer, book or rulebook())
+    if not reply.assents():
+        return None
+    turn, approves = _Turn(text, book or rulebook()), reply.book.any_of("statement", "approves")
+    for does in ("proposes", "offers") if approves.search(reply.open) else ("proposes",):
+        for sentence in reversed(turn.sentences):
+            for rule in turn.book.of("statement", does):
+                found = rule.regex.search(turn.open, sentence.start, sentence.end)
+                if found and not rule.is_exception(found, turn.open, sentence.start, sentence.end):
+                    return turn.offer(sentence, rule)
     return None
 
 
@@ -496,11 +559,6 @@ def headline(text: str, why: str = "", *, book: Rulebook | None = None) -> str:
 def _capitalised(text: str) -> str:
     bare = text.strip(_EDGES)
     return bare[:1].upper() + bare[1:]
-
-
-def assents(text: str, *, book: Rulebook | None = None) -> bool:
-    """Whether a short answer agrees and does nothing else: no condition, no question, no other wish."""
-    return _Turn(text, book or rulebook()).assents()
 
 
 def denies(text: str, *, book: Rulebook | None = None) -> bool:

@@ -39,15 +39,15 @@ ONCE = "set once"
 #: What a sentence or a message may be as a whole, so that its clauses are no word of the speaker.
 _FRAMES = (Sort.TASK, Sort.QUESTION, Sort.HYPOTHETICAL, Sort.QUOTE)
 #: What is always about something that is known, and how near to it a sentence comes that may mean it.
-_OF_KNOWN, _LEANS = (Sort.CORRECT, Sort.FORGET), 2500
+_OF_KNOWN, _LEANS = (Sort.CORRECT, Sort.FORGET), 3500
 #: How far a frame may be ahead of everything that asks for something before no clause in it counts.
 _FRAMED = 1500
 #: How much clearer a clause has to be than a sentence: what makes it something else may stand beside it.
 _CLEARER = 1200
 #: A sentence longer than this may have one clause that counts.
 LONG = 60
-#: How far into a correction somebody else may be named whose words it reports.
-_LEAD = 20
+#: How much clearer a message has to be as a whole where none of its sentences asks for something.
+_AS_A_WHOLE = 600
 #: How sure it must be that a question without "always" sets something.
 _ASKED_TO_SET = 3000
 #: So few words without "always" are about the answer at hand, unless it is as sure.
@@ -57,7 +57,7 @@ _EDGES = f" \t\n\v,，、;；:：-—–{PAUSE}"
 _END = "。．.!！?？"
 #: What stands between plain quotation marks, which may as well be apostrophes.
 _QUOTED = re.compile(r"(?<![a-z0-9])'[^'\n]{8,}'(?![a-z])")
-_HAN = re.compile("[\u3400-\u9fff]")
+_FENCE = re.compile(r"^ ?(?:```|~~~)[^\n]*", re.MULTILINE)
 _LETTER = re.compile(r"[^\W_]")
 _DENSE = re.compile("[\u0e01-\u0e2e\u3400-\u9fff]")
 
@@ -65,11 +65,6 @@ _DENSE = re.compile("[\u0e01-\u0e2e\u3400-\u9fff]")
 @cache
 def _never_forgets() -> re.Pattern[str]:
     return re.compile("|".join(tomllib.loads(packaged("manners"))["never_forgets"]["phrases"]))
-
-
-@cache
-def _told_of_me() -> re.Pattern[str]:
-    return re.compile("|".join(tomllib.loads(packaged("manners"))["told_of_me"]["phrases"]))
 
 
 class Act(StrEnum):
@@ -89,7 +84,9 @@ class Understood:
     text: str  #: as typed
     margin: int  #: how far it is ahead of what would be left alone, in thousandths of a logit
     timed: bool  #: it may be meant for a time
+    passes: bool = False  #: it is told in passing, and as likely to be meant for a time
     own: bool = False  #: it begins as a statement about its speaker does
+    wishes: bool = True  #: it is rather a way to answer than something that is so
     otherwise: Sort | None = None  #: what it is where nothing is known that it could be about
     leans: Sort | None = None  #: what it may well mean, where something is known that it is about
     because: tuple[str, ...] = ()  #: what speaks most for it
@@ -131,6 +128,20 @@ def _id_of(reader: Reader | None) -> str:
 def is_paste(hearing: Hearing) -> bool:
     """Whether a message is too long to be what somebody says to their memory."""
     return len(hearing.said) > LONGEST or len(hearing.sentences) > SENTENCES
+
+
+def ends_of(text: str) -> str:
+    """What of a message says what it is: all of it, or how a paste begins, and the paragraph after it.
+
+    What follows the last blank line, or the last fence, is its person's; in a fence nothing is.
+    """
+    if len(text) <= 2 * LONGEST:
+        return text
+    fences = [found.end() for found in _FENCE.finditer(text)]
+    after = text.rfind("\n\n") if not fences else fences[-1] if len(fences) % 2 == 0 else -1
+    head = text[:LONGEST] + "\n```" * (sum(end <= LONGEST for end in fences) % 2)
+    is_short = after >= 0 and len(text) - after <= LONGEST
+    return f"{head}\n\n{text[after:].lstrip()}" if is_short else head
 
 
 class Listener:
@@ -189,7 +200,17 @@ class Listener:
             return []
         sentences = [one for one in self.hearing.sentences if _has_words(self.hearing, one)]
         self._read([(one.start, one.end) for one in sentences])
-        return [self._told(one) for one in sentences]
+        parts = [self._told(one) for one in sentences]
+        return self._together(parts) or parts
+
+    def _together(self, parts: Sequence[_Part]) -> list[_Part]:
+        """All of a message, where it asks for something and no sentence of it does by itself: "Mental note
+        for us both. The landlord is called Nowicki."."""
+        if len(parts) < 2 or any(self.act(one) is not Act.LEAVE for one in parts):
+            return []
+        whole = self.part(parts[0].start, parts[-1].end)
+        clear = whole.margin(whole.sort) >= self._limits.get(self.limit(whole), 0) + _AS_A_WHOLE
+        return [whole] if clear and self.act(whole) is Act.ACT else []
 
     def _told(self, sentence: Sentence) -> _Part:
         whole = self.part(sentence.start, sentence.end)
@@ -255,14 +276,10 @@ class Listener:
         match part.sort:
             case Sort.LASTING:
                 quoted = UNSAID in said or _QUOTED.search(said) is not None
-                own = not (quoted or asked or self._played or self._unmeant or _never_forgets().search(said))
-                own = own and not (doubtful and self._joking)
-                return not own or not hearing.is_spoken(sentence, part.end)
+                unmeant = self._played or self._unmeant or _never_forgets().search(said) is not None
+                return quoted or asked or unmeant
             case Sort.CORRECT:
-                lead = _LEAD // 3 if _HAN.search(said) else _LEAD
-                told = _told_of_me().search(said, 0, 2 * _LEAD) is not None
-                spoken = hearing.is_spoken(sentence, min(part.end, part.start + lead))
-                return marked or not (told or spoken)
+                return marked
             case Sort.SET:  # "whenever you show me code" supposes nothing
                 report = hearing.cue("reports").search(said)
                 others = part.seen.signs & {"sign others early", "sign cite early"}
@@ -273,7 +290,7 @@ class Listener:
                 )
                 brief = len(said.split()) <= _BRIEF and len(said) <= 8 * _BRIEF  # about one answer, as a rule
                 once = (asked or brief) and not hearing.cue("lasts").search(said)
-                return reported or (doubtful and (once or self.in_fun))
+                return reported or (doubtful and (once or self._played or self._unmeant))
             case Sort.REMEMBER:
                 return doubtful and (asked or self.in_fun)
             case Sort.FORGET:  # whoever says what holds instead puts something right
@@ -301,9 +318,8 @@ class Listener:
         if sentence.marked or asks_anywhere(self.hearing.said[sentence.start : sentence.end]):
             return None
         sort = max(_OF_KNOWN, key=lambda one: part.scores[one])
-        behind = part.scores[part.sort] - part.scores[sort]
         spoken = self.hearing.is_spoken(sentence, part.end) and not self._played
-        return sort if spoken and behind <= _LEANS and "unsaid" not in part.seen.signs else None
+        return sort if spoken and is_near(part.scores) and "unsaid" not in part.seen.signs else None
 
     def understood(self, part: _Part, *, explain: bool) -> Understood:
         names = named(self.hearing, part.start, part.end) if explain else {}
@@ -313,8 +329,10 @@ class Listener:
             text=words(self.hearing, part.start, part.end),
             margin=part.margin(part.sort),
             timed=part.scores[Sort.TEMPORARY] >= part.scores[part.sort] - _TIMED,
+            passes=part.sort in _TOLD_OF and part.margin(Sort.TEMPORARY) >= -_AS_LIKELY,
             leans=self._leaning(part),
             own="own" in part.seen.signs,
+            wishes=part.scores[Sort.SET] >= max(part.scores[Sort.LASTING], part.scores[Sort.PASSING]),
             otherwise=self._otherwise(part),
             because=tuple(self._model.strongest(part.seen.hashes, part.sort, names)) if explain else (),
             span=(part.start, part.end),
@@ -330,6 +348,8 @@ _VETO, _SWAP = 2500, 600
 _KEPT = (Sort.REMEMBER, Sort.SET)
 #: How near it may be to something meant for a time, where a time is named.
 _TIMED = 2500
+#: What passes or is about others, and how near it may be to what is meant for a time, with an end named.
+_TOLD_OF, _AS_LIKELY = (Sort.PASSING, Sort.THIRD), 600
 #: And how far a question must sound like a request to remember.
 _ASKED = 1000
 
@@ -363,6 +383,24 @@ def doubt(listener: Listener, span: tuple[int, int], sort: Sort) -> Doubt:
         instead=best if best not in LEFT and best is not sort and ahead >= _SWAP else None,
         timed=part.scores[Sort.TEMPORARY] >= part.scores[best] - _TIMED,
     )
+
+
+#: A message of more sentences, or longer, is looked at part by part.
+_TOGETHER, _FEW = 240, 4
+
+
+def is_near(scores: Mapping[Sort, int]) -> bool:
+    """Whether a sentence may be about something that was said before."""
+    return max(scores.values()) - max(scores[one] for one in _OF_KNOWN) <= _LEANS
+
+
+def heard_whole(listener: Listener) -> _Part | None:
+    """A short message as one stretch, with its scores: its sentences say together what it is about."""
+    hearing = listener.hearing
+    own = [one for one in hearing.sentences if _has_words(hearing, one)]
+    if not own or len(own) > _FEW or own[-1].end - own[0].start > _TOGETHER:
+        return None
+    return listener.part(own[0].start, own[-1].end)
 
 
 def said_around(hearing: Hearing, span: tuple[int, int]) -> str:

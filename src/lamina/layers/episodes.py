@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypedDict, Unpack
 
 from lamina.language.recap import recap
-from lamina.layers.drafting import drafted, kept
+from lamina.layers.writing import drafted, kept
 from lamina.model import Kind, Layer, Receipt
 from lamina.ranking.decay import EPISODE_LIFE
 from lamina.read.shelves import episodes_about

@@ -7,12 +7,11 @@ from zoneinfo import ZoneInfo
 
 from lamina.language.durable import Durable, durable, length_of
 from lamina.language.pronouns import pronouns
-from lamina.layers.drafting import drafted, kept
-from lamina.layers.writing import written
+from lamina.layers.writing import drafted, kept, written
 from lamina.model import Heard, Outcome, Receipt, quoted
 from lamina.policy.writing import Held, Rejected
 from lamina.storage.database import Transaction
-from lamina.storage.marks import Marks
+from lamina.storage.small_tables import Marks
 from lamina.text.normalise import language_of
 from lamina.write.caller import Caller
 

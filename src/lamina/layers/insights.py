@@ -12,8 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from lamina.language.secrets.privacy import find_secrets
-from lamina.layers.drafting import drafted, kept
-from lamina.layers.writing import written
+from lamina.layers.writing import drafted, kept, written
 from lamina.model import Authority, Kind, Layer, Memory, Outcome, Role, Space
 from lamina.policy.writing import Pass, Repaired
 from lamina.read.shelves import newest

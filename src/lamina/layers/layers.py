@@ -9,13 +9,12 @@ from typing import Any, TypedDict, Unpack
 
 from lamina.errors import InvalidInput
 from lamina.language.layering import confidence_of, layer_asked, procedure_in, suggested
-from lamina.layers.drafting import drafted, kept
 from lamina.layers.episodes import Episodes
 from lamina.layers.procedures import Procedures
 from lamina.layers.user_model import UserModel
+from lamina.layers.writing import drafted, kept
 from lamina.model import Deny, Draft, Kind, Layer, Memory, Outcome, Receipt, Space
-from lamina.read.coverage import find_in
-from lamina.read.recall import narrowed
+from lamina.read.recall import find_in, narrowed
 from lamina.read.shelves import loaded
 from lamina.read.snapshot import look
 from lamina.records import dataclass
@@ -25,8 +24,9 @@ from lamina.text.normalise import well_formed
 from lamina.write.caller import Caller
 from lamina.write.commit import commit_succession, replace_too
 from lamina.write.details import Narrowing, chosen, time_of
-from lamina.write.guesses import Guess, stage
+from lamina.write.guesses import Guess, conclude, stage, unnamed
 from lamina.write.learning_files import free_name
+from lamina.write.propose import waiting
 from lamina.write.unit_of_work import UnitOfWork
 
 #: What may be done about a contradiction: keep both and say so, ask the person, let the new one take over.
@@ -240,3 +240,22 @@ class Layers:
             reason="confirmed",
         )
         return self.learn(memory.text, **lesson).receipt
+
+
+def confirm(caller: Caller, key: str | None = None, *, reason: str = "", channel: str = "") -> list[Receipt]:
+    """Keep what was guessed, under its key; without a key, the newest guess. Only the person can.
+
+    `channel` is by what way they said so, this caller's door unless given. In a chat, what is sensitive
+    needs its key: a bare yes raises Denied.
+    """
+    memory, by, layers = waiting(caller, key), channel or caller.scope.via, Layers(caller)
+    if not caller.store.ruleset.fields.may_agree(memory.key, by, named=key is not None):
+        raise unnamed(memory)
+    if memory.layer is not Layer.USER_MODEL:
+        receipt = layers.settle(memory)
+    else:
+        receipt = layers.user_model.agreed(memory, reason or "confirmed")
+        if receipt.decision is Outcome.DENIED:
+            return [receipt]
+    caller.store.act(caller.scope, lambda unit: conclude(unit, memory, receipt.ids[0], by))
+    return [receipt]

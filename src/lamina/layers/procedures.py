@@ -8,7 +8,7 @@ from typing import Any
 
 from lamina.errors import InvalidInput
 from lamina.language.layering import CONFIDENCE
-from lamina.layers.drafting import drafted, kept
+from lamina.layers.writing import drafted, kept
 from lamina.model import Deny, Draft, Kind, Layer, Memory, Outcome, Receipt, Space, State, iso
 from lamina.read.shelves import newest, procedures_for
 from lamina.read.snapshot import look

@@ -9,7 +9,7 @@ from datetime import datetime
 from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.language.secrets.privacy import check_name
 from lamina.model import RELATED, HistoryOp, Memory, Query, State, Trust, canonical, plain
-from lamina.read.coverage import allowed_query
+from lamina.read.recall import allowed_query
 from lamina.records import dataclass
 from lamina.storage.database import Row, Transaction
 from lamina.storage.memories import Memories, moment

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.language.layering import CONFIDENCE
 from lamina.language.user_model import belongs, is_item, keys_of, updates_of
-from lamina.layers.drafting import drafted, kept
+from lamina.layers.writing import drafted, kept
 from lamina.model import Layer, Memory, Outcome, Receipt, Role, Space
 from lamina.read.shelves import keyed, user_model
 from lamina.read.snapshot import look

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lamina.layers.drafting import drafted
+from lamina.layers.writing import drafted
 from lamina.model import Deny, Draft, Hold, Outcome
 from lamina.policy.gates import GATES
 from lamina.records import dataclass
@@ -39,7 +39,7 @@ def would_keep(caller: Caller, text: str, key: str | None = None, kind: str | No
     draft = drafted(caller, text, details)
     decision = caller.store.judge(draft)
     outcome = Outcome.HELD if isinstance(decision, Hold) else Outcome.ADMITTED
-    why = "It waits for the person's word." if isinstance(decision, Hold) else ""
+    why = "It waits for the person's yes or no." if isinstance(decision, Hold) else ""
     if isinstance(decision, Deny):
         outcome, why = Outcome.DENIED, decision.why
     return WouldKeep(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from lamina.errors import InvalidInput
-from lamina.layers.confirm import confirm
-from lamina.layers.drafting import drafted
+from lamina.layers.layers import confirm
+from lamina.layers.writing import drafted
 from lamina.model import Hold, Memory, Receipt, Role, Space, State
 from lamina.policy.consent import Care, Channel, standing_of
 from lamina.read.resolve import resolve

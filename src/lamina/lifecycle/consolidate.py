@@ -20,11 +20,10 @@ from lamina.model import Kind, Memory, Space, canonical, quoted
 from lamina.read.explain import history
 from lamina.records import dataclass
 from lamina.similarity.compare import Comparison, Relation, compare
-from lamina.similarity.duplicates import said_twice
-from lamina.similarity.merge_bands import RECENT, TOP_K, Bands, in_common
+from lamina.similarity.merge_bands import RECENT, TOP_K, Bands, in_common, said_twice
 from lamina.storage.database import Transaction
-from lamina.storage.marks import Marks
 from lamina.storage.shelf_contents import statements_on
+from lamina.storage.small_tables import Marks
 from lamina.text.normalise import language_of
 from lamina.text.terms import query_terms
 from lamina.write.caller import Caller

@@ -13,8 +13,8 @@ from lamina.errors import NotFound
 from lamina.model import HistoryOp, Memory, Role, Scope, Space, State
 from lamina.model.scope import unquoted
 from lamina.storage.database import Transaction
-from lamina.storage.layers import LayerRows
 from lamina.storage.memories import micros, moment
+from lamina.storage.shelf_contents import LayerRows
 from lamina.storage.small_tables import Properties
 from lamina.text.accounts import episode_of
 from lamina.text.learning_page import body_of, shown_in, untouched

@@ -11,8 +11,8 @@ from typing import TypedDict, Unpack
 from lamina.clock import random_token
 from lamina.errors import InvalidInput, NotFound, Unauthenticated
 from lamina.language.secrets.privacy import check_name
-from lamina.model import Role, Scope, checked_name
-from lamina.model.token import EVERYBODY, Right, Token
+from lamina.model import Role, Scope, checked_name, quoted, unquoted
+from lamina.model.token import ANYBODYS, EVERYBODY, Right, Token
 from lamina.storage.small_tables import Tokens
 from lamina.text.normalise import well_formed
 from lamina.write.details import check_who, chosen
@@ -65,7 +65,8 @@ def create_token(store: Store, label: str, **details: Unpack[TokenDetails]) -> t
         unit.record_act("token_create", f"token:{token_id}", ", ".join(told)[:_TOLD])
 
     store.act(_keeper(store), work)
-    return token, f"{PREFIX}_{token_id}_{secret}"
+    tenant = store.config.tenant
+    return token, f"{PREFIX}_{token_id}_{secret}" + ("" if tenant == ANYBODYS else f".{quoted(tenant)}")
 
 
 def list_tokens(store: Store) -> list[Token]:
@@ -92,10 +93,22 @@ def authenticate(store: Store, presented: str) -> Token:
         raise Unauthenticated("This token is not accepted.", hint="`lamina token create` makes one.")
     token = live_token(store, parts[1])
     expected = token.hash if token is not None else _hash("")
-    matches = hmac.compare_digest(_hash(parts[2]), expected)
+    matches = hmac.compare_digest(_hash(parts[2].partition(".")[0]), expected)
     if not matches or token is None:
         raise Unauthenticated("This token is not accepted.", hint="`lamina token create` makes one.")
     return token
+
+
+def tenant_named(presented: str, own: str) -> str:
+    """The tenant in whose store a presented text is to be looked up; `own` where it names none."""
+    _, dot, named = presented.partition(".")
+    try:
+        tenant = checked_name("tenant", unquoted(named)) if dot else own
+    except InvalidInput:
+        tenant = "."
+    if dot and quoted(tenant) != named:  # one text for one tenant
+        raise Unauthenticated("This token is not accepted.", hint="`lamina token create` makes one.")
+    return tenant
 
 
 def live_token(store: Store, token_id: str) -> Token | None:

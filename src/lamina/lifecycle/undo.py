@@ -99,7 +99,7 @@ def _asked(session: str | None, agent: str | None, source: str | None) -> _Writt
     given = [(by, name) for by, name in (("session", session), ("agent", agent), ("source", source)) if name]
     if len(given) != 1:
         hint = "Name a session, an agent or a source."
-        raise InvalidInput("One of the three says what to undo.", code="undo_unclear", hint=hint)
+        raise InvalidInput("It is not clear what to undo.", code="undo_unclear", hint=hint)
     by, name = given[0]
     return _Written(by, well_formed(name, by, 4000) if by == "source" else checked_name(by, name))
 

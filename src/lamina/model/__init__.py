@@ -1,8 +1,7 @@
 """The nouns: frozen values without behaviour beyond their own consistency."""
 
 from lamina.model.codec import canonical, from_plain, iso, plain
-from lamina.model.memory import Kind, Layer, Memory, Provenance, State, contract_kind, topic_of
-from lamina.model.phase import Phase
+from lamina.model.memory import Kind, Layer, Memory, Phase, Provenance, State, contract_kind, topic_of
 from lamina.model.read import (
     BUDGET,
     RELATED,

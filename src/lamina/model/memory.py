@@ -1,4 +1,4 @@
-"""The one record that every view is a view of."""
+"""The one record that every view is a view of, and the phases of a shelf that it stands in."""
 
 from __future__ import annotations
 
@@ -144,3 +144,18 @@ class Memory:
     @property
     def shelf(self) -> str:
         return f"{self.space}:{self.owner}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """One phase of one shelf; what was remembered in it carries its id."""
+
+    number: int
+    name: str | None
+    reason: str  #: `auto`, `manual`, or what the caller gave
+    started_tick: int
+    started_at: datetime
+
+    @property
+    def id(self) -> str:
+        return f"phase-{self.number}"

@@ -10,6 +10,7 @@ from lamina.model.scope import Role
 from lamina.records import dataclass
 
 EVERYBODY = "*"
+ANYBODYS = "default"  #: the tenant of a store that nobody named one for; its tokens name none either
 
 
 class Right(StrEnum):

@@ -79,7 +79,7 @@ class Updates:
     tool=Tool(
         title="Update the user model",
         name="oracle_user_model_update",
-        advice="Give it what the user said of themselves. What is in `pending` waits for their word.",
+        advice="Give it what the user said of themselves. What is in `pending` waits for their yes or no.",
     ),
 )
 def update_user_model(memory: ScopedMemory, request: Updates) -> list[Receipt]:

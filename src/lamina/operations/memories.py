@@ -124,7 +124,7 @@ class Remember:
             '"he" or '
             '"tomorrow". Do not store passwords, keys or other secrets, guesses, or what is only of use '
             "in this "
-            "turn. What has a `key` is the user's setting: from you it waits for their word. Tell the user "
+            "turn. What has a `key` is the user's setting: from you it waits for their yes. Tell the user "
             "what the "
             "receipt says: `admitted`, `unchanged` (known already), `held` (waits for the user) or `denied`, "
             "with the why in `warnings`; what the user said themselves outranks what you infer."

@@ -30,7 +30,7 @@ from lamina.scoped import ScopedMemory
     ),
 )
 def me(memory: ScopedMemory, request: Nothing) -> Profile:  # noqa: ARG001 the catalogue's form
-    """What is known about you, in words, grouped; what waits for your word; how much there is."""
+    """What is known about you, in words, grouped; what waits for your answer; how much there is."""
     return memory.me()
 
 

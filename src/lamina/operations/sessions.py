@@ -159,7 +159,7 @@ class Waiting:
     tool=Tool(title="Pending guesses", core=True, advice="Ask the user; you cannot confirm them."),
 )
 def pending(memory: ScopedMemory, request: Waiting) -> list[Proposal]:
-    """Guesses about the person, and what agents want to set of them, that wait for their own word."""
+    """Guesses about the person, and what agents want to set of them, that wait for their yes or no."""
     return memory.proposals(decided=request.decided)
 
 

@@ -308,7 +308,7 @@ def run_job(memory: ScopedMemory, request: RunJob) -> JobReport:
 
 @operation("GET /v1/policy", Right.READ, command="policy show", tool=Tool(title="Policy"))
 def policy(memory: ScopedMemory, request: Nothing) -> Mapping[str, Any]:  # noqa: ARG001 the catalogue's form
-    """The policy in force, as events carry it."""
+    """The policy that is used, as events carry it."""
     return memory.policy()
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
-from importlib import resources
 from typing import Any
 
 from lamina.errors import ConfigError, Denied, InvalidInput
-from lamina.late import late
+from lamina.late import late, read_rules
 from lamina.model import Role, Scope, checked_name
 from lamina.records import dataclass
 
 with late():
+    import difflib
+
     from lamina.text import yaml_file
 
 #: Who needs no allowlist: it is theirs, or they look after it.
@@ -93,8 +93,7 @@ def load_categories(text: str, name: str) -> Categories:
     listed = _table(name, raw, "categories")
     if listed.keys() - {"system", "custom"}:
         raise _wrong(name, "`categories` has the lists `system` and `custom`")
-    file = resources.files("lamina.policy") / "data" / "categories.toml"
-    known = {one: Category(one) for one in tomllib.loads(file.read_text("utf-8"))["known"]}
+    known = {one: Category(one) for one in read_rules("lamina.policy", "categories.toml")["known"]}
     for kind in ("system", "custom"):
         for given in listed.get(kind) or ():
             category = _category(name, given)

@@ -12,15 +12,13 @@ from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from functools import cache, lru_cache
-from importlib import resources
 from typing import Any
 
 from lamina.errors import ConfigError
-from lamina.language.secrets.views import plain
-from lamina.late import regex
+from lamina.language.secrets.views import one_spelling
+from lamina.late import read_rules, regex
 from lamina.model import Memory, Role, Scope, State
 from lamina.records import dataclass
-from lamina.text.normalise import folded
 
 #: So many turns, each another, make a benign field hold by itself.
 ENOUGH_SIGNALS = 2
@@ -96,7 +94,7 @@ def same_value(text: str) -> str:
 
     Signs that tell values apart stay: `C++` and `C#`, `-5` and `1.5`.
     """
-    seen = "".join(plain(folded(text)).text.casefold().split())
+    seen = "".join(one_spelling(text).split())
     return _STOP.sub("", seen.strip(_QUOTES).rstrip(_STOPS)) or seen
 
 
@@ -121,8 +119,7 @@ def standing_of(memory: Memory, now: datetime) -> Standing:
 
 @cache
 def _packaged() -> dict[str, Any]:
-    file = resources.files("lamina.policy") / "data" / "consent.toml"
-    return tomllib.loads(file.read_text("utf-8"))
+    return read_rules("lamina.policy", "consent.toml")
 
 
 def load_fields(text: str = "", name: str = "consent fields") -> Fields:

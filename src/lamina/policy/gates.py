@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field
+from functools import lru_cache
 
 from lamina.language.secrets.privacy import Allowed, find_secrets
+from lamina.language.secrets.views import plain
 from lamina.model import (
     Admit,
     Decision,
@@ -14,6 +16,7 @@ from lamina.model import (
     Hold,
     Kind,
     Layer,
+    Memory,
     Role,
     Space,
     Trust,
@@ -21,7 +24,6 @@ from lamina.model import (
     topic_of,
 )
 from lamina.policy.consent import Fields
-from lamina.policy.reserved import RESERVED, is_reserved
 from lamina.policy.rules import Policy, WritePolicy
 from lamina.records import dataclass
 from lamina.text.normalise import folded
@@ -122,7 +124,7 @@ def _unwanted(draft: Draft, parts: list[str], policy: Policy) -> Deny | None:
         if any(folded(pattern) in view for pattern in rules.deny_patterns):
             return Deny(
                 "privacy_deny_pattern",
-                "The policy in force keeps this sort of thing out.",
+                "The policy keeps this sort of thing out.",
                 "`lamina policy show` lists what it refuses.",
                 {"length": len(draft.text)},
             )
@@ -132,7 +134,7 @@ def _unwanted(draft: Draft, parts: list[str], policy: Policy) -> Deny | None:
             return None
         return Deny(
             "privacy_deny_profile_key",
-            "The policy in force does not keep this key about a person.",
+            "The policy does not keep this key about a person.",
             f"Allowed: {', '.join(rules.allow_profile_keys)}.",
         )
     return None
@@ -150,9 +152,9 @@ def write_policy(draft: Draft, law: Law) -> Deny | None:
     hint = "`lamina policy show` says what is kept."
     match law.policy.write_policy:
         case WritePolicy.NONE:
-            return Deny("write_policy_none", "The policy in force keeps nothing beyond recent turns.", hint)
+            return Deny("write_policy_none", "The policy keeps nothing beyond recent turns.", hint)
         case WritePolicy.MINIMAL if draft.kind not in STATED:
-            return Deny("write_policy_minimal", f"The policy in force keeps no {draft.kind}.", hint)
+            return Deny("write_policy_minimal", f"The policy keeps no {draft.kind}.", hint)
         case WritePolicy.NORMAL if draft.kind is Kind.CONTEXT and draft.layer is Layer.SEMANTIC:
             return Deny("write_policy_context", "Passing talk is not kept beyond recent turns.", hint)
         case _:
@@ -167,7 +169,7 @@ def event_types(draft: Draft, law: Law) -> Deny | None:
         return None
     return Deny(
         "policy_deny_event_type",
-        f"The policy in force does not keep memories of the kind {draft.kind}.",
+        f"The policy does not keep memories of the kind {draft.kind}.",
         "`lamina policy show` lists the kinds it keeps.",
     )
 
@@ -179,7 +181,7 @@ def promotion(draft: Draft, law: Law) -> Deny | None:
         return None
     return Deny(
         "policy_deny_promotion",
-        f"The policy in force does not keep a {draft.kind} as {kind}.",
+        f"The policy does not keep a {draft.kind} as {kind}.",
         "`lamina policy show` lists what may become what.",
     )
 
@@ -215,3 +217,58 @@ def policy_tags(policy: Policy) -> list[str]:
         "allowed_by:policy_event_types",
         "allowed_by:promotion_rule",
     ]
+
+
+ALLOWED = "allowed"
+
+
+@dataclass(frozen=True, slots=True)
+class PromotionAnswer:
+    """`allowed`, or why not."""
+
+    code: str
+
+    @property
+    def allowed(self) -> bool:
+        return self.code == ALLOWED
+
+
+def may_promote(memory: Memory, target: Space, policy: Policy) -> PromotionAnswer:
+    """Whether the policy has a path for this memory; recent turns and untrusted text have none."""
+    path = policy.path(memory.space, target)
+    if path is None or not path.types:
+        return PromotionAnswer("promotion_disallowed")
+    if target not in policy.read_order:
+        return PromotionAnswer("space_disabled")
+    if memory.provenance.trust is Trust.UNTRUSTED:
+        return PromotionAnswer("promotion_untrusted")
+    if memory.layer is Layer.WORKING or memory.kind not in path.types:
+        return PromotionAnswer("promotion_event_type")
+    least = path.decision_authority if memory.kind is Kind.DECISION else path.authority
+    if policy.outranks(least, memory.authority):
+        return PromotionAnswer("promotion_authority")
+    return PromotionAnswer(ALLOWED)
+
+
+#: The first part of such a key; `policy` alone, without anything below it, is a key like any other.
+RESERVED = ("policy", "system", "identity", "security", "agent", "tool")
+
+#: Digits that are drawn like a dot and are letters of a key otherwise.
+_DOTS = str.maketrans("\u0660\u06f0\ua4f8", "...")
+_DRAWN_ALIKE = str.maketrans("01i", "oll")
+
+
+@lru_cache(maxsize=4096)  # the same few keys are asked of at every reading
+def is_reserved(key: str | None) -> bool:
+    """Whether a canonical key is below a reserved name, in letters that are it or only look like it."""
+    first, dot, _ = (key or "").translate(_DOTS).lstrip("_.-").partition(".")
+    return bool(dot) and _drawn(first) in _NAMES
+
+
+def _drawn(name: str) -> str:
+    """What a name looks like, one text for all letters and pairs of them that are drawn alike."""
+    seen = plain(name.replace("_", "").replace("-", "")).text.casefold()
+    return seen.replace("rn", "m").translate(_DRAWN_ALIKE)
+
+
+_NAMES = frozenset(map(_drawn, RESERVED))

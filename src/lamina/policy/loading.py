@@ -6,11 +6,10 @@ import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from typing import Any, TypeVar
 
 from lamina.errors import ConfigError
-from lamina.late import late
+from lamina.late import files, late, read_rules
 from lamina.model import Authority, Kind, Layer, Space, contract_kind
 from lamina.policy.rules import (
     PhaseRules,
@@ -74,11 +73,11 @@ def preset(name: str) -> Policy:
 @cache
 def _preset(name: str) -> Policy:
     page = _Page(f"{name}.toml", preset_text(name))
-    return _built(page, _merged(page, tomllib.loads(page.text)), name)
+    return _built(page, _merged(page, read_rules("lamina.policy", f"presets/{name}.toml")), name)
 
 
 def preset_text(name: str) -> str:
-    file = resources.files("lamina.policy") / "data" / "presets" / f"{name}.toml"
+    file = files("lamina.policy") / "data" / "presets" / f"{name}.toml"
     return file.read_text("utf-8")
 
 

@@ -7,13 +7,12 @@ and never comes here.
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from lamina.language.pronouns import Pronoun, pronouns, without_quotations
+from lamina.late import read_rules
 from lamina.model import Kind
 from lamina.records import dataclass
 from lamina.text.normalise import INVISIBLE, Language, language_of
@@ -260,8 +259,7 @@ def _opened(text: str, at: int, words: str) -> str:
 
 @cache
 def _data() -> dict[str, Any]:
-    file = resources.files("lamina.policy") / "data" / "writing.toml"
-    return tomllib.loads(file.read_text("utf-8"))
+    return read_rules("lamina.policy", "writing.toml")
 
 
 @cache

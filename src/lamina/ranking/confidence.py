@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lamina.late import read_rules
 from lamina.records import dataclass
 
 #: Of what a question is about, so much may be said by any text that names the same person or thing.
@@ -62,6 +61,7 @@ class Evidence:
     fits: bool = True  #: whether it says a thing of the sort that is asked for
     elsewhere: float = 0.0  #: how much of what the question is about another text says, and this one does not
     asked: float = USUALLY_ASKED  #: how long the question is: the logarithm of its tokens
+    read: float | None = None  #: what a reader of both says of it, where one has looked
 
 
 def evidence(likenesses: Sequence[float | None], shares: Sequence[float]) -> list[Evidence]:
@@ -109,6 +109,7 @@ def confidence(found: Evidence, encoder: str, spread: Spread) -> float:
         total += weights["named"] * min(found.share, NAMED) + weights["elsewhere"] * found.elsewhere
         total += weights["asked"] * (found.asked - USUALLY_ASKED)
     total += 0.0 if found.fits else weights["unfit"]
+    total += weights.get("read", 0.0) * (found.read or 0.0)
     return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total)))), 4)
 
 
@@ -119,4 +120,4 @@ def uncertainty(sure: float) -> str:
 
 @lru_cache(maxsize=1)
 def _tables() -> Mapping[str, Mapping[str, float]]:
-    return tomllib.loads((files("lamina.ranking") / "data" / "confidence.toml").read_text("utf-8"))
+    return read_rules("lamina.ranking", "confidence.toml")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
-from importlib.resources import files
 from string import ascii_lowercase
 
-from lamina.late import regex
+from lamina.late import read_rules, regex
 from lamina.ranking.timing import Timing, timing
 from lamina.records import dataclass
 from lamina.text.terms import is_stop_word, query_terms, spelt_terms, terms
@@ -67,7 +65,7 @@ class _Rules:
 
 @lru_cache(maxsize=1)
 def _rules() -> _Rules:
-    data = tomllib.loads((files("lamina.ranking") / "data" / "questions.toml").read_text("utf-8"))
+    data = read_rules("lamina.ranking", "questions.toml")
     frame = data["frame"]
     sources: dict[str, list[str]] = {**data["own"], **data["manner"]}
     return _Rules(
@@ -75,7 +73,7 @@ def _rules() -> _Rules:
         frozenset(frame["characters"]),
         frozenset(frame["marks"]),
         data["weights"],
-        {name: re.compile("|".join(all_)) for name, all_ in sources.items()},
+        {name: regex("|".join(all_)) for name, all_ in sources.items()},
     )
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
-from importlib.resources import files
 
+from lamina.late import read_rules, regex
 from lamina.ranking.timing import timing
 from lamina.text.terms import query_terms, terms
 
@@ -44,8 +43,8 @@ def reaches_far(question: str, now: datetime) -> bool:
 
 @lru_cache(maxsize=1)
 def _far() -> re.Pattern[str]:
-    words = tomllib.loads((files("lamina.ranking") / "data" / "reach.toml").read_text("utf-8"))
-    return re.compile("|".join(pattern for group in words.values() for pattern in group))
+    words = read_rules("lamina.ranking", "reach.toml")
+    return regex("|".join(pattern for group in words.values() for pattern in group))
 
 
 def coverage(question: str, text: str) -> tuple[int, int]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from calendar import monthrange
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any
 
-from lamina.late import regex
+from lamina.late import late, read_rules, regex
 from lamina.records import dataclass
+
+with late():
+    import calendar
 
 #: A year from here on is counted from the Buddha.
 _BUDDHIST = 2400
@@ -78,7 +78,7 @@ class _Rules:
 
 @lru_cache(maxsize=1)
 def _rules() -> _Rules:
-    data = tomllib.loads((files("lamina.ranking") / "data" / "time.toml").read_text("utf-8"))
+    data = read_rules("lamina.ranking", "time.toml")
     names: dict[str, dict[str, Any]] = {
         "month": {one: int(number) for number, all_ in data["months"].items() for one in all_},
         "weekday": {one: int(number) for number, all_ in data["weekdays"].items() for one in all_},
@@ -179,7 +179,7 @@ def asks_before(question: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _change() -> dict[str, _Sayings]:
-    data = tomllib.loads((files("lamina.ranking") / "data" / "change.toml").read_text("utf-8"))
+    data = read_rules("lamina.ranking", "change.toml")
     return {name: _Sayings(patterns) for name, patterns in data.items()}
 
 
@@ -242,7 +242,7 @@ def _calendar(form: str, groups: dict[str, str | None], today: datetime) -> Peri
     if form == "date":
         return Period(start, start + _DAY)
     if form == "month":
-        return Period(start, start + monthrange(start.year, start.month)[1] * _DAY)
+        return Period(start, start + calendar.monthrange(start.year, start.month)[1] * _DAY)
     return Period(start, start.replace(year=start.year + 1))
 
 

@@ -12,7 +12,7 @@ from lamina.model import Hit, Recollection, Scope
 from lamina.policy.categories import Categories
 from lamina.read.snapshot import Snapshot
 from lamina.storage.database import Transaction
-from lamina.storage.deltas import always_on
+from lamina.storage.logs import always_on
 from lamina.storage.memories import Memories
 from lamina.storage.text_index import TextIndex
 

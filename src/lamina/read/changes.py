@@ -1,4 +1,5 @@
-"""What changed for a caller since it last looked: its own shelves, its own categories, once."""
+"""What changed for a caller since it last looked: its own shelves, its own categories, once; in at most three
+lines (IS-1)."""
 
 from __future__ import annotations
 
@@ -7,16 +8,59 @@ import hmac
 import struct
 from binascii import Error as NotBase64
 from collections.abc import Sequence
+from functools import cache
 
 from lamina.audit.chain import Sealer
 from lamina.errors import InvalidInput
+from lamina.late import read_rules
 from lamina.model import Changed, Delta, Memory, Scope, Space, State, Trust
-from lamina.read.changes_text import header, shown
 from lamina.read.snapshot import Snapshot, look
 from lamina.storage.database import Transaction
-from lamina.storage.deltas import Deltas, ShelfChange
+from lamina.storage.logs import Deltas, ShelfChange
 from lamina.storage.memories import Memories
+from lamina.text.normalise import Language, language_of
 from lamina.write.caller import Caller
+
+MOST = 3
+_LONGEST = 160
+_SIGN = {
+    "created": "+",
+    "updated": "↑",
+    "merged": "↔",
+    "deleted": "-",
+    "soft_deleted": "~",
+    "restored": "↺",
+}
+
+
+@cache
+def _words() -> dict[str, dict[str, str]]:
+    return read_rules("lamina.read", "delta.toml")
+
+
+def shown(changes: Sequence[Changed]) -> tuple[Changed, ...]:
+    """The changes worth a line: what matters most, then what is newest."""
+    order = sorted(changes, key=lambda one: (-one.importance, -one.at.timestamp(), one.memory_id))
+    return tuple(order[:MOST])
+
+
+def header(changes: Sequence[Changed], since: int, language: Language | None = None) -> str:
+    """The lines for a prompt, in the language of what they say unless told; empty without a change."""
+    if not changes:
+        return ""
+    words = _words()[language or language_of(" ".join(one.text for one in changes))]
+    lines = [f"- {_SIGN[one.event]}{words[one.event]}: {_said(one, words)}" for one in changes]
+    return "\n".join([words["since"].format(since=since), *lines])
+
+
+def _said(one: Changed, words: dict[str, str]) -> str:
+    line = " ".join(one.text.split()) or one.memory_id
+    cut = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    if one.combined > 1:
+        return words["combined"].format(count=one.combined) + cut
+    weight = f" (imp={one.importance})" if one.event == "created" else ""
+    return f"[{one.category}] {cut}{weight}" if one.category else cut
+
 
 #: How far back a delta looks on one shelf; what is older than so many changes is in none.
 WINDOW = 1000

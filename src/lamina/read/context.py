@@ -93,8 +93,13 @@ def _groups(snapshot: Snapshot, task: str, cite: bool) -> list[Group]:
         episodes_group(happened),
         Group("knowledge", tuple(Item(_told(hit)) for hit in knowledge)),
         Group("related", _items(beside)),
-        Group("pending", tuple(Item(f"{one.key}: {one.text}") for one in _askable(waiting)[:_PENDING])),
+        Group("pending", _items(_asked(one) for one in _askable(waiting)[:_PENDING])),
     ]
+
+
+def _asked(one: Memory) -> str:
+    """A guess in words, without a key that was made up for it."""
+    return one.text if is_note(one.key) else f"{one.key}: {one.text}"
 
 
 def _askable(waiting: Sequence[Memory]) -> list[Memory]:

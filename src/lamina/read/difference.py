@@ -9,7 +9,7 @@ from lamina.errors import InvalidInput
 from lamina.model import Memory
 from lamina.read.snapshot import Snapshot, look
 from lamina.records import dataclass
-from lamina.storage.layers import LayerRows
+from lamina.storage.shelf_contents import LayerRows
 from lamina.storage.text_index import TextIndex
 from lamina.write.caller import Caller
 
@@ -26,6 +26,7 @@ class Differing:
     after: str
     by: str
     at: datetime
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +84,7 @@ def _told(pairs: Iterable[tuple[Memory | None, Memory | None]]) -> tuple[Differi
                     after="" if new is None else new.text,
                     by=one.provenance.actor,
                     at=one.updated_at,
+                    key=one.key,
                 )
             )
     return tuple(sorted(found, key=lambda one: (one.at, one.id), reverse=True)[:SHOWN])

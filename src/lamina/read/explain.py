@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from lamina.model import Explanation, HistoryEntry, HistoryOp, Memory, Verdict, iso
+from lamina.model import Authority, Explanation, HistoryEntry, HistoryOp, Memory, Verdict, iso
 from lamina.model.audit import TraceEvent
 from lamina.ranking.decay import faded
 from lamina.read.journal import last_events, one_event
@@ -23,8 +23,14 @@ _SENTENCE = {
     HistoryOp.DELETE: "{actor} took it out through {via}",
     HistoryOp.RESTORE: "{actor} brought it back through {via}",
     HistoryOp.TTL: "its time was up",
-    HistoryOp.MERGE: "it was merged by {actor}",
-    HistoryOp.LINK: "it was linked by {actor}",
+    HistoryOp.MERGE: "{actor} merged it",
+    HistoryOp.LINK: "{actor} linked it",
+}
+_COUNTS_AS = {
+    Authority.SYSTEM_IMPOSED: "set by the system",
+    Authority.TOOL_VERIFIED: "checked by a tool",
+    Authority.USER_ASSERTED: "said by the person",
+    Authority.AI_INFERRED: "found out by an agent",
 }
 
 
@@ -86,9 +92,9 @@ def explained(memory: Memory, history: tuple[HistoryEntry, ...], *, whole: bool 
     """A memory's standing and its life, a sentence each; one more where its history is not whole."""
     where = memory.file or "the database"
     lines = [
-        f"{memory.id} is {memory.state}, on the shelf {memory.shelf}, and lives in {where}.",
-        f"Its authority is {memory.authority}, which follows from the role {memory.provenance.role}"
-        f" ({memory.provenance.via}).",
+        f"{memory.id} is {memory.state}, belongs to {memory.shelf} and is kept in {where}.",
+        f"It counts as {_COUNTS_AS[memory.authority]} ({memory.authority}), because the role"
+        f" {memory.provenance.role} wrote it through {memory.provenance.via}.",
     ]
     if memory.expires_at is not None:
         lines.append(f"It expires at {iso(memory.expires_at)}.")
@@ -108,18 +114,18 @@ def _told(entry: HistoryEntry) -> str:
     decision = entry.decision
     parts = [_SENTENCE[entry.op].format(actor=entry.actor, via=entry.via)]
     if gates := decision.get("gates"):
-        parts.append(f"the gates {', '.join(gates)} let it pass")
+        parts.append(f"it passed the checks {', '.join(gates)}")
     if rule := decision.get("rule"):
-        parts.append(f"it was stored by the rule `{rule}`")
+        parts.append(f"it was stored as `{rule}`")
     if sources := decision.get("sources"):
         parts.append(f"out of {', '.join(sources)}")
     if successor := decision.get("by"):
         parts.append(f"in favour of {successor}")
     if channel := decision.get("channel"):
-        parts.append(f"that was decided through {channel}")
+        parts.append(f"the person decided through {channel}")
     if reason := decision.get("reason"):
-        parts.append(f"the reason given was: {reason}")
-    return f"{iso(entry.at)}: {'; '.join(parts)} ({decision.get('code', '')})."
+        parts.append(f"reason: {reason}")
+    return f"{entry.at:%Y-%m-%d %H:%M} UTC: {'; '.join(parts)} ({decision.get('code', '')})."
 
 
 def verdict(event: TraceEvent) -> Verdict:

@@ -14,7 +14,7 @@ from lamina.retrieval.hits import Answer
 from lamina.storage.database import Transaction
 from lamina.storage.logs import Events
 from lamina.storage.memories import Memories
-from lamina.storage.phases import Phases
+from lamina.storage.sessions import Phases
 from lamina.storage.small_tables import Properties
 from lamina.storage.text_index import TextIndex
 from lamina.write.ruleset import Ruleset

@@ -11,7 +11,7 @@ from typing import TypedDict, Unpack
 
 from lamina.errors import Denied, InvalidInput
 from lamina.model import Memory, Query, State
-from lamina.read.coverage import OWN_PAST, allowed_query
+from lamina.read.recall import OWN_PAST, allowed_query
 from lamina.read.snapshot import Snapshot, look
 from lamina.records import dataclass
 from lamina.storage.listing import Listed, Listing, Order, place_of

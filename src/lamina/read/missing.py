@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from lamina.model import Filters, Memory, Query, State, Trust, Verdict, iso
-from lamina.read.as_of import recall_then
-from lamina.read.coverage import allowed_query, covering, find_deep
 from lamina.read.explain import memory_in
+from lamina.read.recall import allowed_query, covering, find_deep, recall_then
 from lamina.read.snapshot import Snapshot, look
 from lamina.retrieval.hits import Answer, Means
 from lamina.storage.database import Transaction
-from lamina.storage.layers import LayerRows
 from lamina.storage.memories import Memories
+from lamina.storage.shelf_contents import LayerRows
 from lamina.storage.text_index import TextIndex
 from lamina.text.terms import query_terms, terms
 from lamina.write.caller import Caller
@@ -103,7 +102,7 @@ def _left_out(asked: Query, query: Query, memory: Memory) -> Iterator[str]:
     if memory.space not in asked.spaces:
         yield f"It belongs to the {memory.space} space; asked for was {_listed(asked.spaces)}."
     elif memory.space not in query.spaces:
-        yield f"The policy in force does not read the {memory.space} space."
+        yield f"The policy does not read the {memory.space} space."
     if query.layers and memory.layer not in query.layers:
         if asked.layers:
             yield f"It belongs to the layer {memory.layer}; asked for was {_listed(asked.layers)}."

@@ -43,7 +43,7 @@ class KnownGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """What is known about a person, what waits for their word, and how much there is."""
+    """What is known about a person, what waits for their answer, and how much there is."""
 
     user: str
     groups: tuple[KnownGroup, ...]

@@ -13,7 +13,7 @@ from lamina.policy.categories import Categories
 from lamina.ranking.decay import faded
 from lamina.read.answered import Given, kept_asked, kept_question, note_answer, note_shown, said_in
 from lamina.read.changes import delta_in
-from lamina.read.coverage import allowed_query, find_in
+from lamina.read.recall import allowed_query, find_in
 from lamina.read.snapshot import Snapshot, look
 from lamina.records import dataclass
 from lamina.retrieval.hits import Answer

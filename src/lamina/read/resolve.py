@@ -11,7 +11,7 @@ from datetime import datetime
 
 from lamina.errors import InvalidInput
 from lamina.model import Effective, Memory, Scope, Space, Value
-from lamina.policy.reserved import is_reserved
+from lamina.policy.gates import is_reserved
 from lamina.read.snapshot import Snapshot, look
 from lamina.storage.database import Transaction
 from lamina.storage.memories import Memories

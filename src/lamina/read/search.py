@@ -13,7 +13,7 @@ from lamina.errors import InvalidInput, NotFound
 from lamina.model import Trust
 from lamina.ranking.tiers import DEEPEST, DEPTHS
 from lamina.read.answered import show_to
-from lamina.read.coverage import allowed_query, covering, find_deep
+from lamina.read.recall import allowed_query, covering, find_deep
 from lamina.read.snapshot import look
 from lamina.records import dataclass
 from lamina.write.caller import Caller

@@ -11,9 +11,8 @@ from lamina.ranking.decay import faded
 from lamina.ranking.tiers import is_likely
 from lamina.read.recall import find
 from lamina.read.snapshot import Snapshot, look
-from lamina.storage.layers import LayerRows
 from lamina.storage.memories import Memories
-from lamina.storage.shelf_contents import keyed_on, latest_on, turns_on
+from lamina.storage.shelf_contents import LayerRows, keyed_on, latest_on, turns_on
 from lamina.storage.text_index import TextIndex
 from lamina.text.accounts import Episode, Procedure, episode_of, procedure_of
 from lamina.write.caller import Caller
@@ -47,11 +46,12 @@ def turns(caller: Caller, count: int) -> list[str]:
 
 def window(caller: Caller) -> list[Memory]:
     """The turns of the user that this session still has, latest last."""
+    return look(caller, window_in, synced=False)
 
-    def work(snapshot: Snapshot) -> list[Memory]:
-        return turns_on(snapshot.transaction, snapshot.in_session.shelf(Space.SESSION) or "")
 
-    return look(caller, work, synced=False)
+def window_in(snapshot: Snapshot) -> list[Memory]:
+    """The same within a reading that has begun."""
+    return turns_on(snapshot.transaction, snapshot.in_session.shelf(Space.SESSION) or "")
 
 
 def loaded(caller: Caller, ids: Sequence[str]) -> list[Memory]:

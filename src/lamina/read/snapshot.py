@@ -15,7 +15,7 @@ from lamina.storage.database import Transaction
 from lamina.storage.memories import micros
 from lamina.storage.small_tables import Properties
 from lamina.write.caller import Caller
-from lamina.write.homes import DEFAULT_SESSION
+from lamina.write.entry_files import DEFAULT_SESSION
 
 T = TypeVar("T")
 

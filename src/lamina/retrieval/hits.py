@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from datetime import datetime
 
 from lamina.clock import monotonic
-from lamina.encoders.port import Embedder
-from lamina.errors import InvalidInput
+from lamina.encoders.port import Embedder, JointReader
+from lamina.errors import InvalidInput, LaminaError
 from lamina.model import Authority, Hit, Kind, Layer, Memory, Query, Recollection, Role, Trust
-from lamina.policy.reserved import is_reserved
+from lamina.policy.gates import is_reserved
 from lamina.ranking.blend import Blend, Candidate, Meaning, blended
 from lamina.ranking.fusion import Fused, Traits, adjust, asks, newest_first, ranks_by, reciprocal
 from lamina.ranking.lexical import Shelf, Words, ranked
@@ -21,11 +22,11 @@ from lamina.retrieval.candidates import ask_ahead, at_slots, named, slots_then, 
 from lamina.retrieval.candidates import loaded as things
 from lamina.retrieval.meaning import Alike, alike
 from lamina.retrieval.packing import packed
-from lamina.retrieval.weighing import put_changes_first, put_on_scale, put_words_first, weigh
+from lamina.retrieval.weighing import put_changes_first, put_on_scale, put_words_first, read_together, weigh
 from lamina.storage.database import Transaction
-from lamina.storage.layers import LayerRows
 from lamina.storage.memories import Memories
 from lamina.storage.relations import Relations
+from lamina.storage.shelf_contents import LayerRows
 from lamina.storage.text_index import TextIndex
 from lamina.text.entries import canonical_key
 from lamina.text.terms import terms
@@ -291,10 +292,11 @@ def _ordered(reading: Reading, searched: _Searched) -> tuple[list[Fused], dict[s
             newest_first(head, traits)
     head.sort(key=lambda one: (-one.score, one.id))
     _judge(reading, head, traits)
+    reader = _read(reading, searched.meaning.encoder, head, memories)
     last = head[-1].score if head else 0.0
     for one in tail:
         one.score = min(one.score, last)
-    weigh(head + tail, searched.meaning, blend, question, memories)
+    weigh(head + tail, searched.meaning, blend, question, memories, reader)
     put_words_first(head, memories)
     put_changes_first(reading.transaction, question.text, searched.meaning, reading.shelves, head, memories)
     if means.fusion == "sum":
@@ -313,7 +315,7 @@ def _note_ranks(head: list[Fused], exact: Sequence[str]) -> None:
 
 
 def _judge(reading: Reading, head: list[Fused], traits: Mapping[str, Traits]) -> None:
-    """Let a reranker, where there is one, read the best beside the question, as long as there is time."""
+    """Let a program's reranker, where there is one, read the best beside the question while there is time."""
     means = reading.means
     if means.reranker is None:
         return
@@ -330,6 +332,18 @@ def _judge(reading: Reading, head: list[Fused], traits: Mapping[str, Traits]) ->
         one.score = round(lowest + verdicts[one.id], 6)
         one.adjustments["=reranked"] = verdicts[one.id]
     head[:DEPTH] = sorted(best, key=lambda one: (-one.score, one.id))
+
+
+def _read(reading: Reading, encoder: str, head: list[Fused], memories: Mapping[str, Memory]) -> str:
+    """Let the encoder that answered read the best beside the question, if it can read two together."""
+    means, reader = reading.means, reading.means.embedder
+    if reader is None or means.reranker is not None or means.fusion != "sum":
+        return ""
+    if isinstance(reader, JointReader):
+        with suppress(LaminaError):  # another one answers, or the order stays; `doctor` says what is wrong
+            if encoder == reader.embedder_id:
+                return read_together(reader, reading.question, head, memories)
+    return ""
 
 
 def _bonds(

@@ -11,8 +11,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.encoders.port import Embedder, Verdict
-from lamina.encoders.tended import patient
+from lamina.encoders.port import Embedder, Verdict, patient
 from lamina.errors import LaminaError
 from lamina.model import Memory
 from lamina.ranking.lexical import Shelf

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from lamina.encoders.port import JointReader
 from lamina.model import Layer, Memory, Role
-from lamina.ranking.blend import Blend
+from lamina.ranking.blend import TRUST, Blend
 from lamina.ranking.confidence import (
     OF_THEN,
     Spread,
@@ -19,7 +20,7 @@ from lamina.ranking.confidence import (
 )
 from lamina.ranking.fusion import Fused
 from lamina.ranking.lexical import Shelf
-from lamina.ranking.question import Question, weighed
+from lamina.ranking.question import Question, parts_of, weighed
 from lamina.ranking.timing import asks_before, fits, says_changed
 from lamina.retrieval.meaning import Alike
 from lamina.similarity.nearness import cosines, small
@@ -36,6 +37,10 @@ _LOOKED_AT, _MOST, _FIRST = 24, 6, 3
 _ABOUT, _NEARER = 0.4, 0.05
 #: A new value may be so much less like the question than the old one.
 _AS_LIKE = 0.2
+#: The best so many are read beside the question; what a unit of that is worth, and how many count.
+READ, READ_WORTH, AT_MOST = 5, 0.03, 6.0
+#: Tokens of a question that is no more than a word.
+_A_WORD = 2
 _LASTING = (Layer.SEMANTIC, Layer.USER_MODEL)
 #: Tokens of a statement; what is longer tells of many things, and some of them change.
 _LONGEST = 40
@@ -44,10 +49,45 @@ _STEP = 1e-6
 _NEW = 1 / 3
 
 
+def read_together(
+    reader: JointReader, question: Question, found: list[Fused], memories: Mapping[str, Memory]
+) -> str:
+    """Read the best short statements beside the question: what answers it rises among them.
+
+    What is asked for by its name, in a word, or in several sentences, stays as it was found. Returns the
+    reader's id, or nothing where it did not read. Raises what the reader raises.
+    """
+    best = [one for one in found[:READ] if one.place and _lasts(memories[one.id])]
+    if not best or question.manner in TRUST or parts_of(question.text) or _only_names(question.text):
+        return ""
+    fits = reader.fits(question.text, [memories[one.id].text for one in best])
+    bounded = [min(AT_MOST, max(-AT_MOST, fit)) for fit in fits]
+    for one, fit in zip(best, bounded, strict=True):
+        one.scores["read"] = fit
+        if rise := round(READ_WORTH * (fit - min(bounded)), 6):
+            one.adjustments["+read"] = rise
+            one.score = round(one.score + rise, 6)
+    found.sort(key=lambda one: (-one.score, one.id))
+    return reader.reader_id()
+
+
+def _only_names(question: str) -> bool:
+    """Whether a word names a thing and nothing is asked about it."""
+    return count_tokens(question) <= _A_WORD
+
+
 def weigh(
-    found: Sequence[Fused], meaning: Alike, blend: Blend, question: Question, memories: Mapping[str, Memory]
+    found: Sequence[Fused],
+    meaning: Alike,
+    blend: Blend,
+    question: Question,
+    memories: Mapping[str, Memory],
+    reader: str = "",
 ) -> None:
-    """Say of each how sure it is that it answers the question; what the question names does."""
+    """Say of each how sure it is that it answers the question; what the question names does.
+
+    `reader` is the id of the one that has read the best of them beside it.
+    """
     told = evidence([one.scores.get("meaning") for one in found], [one.share for one in found])
     placed = [at for at, one in enumerate(found) if one.place]
     for at, elsewhere in zip(placed, blend.elsewhere([found[at].place for at in placed]), strict=True):
@@ -58,7 +98,9 @@ def weigh(
     for one, speaks in zip(found, told, strict=True):
         speaks.asked, speaks.dated = length, "*period" in one.adjustments
         speaks.fits = not of_a_sort or fits(timing, memories[one.id].text)
-        sure = 1.0 if "exact" in one.ranks else confidence(speaks, meaning.encoder, spread)
+        speaks.read = one.scores.get("read") if is_measured(reader) else None
+        judge = meaning.encoder if speaks.read is None else reader
+        sure = 1.0 if "exact" in one.ranks else confidence(speaks, judge, spread)
         one.confidence = max(sure, OF_THEN) if "+then" in one.adjustments else sure
         one.uncertainty = uncertainty(one.confidence)
 
@@ -86,6 +128,7 @@ def put_changes_first(
     """
     if asks_before(question):
         return
+    _put_newer_first(found, memories)
     if not meaning.encoder:
         _put_values_first(found, memories)
         found.sort(key=lambda one: (-one.score, one.id))
@@ -105,6 +148,15 @@ def put_changes_first(
         _step_before(one, old, "+newer")
     _put_values_first(found, memories)
     found.sort(key=lambda one: (-one.score, one.id))
+
+
+def _put_newer_first(found: Sequence[Fused], memories: Mapping[str, Memory]) -> None:
+    """Let a memory that was put right step in front of the turns that said it before."""
+    by_id = {one.id: one for one in found}
+    for old in found[:_LOOKED_AT]:
+        newer = by_id.get(memories[old.id].superseded_by or "")
+        if newer is not None:
+            _step_before(newer, old, "+newer")
 
 
 def _put_values_first(found: Sequence[Fused], memories: Mapping[str, Memory]) -> None:

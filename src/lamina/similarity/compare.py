@@ -8,18 +8,18 @@ one, words alone decide, and a paraphrase in other words counts as unrelated.
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Sequence
-from difflib import SequenceMatcher
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
-from importlib import resources
 from typing import Any
 
-from lamina.late import regex
+from lamina.late import late, read_rules, regex
 from lamina.records import dataclass
 from lamina.text.normalise import folded
 from lamina.text.terms import query_terms
+
+with late():
+    import difflib
 
 #: Above this closeness two triggers name one task (FL-3), and two statements one subject (FL-10).
 SAME = 0.85
@@ -119,7 +119,7 @@ def compare(one: str, other: str, likeness: float | None = None) -> Comparison:
 def _among_several(text: str) -> bool:
     """Whether a statement names one of several things: who likes tea may like coffee, too."""
     rules = _rules()
-    return bool(rules.several.search(rules.favourites.sub(" ", folded(text[:_LONGEST]))))
+    return bool(rules.several.found(rules.favourites.replaced(folded(text[:_LONGEST]))[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class _Aligned:
 
 
 def _aligned(one: _Reading, other: _Reading) -> _Aligned:
-    matcher = SequenceMatcher(None, one.units, other.units, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, one.units, other.units, autojunk=False)
     whole = _weight(one.units) + _weight(other.units)
     equal, replaced, added, first = 0.0, False, False, False
     leftovers: tuple[list[str], list[str]] = ([], [])
@@ -194,13 +194,13 @@ def _read(text: str) -> _Reading:
 def bared(text: str) -> tuple[str, int, frozenset[tuple[int, int]]]:
     """A statement without what carries nothing, whether it is turned round, and the opposites it names."""
     rules = _rules()
-    view = rules.harmless.sub(" ", folded(text[:_LONGEST]))
-    bare, turns = rules.negations.subn(" ", view)
-    poles = frozenset(rules.sides[found] for found in rules.poles.findall(bare))
+    view, _ = rules.harmless.replaced(folded(text[:_LONGEST]))
+    bare, turns = rules.negations.replaced(view)
+    poles = frozenset(rules.sides[found] for found in rules.poles.found(bare))
     if poles:
-        bare = rules.poles.sub(lambda found: f" ¤{rules.sides[found[0]][0]} ", bare)
-    bare = rules.synonyms.sub(lambda found: f" {rules.stands_for[found[0]]} ", bare)
-    bare = rules.fillers.sub(" ", bare)
+        bare, _ = rules.poles.replaced(bare, lambda found: f" ¤{rules.sides[found[0]][0]} ")
+    bare, _ = rules.synonyms.replaced(bare, lambda found: f" {rules.stands_for[found[0]]} ")
+    bare, _ = rules.fillers.replaced(bare)
     return bare, turns % 2, poles
 
 
@@ -212,24 +212,56 @@ def _units(view: str) -> list[str]:
     return found
 
 
+class _Words:
+    """Any of some words in a folded text, the longest first; those of an alphabet stand alone.
+
+    A text that none of them can begin in is not searched: most have none of most lists.
+    """
+
+    def __init__(self, words: Sequence[str] | dict[str, Any]) -> None:
+        views = sorted({folded(word) for word in words}, key=lambda word: (-len(word), word))
+        spaced = [word for word in views if word.isascii()]
+        joined = [word for word in views if not word.isascii()]
+        alone = rf"(?<![a-z0-9]){_branches(spaced)}(?![a-z0-9])"
+        self._pattern = re.compile(f"{alone}|{_branches(joined)}" if joined else alone)
+        self._firsts = frozenset(_ALONE.findall(word)[0] for word in spaced) | {word[0] for word in joined}
+
+    def found(self, text: str) -> list[str]:
+        return self._pattern.findall(text) if self._begins(text) else []
+
+    def replaced(self, text: str, by: Callable[[re.Match[str]], str] | str = " ") -> tuple[str, int]:
+        """The text with something else in their place, and how many there were."""
+        return self._pattern.subn(by, text) if self._begins(text) else (text, 0)
+
+    def _begins(self, text: str) -> bool:
+        return not self._firsts.isdisjoint(_beginnings(text))
+
+
+@lru_cache(maxsize=8)
+def _beginnings(text: str) -> frozenset[str]:
+    """What a word may begin with in a text: its words, and its letters beyond ASCII."""
+    return frozenset(_ALONE.findall(text) if text.isascii() else (*_ALONE.findall(text), *text))
+
+
+_ALONE = regex("[a-z0-9]+")
+
+
 @dataclass(frozen=True)
 class _Rules:
-    negations: re.Pattern[str]
-    harmless: re.Pattern[str]
-    fillers: re.Pattern[str]
-    synonyms: re.Pattern[str]
-    several: re.Pattern[str]
-    favourites: re.Pattern[str]
-    poles: re.Pattern[str]
+    negations: _Words
+    harmless: _Words
+    fillers: _Words
+    synonyms: _Words
+    several: _Words
+    favourites: _Words
+    poles: _Words
     stands_for: dict[str, str]
     sides: dict[str, tuple[int, int]]  #: a word to its group of opposites and the side it is on
 
 
 @cache
 def _rules() -> _Rules:
-    data: dict[str, Any] = tomllib.loads(
-        (resources.files("lamina.similarity") / "data" / "compare.toml").read_text("utf-8")
-    )
+    data = read_rules("lamina.similarity", "compare.toml")
     stands_for = {folded(word): folded(group[0]) for group in data["synonyms"] for word in group[1:]}
     sides: dict[str, tuple[int, int]] = {}
     for number, pair in enumerate(data["antonyms"]):  # whoever shares an opposite is in one group with it
@@ -237,13 +269,13 @@ def _rules() -> _Rules:
         group, side = sides.get(left) or _turned(sides.get(right)) or (number, 0)
         sides |= {left: (group, side), right: (group, 1 - side)}
     return _Rules(
-        negations=_any_of(data["negations"]),
-        harmless=_any_of(data["harmless"]),
-        fillers=_any_of(data["fillers"]),
-        synonyms=_any_of(stands_for),
-        several=_any_of(data["several"]),
-        favourites=_any_of(data["favourites"]),
-        poles=_any_of(sides),
+        negations=_Words(data["negations"]),
+        harmless=_Words(data["harmless"]),
+        fillers=_Words(data["fillers"]),
+        synonyms=_Words(stands_for),
+        several=_Words(data["several"]),
+        favourites=_Words(data["favourites"]),
+        poles=_Words(sides),
         stands_for=stands_for,
         sides=sides,
     )
@@ -251,15 +283,6 @@ def _rules() -> _Rules:
 
 def _turned(place: tuple[int, int] | None) -> tuple[int, int] | None:
     return None if place is None else (place[0], 1 - place[1])
-
-
-def _any_of(words: Sequence[str] | dict[str, Any]) -> re.Pattern[str]:
-    """Any of the words, the longest first; those of an alphabet stand alone."""
-    views = sorted({folded(word) for word in words}, key=lambda word: (-len(word), word))
-    spaced = _branches([word for word in views if word.isascii()])
-    joined = _branches([word for word in views if not word.isascii()])
-    alone = rf"(?<![a-z0-9]){spaced}(?![a-z0-9])"
-    return re.compile(f"{alone}|{joined}" if joined else alone)
 
 
 def _branches(words: Sequence[str]) -> str:

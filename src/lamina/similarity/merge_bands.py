@@ -1,4 +1,4 @@
-"""When two memories become one: the bands of closeness, with the values compared first.
+"""When two memories become one: said twice, or in the bands of closeness, with the values compared first.
 
 A neighbour that says the same is merged with; one that gives another value is replaced; anything else stands
 beside the new one. Pure: who may change what is decided where it is changed.
@@ -6,20 +6,22 @@ beside the new one. Pure: who may change what is decided where it is changed.
 
 from __future__ import annotations
 
-import tomllib
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import cache
-from importlib import resources
 
 from lamina.config import Config
 from lamina.errors import ConfigError
-from lamina.late import regex
+from lamina.late import late, read_rules, regex
 from lamina.model import Deny, Layer, Memory
 from lamina.records import dataclass
 from lamina.similarity.compare import Comparison, Relation
-from lamina.similarity.duplicates import limits
+from lamina.text.normalise import folded
 from lamina.text.terms import query_terms
+
+with late():
+    import difflib
 
 TOP_K, FALLBACK_K = 5, 3
 RECENT = timedelta(days=90)
@@ -60,7 +62,7 @@ class Merging:
 
 @cache
 def _tables() -> Mapping[str, Mapping[str, float]]:
-    return tomllib.loads((resources.files("lamina.similarity") / "data" / "bands.toml").read_text("utf-8"))
+    return read_rules("lamina.similarity", "bands.toml")
 
 
 def measured(embedder_id: str | None) -> str:
@@ -159,3 +161,57 @@ def differing(one: Memory, other: Memory, found: Comparison) -> Deny | None:
     if limits(one.text) != limits(other.text):
         return Deny("not_alike", f"One of {one.id} and {other.id} limits what the other says.", _FORGET_ONE)
     return None
+
+
+_LONGEST = 2_000
+_UNIT = regex(
+    r"[a-z]*\d[a-z\d]*(?:[.,:/-]\d+)*%?|[a-z]+|[^\W_]|[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]"
+    r"|[^\w\s.,;:!?'\"()…。，、！？；：「」『』（）]"
+)
+
+
+def said_twice(one: str, other: str) -> bool:
+    """Whether nothing is lost if only one of the two is kept, whichever it is; symmetric.
+
+    One phrase may stand elsewhere ("every day the …"); of single words the order is part of what is said.
+    """
+    mine, theirs = _units(one), _units(other)
+    runs: tuple[list[tuple[str, ...]], list[tuple[str, ...]]] = ([], [])
+    for what, a, b, c, d in difflib.SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes():
+        if what != "equal":
+            runs[0].append(tuple(mine[a:b]))
+            runs[1].append(tuple(theirs[c:d]))
+    moved = [run for run in runs[0] if len(run) > 1 and run in runs[1]][:1]
+    return all(_says_nothing(run) for side in runs for run in side if run not in moved)
+
+
+def _says_nothing(run: tuple[str, ...]) -> bool:
+    joined = "".join(f" {unit} " if unit.isascii() else unit for unit in run)
+    return all(_empty().fullmatch(piece) for piece in joined.split())
+
+
+def _units(text: str) -> list[str]:
+    """Words as they are, since an ending may be a tense; characters of scripts without blanks; symbols."""
+    return _UNIT.findall(folded(text[:_LONGEST]))
+
+
+def limits(text: str) -> frozenset[str]:
+    """The words of a statement that limit, date or doubt what the rest says."""
+    return frozenset(_limits().findall(folded(text[:_LONGEST])))
+
+
+@cache
+def _empty() -> re.Pattern[str]:
+    return re.compile(f"(?:{'|'.join(map(re.escape, _listed('empty')))})+")
+
+
+@cache
+def _limits() -> re.Pattern[str]:
+    words = (rf"\b{word}\b" if word.isascii() else word for word in _listed("limits"))
+    return re.compile("|".join(words))
+
+
+def _listed(name: str) -> list[str]:
+    """The words of a list as texts are looked at, the longest first."""
+    words = read_rules("lamina.similarity", "doubles.toml")[name]
+    return sorted({folded(word) for word in words}, key=lambda word: (-len(word), word))

@@ -8,11 +8,9 @@ true statement behind another.
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache, lru_cache
-from importlib import resources
 
-from lamina.late import regex
+from lamina.late import read_rules, regex
 from lamina.records import dataclass
 from lamina.similarity.compare import Relation, compare
 from lamina.text.normalise import folded
@@ -87,8 +85,7 @@ class _Rules:
 
 @cache
 def _rules() -> _Rules:
-    file = resources.files("lamina.similarity") / "data" / "renewal.toml"
-    data = tomllib.loads(file.read_text("utf-8"))
+    data = read_rules("lamina.similarity", "renewal.toml")
     frames = {name: regex(source) for name, source in data["frames"].items()}
     sorts = {name: regex(source) for name, source in data["sorts"].items()}
     words = (rf"\b{word}s?\b" if word.isascii() else word for word in data["people"]["words"])

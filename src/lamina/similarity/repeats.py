@@ -15,13 +15,15 @@ from lamina.late import regex
 from lamina.records import dataclass
 from lamina.similarity.compare import bared
 from lamina.similarity.spellings import in_digits
-from lamina.text.terms import query_terms
+from lamina.text.terms import is_stop_word, query_terms
 
 #: So much of a statement in one sentence, with its numbers and what tells it apart, and it is near.
 NEAR = 0.7
 #: Sentences of one text that are looked at, and characters of each.
 _MOST, _LONGEST = 400, 1_000
 _FEW = 3  #: terms; of so few each counts
+#: Quarters of words that two statements share.
+_SOME, _MORE, _MANY = 12, 20, 24
 _SHORT = 300  #: characters; a text no longer than this is read as one statement, too
 
 _THAI, _HAN = "\u0e01-\u0e3a\u0e40-\u0e4e", "\u3400-\u9fff\uf900-\ufaff"
@@ -69,17 +71,21 @@ class Telling:
         return self.share_in(other) == 1.0 and (not self.numbers or self.numbers == other.numbers)
 
     def near(self, other: Telling) -> bool:
-        """Whether another says most of it, with its numbers and what tells it apart."""
-        kept = self.telling | self.numbers
-        return kept <= other.terms and self.share_in(other) >= NEAR
+        """Whether another says most of it, with its numbers and what tells it apart.
+
+        Where most of the other's numbers are its own, it is another entry of the same form.
+        """
+        kept, counted = self.telling | self.numbers, 2 * len(self.numbers) >= len(other.numbers)
+        return kept <= other.terms and self.share_in(other) >= NEAR and (counted or not self.numbers)
 
 
-def statements(text: str) -> list[str]:
+def statements(text: str, most: int = _MOST) -> list[str]:
     """The sentences of a text, each once; at most some hundred."""
-    return list(dict.fromkeys(bare for part in _SENTENCE.split(text) if (bare := part.strip())))[:_MOST]
+    return list(dict.fromkeys(bare for part in _SENTENCE.split(text) if (bare := part.strip())))[:most]
 
 
-def sentences(text: str) -> list[str]:
+@lru_cache(maxsize=64)  # what is being written is asked for by whoever guards it
+def sentences(text: str) -> tuple[str, ...]:
     """Every part of a text in which something may be said again: its sentences, their clauses, what is in
     quotes, and the whole where that is short; at most some hundred."""
     whole = statements(text)
@@ -87,14 +93,46 @@ def sentences(text: str) -> list[str]:
     quoted = [found.replace('\\"', '"') for found in _QUOTED.findall(text)]
     short = [text.strip().rstrip(_STOPS)] if len(text) <= _SHORT else []
     parts = (*short, *whole, *clauses, *quoted)
-    return list(dict.fromkeys(bare for part in parts if (bare := part.strip())))[:_MOST]
+    return tuple(dict.fromkeys(bare for part in parts if (bare := part.strip())))[:_MOST]
+
+
+def weight_of(term: str) -> int:
+    """How much of a word a term is, in quarters: a Thai word has about four characters, a Chinese one two."""
+    return 1 if "\u0e01" <= term[0] <= "\u0e4e" else 2 if "\u3400" <= term[0] <= "\ufaff" else 4
+
+
+def made_of(shared: int, own: int, other: int) -> bool:
+    """Whether what two statements share, in quarters of words, says that the one was made of the other.
+
+    Who writes about the same thing shares its name, and little beside. Who repeats a claim shares so much
+    that its part of the one and its part of the other come to a whole; of few words both have to be
+    considerable, and so have many words where most of the one is something else.
+    """
+    if 2 * shared >= own and shared >= _MANY:
+        return True
+    enough = (shared >= _SOME or 5 * shared >= 2 * other) if 2 * shared >= own else shared >= _MORE
+    return enough and shared * (own + other) >= own * other
+
+
+def least_shared(own: int) -> int:
+    """What shares less with a statement, this one was not made of, whatever it is."""
+    return min((own + 1) // 2, _MORE)
+
+
+def gathered(shared: int, own: int) -> bool:
+    """Whether so much of a statement stands in a longer text, anywhere, that it was gathered there."""
+    return shared >= _MANY and 4 * shared >= 3 * own
 
 
 @lru_cache(maxsize=4096)
 def telling_of(sentence: str) -> Telling:
     """What one sentence is known by."""
-    seen = in_digits(plain(_THREADED.sub(_untied, sentence[:_LONGEST])).text)
-    bare, turned, _ = bared(_PERSONS.sub(" ", seen))
+    if sentence.isascii():  # nothing of what the rest undoes
+        said = seen = sentence[:_LONGEST].replace("_", " ")
+    else:
+        seen = in_digits(plain(_THREADED.sub(_untied, sentence[:_LONGEST])).text)
+        said = _PERSONS.sub(" ", seen)
+    bare, turned, _ = bared(said)
     terms: list[str] = []
     numbers: list[str] = []
     last: list[str] = []
@@ -126,6 +164,8 @@ def telling_of(sentence: str) -> Telling:
 @lru_cache(maxsize=16_384)
 def _term(word: str) -> list[str]:
     """The term of a word, as it is in the index; none of a word that says nothing."""
+    if word.isascii():
+        return [term for term in query_terms(word) if not is_stop_word(term)][:1]
     return query_terms(f"{word} \u4e00")[:-1][:1]
 
 

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 
-from lamina.language.secrets.views import decoded, plain
-from lamina.late import regex
-from lamina.text.normalise import folded
+from lamina.language.secrets.views import decoded, one_spelling
+from lamina.late import late, regex
+
+with late():
+    import html
+    import quopri
 
 _LONGEST = 20_000  #: characters that are looked at
 _TAG = regex(r"</?[A-Za-z][^<>]{0,200}>|<!--.{0,200}?-->")
+_HEX = regex(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2}){8,}(?![0-9A-Za-z])")
+_MAILED = regex("=[0-9A-F]{2}.{0,9}=[0-9A-F]{2}")
 _ESCAPED = regex(r"\\+u([0-9A-Fa-f]{4})")
 _THREADS = 3  #: characters that may stand between every two letters
 _ENOUGH = 8  #: letters of a text that may be threaded
 #: Signs that tell values apart: `C++` and `C#`, `1.5` and `15`, `-5`, `50%`.
 _SIGNIFICANT = regex(r"[a-z0-9][+#%]|[$€£¥]\s?\d|-\d|\d[.,:/-]\d")
+#: What is neither a letter nor a digit; Thai vowels and tones are letters here.
+_BETWEEN = regex(r"[^\w\u0e30-\u0e4e]+|_+")
 _NUMERALS = "零〇一二两三四五六七八九十百千万亿"
 _COUNTED = regex(
     rf"[{_NUMERALS}]{{2,20}}|[一二两三四五六七八九十](?=[个岁年月日号元块次人位名间口天周点毫公])"
@@ -38,9 +45,22 @@ def _otherwise(text: str) -> Iterator[str]:
     bare = html.unescape(_TAG.sub("", bare)) if "<" in bare or "&" in bare else bare
     if bare != seen:
         yield bare
-    yield from (said for _, _, said in decoded(seen))
+    for said in _uncoded(seen):
+        yield said
+        yield from _uncoded(said)  # a code in a code
     if (loose := _unthreaded(bare)) != bare:
         yield loose
+
+
+def _uncoded(text: str) -> Iterator[str]:
+    """What the codes in a text say: base64, percent codes, hexadecimal digits, the escapes of mails."""
+    yield from (said for _, _, said in decoded(text))
+    raw = [bytes.fromhex(run) for run in _HEX.findall(text)]
+    if "=" in text and _MAILED.search(text):
+        raw.append(quopri.decodestring(text.encode("utf-8", "replace")))
+    for one in raw:
+        with suppress(UnicodeDecodeError):
+            yield one.decode()
 
 
 def _unthreaded(text: str) -> str:
@@ -57,10 +77,10 @@ def _unthreaded(text: str) -> str:
 
 def letters(text: str) -> str:
     """The letters and digits of a text and nothing between them; empty where a sign among them tells."""
-    seen = plain(folded(text)).text.casefold()
+    seen = one_spelling(text)
     if _SIGNIFICANT.search(seen):
         return ""
-    return "".join(char for char in seen if char.isalnum() or "\u0e30" <= char <= "\u0e4e")
+    return _BETWEEN.sub("", seen)
 
 
 def in_digits(text: str) -> str:

@@ -6,14 +6,12 @@ what was said right before a decision belongs to it. The value is what differs. 
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cache, lru_cache
-from importlib import resources
 from math import log
-from typing import Any
 
+from lamina.late import read_rules
 from lamina.records import dataclass
 from lamina.similarity.compare import Relation, compare
 from lamina.text.terms import query_terms
@@ -88,7 +86,8 @@ def _share(new: Matter, old: Matter, seen: Mapping[str, int], count: int) -> flo
     mine, theirs = terms_of(new.text), terms_of(old.text)
     around, their_around = terms_of(new.around) - mine, terms_of(old.around) - theirs
     both, near = mine & theirs, (around & theirs) | (mine & their_around)
-    if not both or len(both) + len(near) < (1 if new.overrules else _LEAST):
+    values = {word for word in mine if word[0].isdigit()} - terms_of(new.around)
+    if not (both | near) - values or (not new.overrules and (not both or len(both | near) < _LEAST)):
         return 0.0
     shared = _weight(both, seen, count) + _NEARBY * _weight(near, seen, count)
     whole = min(_weight(mine, seen, count, _PIECE_OF_ALL), _weight(theirs, seen, count, _PIECE_OF_ALL))
@@ -111,6 +110,5 @@ def terms_of(text: str) -> frozenset[str]:
 
 @cache
 def _common() -> Set[str]:
-    file = resources.files("lamina.similarity") / "data" / "subjects.toml"
-    data: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
+    data = read_rules("lamina.similarity", "subjects.toml")
     return frozenset(word for words in data["common"].values() for one in words for word in query_terms(one))

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
 from lamina.errors import Damaged
+from lamina.late import late
 from lamina.records import dataclass
 from lamina.storage.migrate import load_migrations
 from lamina.storage.shorthand import whole
+
+with late():
+    import logging
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -24,8 +27,8 @@ UNREADABLE = (ValueError, KeyError, TypeError, OverflowError)
 #: A state without one of its parts is another state: here nothing is left out.
 INDIVISIBLE = frozenset({"load_checkpoint", "checkpoints_of_thread"})
 
+_NAMED = re.compile(r"no such (?:table|column): [\w.]+|\w+ \"[\w.]+\" does not exist")
 _TABLES = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE) (\w+)")
-_log = logging.getLogger("lamina.store")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -58,6 +61,25 @@ def numbered_twice() -> Damaged:
     )
 
 
+def incomplete(problem: str) -> Damaged:
+    """The error where a table or a column is not there: our own statements ask for nothing else."""
+    named = _NAMED.search(problem)
+    # Who makes all tables again does not know that they are there.
+    what = "no such table: schema_migration" if "already exists" in problem else named[0] if named else ""
+    return Damaged(
+        f"A part of the store is missing ({what or 'unknown'}); nothing was written.",
+        code="store_incomplete",
+        hint="What does not need it still answers. Use `lamina restore-backup`, or save what is left:"
+        " `lamina rescue`.",
+    )
+
+
+def missing_tables(there: Iterable[Row]) -> list[str]:
+    """What is to be said of the tables that are not among these."""
+    names = {str(name) for (name,) in there}
+    return [f"the table {name} is missing" for name in sorted({*_keys(), "schema_migration"} - names)]
+
+
 class Damage:
     """What a process has met of a store's damaged rows; each is logged once."""
 
@@ -70,7 +92,9 @@ class Damage:
             new = sorted(set(rows) - self._met)
             self._met.update(new)
         for row in new:
-            _log.warning("A row of the store cannot be read and is left out: %s. See `lamina doctor`.", row)
+            logging.getLogger("lamina.store").warning(
+                "A row of the store cannot be read and is left out: %s. See `lamina doctor`.", row
+            )
 
     def has(self, table: str, key: str) -> bool:
         """Whether a row with this key, or with one that begins so, was met."""

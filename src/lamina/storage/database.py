@@ -7,10 +7,10 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import field
-from importlib import resources
 from typing import Any, Protocol, TypeVar
 
 from lamina.errors import Unavailable
+from lamina.late import files
 from lamina.records import dataclass
 from lamina.storage.damage import Damage, DamagedRow
 from lamina.storage.ledger import Ledger, Sealing
@@ -60,6 +60,10 @@ class Transaction(Protocol):
 
     def ahead(self, name: str, /, **values: Any) -> None:
         """This will be asked for soon, so the question may travel with others."""
+        ...
+
+    def part(self) -> AbstractContextManager[None]:
+        """Everything in here happens, or none of it; a failure leaves the rest of the transaction intact."""
         ...
 
     def run(self, name: str, /, **values: Any) -> None:
@@ -185,6 +189,42 @@ class ReachedDatabase:
         return self.read(lambda tx: tx.all(name, **values), brief=True)
 
 
+class OpenTransaction(ReachedDatabase):
+    """A store inside a transaction that is open: what is read and written is part of it, or fails alone."""
+
+    def __init__(self, whole: Database, transaction: Transaction) -> None:
+        super().__init__(whole, ("", ""))
+        self._tx = transaction
+        self.write = self._write
+
+    def read(
+        self,
+        work: Callable[[Transaction], T],
+        *,
+        brief: bool = False,  # noqa: ARG002 no matter here
+        elsewhere: bool = False,  # noqa: ARG002 what was written is here alone
+    ) -> T:
+        return work(self._tx)
+
+    def _write(self, work: Callable[[Transaction], T], *, lanes: Sequence[str] | None = None) -> T:  # noqa: ARG002
+        ledger = self._tx.ledger
+        ledger.flush()
+        try:
+            with self._tx.part():
+                result = work(self._tx)
+                ledger.flush()
+        except BaseException:
+            ledger.begin()
+            self._tx.noted.clear()
+            raise
+        return result
+
+
+def kind_of(work: Callable[..., Any]) -> str:
+    """What a piece of work is called, whoever it is done for."""
+    return str(getattr(getattr(work, "func", work), "__qualname__", ""))
+
+
 def job_running(name: str) -> Unavailable:
     """Somebody else is at it."""
     return Unavailable(
@@ -197,7 +237,7 @@ def load_queries(dialect: str) -> dict[str, str]:
 
     What is spelled the same everywhere is in `portable.sql` and in a file per topic beside it.
     """
-    folder = resources.files("lamina.storage") / "sql"
+    folder = files("lamina.storage") / "sql"
     fragments: dict[str, str] = {}
     queries: dict[str, str] = {}
     others = {f"{one}.sql" for one in DIALECTS} - {f"{dialect}.sql"}
@@ -224,16 +264,6 @@ class _Job:
     done: bool = False
 
 
-class Batch(Protocol):
-    """An open write transaction that can undo one part of itself."""
-
-    whole: Transaction
-
-    def part(self) -> AbstractContextManager[Transaction]:
-        """Everything in here happens, or none of it; a failure leaves the rest of the batch intact."""
-        ...
-
-
 @dataclass(slots=True)
 class GroupCommit:
     """Many threads, one transaction: whoever finds the writer free commits for all who wait.
@@ -242,7 +272,7 @@ class GroupCommit:
     durable is shared by everyone who queued while the last one was being made.
     """
 
-    open_batch: Callable[[], AbstractContextManager[Batch]]
+    open_batch: Callable[[], AbstractContextManager[Transaction]]
     _queue: list[_Job] = field(default_factory=list)
     _mutex: threading.Lock = field(default_factory=threading.Lock)
     _writer: threading.Lock = field(default_factory=threading.Lock)
@@ -273,13 +303,13 @@ class GroupCommit:
 
     def _commit(self, jobs: list[_Job]) -> None:
         try:
-            with self.open_batch() as batch:
+            with self.open_batch() as transaction:
                 if len(jobs) == 1:
-                    jobs[0].value = _sealed(jobs[0].work, batch.whole)
+                    jobs[0].value = _sealed(jobs[0].work, transaction)
                     return
                 for job in jobs:
                     try:
-                        with batch.part() as transaction:
+                        with transaction.part():
                             job.value = _sealed(job.work, transaction)
                     except Exception as error:  # noqa: BLE001 - handed to the thread whose work it was
                         job.error = error
@@ -295,6 +325,7 @@ class GroupCommit:
 
 def _sealed(work: Callable[[Transaction], T], transaction: Transaction) -> T:
     """What the work comes to, with the seal over what it changed."""
+    transaction.told(about=kind_of(work))
     transaction.ledger.begin()
     transaction.noted.clear()  # of a piece of work before it, which may have been undone
     result = work(transaction)

@@ -11,6 +11,7 @@ from lamina.storage.documents import DOCUMENTS
 from lamina.storage.ledger import TABLES as SEALED
 from lamina.storage.ledger import lane_of
 from lamina.storage.memories import from_row
+from lamina.storage.refusals import never_shown, shown_by
 from lamina.storage.small_tables import Properties, Tokens
 from lamina.storage.text_index import TextIndex
 
@@ -89,7 +90,7 @@ class Purging:
             self._tx.run(name, id=memory_id)
         for name in ("purge_responses", "purge_answers"):
             self._tx.run(name, named=f'"{memory_id}"')
-        self._tx.run("drop_exposure", source=memory_id)
+        never_shown(self._tx, memory_id)
         for text in telling:
             self._tx.run("purge_reports", words=canonical(text)[1:-1])
 
@@ -177,6 +178,7 @@ def person_names(user: str) -> dict[str, Any]:
         "named": f'"{own}:',
         "named_session": f'"{first}',
         "allowed": f"allowed:{owner}",
+        "shown": shown_by(owner),
         "exports": f"export:{owner}:",
         "exports_beyond": f"export:{owner};",
     }

@@ -21,7 +21,7 @@ _MOST = 64  #: queries that travel with the first
 Asked = tuple[str, tuple[tuple[str, Any], ...]]  #: a query by its name, and its values in the order of names
 Values = Mapping[str, Any]
 #: Values that differ from one time to the next and that the caller may tell before it asks.
-_TOLD = frozenset({"now", "terms", "identity", "key"})
+_TOLD = frozenset({"now", "terms", "identity", "key", "tick"})
 _CHANGES = re.compile(r"\b(INSERT|UPDATE|DELETE|nextval|setval)\b")
 _TABLES = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE) (\w+)")
 #: What the server itself counts along with a table.
@@ -82,40 +82,51 @@ class Habits:
 
 
 @dataclass(slots=True)
+class _Wait:
+    """A query that had to be waited for, and what was asked for after it while it still held."""
+
+    first: Asked
+    followed: dict[Asked, Values] = field(default_factory=dict)
+    changed: set[str] = field(default_factory=set)  #: tables of which an answer from then is worth nothing
+
+
+@dataclass(slots=True)
 class Foresight:
-    """One reading or write: what it began with, what it asked for, and the answers that are there or on
-    their way."""
+    """One reading or write: what it waited for, and the answers that are there or on their way."""
 
     habits: Habits
     told: dict[str, Any] = field(default_factory=dict)  #: values by the names that queries have for them
-    first: Asked | None = None
-    followed: dict[Asked, Values] = field(default_factory=dict)
+    waits: list[_Wait] = field(default_factory=list)
     answers: dict[Asked, Any] = field(default_factory=dict)
-    changed: set[str] = field(default_factory=set)  #: tables of which an early answer is worth nothing
 
-    def expected(self) -> Iterator[tuple[str, Values]]:
-        """What will probably be asked for; told once, with the first query."""
-        for (name, _), values in self.habits.after(untold(self.first)).items() if self.first else ():
+    def wait_for(self, asked: Asked) -> Iterator[tuple[str, Values]]:
+        """This has to be waited for; what will probably be asked for after it can come along."""
+        first = (f"{self.told.get('about', '')}/{asked[0]}", untold(asked)[1])
+        self.waits.append(_Wait(first))
+        for (name, _), values in self.habits.after(first).items():
             if (open_ := values.keys() & _TOLD) <= self.told.keys():
                 yield name, {**values, **{one: self.told[one] for one in open_}}
 
-    def ask(self, asked: Asked, values: Values) -> None:
-        if asked != self.first:
-            self.followed[untold(asked)] = values
+    def ask(self, asked: Asked, values: Values, tables: frozenset[str]) -> None:
+        """Something is asked for, wherever its answer comes from."""
+        for wait in self.waits:
+            if not wait.changed & tables:
+                wait.followed[untold(asked)] = values
 
     def change(self, tables: frozenset[str], of: Mapping[str, frozenset[str]]) -> None:
         """Some tables change now; `of` are those of each query."""
-        self.changed |= tables
+        for wait in self.waits:
+            wait.changed |= tables
         self.answers = {one: answer for one, answer in self.answers.items() if not of[one[0]] & tables}
 
     def end(self) -> None:
         """It is over, and went well."""
-        if self.first is not None:
-            self.habits.learn(untold(self.first), self.followed)
+        for wait in self.waits:
+            self.habits.learn(wait.first, wait.followed)
 
     def give_up(self) -> bool:
         """Something that was asked for early cannot be read; whether anything was."""
-        if self.first is None or not self.habits.after(untold(self.first)):
-            return False
-        self.habits.forget(untold(self.first))
-        return True
+        known = [wait.first for wait in self.waits if self.habits.after(wait.first)]
+        for first in known:
+            self.habits.forget(first)
+        return bool(known)

@@ -198,6 +198,10 @@ class Memories:
             return {}
         return dict(self._tx.each(_behind, "readable_slots", **asked))
 
+    def stated(self, shelf: int, since: datetime) -> list[str]:
+        """What a person stated themselves on a shelf since then, the latest first."""
+        return [row[0] for row in self._tx.all("stated", shelf=shelf, start=micros(since))]
+
     def said_between(self, shelf: int, start: datetime, end: datetime, most: int) -> list[int]:
         """The slots of what was said from one moment up to another, the earliest first, at most so many."""
         limits = {"start": micros(start), "end_": micros(end), "limit": most}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from importlib import resources
 
 from lamina.errors import Damaged, Unavailable
+from lamina.late import files
 from lamina.records import dataclass
 
 
@@ -23,7 +23,7 @@ class Migration:
 
 def load_migrations(dialect: str) -> list[Migration]:
     """All steps in order, in the words of one dialect."""
-    folder = resources.files("lamina.storage") / "sql" / "migrations"
+    folder = files("lamina.storage") / "sql" / "migrations"
     found = []
     for file in sorted(folder.iterdir(), key=lambda f: f.name):
         if match := re.fullmatch(r"(\d{4})_(\w+)\.sql", file.name):
@@ -68,13 +68,15 @@ def missing(applied: Mapping[int, str], steps: Sequence[Migration]) -> list[Migr
         raise Damaged(
             f"This store has schema {max(applied)}; this version of Lamina knows up to {newest}.",
             code="store_too_new",
-            hint="Use the Lamina version that wrote it, or a later one. Nothing was changed.",
+            hint="Use the Lamina version that wrote it, or a later one. Nothing was changed;"
+            " `lamina rescue` saves what is in it.",
         )
     for version, digest in applied.items():
         if version not in known or known[version].hash != digest:
             raise Damaged(
                 f"Migration {version} of this store is not the one shipped with this version.",
                 code="migration_changed",
-                hint="The store was made by a modified build. Nothing was changed.",
+                hint="The store was made by a modified build: use that one. Nothing was changed;"
+                " `lamina rescue` saves what is in it.",
             )
     return [step for step in steps if step.version not in applied]

@@ -9,15 +9,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from functools import partial
-from importlib import resources
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from lamina.errors import Damaged, LaminaError, Unavailable
-from lamina.storage.damage import Damage, DamagedRow, Making, numbered_twice, row_damaged, text_explained
-from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries
+from lamina.late import files
+from lamina.storage.damage import (
+    Damage,
+    DamagedRow,
+    Making,
+    incomplete,
+    missing_tables,
+    numbered_twice,
+    row_damaged,
+    text_explained,
+)
+from lamina.storage.database import GroupCommit, Row, Transaction, job_running, kind_of, load_queries
 from lamina.storage.habits import Foresight, Habits, asked_for, only_reads, tables_of
 from lamina.storage.ledger import CHAINS, Ledger, Order, OtherLane, Sealing
 from lamina.storage.makers import judged
@@ -33,6 +42,10 @@ MIGRATION_LOCK = 0x1A3171A
 _SOON_S, _BUSY_S = 0.5, 30  #: for a connection: until the server is asked whether it is there, and after that
 OLDEST = 140000  #: of the server; below 14 nothing was ever tried
 _SET_OPTION = 160000  #: from here on a member of a role may be one that cannot become it
+
+#: Whose rows say which tenants there are: nobody can be called so. Row security holds for them as for all.
+_REGISTER = "* tenants"
+_BEYOND = chr(0x10FFFF)
 
 _SCHEMA = """CREATE SCHEMA IF NOT EXISTS lamina;
 CREATE TABLE IF NOT EXISTS lamina.schema_migration (
@@ -106,23 +119,18 @@ class PostgresTransaction(Making):
             return self._send(name, bound).fetchall()
         asked = asked_for(name, bound)
         if asked not in seen.answers:
-            cursor = self._send(name, bound)
-            if seen.first is None:
-                seen.first = asked
-                for other, given in seen.expected():
-                    seen.answers[asked_for(other, given)] = self._send(other, given)
-            seen.answers[asked] = cursor
-        seen.ask(asked, bound)
+            seen.answers[asked] = self._send(name, bound)
+            for other, given in seen.wait_for(asked):
+                if (early := asked_for(other, given)) not in seen.answers:
+                    seen.answers[early] = self._send(other, given)
+        seen.ask(asked, bound, self._tables[name])
         if isinstance(answer := seen.answers[asked], psycopg.Cursor):
             answer = seen.answers[asked] = answer.fetchall()
         return list(answer)
 
     def _foresight_of(self, name: str) -> Foresight | None:
-        """Where an answer to a query may have come early: it changes nothing, nor has what it is about."""
-        seen = self.foresight
-        if seen is None or name not in self._only_reads or seen.changed & self._tables[name]:
-            return None
-        return seen
+        """Where an answer to a query may have come early: it changes nothing."""
+        return self.foresight if name in self._only_reads else None
 
     def told(self, **values: Any) -> None:
         if self.foresight is not None:
@@ -131,12 +139,23 @@ class PostgresTransaction(Making):
     def ahead(self, name: str, /, **values: Any) -> None:
         seen = self._foresight_of(name)
         bound = {**self._own(), **values}
-        if (
-            seen is not None
-            and seen.first is not None
-            and (asked := asked_for(name, bound)) not in seen.answers
-        ):
+        if seen is not None and seen.waits and (asked := asked_for(name, bound)) not in seen.answers:
             seen.answers[asked] = self._send(name, bound)
+
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        # Not the driver's own: in a pipeline that one may see no transaction, and end ours with its part.
+        self._connection.execute("SAVEPOINT part")
+        try:
+            yield
+        except psycopg.Error:  # the server does nothing more in this transaction
+            raise
+        except BaseException:
+            self._connection.execute("ROLLBACK TO part")
+            if self.foresight is not None:
+                self.foresight.answers.clear()  # what it changed and then read is so no longer
+            raise
+        self._connection.execute("RELEASE part")
 
     def run(self, name: str, /, **values: Any) -> None:
         self._send(name, {**self._own(), **values})
@@ -176,17 +195,6 @@ class PostgresTransaction(Making):
             self.foresight.change(self._tables[name], self._tables)
 
 
-class _PostgresBatch:
-    def __init__(self, transaction: PostgresTransaction, connection: psycopg.Connection[Row]) -> None:
-        self.whole: Transaction = transaction
-        self._connection = connection
-
-    @contextmanager
-    def part(self) -> Iterator[Transaction]:
-        with self._connection.transaction():
-            yield self.whole
-
-
 class PostgresDatabase:
     """One tenant's share of a database."""
 
@@ -205,11 +213,6 @@ class PostgresDatabase:
         is behind is refused, and not brought up to date."""
         self.url = url
         self.read_only = False
-        self.tenant = tenant
-        self.kept: dict[str, Any] = {}
-        self.damage = Damage()
-        self.sealing: Sealing | None = None
-        self.chains = 0
         self.queries = {name: _translated(sql) for name, sql in load_queries("postgres").items()}
         self.only_reads = frozenset(name for name, sql in self.queries.items() if only_reads(sql))
         self.tables = {name: tables_of(sql) for name, sql in self.queries.items()}
@@ -217,11 +220,38 @@ class PostgresDatabase:
             self._prepare(url, manual=manual)
             self._pool = _pool(url, connections)
         self._replica = _pool(replica, connections) if replica else None
-        self._replica_met = False
+        self._replica_met = self._lent_out = False
+        self._become(tenant)
+
+    def _become(self, tenant: str) -> None:
+        """Begin with what is one tenant's own."""
+        self.tenant = tenant
+        self.kept: dict[str, Any] = {}
+        self.damage = Damage()
+        self.sealing: Sealing | None = None
+        self.chains = 0
         self._habits = Habits()
         self._written = ""  #: how far the server's log was after our last write; "" once the replica had it
         self._commits = GroupCommit(partial(self._batch, None))
         self._among: dict[frozenset[int], GroupCommit] = {}
+
+    def of(self, tenant: str) -> PostgresDatabase:
+        """Another tenant's share of this database over the same connections, which it does not close."""
+        other = copy(self)
+        other._become(tenant)
+        other._lent_out = True
+        return other
+
+    def enrol(self) -> None:
+        """Let those who serve every tenant know that this one is here."""
+        known = self.of(_REGISTER)
+        if not self.read_only and not known.ask("read_property", name=self.tenant):
+            known.write(lambda tx: tx.run("write_property", name=self.tenant, value=""), lanes=())
+
+    def tenants(self) -> list[str]:
+        """Every tenant that was enrolled here, in the order of names."""
+        rows = self.of(_REGISTER).ask("properties_below", prefix="", beyond=_BEYOND)
+        return [name for name, _ in rows]
 
     def read(
         self,
@@ -244,6 +274,7 @@ class PostgresDatabase:
         with self._turn(_SNAPSHOT, _ENTER, pool=pool) as connection:
             transaction = PostgresTransaction(connection, self)
             transaction.once, transaction.foresight = {}, seen
+            transaction.told(about=kind_of(work))
             result = work(transaction)
             if seen is not None:
                 seen.end()
@@ -296,6 +327,8 @@ class PostgresDatabase:
         return known
 
     def size_bytes(self) -> int:
+        if self._lent_out:  # the tables are everybody's, and how large they are says something of others
+            return 0
         with _explained(), self._lent() as connection:
             row = connection.execute(
                 "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c"
@@ -311,7 +344,10 @@ class PostgresDatabase:
                 " JOIN pg_namespace n ON n.oid = c.relnamespace"
                 " WHERE n.nspname = 'lamina' AND NOT (i.indisvalid AND i.indisready) ORDER BY 1"
             ).fetchall()
-        return [f"the index {name} is not valid" for (name,) in rows]
+            tables = connection.execute(
+                "SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'lamina'"
+            ).fetchall()
+        return [*missing_tables(tables), *(f"the index {name} is not valid" for (name,) in rows)]
 
     def damaged(self) -> list[DamagedRow]:
         with _explained(), self._lent() as connection:
@@ -354,19 +390,21 @@ class PostgresDatabase:
                     held.rollback()
 
     def close(self) -> None:
+        if self._lent_out:
+            return
         self._pool.close()
         if self._replica is not None:
             self._replica.close()
 
     @contextmanager
-    def _batch(self, held: frozenset[int] | None) -> Iterator[_PostgresBatch]:
+    def _batch(self, held: frozenset[int] | None) -> Iterator[Transaction]:
         enter = _ENTER_ALONE if held is None else _ENTER_AMONG + "".join(map(_CHAIN.format, sorted(held)))
         with self._turn("BEGIN", enter) as connection:
             transaction = PostgresTransaction(connection, self, held)
             if held:
                 transaction.foresight = Foresight(self._habits)
             try:
-                yield _PostgresBatch(transaction, connection)
+                yield transaction
             except _UNREADABLE:
                 if transaction.foresight is not None:
                     transaction.foresight.give_up()
@@ -484,7 +522,7 @@ def check_version(version: int) -> None:
 
 def protection(version: int) -> bytes:
     """What protects the tables, as a server of this version spells it."""
-    text = (resources.files("lamina.storage") / "sql" / "postgres_protect.sql").read_text("utf-8")
+    text = (files("lamina.storage") / "sql" / "postgres_protect.sql").read_text("utf-8")
     return text.replace("{{may_become}}", "SET" if version >= _SET_OPTION else "MEMBER").encode()
 
 
@@ -532,6 +570,19 @@ def _explained() -> Iterator[None]:
         raise row_damaged(DamagedRow("row", "")) from error
     except psycopg.errors.UniqueViolation as error:
         raise numbered_twice() from error
+    except (
+        psycopg.errors.UndefinedTable,
+        psycopg.errors.UndefinedColumn,
+        psycopg.errors.DuplicateTable,
+    ) as error:
+        raise incomplete(str(error)) from error
+    except psycopg.errors.DiskFull as error:
+        raise Unavailable(
+            "The disk of the PostgreSQL server is full; nothing of this was stored.",
+            code="disk_failure",
+            hint="Make room on the server; what was stored before is there, and can be read.",
+            retryable=True,
+        ) from error
     except (psycopg.OperationalError, PoolTimeout) as error:
         raise Unavailable(
             "PostgreSQL cannot be reached or went away; whether the last write was stored is not known.",

@@ -11,6 +11,7 @@ from lamina.records import dataclass
 from lamina.storage.database import Row, Transaction
 from lamina.storage.logs import next_number
 from lamina.storage.memories import from_micros, micros, moment
+from lamina.storage.small_tables import Properties
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,15 +40,31 @@ class Match(NamedTuple):
     asked_at: int | None
 
 
+class Guards(NamedTuple):
+    """Whether anything stands against what is written for a person, without what it is."""
+
+    refused: int | None  #: a no stands
+    shown: int | None  #: something that nobody vouches for was lately shown
+    version: str  #: stands for what was shown; empty where that is not known
+
+
+def guards(transaction: Transaction, owner: str, since: datetime) -> Guards:
+    """What there is to look at, in one question: most have nothing of it."""
+    row = transaction.one("guards", owner=owner, since=micros(since), shown=shown_by(owner))
+    refused, shown, version = row or (None, None, None)
+    return Guards(refused, shown, version or "")
+
+
+def shown_by(owner: str) -> str:
+    """The property that holds the version of what was shown."""
+    return f"shown:{owner}"
+
+
 class Refusals:
     """The noes of one person inside one transaction."""
 
     def __init__(self, transaction: Transaction, owner: str) -> None:
         self._tx, self._owner = transaction, owner
-
-    def any(self) -> bool:
-        """Whether any no stands."""
-        return self._tx.one("any_refusal", owner=self._owner) is not None
 
     def add(self, refusal: Refusal, marks: Sequence[tuple[str, str]]) -> int:
         """Keep a no with its marks, each with what a statement is known by; its number."""
@@ -111,11 +128,6 @@ class Refusals:
         """Somebody brought it back and was refused."""
         self._tx.run("try_refusal", owner=self._owner, number=number, actor=actor)
 
-    def marks_of(self, number: int) -> list[tuple[str, str]]:
-        """Its marks, each with what a statement is known by."""
-        rows = self._tx.all("refusal_marks_of", owner=self._owner, number=number)
-        return [(mark, telling) for mark, telling in rows]
-
 
 def _refusal(row: Row) -> Refusal:
     return Refusal(
@@ -139,21 +151,34 @@ class Exposures:
     def __init__(self, transaction: Transaction, owner: str) -> None:
         self._tx, self._owner = transaction, owner
 
-    def seen(self, since: datetime, limit: int) -> list[tuple[str, bytes]]:
-        """Where it is from and its marks, the latest first."""
+    def seen(self, since: datetime, limit: int) -> list[tuple[str, bytes, int]]:
+        """Where it is from, its marks and when it was shown, the latest first."""
         rows = self._tx.all("seen_exposures", owner=self._owner, since=micros(since), limit=limit)
-        return [(source, bytes(terms)) for source, terms in rows]
+        return [(source, bytes(terms), at) for source, terms, at in rows]
 
-    def listing(self, since: datetime, limit: int) -> str:
-        """What `seen` would give, each by its source and a digest of its marks; empty where there is none."""
-        row = self._tx.one("list_exposures", owner=self._owner, since=micros(since), limit=limit)
-        return (row and row[0]) or ""
+    def put(self, texts: Sequence[tuple[str, bytes]], thread: str, at: datetime) -> None:
+        """These were shown: where each is from, and its marks."""
+        told = [
+            (source, terms, hashlib.blake2b(terms, digest_size=16).hexdigest()) for source, terms in texts
+        ]
+        for source, terms, wording in told:
+            about = {"source": source, "thread": thread, "at": micros(at), "wording": wording}
+            self._tx.run("put_exposure", owner=self._owner, terms=terms, **about)
+        self.turn("".join(f"{source} {wording} {micros(at)} " for source, _, wording in told))
 
-    def put(self, source: str, thread: str, terms: bytes, at: datetime) -> None:
-        about = {"source": source, "thread": thread, "at": micros(at)}
-        wording = hashlib.blake2b(terms, digest_size=16).hexdigest()
-        self._tx.run("put_exposure", owner=self._owner, terms=terms, wording=wording, **about)
+    def turn(self, change: str) -> None:
+        """Another version: it follows from the one before and from what changed, and from nothing else."""
+        properties = Properties(self._tx)
+        before = properties.get(shown_by(self._owner)) or ""
+        version = hashlib.blake2b(f"{before} {change}".encode(), digest_size=16).hexdigest()
+        properties.set(shown_by(self._owner), version)
 
     def drop(self, before: datetime) -> None:
         """What was shown before then counts no longer."""
         self._tx.run("drop_exposures", owner=self._owner, before=micros(before))
+
+
+def never_shown(transaction: Transaction, source: str) -> None:
+    """Nothing of a source counts as shown, to whomever it was."""
+    for (owner,) in set(transaction.all("drop_exposure", source=source)):
+        Exposures(transaction, owner).turn(source)

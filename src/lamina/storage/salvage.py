@@ -13,6 +13,7 @@ from typing import Any
 import apsw
 
 from lamina.records import dataclass
+from lamina.storage.carving import carved, table_columns
 from lamina.storage.damage import legible
 
 _JSON = frozenset({"tags", "provenance", "meta", "decision"})
@@ -44,7 +45,30 @@ def salvaged(path: Path) -> Salvage:
                 _read(connection, found)
         except apsw.Error as error:
             found.miss("store", path.name, f"the file is not a database any more ({type(error).__name__})")
+        if found.left_out:
+            _carve(copy, found)
     return found
+
+
+def _carve(copy: Path, found: Salvage) -> None:
+    """Add what still stands on whole pages, wherever those are."""
+    columns, (memories, steps) = table_columns(), carved(copy)
+    known = {(str(one.get("tenant", "")), one["id"]): one for one in found.memories}
+    for key in sorted({*memories, *steps}):
+        history = [_made(columns["history"], steps[key][at])[0] for at in sorted(steps.get(key, ()))]
+        name = (str(legible(key[0])), legible(key[1]))
+        one = known.get(name) or known.get(("", name[1]))
+        if one is None or (key in memories and one["state"] == "unknown"):
+            memory, mended = (
+                _made(columns["memory"], memories[key])
+                if key in memories
+                else (_from_steps(name[1], history), False)
+            )
+            found.mended += mended
+            found.memories = [other for other in found.memories if other is not one]
+            found.memories.append({**memory, "history": history})
+        elif len(history) > len(one["history"]):
+            one["history"] = history
 
 
 def _read(connection: apsw.Connection, found: Salvage) -> None:

@@ -1,11 +1,12 @@
-"""The store's small books: properties, file operations, file entries, repeated requests, tokens."""
+"""The store's small books: properties, file operations, file entries, repeated requests, tokens, what
+background work keeps between its runs, and how far files of other tools were read."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from lamina.model import Role, canonical
 from lamina.model.token import Right, Token
@@ -244,3 +245,82 @@ def token_of(row: Row) -> Token:
         revoked_at=from_micros(row[9]),
         acts_for=tuple(json.loads(row[10])),
     )
+
+
+class Mark(NamedTuple):
+    """When a job last dealt with something, and what it noted."""
+
+    at: datetime
+    note: str
+
+
+class Marks:
+    """The marks of one job about one user, '' for the tenant, inside one transaction."""
+
+    def __init__(self, transaction: Transaction, job: str, owner: str = "") -> None:
+        self._tx, self._job, self._owner = transaction, job, owner
+
+    def since(self, at: datetime) -> dict[str, Mark]:
+        """By subject, those made or renewed since then."""
+        rows = self._tx.all("job_marks", job=self._job, owner=self._owner, since=micros(at))
+        return {subject: Mark(moment(made), note) for subject, made, note in rows}
+
+    def put(self, subject: str, at: datetime, note: str = "") -> None:
+        self._tx.run(
+            "put_job_mark", job=self._job, owner=self._owner, subject=subject, at=micros(at), note=note
+        )
+
+    def owners(self, subject: str) -> dict[str, datetime]:
+        """When each user's mark on a subject was made."""
+        rows = self._tx.all("owners_marked", job=self._job, subject=subject)
+        return {owner: moment(at) for owner, at in rows}
+
+    def drop(self, before: datetime) -> None:
+        """Those of everybody that this job made before then go."""
+        self._tx.run("drop_job_marks", job=self._job, before=micros(before))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """How far a file was read."""
+
+    path: str
+    mark: str  #: which file it was, and how it was asked to be read
+    size: int  #: of a file that was read to its end, -1 before
+    place: dict[str, Any]
+
+
+class Imports:
+    """What one user has imported, inside one transaction."""
+
+    def __init__(self, transaction: Transaction, user: str) -> None:
+        self._tx = transaction
+        self._user = user
+
+    def position(self, path: str) -> Position | None:
+        """How far a file was read; None also where nobody can tell any more, and it is read anew."""
+        found = self._tx.each(
+            lambda row: Position(path=path, mark=row[0], size=row[1], place=json.loads(row[2])),
+            "import_position",
+            user=self._user,
+            path=path,
+        )
+        return found[0] if found else None
+
+    def keep(self, position: Position, at: datetime) -> None:
+        self._tx.run(
+            "put_import_position",
+            user=self._user,
+            path=position.path,
+            mark=position.mark,
+            size=position.size,
+            place=canonical(position.place),
+            at=micros(at),
+        )
+
+    def known(self, keys: Iterable[str]) -> set[str]:
+        """Those of the entries that came in before."""
+        return {key for key in keys if self._tx.one("import_entry", user=self._user, key=key)}
+
+    def add(self, keys: Iterable[str]) -> None:
+        self._tx.many("add_import_entry", [{"user": self._user, "key": key} for key in keys])

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import apsw
-from filelock import FileLock, Timeout
 
 from lamina.durable import make_folder, settle_folder
 from lamina.errors import ConfigError, Damaged, LaminaError, Unavailable
+from lamina.late import late
 from lamina.model import quoted
 from lamina.storage.damage import (
     INDIVISIBLE,
@@ -23,7 +23,9 @@ from lamina.storage.damage import (
     DamagedRow,
     Making,
     damaged_row,
+    incomplete,
     legible,
+    missing_tables,
     numbered_twice,
     row_damaged,
     text_explained,
@@ -33,6 +35,9 @@ from lamina.storage.database import GroupCommit, Row, Transaction, job_running, 
 from lamina.storage.ledger import Ledger, Order, Sealing
 from lamina.storage.makers import judged
 from lamina.storage.migrate import Migration, load_migrations, migrate
+
+with late():
+    import filelock
 
 T = TypeVar("T")
 
@@ -130,6 +135,17 @@ class SqliteTransaction(Making):
     def put(self, sql: str, rows: Sequence[Mapping[str, Any]]) -> None:
         self._connection.executemany(sql, rows)
 
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        self._connection.execute("SAVEPOINT part")
+        try:
+            yield
+        except BaseException:  # an interrupt takes its part back too
+            if not self._connection.getautocommit():
+                self._connection.execute("ROLLBACK TO part; RELEASE part")
+            raise
+        self._connection.execute("RELEASE part")
+
     def narrowed(self, reach: str, project_reach: str) -> Transaction:
         view = copy(self)
         view.reach, view.project_reach = reach, project_reach
@@ -143,23 +159,6 @@ class SqliteTransaction(Making):
         values["reach"] = self.reach
         values["project_reach"] = self.project_reach
         return values
-
-
-class _SqliteBatch:
-    def __init__(self, transaction: SqliteTransaction, connection: apsw.Connection) -> None:
-        self.whole: Transaction = transaction
-        self._connection = connection
-
-    @contextmanager
-    def part(self) -> Iterator[Transaction]:
-        self._connection.execute("SAVEPOINT part")
-        try:
-            yield self.whole
-        except BaseException:  # an interrupt takes its part back too
-            if not self._connection.getautocommit():
-                self._connection.execute("ROLLBACK TO part; RELEASE part")
-            raise
-        self._connection.execute("RELEASE part")
 
 
 class SqliteDatabase:
@@ -241,9 +240,10 @@ class SqliteDatabase:
         try:
             with _explained(self._path):
                 rows = connection.execute("PRAGMA quick_check").fetchall()
+                tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
         finally:
             self._give_back(connection)
-        return [str(row[0]) for row in rows if row[0] != "ok"]
+        return [*missing_tables(tables), *(str(row[0]) for row in rows if row[0] != "ok")]
 
     def damaged(self) -> list[DamagedRow]:
         connection = self._borrow()
@@ -290,7 +290,7 @@ class SqliteDatabase:
 
     @contextmanager
     def alone(self, name: str) -> Iterator[Callable[[], bool]]:
-        lock = FileLock(
+        lock = filelock.FileLock(
             self._path.with_name(f"{self._path.name}-{quoted(name)}.lock"),
             mode=0o600,
             is_singleton=False,
@@ -299,7 +299,7 @@ class SqliteDatabase:
         with _explained(self._path):
             try:
                 lock.acquire(timeout=0)
-            except Timeout:
+            except filelock.Timeout:
                 raise job_running(name) from None
         try:
             yield lambda: True  # the kernel keeps it as long as this process lives
@@ -351,10 +351,10 @@ class SqliteDatabase:
         )
 
     @contextmanager
-    def _batch(self) -> Iterator[_SqliteBatch]:
+    def _batch(self) -> Iterator[Transaction]:
         self._writer.execute("BEGIN IMMEDIATE")
         try:
-            yield _SqliteBatch(SqliteTransaction(self._writer, self), self._writer)
+            yield SqliteTransaction(self._writer, self)
             self._writer.execute("COMMIT")
         except BaseException:  # an interrupt must not leave the writer in a transaction
             if not self._writer.getautocommit():
@@ -461,15 +461,17 @@ def _explained(path: Path) -> Iterator[None]:
             retryable=True,
         ) from error
     except (apsw.NotADBError, apsw.CorruptError) as error:
+        pages = isinstance(error, apsw.CorruptError)
         raise Damaged(
-            f"{path.name} is not a readable Lamina store.",
+            f"Pages of {path.name} are damaged." if pages else f"{path.name} is not a readable Lamina store.",
             code="store_damaged",
-            hint="Use `lamina restore-backup`, or save what is left: `lamina rescue`. Nothing was changed.",
+            hint=f"{'What stands on others may still answer. ' if pages else ''}Use `lamina restore-backup`,"
+            " or save what is left: `lamina rescue`. Nothing was changed.",
         ) from error
     except apsw.SQLError as error:
         if "malformed JSON" in str(error):
             raise row_damaged(DamagedRow("row", "")) from error
-        raise
+        raise incomplete(str(error)) from error
     except apsw.ConstraintError as error:
         raise numbered_twice() from error
     except (apsw.FullError, apsw.IOError) as error:

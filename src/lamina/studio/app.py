@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from functools import cache
 from http.cookies import SimpleCookie
-from importlib import resources
 from typing import Any
 from urllib.parse import urlencode
 
@@ -24,6 +23,7 @@ from lamina.doors.http.app import document
 from lamina.doors.http.problems import Problem, Refused, logged, refused
 from lamina.engine import Engine
 from lamina.errors import Denied, LaminaError, Unauthenticated
+from lamina.late import files
 from lamina.studio import words as language
 from lamina.studio.guard import PageGuard, cookie_of
 from lamina.studio.rendering import rendered
@@ -112,7 +112,7 @@ class Studio:
         name = request.path_params.get("name", "lamina.svg")
         if name not in _STATIC:
             raise HTTPException(404)
-        data = (resources.files(__package__) / "static" / name).read_bytes()
+        data = (files(__package__) / "static" / name).read_bytes()
         return Response(data, media_type=_STATIC[name], headers={"Cache-Control": "no-cache"})
 
     async def _docs(self, request: Request) -> Response:
@@ -150,7 +150,7 @@ class Studio:
             _check_form(request, sent)
         visit = Visit(
             request=request,
-            engine=self._engine,
+            engine=self._engine.of(request.state.session.tenant),
             session=request.state.session,
             words=_words(request),
             sent=sent,
@@ -202,7 +202,9 @@ class Studio:
     async def _live(self, request: Request) -> Response:
         """What changed since a cursor, as soon as there is something; the page is told and asks again."""
         _check_session(request)
-        memory = self._engine.scope(user=request.state.session.user, via="studio")
+        session = request.state.session
+        engine = await run_in_threadpool(self._engine.of, session.tenant)
+        memory = engine.scope(user=session.user, via="studio")
         loop = asyncio.get_running_loop()
         until, cursor = loop.time() + _WAIT_S, str(request.query_params.get("since", ""))
         while True:

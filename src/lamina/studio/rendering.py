@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 
 from lamina.doors.cli.plain_view import plain_lines
 from lamina.doors.http.answers import wire
+from lamina.language.commands import is_note
 from lamina.studio import drawing
 
 #: Controls, marks of direction, and what has no width: each could make a text look like another.
@@ -111,6 +112,7 @@ def environment() -> Environment:
         shares=drawing.shares,
         web=drawing.web,
         meters=drawing.meters,
+        is_note=is_note,
     )
     return made
 

@@ -10,6 +10,7 @@ from lamina.studio.visit import Screen
 #: Method and path to the screen.
 SCREENS: Mapping[str, Screen] = {
     "GET /": home.home,
+    "POST /say": home.say,
     "GET /memories": memories.memories,
     "POST /memories/bulk": memories.bulk,
     "GET /memory/{id}": memory.memory,

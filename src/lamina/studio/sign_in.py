@@ -14,7 +14,7 @@ from typing import Any
 from lamina.clock import random_token
 from lamina.engine import Engine
 from lamina.errors import Denied, Unauthenticated
-from lamina.lifecycle.tokens import authenticate, live_token
+from lamina.lifecycle.tokens import live_token
 from lamina.model import Role
 from lamina.model.token import Right, Token
 from lamina.records import dataclass
@@ -47,6 +47,7 @@ class Session:
     csrf: str
     began_at: datetime
     used_at: datetime
+    tenant: str  #: whose store it looks into
     token_id: str = ""  #: the token that it was opened with; empty for a one-time link
     notices: list[Notice] = field(default_factory=list)
     answers: dict[str, Any] = field(default_factory=dict)  #: what took long to say, by what was asked
@@ -84,18 +85,18 @@ class SignIns:
             until = self._codes.pop(_hash(code), None)
         if until is None or until <= self._engine.now():
             raise Unauthenticated("This link was used already, or is too old.", code="link_used")
-        return self._begin(self._engine.config.owner, tuple(Right), "")
+        return self._begin(self._engine, self._engine.config.owner, tuple(Right), "")
 
     def with_token(self, presented: str) -> str:
         """The cookie for a person's own token; an agent's cannot sign in, whatever rights it has."""
-        token = authenticate(self._engine, presented)
+        engine, token = self._engine.recognise(presented)
         if not is_persons(token) or token.user is None:
             raise Denied(
                 "This token is an agent's, and only a person can sign in.",
                 code="person_only",
                 hint="Use a token of your own; its list shows the agent beside each.",
             )
-        return self._begin(token.user, token.rights, token.id)
+        return self._begin(engine, token.user, token.rights, token.id)
 
     def find(self, cookie: str) -> Session | None:
         """The session behind a cookie, if it has not ended; its token is looked up anew each time."""
@@ -109,7 +110,7 @@ class SignIns:
                 return None
             found.used_at = now
         if found.token_id:
-            token = live_token(self._engine, found.token_id)
+            token = live_token(self._engine.of(found.tenant), found.token_id)
             if token is None or not is_persons(token):
                 self.end(cookie)
                 return None
@@ -119,10 +120,16 @@ class SignIns:
         with self._mutex:
             self._sessions.pop(_hash(cookie), None)
 
-    def _begin(self, user: str, rights: tuple[Right, ...], token_id: str) -> str:
+    def _begin(self, engine: Engine, user: str, rights: tuple[Right, ...], token_id: str) -> str:
         cookie, now = random_token(32), self._engine.now()
         session = Session(
-            user=user, rights=rights, csrf=random_token(24), began_at=now, used_at=now, token_id=token_id
+            user=user,
+            rights=rights,
+            csrf=random_token(24),
+            began_at=now,
+            used_at=now,
+            tenant=engine.config.tenant,
+            token_id=token_id,
         )
         with self._mutex:
             self._sessions[_hash(cookie)] = session

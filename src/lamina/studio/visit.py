@@ -86,7 +86,8 @@ class Visit:
 
     def is_sensitive(self, key: str | None) -> bool:
         """Whether a value is one that its person may not want to show to whoever stands behind them."""
-        return self.engine.ruleset.fields.care(key) is Care.SENSITIVE
+        private = not (key or "").startswith("response.")  # how somebody likes answers is no secret
+        return private and self.engine.ruleset.fields.care(key) is Care.SENSITIVE
 
     # What was sent.
 

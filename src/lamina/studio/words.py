@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 
 from lamina.errors import LaminaError
+from lamina.late import files
 from lamina.records import dataclass
 
 #: The languages of the interface, as HTML names them, and what each calls itself.
@@ -37,7 +37,7 @@ class Words:
 @cache
 def tables() -> Mapping[str, Words]:
     """Every language with its words, from `data/words.tsv`."""
-    lines = (resources.files(__package__) / "data" / "words.tsv").read_text("utf-8").splitlines()
+    lines = (files(__package__) / "data" / "words.tsv").read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines[1:] if line.strip()]
     return {
         language: Words(language, {row[0]: row[place] for row in rows})

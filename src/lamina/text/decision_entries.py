@@ -497,7 +497,7 @@ def _winners(decisions: list[Decision], problems: list[Problem]) -> tuple[Decisi
         Problem(
             line=one.line,
             severity=Severity.SHADOWED,
-            message=f"This id is written more than once; line {best[one.id].line} is the one in force.",
+            message=f"This id is written more than once; line {best[one.id].line} is the one that is used.",
             hint="Keep the section you want and delete the other.",
         )
         for one in decisions

@@ -421,7 +421,7 @@ def _winners(rows: list[_Row], problems: list[Problem]) -> dict[str, int]:
             Problem(
                 line=entry.line,
                 severity=Severity.SHADOWED,
-                message=f"{key} is written more than once; line {best.line} is the one in force.",
+                message=f"{key} is written more than once; line {best.line} is the one that is used.",
                 hint="Keep the line you want and delete the other.",
             )
             for entry in entries

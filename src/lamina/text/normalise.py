@@ -6,11 +6,10 @@ import re
 import unicodedata
 from functools import lru_cache
 from hashlib import sha256
-from importlib.resources import files
 from typing import Literal
 
 from lamina.errors import InvalidInput
-from lamina.late import regex
+from lamina.late import files, regex
 
 Language = Literal["th", "zh-Hant", "zh-Hans", "en"]
 

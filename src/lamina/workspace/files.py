@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import fcntl
 import hashlib
 import os
 import re
 import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
@@ -20,7 +22,6 @@ from lamina.errors import Conflict, Damaged, InvalidInput, LaminaError, Unavaila
 from lamina.language.secrets.privacy import find_secrets
 from lamina.late import regex
 from lamina.model import quoted
-from lamina.workspace.exchange import exchange, place
 from lamina.workspace.grant import check_read, check_write
 
 LARGEST = 16 * 1024 * 1024  #: bytes; nothing a person edits by hand comes near
@@ -670,3 +671,38 @@ def _no_workspace(root: Path) -> Damaged:
     return Damaged(
         f"There is no folder {root}.", code="workspace_missing", hint="Create it with `lamina init`."
     )
+
+
+_CALL, _NO_REPLACE, _SWAP = ("renameatx_np", 4, 2) if sys.platform == "darwin" else ("renameat2", 1, 2)
+_NOT_OFFERED = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP})
+
+
+def exchange(folder: int, one: str, other: str) -> bool:
+    """Swaps two files of an open folder in one step; False when the system or the file system cannot."""
+    return _renamed(folder, one, other, _SWAP)
+
+
+def place(folder: int, temp: str, name: str) -> bool:
+    """Renames to a name that is free, or raises FileExistsError; False when it cannot be done in one step."""
+    return _renamed(folder, temp, name, _NO_REPLACE)
+
+
+def _system_call() -> Callable[..., int] | None:
+    call = getattr(ctypes.CDLL(None, use_errno=True), _CALL, None)  # absent from old C libraries
+    if call is not None:
+        call.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    return call
+
+
+_rename = _system_call()
+
+
+def _renamed(folder: int, old: str, new: str, flag: int) -> bool:
+    if _rename is None:
+        return False
+    if _rename(folder, os.fsencode(old), folder, os.fsencode(new), flag) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in _NOT_OFFERED:
+        return False
+    raise OSError(code, os.strerror(code), new)

@@ -28,7 +28,7 @@ _PROFILE_TEXT = """\
 <!--
 What your agents should know about you. Change anything here in any editor:
 your edits count, and every line you write stays as you wrote it.
-One line is one memory, for example:
+One line of this form is one memory; other lines are notes of yours, which agents do not see:
 
 - key:response.tone | value:friendly and short
 -->

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import BaseFileLock, FileLock, Timeout
-
 from lamina.errors import Conflict, Unavailable
+from lamina.late import late
 from lamina.workspace.files import ensure_folder, explained, flat_name, read_file, replace_file
+
+with late():
+    import filelock
 
 #: How often a change is made again because somebody saved at that moment.
 _ATTEMPTS = 20
@@ -33,7 +35,7 @@ def locked(root: Path, name: str, timeout_s: float = 10.0, folder: str = LOCK_DI
     try:
         with turn.acquire(timeout=max(0.0, timeout_s)):
             lock.acquire(timeout=max(0.0, timeout_s))
-    except Timeout:
+    except filelock.Timeout:
         raise Unavailable(
             f"{name} is being written by somebody else; nothing was changed.",
             code="file_locked",
@@ -48,9 +50,11 @@ def locked(root: Path, name: str, timeout_s: float = 10.0, folder: str = LOCK_DI
         lock.release()
 
 
-def _lock(path: Path) -> BaseFileLock:
+def _lock(path: Path) -> filelock.BaseFileLock:
     """A lock object for each call: two threads that shared one would both be let in."""
-    return FileLock(path, mode=0o600, is_singleton=False, poll_interval=_POLL_S, fallback_to_soft=False)
+    return filelock.FileLock(
+        path, mode=0o600, is_singleton=False, poll_interval=_POLL_S, fallback_to_soft=False
+    )
 
 
 def change_file(

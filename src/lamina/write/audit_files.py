@@ -13,8 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from lamina.audit.chain import Sealer, audit_line, check_chain, edited, foreign
-from lamina.audit.keys import Anchor
+from lamina.audit.chain import Anchor, Sealer, audit_line, check_chain, edited, foreign
 from lamina.errors import Damaged, LaminaError
 from lamina.model import quoted, unquoted
 from lamina.model.audit import AuditRecord, AuditReport, Finding, chain_of_number
@@ -228,11 +227,14 @@ class Mirror:
 
     def _farthest_line(self) -> dict[int, int]:
         """By chain the highest number in the runs' files; its record was there before its line."""
-        folder = None if self._root is None else self._root / _RUNS
-        names = sorted(one.name for one in folder.iterdir()) if folder is not None and folder.is_dir() else []
-        lines = (line for name in names for line, ours in self._lines(unquoted(name), _SLACK) if ours)
+        lines = (line for run_id in self._runs() for line, ours in self._lines(run_id, _SLACK) if ours)
         numbers = sorted(int(line["seq"]) for line in lines)
         return {chain_of_number(seq): seq for seq in numbers}
+
+    def _runs(self) -> list[str]:
+        """The runs that have a folder, whoever made it."""
+        folder = None if self._root is None else self._root / _RUNS
+        return sorted(unquoted(one.name) for one in folder.iterdir()) if folder and folder.is_dir() else []
 
     def tell_renewal(self, unit: UnitOfWork, why: str) -> None:
         """Before an anchor is made anew: a record that it is, unless another process was faster."""
@@ -424,8 +426,8 @@ class Mirror:
             yield Finding(what="edited", seq=seq, detail="it is not the record that was there")
 
     def _check_files(self, seen: _Seen, mirrored: Mapping[int, int]) -> Iterator[Finding]:
-        for run_id, numbers in sorted(seen.by_run.items()):
-            name = _file(run_id)
+        for run_id in sorted({*seen.by_run, *self._runs()}):  # of a run that never was, no line is ours
+            name, numbers = _file(run_id), seen.by_run.get(run_id, set())
             found: set[int] = set()
             for line, genuine in self._lines(run_id):
                 seq = line.get("seq")

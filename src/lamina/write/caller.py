@@ -13,7 +13,7 @@ from lamina.model import Layer, Role, Scope, Space, State, quoted, unquoted
 from lamina.records import dataclass
 from lamina.storage.shelf_contents import people
 from lamina.write.details import chosen
-from lamina.write.homes import DEFAULT_SESSION
+from lamina.write.entry_files import DEFAULT_SESSION
 from lamina.write.parts import Who
 from lamina.write.store import Store
 

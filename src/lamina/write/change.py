@@ -12,7 +12,7 @@ from lamina.storage.text_index import TextIndex
 from lamina.text.entries import canonical_key
 from lamina.text.normalise import well_formed
 from lamina.write.caller import Caller
-from lamina.write.commit import commit_pin, readable
+from lamina.write.commit import commit_pin, commit_put_behind, readable
 from lamina.write.details import chosen, whole_number
 from lamina.write.merge import commit_merge, commit_unmerge
 from lamina.write.request import Request, Verb
@@ -72,6 +72,12 @@ def revise(
             undo_days=store.config.undo_days,
         )
     )
+
+
+def put_behind(caller: Caller, ids: Sequence[str], newer: str) -> None:
+    """Let what says something that no longer holds step behind the memory that says what does; it stays."""
+    if ids:
+        caller.store.act(caller.in_session, lambda unit: commit_put_behind(unit, ids, newer))
 
 
 def forget(caller: Caller, id_or_key: str, *, reason: str = "") -> Receipt:
@@ -170,6 +176,6 @@ def id_of(caller: Caller, id_or_key: str) -> str:
     if found is None:
         raise NotFound(
             f"There is no memory with the key {key!r:.80} here.",
-            hint="`lamina recall` shows the ids and keys of what is known.",
+            hint='`lamina recall` shows ids and keys; `lamina hear "forget …"` takes words.',
         )
     return found.id

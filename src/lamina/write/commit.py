@@ -68,8 +68,9 @@ def commit_remember(unit: UnitOfWork, draft: Draft, passed: tuple[str, ...]) -> 
     new = _built(unit, draft, shelf)
     identity = place_of(draft)
     if identity in ("turn", "episode"):  # the same words twice are two turns
-        identity = f"{identity}:{new.tick:012}"
-    existing = standing(unit, shelf.number, identity)
+        identity, existing = f"{identity}:{new.tick:012}", None
+    else:
+        existing = standing(unit, shelf.number, identity)
     if existing is not None and not draft.scope.sees(existing.topic, existing.space):
         return commit_denial(unit, draft, out_of_reach())
     outcome = reconcile(new, existing, unit.ruleset.policy)
@@ -109,7 +110,7 @@ def _hidden(unit: UnitOfWork, draft: Draft) -> tuple[str, ...]:
     above = standing(unit, profile[0], f"key:{draft.key}")
     if above is None or above.text == draft.text or not draft.scope.sees(above.topic, above.space):
         return ()
-    return (f"The profile's value for {draft.key} stays in force: {above.id}.",)
+    return (f"The profile's value for {draft.key} is still used: {above.id}.",)
 
 
 def store(
@@ -400,6 +401,16 @@ def commit_revise(
     return done("allowed", saved, acknowledgement("revised", text))
 
 
+def commit_put_behind(unit: UnitOfWork, ids: Sequence[str], newer: str) -> Receipt:
+    """Note of active memories which one says what holds now; their words and their state stay."""
+    for one in ids:
+        old = readable(unit, one, State.ACTIVE)
+        _, slot, identity = unit.memories.place(old.id)
+        saved = _saved(unit, replace(old, superseded_by=newer), slot, identity)
+        unit.record(HistoryOp.UPDATE, saved, old.text, {"code": "superseded", "by": newer})
+    return Receipt(decision=Outcome.ADMITTED, code="superseded", ids=tuple(ids))
+
+
 def reword(
     unit: UnitOfWork,
     old: Memory,
@@ -524,7 +535,7 @@ def forbidden(unit: UnitOfWork, memory: Memory, said: str | None = None) -> Deny
     if memory.space is Space.PROJECT and not _author(scope, memory):
         return Deny(
             "not_yours",
-            f"{memory.id} is another person's word in the project.",
+            f"{memory.id} was said by somebody else in the project.",
             "Let its author or an administrator change it; or say your own.",
         )
     # What nobody vouches for weighs less than any person's word, whatever its authority is called.
@@ -557,7 +568,7 @@ def doubtful() -> Deny:
 def _outranked(unit: UnitOfWork, memory: Memory) -> Deny:
     return Deny(
         "conflict_authority",
-        f"{memory.id} has the authority {memory.authority}; {unit.scope.authority} cannot change it.",
+        f"{memory.id} counts for more ({memory.authority}) than this ({unit.scope.authority}).",
         "Let the user say it.",
     )
 

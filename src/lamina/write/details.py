@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
@@ -11,10 +10,14 @@ from typing import Any, TypedDict, TypeVar
 from lamina.errors import InvalidInput
 from lamina.language.events import Weighed, importance
 from lamina.language.rulebook import Rulebook
+from lamina.late import late
 from lamina.model import Draft, Kind, Layer, Query, Scope, Space
 from lamina.text.entries import canonical_key
 from lamina.text.normalise import well_formed
 from lamina.text.ttl import check_ttl, parse_time, parse_ttl
+
+with late():
+    import difflib
 
 E = TypeVar("E", bound=StrEnum)
 

@@ -94,8 +94,8 @@ def policy_problem(home: Path, accepted: Guardrails) -> tuple[FileProblem, ...]:
     """That the file is not what is in force, if so."""
     if (found := digest_of(home)) == accepted.digest:
         return ()
-    message = "It changed, and that is not in force." if found else "It is gone; the last one stays."
-    hint = "An administrator puts it in force with `lamina policy accept`."
+    message = "It changed, and the change is not used yet." if found else "It is gone; the last one stays."
+    hint = "An administrator accepts it with `lamina policy accept`."
     return (FileProblem(file=POLICY, line=1, message=message, hint=hint),)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from lamina.errors import Denied
 from lamina.language.acknowledge import acknowledgement
+from lamina.language.commands import is_note
 from lamina.model import (
     Authority,
     Draft,
@@ -146,7 +147,7 @@ def told_held(receipt: Receipt, draft: Draft, key: str) -> Receipt:
     """A receipt that says in words that something waits, where it does."""
     if receipt.decision is not Outcome.HELD:
         return receipt
-    told = acknowledgement("held", draft.text, key)
+    told = acknowledgement("held", draft.text, "" if is_note(key) else key)
     return replace(receipt, acknowledgement=told, warnings=(told,))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 from collections import Counter
 from collections.abc import Iterator
+from datetime import timedelta
 from functools import lru_cache
 
 from lamina.language.signal import low_signal
@@ -17,7 +18,7 @@ from lamina.policy.consent import same_value
 from lamina.records import dataclass
 from lamina.similarity.repeats import Telling, sentences, statements, telling_of
 from lamina.similarity.spellings import letters, told
-from lamina.storage.refusals import Refusal, Refusals
+from lamina.storage.refusals import Guards, Refusal, Refusals, guards
 from lamina.write.unit_of_work import UnitOfWork
 
 _PERSONS = (Role.USER, Role.ADMIN)
@@ -25,6 +26,8 @@ _PERSONS = (Role.USER, Role.ADMIN)
 _SAYS_NOTHING = ("user", "profile", "preference", "preferences", "memory", "learning", "again", "procedure")
 #: The key under which something near a no waits for the person; the number of the no follows.
 ASKED_AGAIN = "again."
+#: For how long what was shown counts.
+LASTS = timedelta(hours=24)
 _SHORTEST = 3  #: letters of all terms; `yes` closes nothing
 _ENOUGH = 2  #: terms; what has fewer is in too many statements to be known by them
 _NUL = b"\0"
@@ -47,6 +50,16 @@ def is_person(scope: Scope) -> bool:
     return scope.role in _PERSONS or scope.via == "file"
 
 
+def guards_of(unit: UnitOfWork, scope: Scope) -> Guards:
+    """What there is to look at before something is kept for somebody, read once."""
+    about = ("guards", scope.user)
+    if about not in unit.looked_up:
+        since = unit.clock - LASTS
+        unit.looked_up[about] = guards(unit.transaction, scope.owner(Space.USER) or "", since)
+    found: Guards = unit.looked_up[about]
+    return found
+
+
 def repeated(unit: UnitOfWork, draft: Draft) -> Repeat | None:
     """The no that a draft repeats, the closest first; None where none stands against it."""
     about = ("no", draft.scope.user, draft.layer, draft.key or "", draft.text, *_beside(draft))
@@ -57,8 +70,7 @@ def repeated(unit: UnitOfWork, draft: Draft) -> Repeat | None:
 
 
 def _repeated(unit: UnitOfWork, draft: Draft) -> Repeat | None:
-    refusals = _refusals(unit, draft)
-    if not refusals.any():
+    if not guards_of(unit, draft.scope).refused:
         return None
     key, marks = unit.ruleset.no_key, [_field_mark(unit, draft)]
     parts = _parts(draft)
@@ -68,7 +80,7 @@ def _repeated(unit: UnitOfWork, draft: Draft) -> Repeat | None:
     said = frozenset[str]().union(*(one.terms for one in tellings))
     marks += sorted(f"t{term}" for term in said)
     found: list[Repeat] = []
-    for _, number, telling, asked in refusals.marked(marks):
+    for _, number, telling, asked in _refusals(unit, draft).marked(marks):
         known = _telling(telling) if telling else None
         if known is not None and not known.telling <= said:
             continue

@@ -1,37 +1,48 @@
 """Trust follows the origin: what an agent writes weighs no more than what it was shown when it wrote it.
 
 Whatever nobody vouches for leaves keyed marks of its terms when it is stored or handed out to an agent. A
-draft of an agent that is half made of one of them, or a sentence of which is, has it for its origin, whether
-the agent says so or not.
+draft of an agent of which a sentence was made of one of its sentences has it for its origin, whether the
+agent says so or not; unless the person said the same in that time, whose word is an origin of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lamina.errors import InvalidInput
 from lamina.late import regex
 from lamina.model import Draft, Kind, Layer, Memory, Role, Scope, Space, Trust
-from lamina.similarity.repeats import statements, telling_of
+from lamina.similarity.repeats import (
+    gathered,
+    least_shared,
+    made_of,
+    sentences,
+    statements,
+    telling_of,
+    weight_of,
+)
 from lamina.similarity.spellings import told
-from lamina.storage.memories import Memories
+from lamina.storage.memories import Memories, micros
 from lamina.storage.refusals import Exposures
-from lamina.write.noes import is_person, term_mark
+from lamina.write.noes import LASTS, guards_of, is_person, term_mark
 from lamina.write.unit_of_work import UnitOfWork
 
-#: From this share of a draft's terms on, and so many of them, it is made of what was shown.
-DERIVED, _FEWEST = 0.5, 3
-#: For how long, and how many texts of one person.
-_LASTS, _MOST = timedelta(hours=24), 200
-_TERMS = 2_000  #: of one text that are kept
-#: Where Thai parts its sentences: it has no stop.
-_APART = regex(r"(?<=[\u0e01-\u0e4e])[ \t]+(?=[\u0e01-\u0e4e])")
+_MOST = 200  #: texts of one person
+_TERMS, _SENTENCES = 8_000, 4_000  #: of one text that are kept
+_LONG = 300  #: characters of a sentence that is taken apart
+#: Where Thai parts its sentences, which have no stop, also before one in English.
+_APART = regex(r"(?<=[\u0e01-\u0e4e])[ \t]+(?=[\u0e01-\u0e4eA-Z])")
+_LOOSE = regex(r"(?<=[\u0e01-\u0e4e])[ \t]+|[,:](?=\s)|[，、：]")
+#: Whatever stands before it only says where something is from: "I found out that …".
+_LEAD = regex(r"\bthat\b|ว่า|[说說]")
 _WEIGHTY = 4  #: from this importance on a person has to agree
 #: What somebody acts upon: from an origin that nobody vouches for it waits for the person.
 _BINDING = (Kind.DECISION, Kind.INSTRUCTION, Kind.CONSTRAINT, Kind.PROCEDURE)
@@ -50,7 +61,7 @@ def traced(unit: UnitOfWork, draft: Draft) -> Draft:
 
 
 def _undeclared(unit: UnitOfWork, draft: Draft) -> list[str]:
-    """Where a draft is from that says nothing of it: what it is half made of."""
+    """Where a draft is from that says nothing of it: what it was made of, unless the person said it, too."""
     about = ("origin", draft.scope.user, draft.key or "", draft.text)
     if about not in unit.looked_up:
         unit.looked_up[about] = _found(unit, draft)
@@ -59,62 +70,94 @@ def _undeclared(unit: UnitOfWork, draft: Draft) -> list[str]:
 
 
 def _found(unit: UnitOfWork, draft: Draft) -> list[str]:
-    exposures = Exposures(unit.transaction, draft.scope.owner(Space.USER) or "")
-    since = unit.clock - _LASTS
-    if not (listing := exposures.listing(since, _MOST)):
+    since = unit.clock - LASTS
+    guards = guards_of(unit, draft.scope)
+    if not guards.shown:
         return []
-    shown = _INDEXES.get(listing)
+    shown = _INDEXES.get(guards.version)
     if shown is None:
-        shown = _kept_index(listing, exposures.seen(since, _MOST))
+        exposures = Exposures(unit.transaction, draft.scope.owner(Space.USER) or "")
+        shown = _kept_index(guards.version, exposures.seen(since, _MOST))
     said = f"{draft.key.replace('.', ' ')} {draft.text}" if draft.key else draft.text
-    return [one for form in told(said) for one in _made_of(unit, form, shown)]
+    parts = [part for form in told(said) for part in _parts(unit.ruleset.no_key, form)]
+    found = [hit for hit in _sharing(parts, shown) if shown.texts[hit[0]][1] >= micros(since)]
+    own = _said_lately(unit, draft.scope, since) if found else []
+    tools = [text for text, shared in found if not any(shared <= one for one in own)]
+    return [shown.texts[text][0] for text in dict.fromkeys(tools)]
 
 
 class _Shown(NamedTuple):
-    """What was shown, from its terms to the texts that have them."""
+    """What was shown, from its terms to the sentences that have them."""
 
-    sources: Sequence[str]
-    terms: NDArray[np.uint32]  #: of all texts, in order
-    texts: NDArray[np.intp]  #: for each of them the text that it is in
+    texts: Sequence[tuple[str, int]]  #: where each is from, and when it was shown
+    terms: Sequence[int]  #: of all sentences, in order
+    sentences: Sequence[int]  #: for each of them the sentence that it is in
+    sizes: Sequence[int]  #: of each sentence, in quarters of words
+    text_of: Sequence[int]  #: for each sentence the text that it is of
+
+    def places(self, mark: int) -> Sequence[int]:
+        """The sentences that a term is in."""
+        first = bisect_left(self.terms, mark)
+        return self.sentences[first : bisect_right(self.terms, mark, first)]
 
 
-#: By their listing, which says their contents to the letter: whoever has the same listing has the same index.
+#: By the version of what was shown, which stands for its contents: who has the same has the same index.
 _INDEXES: dict[str, _Shown] = {}
-_KEPT, _BIGGEST = 64, 50_000  #: indexes, and terms of one, that are kept in mind
+_KEPT, _BIGGEST = 32, 100_000  #: indexes, and terms of one, that are kept in mind
+_QUARTERS = (4, 1, 2, 1)  #: of a word, by the last bits of a mark
 
 
-def _kept_index(listing: str, seen: Sequence[tuple[str, bytes]]) -> _Shown:
-    every = np.frombuffer(b"".join(kept for _, kept in seen), "<u4")
-    texts = np.repeat(np.arange(len(seen)), [len(kept) // 4 for _, kept in seen])
+def _kept_index(version: str, seen: Sequence[tuple[str, bytes, int]]) -> _Shown:
+    every = np.frombuffer(b"".join(terms + _END for _, terms, _ in seen), "<u4")
+    sentences = np.cumsum(every == 0)
+    texts = np.repeat(np.arange(len(seen)), [len(terms + _END) // 4 for _, terms, _ in seen])
+    text_of = np.zeros(int(sentences.max(initial=0)) + 1, int)
+    text_of[sentences[every > 0]] = texts[every > 0]
+    sizes = np.bincount(sentences, np.array(_QUARTERS)[every & 3] * (every > 0), len(text_of))
     order = np.argsort(every, kind="stable")
-    shown = _Shown([source for source, _ in seen], every[order], texts[order])
+    shown = _Shown(
+        [(source, at) for source, _, at in seen],
+        *(part.tolist() for part in (every[order], sentences[order], sizes.astype(int), text_of)),
+    )
     if len(_INDEXES) >= _KEPT:
         _INDEXES.clear()
-    if len(every) <= _BIGGEST:
-        _INDEXES[listing] = shown
+    if version and len(every) <= _BIGGEST:
+        _INDEXES[version] = shown
     return shown
 
 
-def _made_of(unit: UnitOfWork, text: str, shown: _Shown) -> list[str]:
-    """Where the texts are from that a draft, or a sentence of it, is half made of."""
-    parts = statements(text)
-    own = _terms(unit, parts)
-    fewest = min(_FEWEST, len(own)) if len(own) != _FEWEST else _FEWEST - 1  # one word more hides nothing
-    found = _sharing(own, fewest, shown)
-    pieces = [piece for part in parts for piece in _APART.split(part)]
-    for piece in pieces if len(pieces) > 1 else ():
-        found += _sharing(_terms(unit, [piece]), _FEWEST, shown)
-    return [shown.sources[text] for text in dict.fromkeys(found)]
+def _sharing(parts: Sequence[frozenset[int]], shown: _Shown) -> Iterator[tuple[int, frozenset[int]]]:
+    """The texts that a part of a draft was made of, with what they share."""
+    places = {mark: found for mark in frozenset[int]().union(*parts) if (found := shown.places(mark))}
+    for part in parts if places else ():
+        own = _size(part)
+        least, shared, whole = least_shared(own), defaultdict[int, int](int), defaultdict[int, int](int)
+        for mark in part & places.keys():
+            quarters = _QUARTERS[mark & 3]
+            for sentence in places[mark]:
+                shared[sentence] += quarters
+        for sentence in [sentence for sentence, size in shared.items() if size >= least]:
+            if made_of(shared[sentence], own, shown.sizes[sentence]):
+                yield shown.text_of[sentence], _both(part, places, {sentence})
+        for sentence, size in shared.items() if gathered(own, own) else ():
+            whole[shown.text_of[sentence]] += size
+        for text in (text for text, size in whole.items() if gathered(size, own)):
+            both = _both(part, places, {at for at, of in enumerate(shown.text_of) if of == text})
+            if gathered(_size(both), own):  # what is in several of its sentences counts once
+                yield text, both
 
 
-def _sharing(own: NDArray[np.uint32], fewest: int, shown: _Shown) -> list[int]:
-    """The texts that have half of these terms, and so many of them."""
-    first, last = np.searchsorted(shown.terms, own), np.searchsorted(shown.terms, own, "right")
-    spans = [shown.texts[start:end] for start, end in zip(first.tolist(), last.tolist(), strict=True)]
-    if not spans:
-        return []
-    shared = np.bincount(np.concatenate(spans), minlength=1)
-    return np.flatnonzero(shared >= max(DERIVED * len(own), fewest, 1)).tolist()
+def _both(part: frozenset[int], places: dict[int, Sequence[int]], sentences: set[int]) -> frozenset[int]:
+    return frozenset(mark for mark in part & places.keys() if not sentences.isdisjoint(places[mark]))
+
+
+def _said_lately(unit: UnitOfWork, scope: Scope, since: datetime) -> list[frozenset[int]]:
+    """What the person stated themselves in that time, here and in this session."""
+    names = [name for space in (Space.USER, Space.SESSION) if (name := scope.shelf(space))]
+    shelves = [known[0] for name in names if (known := unit.text_index.shelf(name))]
+    texts = [text for shelf in shelves for text in unit.memories.stated(shelf, since)]
+    key = unit.ruleset.no_key
+    return [_marked(key, one) for text in texts if not text.endswith(("?", "？")) for one in statements(text)]
 
 
 def _untrusted(unit: UnitOfWork, origins: Sequence[str]) -> bool:
@@ -156,13 +199,48 @@ def keep_exposure(unit: UnitOfWork, memory: Memory) -> None:
 def expose(unit: UnitOfWork, scope: Scope, texts: Iterable[tuple[str, str]]) -> None:
     """Somebody was shown texts that nobody vouches for: where each is from, and it."""
     exposures = Exposures(unit.transaction, scope.owner(Space.USER) or "")
-    exposures.drop(unit.clock - _LASTS)
-    for source, text in texts:
-        exposures.put(source, scope.thread, _terms(unit, statements(text)).tobytes(), unit.clock)
-
-
-def _terms(unit: UnitOfWork, parts: Iterable[str]) -> NDArray[np.uint32]:
-    """The marks of the terms of statements, in order."""
+    exposures.drop(unit.clock - LASTS)
     key = unit.ruleset.no_key
-    found = sorted({term for part in parts for term in telling_of(part).terms})[:_TERMS]
-    return np.array(sorted({int(term_mark(key, term)[:8], 16) for term in found}), dtype="<u4")
+    exposures.put([(source, _kept(key, text)) for source, text in texts], scope.thread, unit.clock)
+    unit.looked_up.clear()
+
+
+_END = bytes(4)  #: after each sentence
+
+
+def _kept(key: bytes, text: str) -> bytes:
+    """The marks of a text's sentences, one after the other."""
+    parts = statements(text, _SENTENCES)
+    short = (piece for part in parts for piece in (_LOOSE.split(part) if len(part) > _LONG else [part]))
+    marks = [mark for piece in short for mark in (*sorted(_marked(key, piece)), 0)]
+    return np.array(marks[:_TERMS], "<u4").tobytes()
+
+
+def _parts(key: bytes, text: str) -> list[frozenset[int]]:
+    """The whole of a text, and every part in which something may be repeated, by the marks of their terms."""
+    pieces = dict.fromkeys(sentences(text))
+    if not text.isascii():
+        pieces |= dict.fromkeys(piece for part in pieces for piece in _APART.split(part))
+    if _LEAD.search(text):
+        pieces |= dict.fromkeys(piece for part in pieces for piece in _LEAD.split(part))
+    every = [_marked(key, piece) for piece in pieces]
+    if len(every) > 1:
+        every.append(frozenset[int]().union(*every))
+    if not text.isascii():  # beside a sentence in Thai or Chinese, words of another language are others'
+        every += [frozenset(mark for mark in part if mark & 3) for part in every]
+    return [part for part in dict.fromkeys(every) if part]
+
+
+@lru_cache(maxsize=1024)
+def _marked(key: bytes, part: str) -> frozenset[int]:
+    return frozenset(_mark(key, term) for term in telling_of(part.strip()).terms)
+
+
+@lru_cache(maxsize=16_384)
+def _mark(key: bytes, term: str) -> int:
+    """The keyed mark of a term; its last bits say how much of a word it is."""
+    return int(term_mark(key, term)[:8], 16) & ~3 | {4: 0, 1: 1, 2: 2}[weight_of(term)]
+
+
+def _size(marks: Iterable[int]) -> int:
+    return sum(_QUARTERS[mark & 3] for mark in marks)

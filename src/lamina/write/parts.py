@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypedDict
 
-from lamina.audit.keys import Anchor
+from lamina.audit.chain import Anchor
 from lamina.clock import Runtime
 from lamina.config import Config
 from lamina.documents.index import Library

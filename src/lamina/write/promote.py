@@ -10,7 +10,7 @@ from lamina.errors import InvalidInput
 from lamina.language.acknowledge import acknowledgement
 from lamina.language.secrets.privacy import find_secrets
 from lamina.model import HistoryOp, Memory, Outcome, Receipt, Space, State, Trust, contract_kind
-from lamina.policy.promotion import ALLOWED, may_promote
+from lamina.policy.gates import ALLOWED, may_promote
 from lamina.policy.reconcile import Lose, New, Same, Supersede, reconcile
 from lamina.storage.small_tables import KnownEntry
 from lamina.write.commit import HOMES, again, put_aside, readable, restated, standing, store
@@ -19,10 +19,10 @@ from lamina.write.noes import kept_out
 from lamina.write.unit_of_work import UnitOfWork
 
 _WHY = {
-    "promotion_disallowed": "The policy in force has no way from the {source} space to the {target} space.",
-    "space_disabled": "The policy in force does not use the {target} space.",
+    "promotion_disallowed": "The policy has no way from the {source} space to the {target} space.",
+    "space_disabled": "The policy does not use the {target} space.",
     "promotion_untrusted": "What a tool or a document said is not moved to a wider space.",
-    "promotion_event_type": "The policy in force moves no memory of this kind to the {target} space.",
+    "promotion_event_type": "The policy moves no memory of this kind to the {target} space.",
     "promotion_authority": "This caller, or this memory, has too little authority for the {target} space.",
     "privacy_deny_sensitive": "The reason looks like a secret, and secrets are not kept.",
     "category_disallowed": "This agent's allowlist lacks the category of what is in the {target} space.",

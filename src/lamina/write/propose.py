@@ -54,5 +54,5 @@ def waiting(caller: Caller, key: str | None) -> Memory:
     wanted = None if key is None else canonical_key(key)
     found = [one for one in pending(caller) if wanted in (None, one.key)]
     if not found:
-        raise NotFound("Nothing like that waits for a word.", hint="`lamina pending` lists what does.")
+        raise NotFound("Nothing like that waits for a yes or no.", hint="`lamina pending` lists what does.")
     return found[-1]

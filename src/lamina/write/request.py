@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from lamina.errors import Conflict
+from lamina.late import late
 from lamina.model import (
     Admit,
     Decision,
@@ -35,12 +36,10 @@ from lamina.write.commit import (
     commit_revise,
     place_of,
 )
-from lamina.write.forgetting import commit_forget, commit_restore, commit_taking_back
-from lamina.write.guesses import held, waiting_for
-from lamina.write.merge import remember_merging
-from lamina.write.origins import traced
-from lamina.write.promote import commit_promote
 from lamina.write.unit_of_work import UnitOfWork
+
+with late():
+    from lamina.write import forgetting, guesses, merge, origins, promote
 
 
 class Verb(StrEnum):
@@ -171,22 +170,24 @@ def _performed(unit: UnitOfWork, request: Request) -> Receipt:
         case Request(draft=Draft() as draft, decision=Deny() as objection):
             return commit_denial(unit, draft, objection)
         case Request(draft=Draft() as draft, decision=Hold()):
-            return held(unit, draft)
+            return guesses.held(unit, draft)
         case Request(verb=Verb.REMEMBER, draft=Draft() as draft, decision=Admit(passed)):
-            draft = traced(unit, draft)
-            return waiting_for(unit, draft) or remember_merging(unit, draft, passed)
+            draft = origins.traced(unit, draft)
+            return guesses.waiting_for(unit, draft) or merge.remember_merging(unit, draft, passed)
         case Request(verb=Verb.REVISE, draft=Draft() as draft, decision=Admit(passed)):
             memory_id, expect = request.memory_id, request.expect
             if draft.takes_back:
-                return commit_taking_back(unit, memory_id, draft, passed, expect, request.undo_days)
+                return forgetting.commit_taking_back(
+                    unit, memory_id, draft, passed, expect, request.undo_days
+                )
             return commit_revise(unit, memory_id, draft, passed, expect)
         case Request(verb=Verb.FORGET):
-            return commit_forget(unit, request.memory_id, request.undo_days, request.reason)
+            return forgetting.commit_forget(unit, request.memory_id, request.undo_days, request.reason)
         case Request(verb=Verb.RESTORE):
-            return commit_restore(unit, request.memory_id, request.reason)
+            return forgetting.commit_restore(unit, request.memory_id, request.reason)
         case Request(verb=Verb.EXPIRE):
             return commit_expire(unit, request.memory_id, request.reason or "ttl_expired")
         case Request(verb=Verb.PROMOTE, target=Space() as target):
-            return commit_promote(unit, request.memory_id, target, request.reason or "api:promote")
+            return promote.commit_promote(unit, request.memory_id, target, request.reason or "api:promote")
         case _:
             raise AssertionError(f"{request.verb} needs a draft and a decision")

@@ -23,6 +23,7 @@ _WHO = {Role.USER: "user", Role.AGENT: "ai"}
 def settle(unit: UnitOfWork, *, last: bool = True) -> None:
     """Ends a change, and with `last` a transaction; nothing may be written through the unit after it."""
     for shelf in list(unit.shelves.values()):
+        unit.transaction.told(tick=unit.tick(shelf.name))
         if Space(shelf.name.partition(":")[0]) is Space.SESSION:
             _narrow(unit, shelf)
             _live_on(unit, shelf)

@@ -6,12 +6,12 @@ summary that nobody changed, every line goes that says what the turn said. Kept 
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from lamina.errors import LaminaError
+from lamina.late import late
 from lamina.model import Memory
 from lamina.similarity.repeats import Telling, statements, telling_of
 from lamina.text.decision_entries import Decision, DecisionFile
@@ -19,7 +19,9 @@ from lamina.text.sealed_page import sealed, unsealed
 from lamina.workspace.files import files_in, read_file
 from lamina.workspace.locks import change_file
 
-_log = logging.getLogger("lamina.engine")
+with late():
+    import logging
+
 _FOLDERS = ("memory", "memory/recent", "memory/projects", "memory/archive", "second-brain/summaries")
 _MOSTLY = 0.6  #: of the terms of a line or of a statement; from there on one tells the other
 _WAIT_S = 5.0
@@ -44,7 +46,9 @@ def take_out(root: Path, gone: Sequence[Memory]) -> list[str]:
             if edited(data) != data and change_file(root, name, edited, _WAIT_S, lambda: None)
         ]
     except (LaminaError, OSError) as error:  # what was forgotten is forgotten; a file can be mended by hand
-        _log.warning("Files of jobs could not follow what was forgotten: %s", error)
+        logging.getLogger("lamina.engine").warning(
+            "Files of jobs could not follow what was forgotten: %s", error
+        )
         return []
 
 

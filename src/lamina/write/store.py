@@ -19,21 +19,19 @@ from lamina.ranking.rerank import Reranker
 from lamina.retrieval.hits import Means
 from lamina.retrieval.meaning import AT_ONCE, embed_some
 from lamina.storage.answers import any_answers, drop_answers
-from lamina.storage.database import Database, ReachedDatabase, Transaction
+from lamina.storage.database import Database, OpenTransaction, ReachedDatabase, Transaction, kind_of
 from lamina.storage.ledger import lane_of
 from lamina.storage.small_tables import Properties, Responses
-from lamina.write.aftermath import Aftermath
+from lamina.write.aftermath import Aftermath, Answered, Reads, Tally
 from lamina.write.allowance import load_allowed
 from lamina.write.custody import claim_key, in_custody
-from lamina.write.entry_files import FileProblem
+from lamina.write.entry_files import FileProblem, Homes
 from lamina.write.guardrails import Guardrails, accept, load_guardrails, policy_problem
-from lamina.write.homes import Homes
 from lamina.write.parts import Parts, Who, scope_from
 from lamina.write.reindex import begin_index, is_current, renew
 from lamina.write.request import Request, Verb, forget_old_responses, perform
 from lamina.write.retention import settle
 from lamina.write.seals import known_chains, spread, tie
-from lamina.write.tally import Answered, Reads, Tally
 from lamina.write.unit_of_work import UnitOfWork
 
 T = TypeVar("T")
@@ -260,7 +258,52 @@ class Store:
             settle(unit)
             return result, unit
 
+        whole.__qualname__ = kind_of(work)
         done = self.database.write(whole, lanes=lanes)
+        self._look_after()
+        return done
+
+    def together(self, work: Callable[[Store], T], lanes: Sequence[str]) -> T:
+        """Run `work(store)`, where everything that the store is asked for is one transaction.
+
+        `lanes` as in `Database.write`; it may be run twice. Where memories live in files, they keep their own
+        order: each change is a transaction by itself.
+        """
+        if self.root is not None:
+            return work(self)
+
+        def whole(transaction: Transaction) -> tuple[T, list[UnitOfWork]]:
+            view = self._inside(transaction)
+            view.aftermath = copy(self.aftermath)
+            view.aftermath.later = units = list[UnitOfWork]()
+            return work(view), units
+
+        whole.__qualname__ = kind_of(work)
+        result, units = self.database.write(whole, lanes=lanes)
+        self.aftermath.follow(units)
+        self._look_after()
+        return result
+
+    def look(self, work: Callable[[Store], T]) -> T:
+        """Run `work(store)`, which only reads, on one snapshot."""
+        if self.root is not None:
+            return work(self)
+
+        def whole(transaction: Transaction) -> T:
+            return work(self._inside(transaction))
+
+        whole.__qualname__ = kind_of(work)
+        return self.database.read(whole)
+
+    def _inside(self, transaction: Transaction) -> Store:
+        view = copy(self)
+        view.database = OpenTransaction(self.database, transaction)
+        return view
+
+    def _look_after(self) -> None:
+        """After a write: what waits to be counted is, now and then, and what was said is read."""
+        if self.aftermath.later is not None:
+            return
         if self.tally.full:
             self.tally.store(self.database)
         if self.answers.full:
@@ -268,7 +311,6 @@ class Store:
         self._writes += 1
         if self._writes % _WRITES == 0 and self.config.embedder == "reading":
             self.embed_missing(AT_ONCE)
-        return done
 
     def commit(
         self, scope: Scope, work: Callable[[UnitOfWork], T], lanes: Sequence[str] | None = None

@@ -35,7 +35,7 @@ from lamina.storage.logs import (
     next_number,
 )
 from lamina.storage.memories import Memories, micros
-from lamina.storage.phases import Phases
+from lamina.storage.sessions import Phases
 from lamina.storage.small_tables import Operations
 from lamina.storage.text_index import TextIndex
 from lamina.storage.vectors import Vectors

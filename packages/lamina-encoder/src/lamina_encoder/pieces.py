@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 
 #: Goes up with every change of what `Pieces.rows` returns.
 PIECES_VERSION = 1
@@ -26,7 +26,6 @@ _NO_PIECE = 30_000  # what a character without a piece costs
 
 _THAI = "\u0e01-\u0e3a\u0e40-\u0e4e"
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_RUN = re.compile(f"(?P<thai>[{_THAI}]+)|(?P<han>[{_HAN}]+)|(?P<other>[^{_THAI}{_HAN}]+)")
 
 # What Thai and Chinese write differently from what the English pieces hold: digits, wide letters, full stops.
 _FOLDED: dict[int, int | str] = {0xFF01 + at: 0x21 + at for at in range(94)}
@@ -35,6 +34,12 @@ _FOLDED |= {
     ord(one): other
     for one, other in zip("。、「」『』《》【】…—–‘’“”\u3000", '.,""""""[].--\'\'"" ', strict=True)
 }
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    """Stretches of one script; made for the first text that has more than ASCII."""
+    return re.compile(f"(?P<thai>[{_THAI}]+)|(?P<han>[{_HAN}]+)|(?P<other>[^{_THAI}{_HAN}]+)")
 
 
 #: Thai and Chinese pieces with what each costs, and traditional characters with the simplified ones.
@@ -59,8 +64,13 @@ class Pieces:
     def rows(self, text: str, most: int) -> list[int]:
         """Row numbers with the marks of start and end; of a long text the beginning. Linear in the text."""
         out: list[int] = []
-        view = text[:LONGEST_TEXT].translate(_FOLDED).replace("\u0e4d\u0e32", "\u0e33")
-        for run in _RUN.finditer(view):
+        view = text[:LONGEST_TEXT]
+        if view.isascii():
+            for word in _words(view):
+                out += self._word(word)
+            return [self._ends[0], *out[: most - 2], self._ends[1]]
+        view = view.translate(_FOLDED).replace("\u0e4d\u0e32", "\u0e33")
+        for run in _run().finditer(view):
             if run.lastgroup == "other":
                 for word in _words(run[0]):
                     out += self._word(word)

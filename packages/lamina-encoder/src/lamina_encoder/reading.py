@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,7 @@ class ModelError(Exception):
 
 
 @cache
-def _libraries() -> ThreadpoolController:
+def libraries() -> ThreadpoolController:
     """What numpy multiplies with. On matrices this small, threads that spin while they wait cost up
     to twenty times the work where the processor is shared; one thread is as quick where it is not."""
     return ThreadpoolController()
@@ -75,7 +75,7 @@ def _libraries() -> ThreadpoolController:
 class Product:
     """A matrix of whole numbers, the worth of each column's step, and how large its input may be."""
 
-    matrix: Floats  #: (in, out), whole numbers
+    matrix: NDArray[np.int8] | Floats  #: (in, out), whole numbers
     worth: Floats
     bias: Floats
     largest: float
@@ -83,7 +83,8 @@ class Product:
     def __call__(self, state: Floats) -> Floats:
         top = np.maximum(np.abs(state).max(axis=-1, keepdims=True), np.float32(1e-12))
         whole = np.rint(state * (np.float32(self.largest) / top))
-        return np.asarray((whole @ self.matrix) * ((top / np.float32(self.largest)) * self.worth) + self.bias)
+        matrix = self.matrix.astype(np.float32, copy=False)
+        return np.asarray((whole @ matrix) * ((top / np.float32(self.largest)) * self.worth) + self.bias)
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,17 @@ class Layer:
     up: Product
     down: Product
     down_norm: Norm
+
+    def __call__(self, state: Floats, attended: Callable[[Floats], Floats], bend: Floats) -> Floats:
+        state = self.out_norm(self.out(attended(self.mix(state))) + state)
+        return self.down_norm(self.down(_bent(self.up(state), bend)) + state)
+
+    def opened(self) -> Layer:
+        """The same with matrices as they are multiplied, four times as large."""
+        parts = {part.name: getattr(self, part.name) for part in fields(self)}
+        products = {name: part for name, part in parts.items() if isinstance(part, Product)}
+        floats = {name: part.matrix.astype(np.float32) for name, part in products.items()}
+        return replace(self, **{name: replace(part, matrix=floats[name]) for name, part in products.items()})
 
 
 class ReadingEncoder:
@@ -161,7 +173,7 @@ class ReadingEncoder:
             rows = self.pieces.rows(text, longest)
             if len(rows) > 2:  # more than the marks of start and end
                 alike[len(rows)].append((number, rows))
-        with _libraries().limit(limits=1, user_api="blas"):
+        with libraries().limit(limits=1, user_api="blas"):
             for length, group in sorted(alike.items()):
                 size = max(1, _TOGETHER // length)
                 for at in range(0, len(group), size):
@@ -179,13 +191,16 @@ class ReadingEncoder:
     @cached_property
     def pieces(self) -> Pieces:
         with self._pieces_are_read():
-            words, tab, rest = (self.folder / PIECES).read_text("utf-8").partition("\t")
-            words, _, first = words.rpartition("\n") if tab else (words, "", "")
-        return Pieces(words.split("\n"), lambda: self._unspaced(f"{first}{tab}{rest}"))
+            content = (self.folder / PIECES).read_bytes()
+            tab = content.find(b"\t")
+            end = len(content) if tab < 0 else content.rfind(b"\n", 0, tab)
+            words = content[: max(end, 0)].decode().split("\n")
+        return Pieces(words, lambda: self._unspaced(content[end + 1 :]))
 
-    def _unspaced(self, lines: str) -> Unspaced:
+    def _unspaced(self, content: bytes) -> Unspaced:
         """The pieces that have a cost: a line each, behind all that have none."""
         with self._pieces_are_read():
+            lines = content.decode()
             one, other = (self.folder / SIMPLIFIED).read_text("utf-8").split("\n")
             both = lines.replace("\n", "\t").split("\t") if lines else []
             costs = dict(zip(both[::2], map(int, both[1::2]), strict=True))
@@ -215,19 +230,38 @@ class ReadingEncoder:
     def _states(self, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """What the layer in the middle and the last one say of each piece of texts of equal length."""
         model = self._model
-        first = self._rows[rows].astype(np.float32) * model.row_worth[rows][..., None]
-        first += model.places[: rows.shape[1]]
+        first = self._first(rows)
         self._read += len(rows)
-        layers = model.layers  # of a thread that is not done with them when another opens the quick way
+        # Of a thread that is not done with them when another opens the quick way. A short command reads one
+        # text, for which to open each matrix when its turn comes is half the work.
+        layers = model.layers if self._read == 1 else model.opened
         if self._read > quick.AFTER and self._quick is not None:
             return self._quick(first)
         return model.run(first, layers)
+
+    def halfway(self, texts: Sequence[str], longest: int) -> list[Floats]:
+        """What the layer in the middle says of each piece of each text; of a long one, of its beginning."""
+        rows = [np.array(self.pieces.rows(text, longest)) for text in texts]
+        layers = self._model.layers if self._read <= 1 else self._model.opened
+        with libraries().limit(limits=1, user_api="blas"):
+            if self._read > quick.AFTER and self._quick is not None:
+                return [self._states(one[None])[0][0] for one in rows]
+            first = np.concatenate([self._first(one) for one in rows])
+            sizes = [len(one) for one in rows]
+            lower = layers[: len(layers) // 2 + 1]
+            state = self._model.through(self._model.first_norm(first), sizes, lower)
+        return np.split(state, np.cumsum(sizes)[:-1])
+
+    def _first(self, rows: NDArray[np.int64]) -> Floats:
+        """What the first layer begins with, for rows of one text or of texts of equal length."""
+        first = self._rows[rows].astype(np.float32) * self._model.row_worth[rows][..., None]
+        return np.asarray(first + self._model.places[: rows.shape[-1]])
 
     @cached_property
     def _quick(self) -> quick.Run | None:
         found = quick.opened(self.folder, self._model.run, int(self.header["width"]))
         if found is not None:
-            self._model.layers = []  # 35 MB that nobody needs any more
+            self._model.opened = []  # 35 MB that nobody needs any more
         return found
 
     def _directions(self, states: Floats) -> Vectors:
@@ -240,65 +274,97 @@ class ReadingEncoder:
         return np.asarray(small / lengths[:, None], dtype=np.float32)
 
 
-class _Model:
-    """The weights, taken from the files in the order in which they were written."""
+class Weights:
+    """What a model is made of, taken from its files in the order in which it was written."""
 
-    def __init__(self, folder: Path, header: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, largest: Sequence[float]) -> None:
+        self._folder = folder
         try:
             self._matrices: NDArray[np.int8] = np.load(folder / MATRICES, mmap_mode="r")
             self._numbers: Floats = np.load(folder / NUMBERS)
         except (OSError, ValueError) as error:
             raise ModelError(f"The weights in {folder} cannot be read.") from error
         self._at_matrix, self._at_number = 0, 0
-        self.heads = int(header["heads"])
-        width, wide, pieces = int(header["width"]), int(header["wide"]), int(header["pieces"])
-        self._largest = iter(header["largest"])
+        self._largest = iter(largest)
+
+    @contextmanager
+    def of_the_right_size(self) -> Iterator[None]:
+        """Within it everything is taken, and nothing else is there."""
         try:
-            self.row_worth = self._take(pieces)
-            self.places = self._take(int(header["longest"]), width)
-            self.first_norm = self._norm(width)
-            self.layers = [self._layer(width, wide) for _ in range(int(header["layers"]))]
-            self.axes: Wide = self._take(width, int(header["dimension"])).astype(np.float64)
-            self.shares: Wide = self._take(int(header["shares"])).astype(np.float64)
-            self.bend = self._take(2 * BEND_REACH * BEND_STEPS + 1)
+            yield
         except (ValueError, StopIteration) as error:
-            raise ModelError(f"The weights in {folder} have the wrong size.") from error
+            raise ModelError(f"The weights in {self._folder} have the wrong size.") from error
         if (self._at_matrix, self._at_number) != (len(self._matrices), len(self._numbers)):
-            raise ModelError(f"The weights in {folder} have the wrong size.")
+            raise ModelError(f"The weights in {self._folder} have the wrong size.")
 
-    def run(self, first: Floats, layers: Sequence[Layer] | None = None) -> tuple[Floats, Floats]:
-        """What the middle layer and the last one say, over rows and places of texts of equal length."""
-        count, length, _ = first.shape
-        layers = self.layers if layers is None else layers
-        halfway = state = self.first_norm(first.reshape(count * length, -1))
-        for number, layer in enumerate(layers):
-            mixed = _attended(layer.mix(state).reshape(count, length, -1), self.heads, self.shares)
-            state = layer.out_norm(layer.out(mixed.reshape(count * length, -1)) + state)
-            state = layer.down_norm(layer.down(_bent(layer.up(state), self.bend)) + state)
-            halfway = state if number == len(layers) // 2 else halfway
-        return halfway.reshape(count, length, -1), state.reshape(count, length, -1)
-
-    def _take(self, *shape: int) -> Floats:
+    def take(self, *shape: int) -> Floats:
         count = int(np.prod(shape))
         self._at_number += count
         return self._numbers[self._at_number - count : self._at_number].reshape(shape)
 
-    def _norm(self, width: int) -> Norm:
-        return Norm(self._take(width), self._take(width))
+    def norm(self, width: int) -> Norm:
+        return Norm(self.take(width), self.take(width))
 
-    def _product(self, inner: int, outer: int) -> Product:
+    def product(self, inner: int, outer: int) -> Product:
         count = inner * outer
         self._at_matrix += count
         whole = self._matrices[self._at_matrix - count : self._at_matrix].reshape(inner, outer)
-        return Product(
-            whole.astype(np.float32), self._take(outer), self._take(outer), float(next(self._largest))
-        )
+        return Product(whole, self.take(outer), self.take(outer), float(next(self._largest)))
 
-    def _layer(self, width: int, wide: int) -> Layer:
+    def layer(self, width: int, wide: int) -> Layer:
         return Layer(
-            self._product(width, 3 * width), self._product(width, width), self._norm(width),
-            self._product(width, wide), self._product(wide, width), self._norm(width),
+            self.product(width, 3 * width), self.product(width, width), self.norm(width),
+            self.product(width, wide), self.product(wide, width), self.norm(width),
         )  # fmt: skip
+
+
+class _Model(Weights):
+    """The weights, taken from the files in the order in which they were written."""
+
+    def __init__(self, folder: Path, header: dict[str, Any]) -> None:
+        super().__init__(folder, header["largest"])
+        self.heads = int(header["heads"])
+        width, wide, pieces = int(header["width"]), int(header["wide"]), int(header["pieces"])
+        with self.of_the_right_size():
+            self.row_worth = self.take(pieces)
+            self.places = self.take(int(header["longest"]), width)
+            self.first_norm = self.norm(width)
+            self.layers = [self.layer(width, wide) for _ in range(int(header["layers"]))]
+            self.axes: Wide = self.take(width, int(header["dimension"])).astype(np.float64)
+            self.shares: Wide = self.take(int(header["shares"])).astype(np.float64)
+            self.bend = self.take(2 * BEND_REACH * BEND_STEPS + 1)
+
+    def run(self, first: Floats, layers: Sequence[Layer] | None = None) -> tuple[Floats, Floats]:
+        """What the middle layer and the last one say, over rows and places of texts of equal length."""
+        count, length, _ = first.shape
+        layers = self.opened if layers is None else layers
+        halfway = state = self.first_norm(first.reshape(count * length, -1))
+
+        def attended(mix: Floats) -> Floats:
+            mixed = _attended(mix.reshape(count, length, -1), self.heads, self.shares)
+            return mixed.reshape(count * length, -1)
+
+        for number, layer in enumerate(layers):
+            state = layer(state, attended, self.bend)
+            halfway = state if number == len(layers) // 2 else halfway
+        return halfway.reshape(count, length, -1), state.reshape(count, length, -1)
+
+    @cached_property
+    def opened(self) -> list[Layer]:
+        """The layers, ready for many texts."""
+        return [layer.opened() for layer in self.layers]
+
+    def through(self, state: Floats, sizes: Sequence[int], layers: Sequence[Layer]) -> Floats:
+        """What layers make of texts of any length, one behind the other, each of which sees itself alone."""
+        ends = np.cumsum(sizes).tolist()
+
+        def attended(mix: Floats) -> Floats:
+            parts = [mix[end - size : end] for end, size in zip(ends, sizes, strict=True)]
+            return np.concatenate([_attended(part[None], self.heads, self.shares)[0] for part in parts])
+
+        for layer in layers:
+            state = layer(state, attended, self.bend)
+        return state
 
 
 def midway(states: Floats, finders: Product | None = None) -> Wholes:

@@ -175,7 +175,10 @@ def _command(
     words: str, run: Callable[[Call, Values], int], takes: type | None, asks: bool = False
 ) -> Command:
     parameters = () if takes is None else parameters_of(takes)
-    return Command(words=words, about=run.__doc__ or "", run=run, parameters=parameters, asks=asks)
+    listed = run is not _called
+    return Command(
+        words=words, about=run.__doc__ or "", run=run, parameters=parameters, asks=asks, listed=listed
+    )
 
 
 COMMANDS = (

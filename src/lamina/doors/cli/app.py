@@ -53,6 +53,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
 }
 _MORE = "More"
+_ABOUT = "Memory for AI agents that its owner can read, govern and prove."
+_FIRST = 2  #: groups for somebody who typed no command
 _WIDTH = 80
 
 
@@ -114,7 +116,7 @@ def _carried_out(call: Call, words: list[str]) -> int:
         parser = parser_for(command.words, command.about, command.parameters, asks=command.asks)
         return command.run(placed, values_of(parser, rest, command.parameters))
     except Asked as asked:
-        return _helped(placed, str(asked))
+        return _helped(placed, str(asked) or help_text(everything=bool(words)))
     except Usage as usage:
         return _failed(replace(placed, command=usage.command), usage)
     except KeyboardInterrupt:
@@ -128,9 +130,9 @@ def _carried_out(call: Call, words: list[str]) -> int:
 
 
 def _helped(call: Call, text: str) -> int:
-    if call.out.json and not text:
+    if call.out.json and not call.command:
         return _failed(call, Usage("Missing command.", ""))
-    sys.stdout.write(text or help_text())
+    sys.stdout.write(text)
     return DONE
 
 
@@ -184,38 +186,39 @@ def _chosen(call: Call, words: list[str]) -> tuple[Call, Command, list[str]]:
     if not group:
         names = {name.split()[0] for name in known}
         raise Usage(nearest(first, sorted(names)), "")
-    if alone := group.get(f"{first} list") if first == "pending" else None:
+    asks = words[1:2] in (["-h"], ["--help"])
+    if not asks and (alone := group.get(f"{first} list") if first == "pending" else None):
         return replace(call, command=alone.words), alone, words[1:]
-    if words[1:] and words[1] not in ("-h", "--help"):
+    if words[1:] and not asks:
         raise Usage(nearest(words[1], [name.split()[1] for name in group]), first)
-    if words[1:]:
+    if asks:
         raise Asked(_listed(f"Usage: {PROGRAM} {first} COMMAND [ARGS]...", {first.capitalize(): group}))
     raise Usage(f"Missing command: one of {', '.join(name.split()[1] for name in group)}.", first)
 
 
-def help_text() -> str:
-    """The list of all commands, the everyday ones first."""
-    known, grouped = commands(), {}
+def help_text(*, everything: bool = True) -> str:
+    """The list of all commands, the everyday ones first, or of those alone."""
+    known = {words: one for words, one in commands().items() if one.listed}
+    grouped = {}
     for title, names in GROUPS.items():
         grouped[title] = {
             words: one for name in names for words, one in known.items() if words.split()[0] == name
         }
     shown = {words for group in grouped.values() for words in group}
     grouped[_MORE] = {words: one for words, one in sorted(known.items()) if words not in shown}
+    head = [f"Usage: {PROGRAM} [OPTIONS] COMMAND [ARGS]...", "", _ABOUT, "", ""]
+    if not everything:
+        first = {
+            title: {words: one for words, one in grouped[title].items() if " " not in words}
+            for title in [*GROUPS][:_FIRST]
+        }
+        more = f"{PROGRAM} COMMAND --help: what a command takes. {PROGRAM} --help: all {len(known)} commands."
+        return "\n".join(head) + _listed(more, first)
     options = [
         (f"  {', '.join(filter(None, [one.about.option, f'--{one.name}']))}", one.about.help)
         for one in parameters_of(Options)
     ]
-    head = [
-        f"Usage: {PROGRAM} [OPTIONS] COMMAND [ARGS]...",
-        "",
-        "Memory for AI agents that its owner can read, govern and prove.",
-        "",
-        "Options:",
-        *(f"{names:<18} {about}" for names, about in options),
-        "",
-        "",
-    ]
+    head[-1:] = ["Options:", *(f"{names:<18} {about}" for names, about in options), "", ""]
     return "\n".join(head) + _listed(f"`{PROGRAM} COMMAND --help` says what a command takes.", grouped)
 
 

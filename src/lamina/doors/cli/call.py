@@ -105,6 +105,7 @@ class Command:
     run: Callable[[Call, Values], int]
     parameters: tuple[Parameter, ...] = ()
     asks: bool = False
+    listed: bool = True  #: among those for people, not for their programs
 
     @property
     def summary(self) -> str:

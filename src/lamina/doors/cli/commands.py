@@ -270,7 +270,7 @@ def _export_graph(call: Call, values: Values) -> int:
 
 EXPLAIN = Command(
     words="explain",
-    about="Why a memory is there, was refused, won, or is not recalled; what a code means.",
+    about="Why a memory is there, or is not recalled; what an event or a code means.",
     parameters=parameters_of(Subject),
     run=_explain,
 )

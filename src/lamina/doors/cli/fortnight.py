@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from importlib import resources
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from lamina.doors.cli.call import Call
 from lamina.engine import Engine
+from lamina.late import files
 from lamina.operations.asking import request_of
 from lamina.operations.catalogue import OPERATIONS
 from lamina.scoped import ScopedMemory
@@ -84,4 +84,4 @@ def _decision(now: datetime, ago: int) -> str:
 
 
 def _data(name: str) -> str:
-    return (resources.files(__package__) / "data" / name).read_text("utf-8")
+    return (files(__package__) / "data" / name).read_text("utf-8")

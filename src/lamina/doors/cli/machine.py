@@ -25,7 +25,7 @@ from lamina.records import dataclass
 from lamina.workspace.layout import create_workspace, find_workspace
 
 with late():
-    from lamina.audit import chain, keys
+    from lamina.audit import chain
     from lamina.doors.cli import tour
     from lamina.jobs import clockwork
     from lamina.write import story
@@ -244,7 +244,7 @@ def check_policy(call: Call, values: Values) -> int:
 
 
 def show_policy(call: Call, values: Values) -> int:  # noqa: ARG001 every command's form
-    """The policy in force, one `key: value` a line."""
+    """The policy that is used, one `key: value` a line."""
     loaded = load_config(call.opening().workspace, call.given.settings)
     found = call.doors.read_policy(loaded.config.policy).snapshot()
     return call.answer(found, map(call.out.text, plain_lines(found)))
@@ -323,7 +323,7 @@ def _key_here(call: Call) -> chain.Sealer:
             code="audit_key_missing",
             hint="Copy it from where the proof was made, and name it in LAMINA_AUDIT_KEY_FILE.",
         )
-    return chain.Sealer(keys.load_key(path))
+    return chain.Sealer(chain.load_key(path))
 
 
 def demo(call: Call, values: Values) -> int:

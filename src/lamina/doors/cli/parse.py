@@ -7,15 +7,18 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING
 from datetime import datetime
-from difflib import get_close_matches
 from enum import Enum, StrEnum
 from pathlib import Path
 from typing import Any, NoReturn, get_args, get_origin
 
 from lamina.errors import InvalidInput
+from lamina.late import late
 from lamina.operations.asking import members
 from lamina.operations.operation import Door, Parameter
 from lamina.write.details import chosen
+
+with late():
+    import difflib
 
 PROGRAM = "lamina"
 _ABSENT: Any = object()
@@ -185,7 +188,7 @@ def _pair(text: str) -> tuple[str, Any]:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """What to say of a command that is not there."""
-    near = get_close_matches(word, list(known), n=1)
+    near = difflib.get_close_matches(word, list(known), n=1)
     return f"No such command {word!r:.40}." + (f" Did you mean {near[0]!r}?" if near else "")
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from lamina.doors.cli.view import Renderer, Shown, View, worded
-from lamina.model import iso
+from lamina.doors.cli.view import Renderer, Shown, View, when, worded
 
 if TYPE_CHECKING:
     from lamina.doors.cli.output import Output
@@ -45,7 +44,7 @@ def _me(out: Output, found: Profile) -> Iterator[str]:
         if group.more:
             yield out.style(f"  and {group.more} more", "dim")
     if found.waiting:
-        yield f"{found.waiting} guesses wait for your word: lamina review"
+        yield f"{found.waiting} guesses wait for your yes or no: lamina review"
 
 
 def review(view: View, answer: Review) -> Shown:
@@ -55,14 +54,14 @@ def review(view: View, answer: Review) -> Shown:
 
 def _review(out: Output, found: Review) -> Iterator[str]:
     if not found.items:
-        yield "Nothing waits for your word."
+        yield "Nothing waits for you."
     for one in found.items:
         words = out.text(worded(one.key, one.text), "  ")
         yield f"{out.style(one.sort, 'bold')}  {words}"
         if one.other_text:
             yield f"  known: {out.text(one.other_text, '  ')}  {out.style(one.other_id, 'dim')}"
         left = "" if one.days_left is None else f", {one.days_left} days left"
-        yield out.style(f"  {out.text(one.by)}, {iso(one.at)}{left}  {out.text(one.why)}", "dim")
+        yield out.style(f"  {out.text(one.by)}, {when(one.at)}{left}  {out.text(one.why)}", "dim")
         if one.key:
             yield f"  lamina pending confirm {one.key}    lamina pending reject {one.key}"
         elif one.sort == "double":
@@ -89,12 +88,10 @@ def would_keep(view: View, answer: WouldKeep) -> Shown:
 def difference(view: View, answer: Difference) -> Shown:
     """What came, changed and went."""
     out, lines = view.out, [f"{answer.held_before} memories then, {answer.held_after} later"]
-    lines += [f"+ {out.text(one.after, '  ')}  {out.style(one.id, 'dim')}" for one in answer.came]
-    for one in answer.changed:
-        lines.append(
-            f"~ {out.text(one.before, '  ')} -> {out.text(one.after, '  ')}  {out.style(one.id, 'dim')}"
-        )
-    lines += [f"- {out.text(one.before, '  ')}  {out.style(one.id, 'dim')}" for one in answer.went]
+    for mark, changes in (("+", answer.came), ("~", answer.changed), ("-", answer.went)):
+        for one in changes:
+            words = " -> ".join(out.text(text, "  ") for text in (one.before, one.after) if text)
+            lines.append(f"{mark} {worded(one.key, words)}  {out.style(one.id, 'dim')}")
     return Shown(data=answer, lines=lines)
 
 
@@ -112,7 +109,7 @@ def audit(view: View, answer: AuditPage) -> Shown:
     """Records, newest first."""
     out = view.out
     lines = [
-        f"{one.seq:6} {iso(one.at)} {one.op} {out.text(one.actor)} {out.text(one.memory_id or '')}"
+        f"{one.seq:6} {when(one.at)} {one.op} {out.text(one.actor)} {out.text(one.memory_id or '')}"
         for one in answer.records
     ]
     return Shown(data=answer, lines=[*lines, f"{answer.head} records in all"])

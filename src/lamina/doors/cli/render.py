@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from lamina.documents.settings import Citations
-from lamina.doors.cli.exits import DENIED, Failure, refusal_of
+from lamina.doors.cli.answer_view import RecallView, heard, recollection, related_lines
+from lamina.doors.cli.exits import Failure, refusal_of
 from lamina.doors.cli.output import Output, hide_password
 from lamina.doors.cli.person_view import PERSON
 from lamina.doors.cli.plain_view import plain_lines, policies_once
 from lamina.doors.cli.render_governance import GOVERNANCE
-from lamina.doors.cli.view import Renderer, Shown, View, worded
+from lamina.doors.cli.view import Renderer, Shown, View, when, worded
 from lamina.doors.search_body import search_body
 from lamina.errors import InvalidInput
 from lamina.late import late
@@ -22,19 +22,14 @@ from lamina.model import (
     Delta,
     Effective,
     Explanation,
-    Heard,
     HistoryEntry,
-    Hit,
     Memory,
     Outcome,
     Phase,
     Receipt,
-    Recollection,
-    Related,
     State,
     Verdict,
     canonical,
-    iso,
     plain,
 )
 from lamina.operations.operation import Field
@@ -74,16 +69,6 @@ _STATUS_COLOUR = {"active": "green", "doubtful": "yellow", "superseded": "yellow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecallView:
-    """How hits are shown."""
-
-    explain: Annotated[bool, Field("Say why each hit is there.")] = False
-    citations: Annotated[
-        Citations, Field("Name the lines of documents (auto, on), or only their ids (off).")
-    ] = Citations.AUTO
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ContextView:
     """How a block is shown."""
 
@@ -97,8 +82,6 @@ class TraceView:
     plain: Annotated[bool, Field("One `key: value` a line.")] = False
 
 
-#: How sure a hit is, by its uncertainty.
-_SURE = {"low": "likely", "medium": "perhaps", "high": "unsure"}
 #: Options of the command line that only choose a view, by operation.
 VIEWS: Mapping[str, type] = {"recall": RecallView, "context": ContextView, "trace": TraceView}
 
@@ -141,46 +124,6 @@ def learned(view: View, answer: Learned) -> Shown:
     return Shown(data=made.data, lines=made.lines, notes=notes, failure=made.failure)
 
 
-def recollection(view: View, answer: Recollection) -> Shown:
-    """Hits, best first."""
-    notes = () if answer.hits else ("Nothing was found for that.",)
-    if answer.hits and all(hit.uncertainty == "high" for hit in answer):
-        notes = ("Nothing is sure to answer that; this comes nearest.",)
-    cited = view.options["citations"] is not Citations.OFF
-    return Shown(data=answer, lines=_recollected(view, answer, cited), notes=notes)
-
-
-def _recollected(view: View, found: Recollection, cited: bool) -> Iterator[str]:
-    for number, hit in enumerate(found, 1):
-        yield from _hit(view.out, number, hit, view.options["explain"], cited=cited)
-    if found.left_out:
-        yield view.out.style(f"{found.left_out} more did not fit the budget.", "dim")
-    yield from related_lines(view.out, found.related)
-
-
-def related_lines(out: Output, related: Sequence[Related]) -> Iterator[str]:
-    """What is linked to an answer, as `recall` and `query` show it."""
-    for one in related:
-        yield f"~ {out.text(one.text, '  ')}  {out.style(f'{one.id}  {one.type} {one.to}', 'dim')}"
-
-
-def _hit(out: Output, number: int, hit: Hit, explain: bool, *, cited: bool) -> Iterator[str]:
-    head = f"{number}. "
-    indent = " " * len(head)
-    yield f"{head}{out.text(worded(hit.key, hit.text), indent)}"
-    lines = f"{hit.source.path}#L{hit.source.start_line}-L{hit.source.end_line}"
-    place = lines if cited and hit.source.start_line else hit.id
-    said = f"{place}  {hit.at:%Y-%m-%d}  {hit.source.status or hit.kind}"
-    yield indent + out.style(f"{said}  {_SURE[hit.uncertainty]} ({hit.confidence:.0%})", "dim")
-    if explain:
-        ranks = ", ".join(f"{name} {rank}" for name, rank in hit.ranks.items())
-        where = hit.source.path or f"{hit.source.actor} through {hit.source.via}"
-        yield f"{indent}why: {'; '.join(hit.reasons)} (rank: {ranks}; score {hit.score:.4f}); from {where}"
-        found = ", ".join(f"{name} {value:.4f}" for name, value in hit.scores.items())
-        changed = ", ".join(f"{name} {value:.4f}" for name, value in hit.adjustments.items())
-        yield f"{indent}scores: {found}; adjusted: {changed or 'nothing'}"
-
-
 def explanation(view: View, answer: Explanation) -> Shown:
     """Why a memory is there."""
     memory, out = answer.memory, view.out
@@ -221,7 +164,7 @@ def _page(out: Output, found: Page) -> Iterator[str]:
     for one in found.items:
         words = out.text(worded(one.key, one.text), "  ")
         state = "" if one.state is State.ACTIVE else f"  {one.state}"
-        yield f"{words}\n  {out.style(f'{iso(one.created_at)}  {one.kind}  {one.id}{state}', 'dim')}"
+        yield f"{words}\n  {out.style(f'{when(one.created_at)}  {one.kind}  {one.id}{state}', 'dim')}"
     if found.cursor is not None:
         yield f"More: add --cursor {found.cursor}"
 
@@ -235,7 +178,7 @@ def history(view: View, steps: tuple[HistoryEntry, ...]) -> Shown:
 def _step(out: Output, step: HistoryEntry) -> str:
     words = " -> ".join(out.text(text, "  ") for text in (step.old_text, step.new_text) if text is not None)
     code = ":".join(str(step.decision[one]) for one in ("code", "channel") if one in step.decision)
-    head = f"{iso(step.at)}  {step.op}  revision {step.revision}  {step.actor} ({step.via})  {code}"
+    head = f"{when(step.at)}  {step.op}  revision {step.revision}  {step.actor} ({step.via})  {code}"
     return f"{out.style(head, 'dim')}\n  {words}"
 
 
@@ -249,7 +192,7 @@ def trace(view: View, events: tuple[TraceEvent, ...]) -> Shown:
 
 
 def _event(out: Output, event: TraceEvent) -> str:
-    return f"{event.seq}  {iso(event.at)}  {event.type}  {out.text(_gist(event.data))}"
+    return f"{event.seq}  {when(event.at)}  {event.type}  {out.text(_gist(event.data))}"
 
 
 def _gist(data: dict[str, Any]) -> str:
@@ -259,32 +202,6 @@ def _gist(data: dict[str, Any]) -> str:
     names = ("query", "action", "from_id", "to_id", "memory_id", "winner_id", "rule", "phase_id", "reason")
     parts = (data.get(name) for name in names)
     return "  ".join(str(part) for part in parts if part)
-
-
-def heard(view: View, answer: Heard) -> Shown:
-    """What became of a turn."""
-    lines = [answer.acknowledgement] if answer.acknowledgement else []
-    for part in answer.understood:
-        lines.append(f"{part.outcome}: {view.out.text(part.would or part.text)}")
-        lines.append(view.out.style(f"  {part.sort}: {view.out.text(part.why)}", "dim"))
-    for one in answer.receipts:
-        # That the turn itself is kept, or is passing talk beside what was kept, goes unsaid.
-        if one.ids and not all(":short_term:" in each for each in one.ids):
-            waits = "waits for your yes: " if one.decision is Outcome.HELD else ""
-            lines.append(view.out.style(waits + ", ".join(one.ids), "dim"))
-    denied = [one.code for one in answer.receipts if one.decision is Outcome.DENIED]
-    if denied and not lines:
-        lines.append(view.out.style(f"not kept: {denied[0]} (`lamina explain {denied[0]}` says why)", "dim"))
-    return Shown(data=answer, lines=lines, failure=_undone(answer))
-
-
-def _undone(answer: Heard) -> Failure | None:
-    """The first command that was refused or asked back: then what was said was not done, or not all of it."""
-    refused = [one for one in answer.receipts[: answer.asked] if one.decision is Outcome.DENIED]
-    if not refused:
-        return None
-    why, *hints = refused[0].warnings or ("Nothing was changed.",)
-    return Failure(code=refused[0].code, message=why, hint=" ".join(hints), exit_code=DENIED)
 
 
 def values(view: View, answer: dict[str, Effective]) -> Shown:
@@ -330,7 +247,7 @@ def stats(view: View, answer: Stats) -> Shown:
 
 def _counted(out: Output, found: Stats) -> Iterator[str]:
     if found.counts:
-        rows = [(iso(one.since), one.node, one.op, one.status, str(one.count)) for one in found.counts]
+        rows = [(when(one.since), one.node, one.op, one.status, str(one.count)) for one in found.counts]
         yield from out.table(rows)
     yield (
         f"{found.turns} turns, {found.turns_with_query} of them with memory asked on demand"
@@ -361,11 +278,11 @@ def session(view: View, answer: Session | None) -> Shown:
     """How a session stands."""
     if answer is None:
         return Shown(data=None, lines=["It has not been used yet."])
-    ended = iso(answer.ended_at) if answer.ended_at else "not yet"
+    ended = when(answer.ended_at) if answer.ended_at else "not yet"
     rows = [
         ("session", view.out.text(answer.name)),
-        ("began", iso(answer.started_at)),
-        ("last used", iso(answer.last_at)),
+        ("began", when(answer.started_at)),
+        ("last used", when(answer.last_at)),
         ("ended", ended),
     ]
     return Shown(data=answer, lines=view.out.table(rows))
@@ -399,7 +316,7 @@ def phases(view: View, answer: tuple[Phase, ...]) -> Shown:
 
 def _phase(out: Output, one: Phase) -> str:
     name = f"  {out.text(one.name)}" if one.name else ""
-    return f"{one.id}{name}  {out.style(f'since {iso(one.started_at)} ({out.text(one.reason)})', 'dim')}"
+    return f"{one.id}{name}  {out.style(f'since {when(one.started_at)} ({out.text(one.reason)})', 'dim')}"
 
 
 def phase_diff(_: View, answer: PhaseDiff) -> Shown:
@@ -530,7 +447,7 @@ def purged(view: View, answer: tuple[PurgeReceipt, ...] | PurgeReceipt) -> Shown
 
 
 def _purge_receipt(out: Output, one: PurgeReceipt) -> Iterator[str]:
-    yield out.style(f"{one.memory_id}  purged {iso(one.at)} by {one.actor}", "bold")
+    yield out.style(f"{one.memory_id}  purged {when(one.at)} by {one.actor}", "bold")
     yield from out.table([(f"  {place}", f"{count} left") for place, count in one.found.items()])
     if one.same_words:
         yield f"  The same words stand in {', '.join(one.same_words)}: purge those too if they are to go."
@@ -553,7 +470,7 @@ def erased(view: View, answer: EraseReceipt) -> Shown:
         (f"  {place}", f"{count} erased", f"{answer.found.get(place, 0)} left")
         for place, count in sorted(answer.erased.items())
     ]
-    lines = [view.out.style(f"{user}  erased {iso(answer.at)}", "bold"), *view.out.table(rows)]
+    lines = [view.out.style(f"{user}  erased {when(answer.at)}", "bold"), *view.out.table(rows)]
     if answer.shared:
         lines.append(f"  {answer.shared} memories that they said for a project stay there.")
     message = f"Something of {user} was found again."
@@ -576,11 +493,16 @@ def _imported(report: Report) -> Iterator[str]:
     new = "would be new" if report.dry_run else "new"
     yield f"{report.read} read: {report.new} {new}, {report.known} known"
     if report.held:
-        yield f"{report.held} {'would wait' if report.dry_run else 'wait'} for your word: `lamina pending`"
+        wait = "would wait" if report.dry_run else "wait"
+        yield f"{report.held} {wait} for your yes or no: `lamina review`"
     if report.skipped:
         yield f"not taken: {_counts(report.skipped)}"
+    if report.skipped["other_user"]:
+        yield "The file is of several people; `--user NAME` takes what is NAME's."
     if report.refused:
-        yield f"refused: {_counts(report.refused)}"
+        yield f"refused: {_counts(report.refused)} (`lamina explain CODE` says why)"
+    if report.new and not report.dry_run:
+        yield "`lamina recall QUESTION` finds it now."
 
 
 def _counts(counts: Mapping[str, int]) -> str:
@@ -598,7 +520,7 @@ def tokens(view: View, answer: list[TokenLine]) -> Shown:
     for one in answer:
         at = one.revoked_at or one.expires_at
         until = " until" if one.state == "live" else ""
-        state = one.state if at is None else f"{one.state}{until} {iso(at)}"
+        state = one.state if at is None else f"{one.state}{until} {when(at)}"
         people = ",".join([*([one.user] if one.user else []), *one.acts_for])
         rows.append(
             (one.id, one.label, people or "-", one.agent or "-", one.role, ",".join(one.rights), state)
@@ -726,13 +648,17 @@ RENDERERS: Mapping[str, Renderer] = {
         data=made, lines=[f"SESSION.md is about {view.out.text(made.name)} now."]
     ),
     "end_session": lambda _, count: Shown(
-        data={"cleared": count}, lines=[f"The session is over; {count} entries went with it."]
+        data={"cleared": count},
+        lines=[f"The session is over; {count} entries went with it." if count else "The session is over."],
     ),
     "session": session,
     "compact": lambda _, count: Shown(
         data={"removed": count}, lines=[f"{count} entries were past their time or written twice."]
     ),
     "pending": proposals,
+    "ask_what_waits": lambda view, asked: Shown(
+        data=asked, lines=[view.out.text(asked or "Nothing waits for you.")]
+    ),
     "confirm": receipts,
     "reject": rejected,
     "start_phase": phase,
@@ -765,7 +691,7 @@ RENDERERS: Mapping[str, Renderer] = {
     "policy": policy,
     "accept_policy": lambda _, made: Shown(
         data={"entries": made.policy_entry_count, "digest": made.digest},
-        lines=[f"{made.policy_entry_count} entries are in force."],
+        lines=[f"{made.policy_entry_count} entries are used from now on."],
     ),
     "allow": lambda view, _: Shown(
         data={"allowed": view.request.fingerprints}, lines=["It passes from now on, for this user."]

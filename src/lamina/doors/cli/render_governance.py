@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from lamina.doors.cli.exits import Failure
 from lamina.doors.cli.output import Output
-from lamina.doors.cli.view import Renderer, Shown, View
-from lamina.model import iso, plain
+from lamina.doors.cli.view import Renderer, Shown, View, when
+from lamina.model import plain
 
 if TYPE_CHECKING:
     from lamina.lifecycle.prove import Proof
@@ -25,9 +25,8 @@ def undone(view: View, answer: Undone) -> Shown:
 
     def lines() -> Iterator[str]:
         would, name = "would " if answer.dry_run else "", view.out.text(answer.name)
-        yield f"{answer.by} {name}: {len(answer.memories)} memories {would}go" + (
-            ", for good" if answer.for_good else ""
-        )
+        many = f"{len(answer.memories)} {'memory' if len(answer.memories) == 1 else 'memories'}"
+        yield f"{answer.by} {name}: {many} {would}go{', for good' if answer.for_good else ''}"
         yield from (f"  {one}" for one in _some(answer.memories))
         if answer.restored:
             yield f"{len(answer.restored)} {would}come back, because they had been replaced"
@@ -47,34 +46,38 @@ def _some(ids: Sequence[str]) -> list[str]:
 
 def noes(view: View, answer: list[Refusal]) -> Shown:
     """What a person said no to."""
-    lines = [_no(view, one) for one in answer] or ["You said no to nothing."]
+    lines = [_no(view, one) for one in answer] or ["You said no to nothing so far."]
     return Shown(data={"items": answer}, lines=lines)
 
 
 def _no(view: View, one: Refusal) -> str:
     tried = f"; {one.tries} tried to bring it back, {view.out.text(one.tried_by)} last" if one.tries else ""
     over = f"; lifted by {view.out.text(one.lifted_by or '')}" if one.lifted_at else ""
-    return f"{one.number}  {iso(one.at)}  {one.cause}  {one.source}{tried}{over}"
+    return f"no {one.number}: {one.cause} {when(one.at)}, {one.source}{tried}{over}"
 
 
 def proof(_: View, answer: Proof) -> Shown:
     """The ways back, a line each."""
 
     def lines() -> Iterator[str]:
+        told: dict[str, list[str]] = {}
         for one in answer.ways:
-            yield f"{one.result:8} {one.who:12} {one.way}  ({one.code})"
-        for active in answer.active:
-            yield f"back     it is said in {active}"
+            told.setdefault(f"{one.result:8} {one.who} ({one.code}): ", []).append(one.way)
+        yield from (head + ", ".join(ways) for head, ways in told.items())
+        yield from (f"{active} says it now." for active in answer.active)
         if answer.note:
             yield answer.note
         yield (
-            f"{answer.standing} of your noes stand against it."
+            "You said no to it, and that counts."
             if answer.standing
-            else "No no of yours is about this."
+            else "You never said no to this, or took it back."
         )
-        yield "It stays forgotten." if answer.forgotten else "It is not forgotten."
+        if answer.forgotten:
+            yield f"It stays forgotten: {len(answer.ways)} ways back were tried, and none works."
 
-    failed = Failure("not_forgotten", "It can come back.") if not answer.forgotten else None
+    back = sum(one.result == "back" for one in answer.ways)
+    said = f"It is not forgotten: {back} of {len(answer.ways)} ways back work."
+    failed = None if answer.forgotten else Failure("not_forgotten", said, "`lamina forget ID` takes it out.")
     return Shown(data=answer, lines=lines(), failure=failed)
 
 
@@ -84,7 +87,7 @@ def answered(view: View, answer: AnswerReceipt) -> Shown:
 
 
 def _receipt(view: View, answer: AnswerReceipt) -> Iterator[str]:
-    yield f"{answer.id}  {iso(answer.at)}  {answer.op} for {view.out.text(answer.actor)}"
+    yield f"{answer.id}  {when(answer.at)}  {answer.op} for {view.out.text(answer.actor)}"
     yield f"asked: {view.out.text(answer.question)}"
     yield f"shown: {len(answer.shown)}"
     yield from (f"  {view.out.text(one)}" for one in answer.shown)
@@ -101,7 +104,7 @@ def accesses(view: View, answer: list[AnswerReceipt]) -> Shown:
     """Who was told of a memory."""
     wanted = view.request.memory_id
     lines = [
-        f"{one.id}  {iso(one.at)}  {one.op} for {view.out.text(one.actor)}: "
+        f"{one.id}  {when(one.at)}  {one.op} for {view.out.text(one.actor)}: "
         f"{'shown' if wanted in one.shown else 'left out'}"
         for one in answer
     ]

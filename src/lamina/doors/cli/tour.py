@@ -147,7 +147,7 @@ def _heard(tour: Tour, mind: ScopedMemory, said: str) -> None:
     if not held:
         tour.say("nothing new: it is known from the last tour")
     for waiting in [one for one in mind.pending() if one.id in held]:
-        tour.say(f"a guess, waiting for her word: {waiting.key} = {' / '.join(waiting.text.splitlines())}")
+        tour.say(f"a guess, waiting for her yes: {waiting.key} = {' / '.join(waiting.text.splitlines())}")
         tour.typed(f"pending confirm {waiting.key}")
         for receipt in mind.confirm(waiting.key):
             tour.receipt(receipt, mind.get(receipt.ids[0]).file or DATABASE)

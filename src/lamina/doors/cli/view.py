@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from lamina.late import late
@@ -42,6 +43,11 @@ class View:
 
 
 Renderer = Callable[[View, Any], Shown]
+
+
+def when(at: datetime) -> str:
+    """A moment as people write it; data has it to the microsecond."""
+    return f"{at:%Y-%m-%d %H:%M} UTC"
 
 
 def worded(key: str | None, text: str) -> str:

@@ -21,7 +21,7 @@ from lamina.imports.bring_in import entry_key
 from lamina.imports.detect import READERS
 from lamina.imports.turn import File, Place, Skipped, Speaker, Turn, session_name
 from lamina.scoped import ScopedMemory
-from lamina.storage.import_rows import Imports, Position
+from lamina.storage.small_tables import Imports, Position
 from lamina.workspace.locks import locked
 
 OpenMemory = Callable[[Path | None], Engine]

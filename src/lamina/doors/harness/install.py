@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from lamina.doors.harness import json_text, toml_text, yaml_text
 from lamina.doors.harness.clients import CLIENTS, VERBS, Client, Launch, Place
 from lamina.durable import make_folder, put_file
 from lamina.errors import Conflict, InvalidInput
+from lamina.late import files
 from lamina.records import dataclass
 
 _OWN_HOOK = re.compile(rf"\bhook (?:{'|'.join(VERBS)}) --harness (\S+)$")

@@ -53,4 +53,4 @@ def _notice(agent: Caller) -> str:
     shelf = agent.scope.shelf(Space.USER) or ""
     waiting = len(agent.store.database.read(lambda tx: pending_on(tx, shelf, agent.store.now())))
     many = "1 thing waits" if waiting == 1 else f"{waiting} things wait"
-    return f"{many} for your word: run `lamina review`." if waiting else ""
+    return f"{many} for your yes or no: run `lamina review`." if waiting else ""

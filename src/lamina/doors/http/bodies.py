@@ -25,7 +25,7 @@ class UserModelBody(BaseModel):
 
 
 class WaitingBody(BaseModel):
-    """Something that waits for the person's word."""
+    """Something that waits for the person's yes or no."""
 
     code: str
     ids: list[str]

@@ -16,6 +16,7 @@ from lamina.doors.http.caller import Administrator, Reader, engine_of
 from lamina.doors.http.metrics import MEDIA_TYPE as METRICS
 from lamina.doors.http.routes import Custom
 from lamina.engine import Engine
+from lamina.errors import Denied
 from lamina.layers.relations import exported
 from lamina.lifecycle.export import lines_of
 from lamina.model import Role
@@ -111,7 +112,12 @@ def export(memory: Reader) -> StreamingResponse:
     responses={200: {"content": {"text/plain": {}}, "description": "Prometheus's text form"}},
 )
 def metrics(request: Request, memory: Administrator) -> Response:  # noqa: ARG001 - asks for the right
-    """What this server did, in numbers, for a token with the right `admin`: they count everyone."""
+    """What this server did, in numbers, for a token with the right `admin`: they count everyone.
+
+    Where a server has several tenants, an administrator of its own one alone may see them.
+    """
+    if engine_of(request) is not request.app.state.engine:
+        raise Denied("These numbers count other tenants, too.", code="tenant_other")
     return Response(request.app.state.metrics.page(), media_type=METRICS)
 
 

@@ -17,7 +17,8 @@ _ANYBODY = "default"
 
 
 def engine_of(request: Request) -> Engine:
-    return cast(Engine, request.app.state.engine)
+    """The memory of the token's tenant; where no token is needed, that of the server itself."""
+    return cast(Engine, getattr(request.state, "engine", request.app.state.engine))
 
 
 def may(right: Right, *, by_field: bool = False) -> Callable[..., Coroutine[Any, Any, ScopedMemory]]:

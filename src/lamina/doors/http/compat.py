@@ -121,7 +121,7 @@ class Chosen(StrictBody):
 
 
 class PendingItem(BaseModel):
-    """A guess about a person that waits for that person's word."""
+    """A guess about a person that waits for that person's yes or no."""
 
     pending_key: str
     target_key: str
@@ -337,7 +337,7 @@ def _chosen(memory: ScopedMemory, run_id: str, key: str) -> Memory:
 
 @router.get("/runs/{run_id}/memory/pending", name="run_pending", response_model=RunPendingBody)
 def run_pending(run_id: RunId, memory: Reader) -> JSONResponse:
-    """What was guessed in a run and waits for the person's word."""
+    """What was guessed in a run and waits for the person's yes or no."""
     return JSONResponse({"items": [_item(memory, one) for one in _of_run(memory, run_id)]})
 
 

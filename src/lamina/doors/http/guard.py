@@ -23,7 +23,6 @@ from lamina.doors.http.problems import Problem, Refused, answer, log, logged, re
 from lamina.engine import Engine
 from lamina.errors import LaminaError, Unauthenticated
 from lamina.language.secrets.privacy import find_secrets
-from lamina.lifecycle.tokens import authenticate
 from lamina.model.token import Token
 from lamina.records import dataclass
 
@@ -36,7 +35,7 @@ _WILDCARDS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - refused as a Host,
 
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9._-]{1,253}))(?::([0-9]{1,5}))?")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_BEARER = re.compile(r"(?:bearer|token) +([\x21-\x7e]{1,512})", re.IGNORECASE)
+_BEARER = re.compile(r"(?:bearer|token) +([\x21-\x7e]{1,2048})", re.IGNORECASE)
 _DEFAULT_PORT = {"http": "80", "https": "443"}
 
 
@@ -149,7 +148,7 @@ class Guard:
     async def check_caller(self, scope: Scope, headers: dict[str, str]) -> None:
         """Raises Refused or Unauthenticated unless it is known who asks, in a form that is read here."""
         if scope["path"] not in OPEN_PATHS:
-            scope["state"]["token"] = await self._token(scope, headers)
+            scope["state"]["engine"], scope["state"]["token"] = await self._token(scope, headers)
         if _has_body(scope, headers) and content_type(headers) != "application/json":
             raise refused(
                 415,
@@ -170,15 +169,16 @@ class Guard:
                 "Use its own address as Host.",
             )
 
-    async def _token(self, scope: Scope, headers: dict[str, str]) -> Token:
-        """The caller's token, looked up each time; a good one passes however often others failed."""
+    async def _token(self, scope: Scope, headers: dict[str, str]) -> tuple[Engine, Token]:
+        """The caller's token, looked up each time, and the memory of its tenant; a good one passes however
+        often others failed."""
         given = _BEARER.fullmatch(headers.get("authorization", "").strip(" "))
         try:
             if given is None:
                 raise Unauthenticated(
                     "A token is needed.", hint="Send the header Authorization: Bearer lam_…"
                 )
-            return await run_in_threadpool(authenticate, self._engine, given[1])
+            return await run_in_threadpool(self._engine.recognise, given[1])
         except Unauthenticated as error:
             self.failed(scope, error)
             raise

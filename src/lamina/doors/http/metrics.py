@@ -51,7 +51,13 @@ class _StoreCollector(Collector):
             size, up = self._engine.database.size_bytes(), 1
         except LaminaError:
             size, up = 0, 0
+        tenants = self._engine.tenants
         return [
+            GaugeMetricFamily(
+                "lamina_tenants_open",
+                "Stores of tenants that are open beside the server's own.",
+                0 if tenants is None else len(tenants.open_now()),
+            ),
             GaugeMetricFamily("lamina_store_up", "Whether the store answers.", up),
             GaugeMetricFamily("lamina_store_bytes", "How much room the store takes.", size),
         ]

@@ -12,6 +12,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
@@ -29,11 +30,13 @@ from lamina.engine import Engine
 from lamina.errors import ConfigError, LaminaError, Unavailable
 from lamina.jobs.clockwork import jobs_beside
 from lamina.records import dataclass
+from lamina.write.store import Store
 
 _LOG = logging.getLogger("lamina.http")
 _LAST_PORT = 65_535
 _GRACE_S = 10
 _WATCH_S = 2.0
+_TENANTS = 8  #: at whose jobs one look is taken
 _SHELVES = 10  #: whose lists are made anew in one go
 _SEAL_S = 3600  #: how often the ends of the audit's chains are sealed together
 
@@ -129,7 +132,11 @@ def serve(
             lines = [*lines, f"Open it, once:  {link}"]
         server = server_for(app, _logging(engine.config.log_format), lifespan=tools is not None)
         server.leaving, server.drain_s = api.state.leaving, engine.config.drain_seconds
-        with _stopped_by_signals(server), _watching(engine, beside.hints), jobs_beside(engine, _LOG.warning):
+        with (
+            _stopped_by_signals(server),
+            _watching(engine, beside.hints),
+            jobs_beside(engine, _LOG.warning, partial(_in_turn, engine)),
+        ):
             for line in [*lines, "Stop it with Ctrl+C."]:
                 announce(line)
             if beside.site is not None and beside.open_link is not None:
@@ -241,19 +248,16 @@ def _watching(engine: Engine, hints: Hints | None) -> Iterator[None]:
     def watch() -> None:
         sealed = monotonic()
         while not over.wait(_WATCH_S):
+            seals = monotonic() - sealed >= _SEAL_S
+            sealed = monotonic() if seals else sealed
             with suppress(LaminaError):  # the next use meets the same trouble, and says so
                 engine.sync()
-                engine.flush()
-                if monotonic() - sealed >= _SEAL_S:
-                    sealed = monotonic()
-                    engine.seal_ends()
                 if engine.library is not None and pace.is_due(monotonic()):
                     engine.library.refresh(engine.now())
                     engine.indexed()
-                while not engine.renew_index(_SHELVES) and not over.is_set():  # others write in between
-                    pass
-                while engine.embed_missing() and not over.is_set():  # more wait, and nothing stops us
-                    pass
+            for one in (engine, *(() if engine.tenants is None else engine.tenants.open_now())):
+                with suppress(LaminaError):  # the same
+                    _tended(one, over, seals=seals)
 
     watcher = threading.Thread(target=watch, name="lamina-watch", daemon=True)
     watcher.start()
@@ -268,6 +272,24 @@ def _watching(engine: Engine, hints: Hints | None) -> Iterator[None]:
     finally:
         over.set()
         watcher.join()
+
+
+def _tended(engine: Engine, over: threading.Event, *, seals: bool) -> None:
+    """Write down what readings left, and make what is missing of the index and of vectors."""
+    engine.flush()
+    if seals:
+        engine.seal_ends()
+    while not engine.renew_index(_SHELVES) and not over.is_set():  # others write in between
+        pass
+    while engine.embed_missing() and not over.is_set():  # more wait, and nothing stops us
+        pass
+
+
+def _in_turn(engine: Engine) -> Iterator[Store]:
+    """The memories whose jobs are looked at now: the server's own, and a few of other tenants each time."""
+    yield engine
+    if engine.tenants is not None:
+        yield from engine.tenants.some(_TENANTS)
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from mcp.server.auth.provider import AccessToken
 
 from lamina.engine import Engine
 from lamina.errors import Denied, Unauthenticated
-from lamina.lifecycle.tokens import authenticate
 from lamina.model.token import Right, Token
 from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
@@ -64,7 +63,8 @@ class Bearer:
                 code="right_missing",
                 hint="Ask whoever made the token for one that has it.",
             )
-        return self.engine.scope(
+        engine: Engine = (token.claims or {})["engine"] if token is not None else self.engine
+        return engine.scope(
             user=known.person(NAMED.get()),
             agent=known.agent,
             role=known.role,
@@ -82,7 +82,7 @@ class Verifier:
 
     async def verify_token(self, token: str) -> AccessToken | None:
         try:
-            known = await anyio.to_thread.run_sync(authenticate, self.engine, token)
+            engine, known = await anyio.to_thread.run_sync(self.engine.recognise, token)
         except Unauthenticated:
             return None
         return AccessToken(
@@ -90,5 +90,5 @@ class Verifier:
             client_id=known.id,
             subject=known.user,
             scopes=[right.value for right in known.rights],
-            claims={"token": known},
+            claims={"token": known, "engine": engine},
         )

@@ -10,7 +10,6 @@ from contextlib import suppress
 from importlib.metadata import version
 
 import anyio
-import uvicorn
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.server import MCPServer
 from mcp.server.auth.settings import AuthSettings
@@ -28,7 +27,11 @@ from lamina.doors.mcp.identity import NAMED, Bearer, Caller, Starter, Verifier
 from lamina.doors.mcp.tools import tools_for
 from lamina.engine import Engine
 from lamina.errors import ConfigError
+from lamina.late import late
 from lamina.scoped import ScopedMemory
+
+with late():
+    import uvicorn
 
 PATH = "/mcp"
 

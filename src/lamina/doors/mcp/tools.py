@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from datetime import datetime
 from functools import wraps
@@ -57,6 +57,10 @@ ALIASES = (
         {"layers": (Layer.SEMANTIC,), "k": 10},
     ),
 )
+
+
+#: What is wrong with an argument, in plain words.
+_WRONG = {"missing": "is missing", "extra_forbidden": "there is no such argument"}
 
 
 class _Closed(ArgModelBase):
@@ -112,7 +116,7 @@ class MemoryTool(Tool):
                 case LaminaError() as expected:
                     raise ToolError(redacted(_told(expected))) from None
                 case ValidationError() as wrong if wrong.title == self.fn_metadata.arg_model.__name__:
-                    raise ToolError(_named(wrong)) from None
+                    raise ToolError(_named(wrong, self.parameters["properties"])) from None
                 case _:
                     raise
 
@@ -252,11 +256,12 @@ def _shown(part: int | str) -> str:
     return str(part) if re.fullmatch(r"[a-z_]{1,32}|[0-9]{1,3}", str(part)) else "?"
 
 
-def _named(wrong: ValidationError) -> str:
+def _named(wrong: ValidationError, takes: Iterable[str]) -> str:
     """Which arguments are wrong and how; not what was in them, which may be the very thing to keep out."""
     problems = wrong.errors(include_url=False, include_context=False, include_input=False)
     said = [
-        f"`{'.'.join(_shown(part) for part in problem['loc'])}`: {problem['msg']}."
-        for problem in problems[:_SHOWN_PROBLEMS]
+        f"`{'.'.join(_shown(part) for part in one['loc'])}`: {_WRONG.get(one['type'], one['msg'])}."
+        for one in problems[:_SHOWN_PROBLEMS]
     ]
-    return " ".join(["The arguments cannot be used.", *said, "[arguments_invalid]"])
+    known = f"It takes: {', '.join(takes)}."
+    return " ".join(["The arguments cannot be used.", *said, known, "[arguments_invalid]"])

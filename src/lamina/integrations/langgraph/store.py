@@ -182,7 +182,7 @@ class Store(BaseStore):
 
 
 def _denied(receipt: Receipt) -> LaminaError:
-    why, *hint = receipt.warnings or ("The policy in force does not keep this.",)
+    why, *hint = receipt.warnings or ("The policy does not keep this.",)
     return Denied(why, code=receipt.code, hint=" ".join(hint))
 
 

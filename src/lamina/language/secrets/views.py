@@ -11,12 +11,13 @@ import binascii
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from urllib.parse import unquote
 
 from lamina.language.secrets.shapes import source
 from lamina.late import regex
 from lamina.records import dataclass
-from lamina.text.normalise import visible
+from lamina.text.normalise import folded, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +55,17 @@ def plain(text: str) -> View:
     return View(view, [at for at, char in enumerate(text) for _ in table.get(ord(char), char)], grows)
 
 
+@lru_cache(maxsize=64)  # asked for more than once of what is being written
+def one_spelling(text: str) -> str:
+    """One text for all spellings of its letters: case, width, script, look-alike and invisible ones."""
+    return plain(folded(text)).text.casefold()
+
+
 def joined(view: View) -> View | None:
     """The view without the line breaks that may cut a token in two; None if there are none."""
     text = view.text
     cuts: list[int] = []
-    for line_break in _LINE_BREAK.finditer(text):
+    for line_break in _LINE_BREAK.finditer(text) if _DIGIT.search(text) else ():
         start, end = line_break.span()
         tail, head = _TAIL.search(text, max(0, start - _LONGEST_TAIL), start), _PIECE.match(text, end)
         if head and tail and (_DIGIT.search(tail[1]) or _DIGIT.search(head[0])):

@@ -111,7 +111,7 @@ DELETE FROM job_mark WHERE tenant = :tenant AND owner = :owner RETURNING 1;
 
 -- name: erase_property
 DELETE FROM property WHERE tenant = :tenant
-   AND (name = :allowed OR name >= :exports AND name < :exports_beyond) RETURNING 1;
+   AND (name IN (:allowed, :shown) OR name >= :exports AND name < :exports_beyond) RETURNING 1;
 
 -- name: erase_refusal
 DELETE FROM refusal WHERE tenant = :tenant AND owner = :owner RETURNING {{sealed_refusal_columns}};

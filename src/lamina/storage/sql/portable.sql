@@ -20,6 +20,13 @@ SELECT slot FROM memory
    AND {{reached}}
  ORDER BY {{said_at}}, slot LIMIT :limit;
 
+-- name: stated
+-- What a person stated themselves on a shelf since then, the latest first.
+SELECT text FROM memory
+ WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' AND {{said_at}} >= :start
+   AND authority = 'user_asserted' AND {{reached}}
+ ORDER BY {{said_at}} DESC, slot DESC LIMIT 200;
+
 -- fragment: said_at
 -- When something was said; `Memory.said_at` says the same.
 (CASE WHEN valid_from < created_at THEN valid_from ELSE created_at END)

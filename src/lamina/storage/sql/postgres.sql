@@ -217,14 +217,6 @@ SELECT m.mark, m.number, m.telling, r.asked_at FROM refusal_mark m
  WHERE m.tenant = :tenant AND m.owner = :owner AND m.mark = ANY(:marks) AND r.lifted_at IS NULL
  ORDER BY m.number, m.mark, m.part;
 
--- name: list_exposures
--- What was lately shown, by its source and the digest of its marks: an index of it is made once.
-SELECT string_agg(source || ' ' || wording, ' ' ORDER BY at DESC, source DESC, wording DESC) FROM (
-  SELECT source, wording, at FROM exposure
-   WHERE tenant = :tenant AND owner = :owner AND at >= :since
-   ORDER BY at DESC, source DESC, wording DESC LIMIT :limit
-) AS shown;
-
 -- name: derived_from
 -- What may have come of a person's memory: the same words, what names it as its source, the turns it was said in.
 SELECT {{memory_columns}} FROM memory

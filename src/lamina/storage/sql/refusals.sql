@@ -1,7 +1,10 @@
 -- What a person said no to.
 
--- name: any_refusal
-SELECT 1 FROM refusal WHERE tenant = :tenant AND owner = :owner AND lifted_at IS NULL LIMIT 1;
+-- name: guards
+-- Whether a no stands, whether something was lately shown, and the version of that.
+SELECT (SELECT 1 FROM refusal WHERE tenant = :tenant AND owner = :owner AND lifted_at IS NULL LIMIT 1),
+  (SELECT 1 FROM exposure WHERE tenant = :tenant AND owner = :owner AND at >= :since LIMIT 1),
+  (SELECT value FROM property WHERE tenant = :tenant AND name = :shown);
 
 -- name: add_refusal
 INSERT INTO refusal (tenant, owner, number, cause, shelf, actor, at, source)
@@ -41,15 +44,11 @@ UPDATE refusal SET asked_at = :at WHERE tenant = :tenant AND owner = :owner AND 
 UPDATE refusal SET tries = tries + 1, tried_by = :actor
  WHERE tenant = :tenant AND owner = :owner AND number = :number;
 
--- name: refusal_marks_of
-SELECT mark, telling FROM refusal_mark
- WHERE tenant = :tenant AND owner = :owner AND number = :number ORDER BY mark, part;
-
 -- fragment: refusal_columns
 number, cause, shelf, actor, at, source, asked_at, lifted_by, lifted_at, tries, tried_by
 
 -- name: seen_exposures
-SELECT source, terms FROM exposure
+SELECT source, terms, at FROM exposure
  WHERE tenant = :tenant AND owner = :owner AND at >= :since
    ORDER BY at DESC, source DESC, wording DESC LIMIT :limit;
 
@@ -63,4 +62,4 @@ ON CONFLICT (tenant, owner, source, wording) DO UPDATE SET at = excluded.at, thr
 DELETE FROM exposure WHERE tenant = :tenant AND owner = :owner AND at < :before;
 
 -- name: drop_exposure
-DELETE FROM exposure WHERE tenant = :tenant AND source = :source;
+DELETE FROM exposure WHERE tenant = :tenant AND source = :source RETURNING owner;

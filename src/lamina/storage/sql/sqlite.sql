@@ -236,14 +236,6 @@ SELECT m.mark, m.number, m.telling, r.asked_at FROM json_each(:marks) w
   JOIN refusal r ON r.tenant = m.tenant AND r.owner = m.owner AND r.number = m.number
  WHERE r.lifted_at IS NULL ORDER BY m.number, m.mark, m.part;
 
--- name: list_exposures
--- What was lately shown, by its source and the digest of its marks: an index of it is made once.
-SELECT group_concat(source || ' ' || wording, ' ') FROM (
-  SELECT source, wording, at FROM exposure
-   WHERE tenant = :tenant AND owner = :owner AND at >= :since
-   ORDER BY at DESC, source DESC, wording DESC LIMIT :limit
-) AS shown;
-
 -- name: derived_from
 -- What may have come of a person's memory: the same words, what names it as its source, the turns it was said in.
 SELECT {{memory_columns}} FROM memory

@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from lamina.model import State
+from starlette.responses import Response
+
+from lamina.language.acknowledge import acknowledge, refusal
+from lamina.model import Heard, Outcome, State
 from lamina.model.token import Right
 from lamina.read.stats import Stats
 from lamina.studio.visit import Page, Visit
@@ -29,6 +32,19 @@ def home(visit: Visit) -> Page:
         "status": status,
     }
     return Page(template="home.html", title="home", data=data, more={"days": _DAYS})
+
+
+def say(visit: Visit) -> Response:
+    """One turn of the person's own, and what became of it."""
+    heard: Heard = visit.ask("hear", text=visit.field("text"))
+    refused = [one.code for one in heard.receipts if one.decision is Outcome.DENIED]
+    if heard.acknowledgement:
+        visit.tell(heard.acknowledgement)
+    elif refused in ([], ["write_policy_context"]):
+        visit.tell(acknowledge("passing", visit.words.language))
+    else:
+        visit.tell(acknowledge(refusal(refused[0]), visit.words.language), sort="problem")
+    return visit.back_to("/")
 
 
 def _in_state(stats: Stats, state: State) -> int:

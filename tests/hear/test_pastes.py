@@ -1,0 +1,77 @@
+"""A paste is kept and searched; what it asks for is looked for where its person speaks, at a bounded cost."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from lamina.engine import Engine
+from lamina.language.commands import commands
+from lamina.language.hearing import hear
+from lamina.language.rulebook import rulebook
+from lamina.language.understanding import LONGEST, ends_of
+from lamina.model import Heard
+
+LOG = "2026-11-18 10:31 worker 7 wrote 4096 bytes in 12 ms and went on with the next of its batches\n"
+
+UNITS = [
+    "the quick brown fox jumps over the lazy dog and my name is Bob and ",
+    "remember that I like tea. ",
+    "ผมชื่อสมชาย อยู่กรุงเทพ ",
+    "请记住我喜欢茶",
+    "(",
+    "a\n",
+    "a, ",
+    "why? ",
+    "my ",
+    "def f(x):\n    return {'a': [x, (1, 2)]}  # remember this\n",
+    "rеmеmbеr thаt I likе tеа ",
+    "👍🏽 ok ",
+]
+
+
+def _yardstick() -> float:
+    """What a fixed piece of work costs on this machine, now; a tenth of a second where nothing else runs."""
+    start = time.process_time()
+    total = 0
+    for number in range(1_000_000):
+        total += number % 7
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_64_kilobytes_of_anything_cost_half_a_second_at_most(engine: Engine, unit: str) -> None:
+    text = unit * (65_536 // len(unit.encode()))
+    memory = engine.scope()
+    memory.hear(unit * 12)  # patterns are compiled when something first needs them
+    allowed = 10 * _yardstick()
+    start = time.process_time()
+    assert isinstance(memory.hear(text), Heard)
+    assert time.process_time() - start < max(0.5, allowed)
+
+
+def test_turns_after_pastes_cost_what_others_do(engine: Engine) -> None:
+    memory = engine.scope()
+    for number in range(12):
+        memory.hear(f"{number}" + LOG * 600)
+    start = time.process_time()
+    memory.hear("What a nice day.")
+    assert time.process_time() - start < max(0.3, 3 * _yardstick())
+
+
+def test_what_a_paste_is_is_read_where_its_person_speaks() -> None:
+    said = "What went wrong here?"
+    assert ends_of(LOG) == LOG
+    assert ends_of(said + "\n" + LOG * 600) == (said + "\n" + LOG * 600)[:LONGEST]
+    assert ends_of(LOG * 600 + "\n\n" + said).endswith("\n\n" + said)
+    fenced = f"```\n{LOG * 600}```\n{said}"
+    assert ends_of(fenced).endswith("\n\n" + said)
+    assert hear(ends_of(fenced), rulebook()).said.endswith(said.lower())
+    assert len(ends_of(f"{said}\n```\n{LOG * 600}I am Bob.")) <= LONGEST + 4, "nobody closed the fence"
+
+
+@pytest.mark.parametrize("before", [0, 100, 300])
+def test_a_command_in_the_midst_of_a_paste_is_still_one(before: int) -> None:
+    text = LOG * before + "\n\nRemember that I like tea.\n\n" + LOG * 300
+    assert [one.value for one in commands(text)] == ["I like tea"]

@@ -1,0 +1,373 @@
+"""Trains the net that says which statement a sentence is about, from conversations that we wrote.
+
+Each row is played: its statements are kept, or only said, and the sentence is seen beside them as it is in
+use. A third of the files is held back to choose thresholds by; the net that is shipped learns from all.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import random
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+import lamina
+from lamina.hear.about import certain, known_to
+from lamina.hear.turn import keep_turn, understood
+from lamina.language.amend import telling
+from lamina.language.framing import asks_anywhere
+from lamina.language.hearing import Hearing, hear
+from lamina.language.relation import MOST, STEP, WEIGHT, Does, Said, Statement, features
+from lamina.language.rulebook import rulebook
+from lamina.language.sorts import Reader, Sort
+from lamina.language.understanding import Listener, heard_whole, is_near
+from lamina.language.view import view_of
+from lamina.write.caller import Caller
+from tools.understanding.rows import LANGUAGES
+from tools.understanding.rows import read as sentences
+
+DATA = Path(__file__).parent / "data"
+MODEL = Path("src/lamina/language/data/relations.json")
+#: Rows of a workspace; sentences about nothing that is known, for each language.
+_WORKSPACE, _APART = 150, 450
+#: How much of what is said before is kept.
+_KEPT = 0.85
+#: Units of the hidden layer, rounds, and how strongly weights are held small.
+UNITS, ROUNDS, DECAY = 16, 400, 0.012
+#: So many corrections heard are worth one memory that is changed in vain.
+PRICE = 2.5
+
+_NOT_APART = (Sort.CORRECT, Sort.FORGET, Sort.CONFIRM, Sort.REJECT)
+_FIELDS = ("text", "like", "called", "age", "here", "lasting", "setting")
+Floats = NDArray[np.float64]
+
+
+class Played(NamedTuple):
+    """A sentence beside what was said before it, as it is found in use."""
+
+    language: str
+    file: str
+    relation: str
+    target: int  #: which of the statements it is about; -1 for none
+    text: str
+    scores: list[int]  #: by sort
+    signs: list[str]
+    known: list[list[Any]]  #: the fields of each statement
+
+
+class Seen(NamedTuple):
+    """What the net sees of it."""
+
+    row: Played
+    certain: bool  #: somebody gave it as a command
+    seen: list[dict[str, float]]
+
+    @property
+    def wanted(self) -> Does | None:
+        return Does(self.row.relation) if self.row.target >= 0 else None
+
+
+def see(played: Sequence[Played]) -> Iterator[Seen]:
+    """Every row as it is heard; one that asks for something also as a command."""
+    book = rulebook()
+    for one in played:
+        known = [Statement(*fields) for fields in one.known]
+        said = Said(one.text, dict(zip(Sort, one.scores, strict=True)), frozenset(one.signs))
+        yield Seen(one, False, list(features(said, known, book)))
+        if one.target >= 0:
+            said = certain(one.text, Does(one.relation))
+            yield Seen(one, True, list(features(said, known, book)))
+
+
+def read() -> list[dict[str, Any]]:
+    """The conversations in the tree."""
+    found = []
+    for language in LANGUAGES:
+        packed = (DATA / f"relations.{language}.jsonl.xz").read_bytes()
+        found += [json.loads(line) for line in lzma.decompress(packed).decode().splitlines()]
+    return found
+
+
+def gather(folder: Path) -> int:
+    """Put the rows of a folder into the tree, each with the name of its file; how many there are."""
+    rows = [
+        {**json.loads(line), "file": path.stem}
+        for path in sorted(folder.glob("*.jsonl"))
+        for line in path.read_text("utf-8").splitlines()
+        if line.strip()
+    ]
+    for language in LANGUAGES:
+        own = [json.dumps(row, ensure_ascii=False) for row in rows if row["lang"] == language]
+        (DATA / f"relations.{language}.jsonl.xz").write_bytes(lzma.compress("\n".join(own).encode()))
+    return len(rows)
+
+
+def apart(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Sentences of all sorts beside statements that they are not about."""
+    chance = random.Random(7)
+    for language in LANGUAGES:
+        own = [row["known"] for row in rows if row["lang"] == language]
+        told = [one for one in sentences() if one.language == language and len(one.text) <= 160]
+        about = [one for one in told if one.sort in (Sort.CORRECT, Sort.FORGET)]
+        others = [one for one in told if one.sort not in _NOT_APART]
+        picked = chance.sample(about, _APART // 3) + chance.sample(others, _APART - _APART // 3)
+        for at, one in enumerate(picked):
+            yield {
+                "lang": language,
+                "known": chance.choice(own),
+                "said": one.text,
+                "relation": "none",
+                "target": None,
+                "file": f"apart-{at % 9}",
+            }
+
+
+def play(rows: Sequence[Mapping[str, Any]]) -> Iterator[Played]:
+    """Every row twice: as it is, and with other statements said before."""
+    for start in range(0, len(rows), _WORKSPACE):
+        with tempfile.TemporaryDirectory() as folder, lamina.open(folder, owner="ana") as memory:
+            for at, row in enumerate(rows[start : start + _WORKSPACE]):
+                chance = random.Random(crc32(f"{row['said']}{row['known']}".encode()))
+                several = chance.randint(1, 5)
+                for more in (several,) if row["file"].startswith("apart") else (0, several):
+                    own = [one["known"] for one in rows if one["lang"] == row["lang"]]
+                    others = [one for one in own if one != row["known"]]
+                    before = [chance.choice(chance.choice(others)) for _ in range(more)]
+                    yield from _played(memory.scope(user=f"u{at}-{more}", session="one"), row, before, chance)
+
+
+def _played(
+    scope: Any, row: Mapping[str, Any], before: Sequence[str], chance: random.Random
+) -> Iterator[Played]:
+    book, caller = scope.store.ruleset.rules, scope
+    target = row["known"][row["target"]] if row["target"] is not None else ""
+    shares = telling(row["said"], book) & telling(target, book)
+    for one in [*before, *row["known"]]:
+        _say(scope, one, chance)
+    if (shares or not target) and chance.random() < 0.3:
+        caller = Caller(caller.store, replace(caller.scope, session="two"))
+    part = heard_whole(_listener(caller, hear(row["said"], book)))
+    if part is None:
+        return
+    wanted = row["relation"] in set(Does)
+    known = [one for _, one in known_to(caller, row["said"])]
+    places = [at for at, one in enumerate(known) if wanted and target in one.text]
+    if places or not wanted:
+        scores = [part.scores[sort] for sort in Sort]
+        fields = [[getattr(one, name) for name in _FIELDS] for one in known]
+        place = places[0] if places else -1
+        signs = sorted(part.seen.signs)
+        yield Played(row["lang"], row["file"], row["relation"], place, row["said"], scores, signs, fields)
+
+
+def _listener(caller: Caller, hearing: Hearing) -> Listener:
+    embedder = caller.store.embedder
+    return Listener(hearing, reader=embedder if isinstance(embedder, Reader) else None)
+
+
+def _say(caller: Any, text: str, chance: random.Random) -> None:
+    """Somebody says something; as a rule it is kept."""
+    if chance.random() < _KEPT:
+        caller.remember(text)
+    else:
+        keep_turn(caller.store, understood(caller.scope, text, None, (), caller.store.ruleset.rules))
+
+
+# The net: a softmax over all that may be done to each statement, and nothing.
+
+
+class Net(NamedTuple):
+    names: tuple[str, ...]
+    hidden: Floats
+    out: Floats
+
+    def scores(self, seen: Floats) -> tuple[Floats, Floats]:
+        inner = np.maximum(seen @ self.hidden, 0)
+        return inner, np.concatenate([inner, seen], axis=1) @ self.out
+
+
+def numbers(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> Floats:
+    found = [[max(-MOST, min(MOST, round(row[name] * STEP))) / STEP for name in names] for row in rows]
+    return np.array(found).reshape(len(rows), len(names))
+
+
+def train(played: Sequence[Seen], seed: int = 3) -> Net:
+    """A net that gives what was meant the most."""
+    names = tuple(played[0].seen[0])
+    blocks = [numbers(one.seen, names) for one in played]
+    seen = np.concatenate(blocks).astype(np.float32)
+    group = np.repeat(np.arange(len(played)), [len(one) for one in blocks])
+    starts = np.cumsum([0, *(len(one) for one in blocks)])[:-1]
+    wanted = np.zeros((len(seen), len(Does)), dtype=np.float32)
+    for start, one in zip(starts, played, strict=True):
+        if one.wanted is not None:
+            wanted[start + one.row.target, list(Does).index(one.wanted)] = 1.0
+    random_ = np.random.default_rng(seed)
+    hidden = random_.normal(0, 0.25, (len(names), UNITS))
+    out = np.concatenate([random_.normal(0, 0.25, (UNITS, len(Does))), np.zeros((len(names), len(Does)))])
+    weights = [hidden.astype(np.float32), out.astype(np.float32)]
+    moments = [(np.zeros_like(one), np.zeros_like(one)) for one in weights]
+    for turn in range(1, ROUNDS + 1):
+        inner = np.maximum(seen @ weights[0], 0)
+        both = np.concatenate([inner, seen], axis=1)
+        raised = np.exp(np.clip(both @ weights[1], -30, 30))
+        total = 1.0 + np.bincount(group, raised.sum(1), len(played))
+        slope = raised / total[group][:, None] - wanted
+        down = both.T @ slope / len(played)
+        back = (slope @ weights[1][:UNITS].T) * (inner > 0)
+        slopes = [seen.T @ back / len(played), down]
+        rate = 0.02 * (1 - turn / (ROUNDS + 1))
+        for one, (first, second), slope_ in zip(weights, moments, slopes, strict=True):
+            first *= 0.9
+            first += 0.1 * slope_
+            second *= 0.999
+            second += 0.001 * slope_**2
+            one -= rate * (
+                first / (1 - 0.9**turn) / (np.sqrt(second / (1 - 0.999**turn)) + 1e-8) + DECAY * one
+            )
+    return Net(names, weights[0], weights[1])
+
+
+# What is decided, and how far ahead it has to be.
+
+
+class Decided(NamedTuple):
+    """The best that may be done to a statement, as it was found."""
+
+    row: Seen
+    does: Does
+    most: float
+    ahead: float  #: of the next, and of nothing
+    right: bool
+    among: bool  #: what is meant is among the first three
+
+
+def _may_be(row: Played) -> bool:
+    """Whether it is looked at in use: no question, and near enough to what is about something known."""
+    asks = asks_anywhere(view_of(row.text).text) or {"marked", "unsaid"} & {*row.signs}
+    return not asks and is_near(dict(zip(Sort, row.scores, strict=True)))
+
+
+def decided(net: Net, played: Sequence[Seen]) -> Iterator[Decided]:
+    for one in played:
+        scores = net.scores(numbers(one.seen, net.names))[1]
+        wanted, target = one.wanted, one.row.target
+        columns = [list(Does).index(wanted)] if one.certain and wanted else [0, 1]
+        options = sorted(
+            ((scores[at, column], column, at) for at in range(len(scores)) for column in columns),
+            reverse=True,
+        )
+        if not options or not (one.certain or _may_be(one.row)):
+            continue
+        most, column, best = options[0]
+        floor = [-99.0] if one.certain else [0.0]
+        ahead = most - max([*floor, *(score for score, _, at in options if at != best)])
+        does = list(Does)[column]
+        near = [at for _, also, at in options if also == column][:3]
+        right = does is wanted and best == target
+        yield Decided(one, does, most, ahead, right, does is wanted and target in near)
+
+
+def limits(found: Sequence[Decided]) -> dict[str, dict[str, int]]:
+    """The thresholds from which on what is right outweighs what is wrong."""
+    out: dict[str, dict[str, int]] = {name: {} for name in ("clear", "asks", "ahead", "sure", "certain")}
+    for does in Does:
+        open_ = [one for one in found if one.does is does and not one.row.certain]
+        clear = _best([(one.ahead, 1.0 if one.right else -PRICE) for one in open_])
+        rest = [one for one in open_ if one.ahead < clear]
+        asks = _best([(one.most, 0.6 if one.among else -1.2) for one in rest])
+        sure = [one for one in found if one.does is does and one.row.certain]
+        ahead = _best([(one.ahead, 1.0 if one.right else -PRICE) for one in sure])
+        for name, value in (("clear", clear), ("asks", asks), ("ahead", ahead)):
+            out[name][does] = max(0, round(1000 * value)) if value < 50 else 50_000
+        least = sorted(one.most for one in sure if one.right) or [0.0]
+        out["sure"][does] = round(1000 * least[len(least) // 50])
+        out["certain"][does] = round(1000 * least[len(least) // 100]) - 1000
+    return out
+
+
+def _best(weighed: Sequence[tuple[float, float]]) -> float:
+    best, total, at = 0.0, 0.0, 99.0
+    for margin, gain in sorted(weighed, key=lambda each: (-each[0], each[1])):
+        total += gain
+        if total > best:
+            best, at = total, margin
+    return at
+
+
+def report(
+    name: str, found: Sequence[Decided], limit: Mapping[str, Mapping[str, int]], rows: Sequence[Seen]
+) -> None:
+    """What comes of the thresholds, by language; `rows` are all that were looked at."""
+    for language in (*LANGUAGES, "all"):
+        own = [one for one in found if language in (one.row.row.language, "all") and not one.row.certain]
+        every = [one.row for one in rows if language in (one.row.language, "all") and not one.certain]
+        acts = [one for one in own if 1000 * one.ahead >= limit["clear"][one.does]]
+        asks = [one for one in own if 1000 * one.ahead < limit["clear"][one.does]]
+        asks = [one for one in asks if 1000 * one.most >= limit["asks"][one.does]]
+        cells = []
+        for kind in ("correct", "forget", "new", "again", "none"):
+            count = sum(one.relation == kind for one in every)
+            done, asked = ([one for one in some if one.row.row.relation == kind] for some in (acts, asks))
+            right, among = sum(one.right for one in done), sum(one.among for one in asked)
+            told = f"right {_share(right, count)} asked {_share(among, count)} " if kind in set(Does) else ""
+            wrong = f"changed in vain {_share(len(done) - right, count)}"
+            cells.append(f"{kind} {told}{wrong} asked in vain {_share(len(asked) - among, count)}")
+        print(f"{name} {language}: " + "; ".join(cells))
+    for does in Does:
+        sure = [one for one in found if one.row.certain and one.does is does]
+        print(f"{name} certain {does}: first {_share(sum(one.right for one in sure), len(sure))}")
+
+
+def _share(count: int, of: int) -> str:
+    return f"{100 * count / max(1, of):.1f}%"
+
+
+def save(net: Net, limit: Mapping[str, Mapping[str, int]], rows: int) -> None:
+    """The net as whole numbers."""
+    hidden, out = (np.rint(one * WEIGHT).astype(int).tolist() for one in (net.hidden, net.out))
+    card = {"version": 1, "rows": rows, "features": list(net.names), "hidden": hidden, "out": out, **limit}
+    MODEL.write_text(json.dumps(card, separators=(",", ":")) + "\n", "utf-8")
+
+
+def make(cache: Path | None = None) -> None:
+    """Play, train, choose thresholds on a third of the files, write the net and print its figures."""
+    rows = read()
+    rows += apart(rows)
+    seen = [one for one in see(_cached(cache, rows)) if one.seen]
+    files = sorted({one.row.file for one in seen})
+    random.Random(1).shuffle(files)
+    folds = [{file for at, file in enumerate(files) if at % 3 == fold} for fold in range(3)]
+    found = [
+        each
+        for fold in folds
+        for each in decided(
+            train([one for one in seen if one.row.file not in fold]),
+            [one for one in seen if one.row.file in fold],
+        )
+    ]
+    first = [one for one in found if one.row.row.file in folds[0]]
+    others = [one for one in found if one.row.row.file not in folds[0]]
+    held = [one for one in seen if one.row.file in folds[0]]
+    report("held out, thresholds from other files", first, limits(others), held)
+    limit = limits(found)
+    report("all files, each by a net that did not learn it", found, limit, seen)
+    save(train(seen), limit, len(rows))
+    print(f"{MODEL}: {MODEL.stat().st_size:,} bytes", limit)
+
+
+def _cached(cache: Path | None, rows: Sequence[Mapping[str, Any]]) -> list[Played]:
+    if cache is not None and cache.exists():
+        return [Played(*json.loads(line)) for line in cache.read_text("utf-8").splitlines()]
+    played = list(play(rows))
+    if cache is not None:
+        cache.write_text("\n".join(json.dumps(one, ensure_ascii=False) for one in played), "utf-8")
+    return played
