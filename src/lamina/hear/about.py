@@ -12,7 +12,7 @@ from lamina.language.slots import just_said, name_of_key
 from lamina.language.sorts import Sort
 from lamina.language.view import view_of
 from lamina.model import Kind, Layer, Memory, Space
-from lamina.read.recall import find
+from lamina.read.recall import look_up
 from lamina.read.shelves import keyed_in, latest, window_in
 from lamina.read.snapshot import Snapshot, look
 from lamina.records import dataclass
@@ -131,9 +131,9 @@ def known_to(caller: Caller, words: str) -> list[tuple[Memory, Statement]]:
     """What may be meant: lasting memories, and turns of this session of which nothing was kept."""
 
     def work(snapshot: Snapshot) -> tuple[dict[str, float], list[Memory]]:
-        found = find(snapshot, words, k=LOOKED_AT, spaces=[Space.SESSION, Space.USER])
-        like = {hit.id: hit.scores.get("meaning", 0.0) for hit in found.hits}
-        met = [one for one in snapshot.considered if one.id in like and one.layer is not Layer.WORKING]
+        found = look_up(snapshot, words, k=LOOKED_AT, spaces=[Space.SESSION, Space.USER])
+        like = {one.id: hit.scores.get("meaning", 0.0) for one, hit in found}
+        met = [one for one, _ in found if one.layer is not Layer.WORKING]
         said = [one for one in window_in(snapshot)[-_TURNS:] if not asks_anywhere(view_of(one.text).text)]
         return like, [*keyed_in(snapshot), *met, *said]
 
@@ -154,8 +154,8 @@ def echoes(caller: Caller, memory: Memory) -> list[Memory]:
     wanted = folded(memory.text)
 
     def work(snapshot: Snapshot) -> list[Memory]:
-        find(snapshot, memory.text, k=_TURNS, spaces=[Space.SESSION])
-        return [*window_in(snapshot), *snapshot.considered]
+        met = look_up(snapshot, memory.text, k=_TURNS, spaces=[Space.SESSION])
+        return [*window_in(snapshot), *(one for one, _ in met)]
 
     found = {one.id: one for one in look(caller, work, synced=False) if one.key is None}
     return [one for one in found.values() if one.id != memory.id and wanted in folded(one.text)]

@@ -16,8 +16,9 @@ from lamina.language.relation import Does
 from lamina.language.slots import just_said, taken_back, without_what_stays
 from lamina.model import Kind, Layer, Memory, Outcome, Receipt, Role, Space, State
 from lamina.policy.consent import Channel, same_value
-from lamina.read.recall import recall
+from lamina.read.recall import look_up
 from lamina.read.shelves import keyed, latest, loaded, window
+from lamina.read.snapshot import look
 from lamina.similarity.repeats import telling_of
 from lamina.text.normalise import folded
 from lamina.write.caller import Caller
@@ -142,8 +143,8 @@ def _shared(caller: Caller, words: str) -> list[Memory]:
     terms = telling_of(words).terms
     if caller.scope.project is None or not terms:
         return []
-    hits = recall(caller, words, {"k": LOOKED_AT, "spaces": [Space.PROJECT]}).hits
-    known = loaded(caller, [hit.id for hit in hits])
+    met = look(caller, lambda snapshot: look_up(snapshot, words, k=LOOKED_AT, spaces=[Space.PROJECT]))
+    known = [one for one, _ in met]
     shares = {one.id: len(terms & telling_of(one.text).terms) / len(terms) for one in known}
     best = max(shares.values(), default=0.0)
     return [one for one in known if best >= _NAMED and shares[one.id] == best]
@@ -190,7 +191,8 @@ def _just_said(caller: Caller) -> list[Memory]:
 def _saying(caller: Caller, words: str) -> list[Memory]:
     """The lasting memories whose key or words hold these words, in any spelling that folds to the same."""
     wanted = folded(words)
-    hits = recall(caller, words, {"k": LOOKED_AT, "spaces": [Space.SESSION, Space.USER]}).hits
-    known = {hit.id: get(caller, hit.id) for hit in hits}
+    spaces = [Space.SESSION, Space.USER]
+    met = look(caller, lambda snapshot: look_up(snapshot, words, k=LOOKED_AT, spaces=spaces))
+    known = {one.id: one for one, _ in met}
     known |= {one.id: one for one in [*keyed(caller), *window(caller)]}
     return [one for one in known.values() if wanted in folded(f"{one.key or ''}\n{one.text}")]

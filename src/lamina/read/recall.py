@@ -134,6 +134,13 @@ def find(snapshot: Snapshot, question: str, **narrowing: Any) -> Recollection:
     return recalled(snapshot, query, spaces)
 
 
+def look_up(snapshot: Snapshot, words: str, **narrowing: Any) -> list[tuple[Memory, Hit]]:
+    """What the engine itself needs to know before it changes something. Nobody reads it: it is no access."""
+    query, _ = narrowed(snapshot.caller, words, Narrowing(**narrowing))  # type: ignore[typeddict-item]
+    answer = find_in(snapshot, query)
+    return [(answer.memories[hit.id], hit) for hit in answer.found.hits if hit.id in answer.memories]
+
+
 def narrowed(caller: Caller, question: str, narrowing: Narrowing) -> tuple[Query, tuple[Space, ...]]:
     """The query as the policy lets the caller ask it, and the spaces that were asked for."""
     store = caller.store
