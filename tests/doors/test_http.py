@@ -992,14 +992,13 @@ def test_a_refused_secret_is_in_no_answer_no_log_and_no_file(
 
 
 def test_an_unforeseen_fault_is_a_500_without_details_and_a_log_line_with_the_id(
-    door: Door, caplog: pytest.LogCaptureFixture
+    door: Door, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError("table event of sql.py")
+
+    monkeypatch.setattr(door.engine.database, "read", broken)
     with door.client() as ana:
-        if door.engine.root is None:
-            with psycopg.connect(door.engine.database.url, autocommit=True) as connection:
-                connection.execute("DROP TABLE lamina.event CASCADE")
-        else:
-            apsw.Connection(door.engine.database.url.removeprefix("sqlite:///")).execute("DROP TABLE event")
         answer = ana.get("/v1/trace?last=17", headers={"X-Request-ID": "find-me"})
     told = problem(answer, 500, "internal")
     assert not [word for word in ("event", "Error", "sql", "table", ".py") if word in told["detail"]]

@@ -28,8 +28,8 @@ def test_a_later_value_supersedes_and_both_lives_are_explained(ana: ScopedMemory
     assert [step.op for step in new.history] == ["ADD"]
     assert any(f"{second} took its place" in line for line in old.lines)
     assert any(f"It took the place of {first}" in line for line in new.lines)
-    assert any("2026-01-01T00:00:00Z" in line for line in old.lines)
-    assert any("2026-01-01T01:00:00Z" in line for line in new.lines)
+    assert any("2026-01-01 00:00 UTC" in line for line in old.lines)
+    assert any("2026-01-01 01:00 UTC" in line for line in new.lines)
     assert [hit.id for hit in ana.recall("response.tone")] == [second]
 
 

@@ -86,8 +86,8 @@ def noted(conversation: Conversation, zone: ZoneInfo, book: Rulebook) -> list[No
                     found[-1] = _with_detail(found[-1], statement.text)
                 else:
                     found += safe(one)
-            if offer is not None and before is not None and not settled:
-                found += safe(Noted(replace(offer, context=asked), conversation, (before, turn)))
+            if offer is not None and before is not None and not told:
+                found += safe(Noted(_complete(offer, asked), conversation, (before, turn)))
             asked = "" if settled else _context(turn.text) or asked
         before = turn
     return found

@@ -121,10 +121,11 @@ def _of(day: Day, said: Said) -> list[Noted]:
 def _decided(one: Decision, titles: Mapping[str, str]) -> str:
     """A decision with its reason and, in words, what it changes; its id is there and not shown."""
     overruled = f" ({one.status})" if one.status is not Status.ACTIVE else ""
-    why = f" Why: {one.why}" if one.why != NOT_SAID and one.why not in line_for(one) else ""
-    replaces = "".join(f" Replaces: {titles.get(name, name)}" for name in one.supersedes)
-    doubts = "".join(f" May replace: {titles.get(name, name)}" for name in one.doubts)
-    return f"- {line_for(one)}{overruled}{why}{replaces}{doubts} <!-- {one.id} -->"
+    why = [f"why: {one.why}"] if one.why != NOT_SAID and one.why not in line_for(one) else []
+    replaces = [f"replaces: {titles.get(name, name)}" for name in one.supersedes]
+    doubts = [f"may replace: {titles.get(name, name)}" for name in one.doubts]
+    told = "; ".join([*why, *replaces, *doubts])
+    return f"- {line_for(one)}{overruled}{f' – {told}' if told else ''} <!-- {one.id} -->"
 
 
 def _task(one: Noted) -> str:

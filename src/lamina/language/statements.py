@@ -184,7 +184,10 @@ class _Turn:
             return _NEVER
         if holds("cue", "supposes").search(self.open, unit.start, unit.end):
             return _SURE_IN_DOUBT if reading.settled == "rule" else _NEVER
-        return _SURE_IN_DOUBT if self.holds("doubts", unit.sentence) else usual
+        if self.holds("doubts", unit.sentence):
+            return _SURE_IN_DOUBT
+        turns_down = unit.is_short and holds("statement", "declines").search(self.open, unit.start, unit.end)
+        return max(usual, _QUITE_SURE) if turns_down else usual
 
     def is_private(self, unit: _Unit) -> bool:
         """Whether it is about somebody's evening, and nobody's task."""
