@@ -635,10 +635,11 @@ def test_an_interrupt_ends_with_130_and_nothing_else(ana: Shell) -> None:
 def test_a_reader_that_has_gone_and_a_full_disk_leave_no_traceback(ana: Shell) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    gone = ana.start("--json", "status", stdin=subprocess.DEVNULL, stdout=writer)
+    for words in (["--json", "status"], ["list"], ["explain", "not_found"]):
+        gone = ana.start(*words, stdin=subprocess.DEVNULL, stdout=writer)
+        assert gone.communicate(timeout=60)[1] == b"", words
+        assert gone.returncode == 1
     os.close(writer)
-    assert gone.communicate(timeout=60)[1] == b""
-    assert gone.returncode == 1
     with Path("/dev/full").open("wb") as full:
         refused = ana.start("status", stdin=subprocess.DEVNULL, stdout=full)
         err = refused.communicate(timeout=60)[1].decode()

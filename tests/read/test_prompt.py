@@ -154,8 +154,41 @@ def test_neither_the_turn_nor_its_echo_is_knowledge(
         assert f"- {text}" not in [line.rpartition(" [")[0] for line in known]
     for task in (question, said):
         shown = ElementTree.fromstring(ana.context(task).text or "<memory/>")
-        known = (shown.findtext("knowledge") or "").strip().splitlines()
-        assert [line.rpartition(" [")[0] for line in known] == ([f"- {said}"] if task == question else [])
+        parts = [shown.findtext(part) or "" for part in ("notes", "knowledge")]
+        known = [line for part in parts for line in part.strip().split("\n")]
+        assert [line.partition(" [")[0] for line in known if line] == (
+            [f"- {said}"] if task == question else []
+        )
+
+
+ABOUT = [
+    (
+        "I'm allergic to peanuts.",
+        "my rent is 850 a month",
+        "the rent went up, it's 920 now",
+        "920",
+        "plan a dinner",
+    ),
+    ("ผมแพ้กุ้งนะครับ", "ค่าเช่าบ้านผมเดือนละ 5500", "ค่าเช่าขึ้นแล้ว ตอนนี้ 6000", "6000", "จัดมื้อเย็นให้หน่อย"),
+    ("我對蝦子過敏", "我的房租一個月八千", "房租漲了，現在九千", "九千", "幫我安排晚餐"),
+]
+
+
+@pytest.mark.parametrize(("told", "rent", "newer", "value", "task"), ABOUT)
+def test_what_a_person_told_of_themselves_is_in_every_block(
+    engine: Engine, told: str, rent: str, newer: str, value: str, task: str
+) -> None:
+    """Whoever plans a dinner has to know the allergy, however little the words have in common."""
+    ana = engine.scope(session="s")
+    for text in (told, rent, newer):
+        ana.hear(text)
+    for later in ("s", "t"):
+        notes = ElementTree.fromstring(engine.scope(agent="chef", session=later).context(task).text)
+        lines = [line for part in notes for line in (part.text or "").split("\n") if line.strip()]
+        assert any(told.rstrip(".") in line for line in lines)
+        assert all("unsure" not in line for line in lines)
+        assert sum(value in line for line in lines) == 1
+        assert sum(any(old in line for old in ("850", "5500", "八千")) for line in lines) <= 1
 
 
 def test_what_an_agent_adds_stays(engine: Engine) -> None:

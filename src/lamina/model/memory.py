@@ -71,6 +71,10 @@ def contract_kind(layer: Layer) -> str:
     return CONTRACT_KIND.get(layer, layer.value)
 
 
+#: How the reason of what a person said begins; the rule that heard it follows.
+SPOKEN = "said:"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
     """Where a memory came from; written by the engine from the caller's scope."""
@@ -90,6 +94,11 @@ class Provenance:
     origins: tuple[str, ...] = ()  #: what it was made of; it is trusted no more than the least of them
     vouched_by: str | None = None  #: the person who said what nobody else vouched for
     user: str | None = None  #: for whom it was said, where others read it too
+
+    @property
+    def is_spoken(self) -> bool:
+        """Whether it is kept because a person said it in so many words."""
+        return (self.reason or "").startswith(SPOKEN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from html import unescape
@@ -11,7 +11,7 @@ from typing import Any
 from lamina.language.command import WISH
 from lamina.language.commands import is_note
 from lamina.language.user_model import PREFERENCES
-from lamina.model import Context, Effective, Hit, Layer, Memory, Recollection, Space, Trust
+from lamina.model import Context, Effective, Hit, Layer, Memory, Role, Space, Trust
 from lamina.ranking.tiers import is_likely
 from lamina.read.answered import Given, kept_question, note_answer
 from lamina.read.category_modes import by_modes
@@ -22,8 +22,9 @@ from lamina.read.resolve import values_in_force
 from lamina.read.shelves import episodes_about, procedures_for, user_model
 from lamina.read.snapshot import Snapshot, look
 from lamina.similarity.echoes import same, telling
-from lamina.storage.shelf_contents import pending_on
+from lamina.storage.shelf_contents import pending_on, told_on
 from lamina.text.normalise import undirected
+from lamina.text.tokens import count_tokens
 from lamina.write.caller import Caller
 from lamina.write.details import whole_number
 from lamina.write.noes import ASKED_AGAIN
@@ -32,8 +33,12 @@ from lamina.write.noes import ASKED_AGAIN
 HITS = 20
 _PROCEDURES, _EPISODES, _PENDING = 3, 3, 10
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
-#: Of the best so many, what is no more than a guess by meaning is shown, too.
+#: Of the best so many, what is no more than a guess by meaning is shown, too, if it is meant to last.
 _GUESSES = 3
+#: How many of the latest statements are looked through for what a person told of themselves.
+_STATED = 20
+#: How many tokens a sentence has beside the value that it is there for.
+_FRAME = 6
 _KNOWLEDGE = [layer for layer in Layer if layer is not Layer.PROCEDURAL]
 
 
@@ -70,24 +75,33 @@ def _groups(snapshot: Snapshot, task: str, cite: bool) -> list[Group]:
     acts = snapshot.caller.acts and task.strip()
     steps = procedures_for(snapshot, task, _PROCEDURES) if acts else []
     happened = episodes_about(snapshot, "", _EPISODES)
-    waiting = pending_on(snapshot.transaction, snapshot.scope.shelf(Space.USER) or "", snapshot.now)
+    shelf = snapshot.scope.shelf(Space.USER) or ""
+    waiting = pending_on(snapshot.transaction, shelf, snapshot.now)
+    own = _own(snapshot, shelf)
     stated = [one for value in values.values() for one in (value.provenance, *value.shadows)]
     shown = {one.memory_id for one in stated} | {one.id for one in happened}
     standing = {one: text for one, text in always.items() if one not in shown}
-    shown |= always.keys()
+    shown |= always.keys() | {one.id for one in snapshot.considered if _is_put_right(one)}
     model = user_model(snapshot)
     named = {name: values[key].value for name, key in PREFERENCES.items() if key in values}
-    others, notes = _others(values, model, [hit.id for hit in found.hits])
+    rank = {hit.id: number for number, hit in enumerate(found.hits)}
+    others, notes = _others(values, model, rank)
     told = [one.value for one in values.values()] + [*standing.values(), *(one.summary for one in happened)]
-    hits = [hit for hit in _worth(found) if hit.id not in shown]
-    rules = snapshot.caller.store.ruleset.rules
-    knowledge = telling(hits, task, told, rules)
+    told += [model["name"]] if "name" in model else []
+    hits = _worth([hit for hit in found.hits if hit.id not in shown], own)
+    shown |= {hit.id for hit in hits}
+    said = {same(text) for text in (task, *told)}
+    rest = [one for one in own.values() if one.id not in shown and same(one.text) not in said]
+    rest = [one for one in rest if not _only_says(one.text, told)]
+    rest.sort(key=lambda one: rank.get(one.id, HITS))
+    told += [one.text for one in rest]
+    knowledge = telling(hits, task, told, snapshot.caller.store.ruleset.rules)
     said = {same(text) for text in (task, *told, *(hit.text for hit in knowledge))}
     beside = [one.text for one in found.related if one.id not in shown and same(one.text) not in said]
     return [
         user_model_group(model, named),
         Group("preferences", tuple(Item(_named(one) + _cited(one, cite)) for one in others)),
-        Group("notes", _items(_cited(one, cite) for one in notes)),
+        Group("notes", _items([_cited(one, cite) for one in notes] + [_whole(one, cite) for one in rest])),
         Group("always", _items(f"{text} [{one}]" if cite else text for one, text in standing.items())),
         procedures_group(steps),
         episodes_group(happened),
@@ -120,7 +134,7 @@ def _items(texts: Iterable[str]) -> tuple[Item, ...]:
 
 
 def _others(
-    values: Mapping[str, Effective], model: Mapping[str, Any], found: Sequence[str]
+    values: Mapping[str, Effective], model: Mapping[str, Any], rank: Mapping[str, int]
 ) -> tuple[list[Effective], list[Effective]]:
     """The values that the model of the user does not show: those under a key that says something, and what
     was to be remembered as it was said, what fits the task first and then the newest."""
@@ -134,8 +148,7 @@ def _others(
     ]
     notes = [one for one in others if is_note(one.key)]
     newest = sorted(notes, key=lambda one: (one.provenance.updated_at or _NEVER, one.key), reverse=True)
-    rank = {one: number for number, one in enumerate(found)}
-    newest.sort(key=lambda one: rank.get(one.provenance.memory_id or "", len(found)))
+    newest.sort(key=lambda one: rank.get(one.provenance.memory_id or "", HITS))
     return [one for one in others if not is_note(one.key)], newest
 
 
@@ -150,11 +163,41 @@ def _cited(value: Effective, cite: bool) -> str:
     return f"{value.value} [{own}]" if cite and own else value.value
 
 
+def _only_says(text: str, values: Sequence[str]) -> bool:
+    """Whether a short sentence says no more than a value that stands above: "My name is Ada"."""
+    return any(one in text and count_tokens(text) <= count_tokens(one) + _FRAME for one in values)
+
+
+def _own(snapshot: Snapshot, shelf: str) -> dict[str, Memory]:
+    """What a person told of themselves that holds: what bears on the task, what matters, what is new."""
+    latest = told_on(snapshot.transaction, shelf, snapshot.now, _STATED)
+    known = {one.id for one in snapshot.considered}
+    snapshot.considered.extend(one for one in latest if one.id not in known and _is_told(one))
+    return {one.id: one for one in snapshot.considered if one.shelf == shelf and _is_told(one)}
+
+
+def _is_told(memory: Memory) -> bool:
+    spoken = memory.provenance.is_spoken and memory.provenance.role is Role.USER
+    return spoken and memory.key is None and memory.superseded_by is None
+
+
+def _is_put_right(memory: Memory) -> bool:
+    """Whether it was said in passing, and a memory says now what holds."""
+    return memory.layer is Layer.WORKING and memory.superseded_by is not None
+
+
+def _whole(memory: Memory, cite: bool) -> str:
+    return f"{memory.text} [{memory.id}]" if cite else memory.text
+
+
 def _told(hit: Hit) -> str:
     """A hit as a prompt is told of it: by its id, and with a word of doubt where there is some."""
     return f"{hit.text} [{hit.id}{', unsure' if hit.uncertainty == 'high' else ''}]"
 
 
-def _worth(found: Recollection) -> list[Hit]:
-    """What takes room in a prompt: whatever bears on the task, and a guess where little does."""
-    return [hit for number, hit in enumerate(found.hits) if number < _GUESSES or is_likely(hit.scores)]
+def _worth(hits: Sequence[Hit], own: Collection[str]) -> list[Hit]:
+    """What bears on the task, and a guess where little does: nothing that was only said in passing, and of
+    what a person told of themselves, which is in the prompt anyway, nothing doubtful."""
+    guesses = {hit.id for hit in hits[:_GUESSES] if hit.layer is not Layer.WORKING}
+    doubted = {hit.id for hit in hits if hit.uncertainty == "high" and hit.id in own}
+    return [hit for hit in hits if hit.id not in doubted and (hit.id in guesses or is_likely(hit.scores))]

@@ -18,7 +18,7 @@ from lamina.ranking.confidence import (
     is_measured,
     uncertainty,
 )
-from lamina.ranking.fusion import Fused
+from lamina.ranking.fusion import SUPERSEDED, Fused
 from lamina.ranking.lexical import Shelf
 from lamina.ranking.question import Question, parts_of, weighed
 from lamina.ranking.timing import asks_before, fits, says_changed
@@ -151,12 +151,14 @@ def put_changes_first(
 
 
 def _put_newer_first(found: Sequence[Fused], memories: Mapping[str, Memory]) -> None:
-    """Let a memory that was put right step in front of the turns that said it before."""
+    """Let a memory that was put right step in front of what said it before, which answers no more."""
     by_id = {one.id: one for one in found}
     for old in found[:_LOOKED_AT]:
         newer = by_id.get(memories[old.id].superseded_by or "")
         if newer is not None:
             _step_before(newer, old, "+newer")
+            old.confidence = round(SUPERSEDED * old.confidence, 6)
+            old.uncertainty = uncertainty(old.confidence)
 
 
 def _put_values_first(found: Sequence[Fused], memories: Mapping[str, Memory]) -> None:

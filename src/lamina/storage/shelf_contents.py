@@ -70,6 +70,13 @@ def statements_on(transaction: Transaction, name: str, now: datetime, limit: int
     return [one for some in found for one in some]
 
 
+def told_on(transaction: Transaction, name: str, now: datetime, limit: int) -> list[Memory]:
+    """What people stated on a shelf and holds, what matters most first, then the newest."""
+    numbers, until = _numbers(transaction, [name]), micros(now)
+    found = [transaction.each(from_row, "told_on", shelf=n, now=until, limit=limit) for n in numbers]
+    return [one for some in found for one in some]
+
+
 def guesses_on(transaction: Transaction, name: str, limit: int) -> list[Memory]:
     """The latest guesses on a shelf, whatever became of them, oldest of them first."""
     numbers, like = _numbers(transaction, [name]), "%:%:pending:%"

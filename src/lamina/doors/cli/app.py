@@ -124,6 +124,8 @@ def _carried_out(call: Call, words: list[str]) -> int:
             stopped = Failure(code="interrupted", message="Interrupted.", exit_code=INTERRUPTED)
             placed.answer(None, failure=stopped)
         return INTERRUPTED
+    except BrokenPipeError:  # whoever reads has seen enough, as `| head` has
+        return FAILED
     except Exception as error:  # noqa: BLE001 people get a sentence for every error there may be
         call.out.trace(error)
         return _failed(placed, error)

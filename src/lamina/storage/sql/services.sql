@@ -31,6 +31,14 @@ SELECT {{memory_columns}} FROM memory m
    AND (m.expires_at IS NULL OR m.expires_at > :now) AND m.trust = 'trusted' AND {{reached}}
  ORDER BY m.importance + 0 DESC, m.updated_at DESC, m.id LIMIT :limit;
 
+-- name: told_on
+-- What people stated without a key, what matters most first, then the newest: in the order of `memory_by_weight`.
+SELECT {{memory_columns}} FROM memory m
+ WHERE m.tenant = :tenant AND m.shelf = :shelf AND m.state = 'active' AND m.layer = 'semantic' AND m.key IS NULL
+   AND m.authority = 'user_asserted' AND m.superseded_by IS NULL AND m.trust = 'trusted'
+   AND (m.expires_at IS NULL OR m.expires_at > :now) AND {{reached}}
+ ORDER BY m.importance DESC, m.created_at DESC, m.id DESC LIMIT :limit;
+
 -- name: topic_slots
 -- Where the memories of a category stand in their shelf's index; the index `memory_topics` has it all.
 SELECT slot FROM memory
