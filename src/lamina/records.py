@@ -156,9 +156,7 @@ def _written_init(cls: Any, given: dict[str, Any], kw_only: bool) -> Any:
             taken[name], default = said, f"=_{name}_" if f"_{name}_" in known else ""
             alone = kw_only if field.kw_only is dataclasses.MISSING else field.kw_only
             parts[bool(alone)].append(name + default)
-        lines.append(
-            f"_set_(self, {name!r}, {value})" if frozen and not twin else f"self.{name} = {value}"
-        )
+        lines.append(f"_set_(self, {name!r}, {value})" if frozen and not twin else f"self.{name} = {value}")
     if twin:  # the interpreter sets the slots of what is not fixed ten times as fast
         lines = ['_set_(self, "__class__", _open_)', *lines, "self.__class__ = _fixed_"]
     if hasattr(cls, "__post_init__"):

@@ -22,10 +22,16 @@ from lamina.storage.shorthand import shortened, whole
 
 def next_number(transaction: Transaction, name: str) -> int:
     """The next value of one of the tenant's counters; who writes is alone on it, and need not wait for it."""
-    number = last_number(transaction, name) + 1
-    transaction.run("next_number", name=name)
-    transaction.noted["number", name] = number
+    number = transaction.noted["number", name] = last_number(transaction, name) + 1
+    transaction.noted.setdefault("counted", set()).add(name)
+    transaction.ledger.waiting["numbers"] = lambda: _write_numbers(transaction)
     return number
+
+
+def _write_numbers(transaction: Transaction) -> None:
+    names = sorted(transaction.noted.pop("counted", ()))
+    rows = [{"name": name, "value": transaction.noted["number", name]} for name in names]
+    transaction.many("raise_number", rows)
 
 
 def next_shared(transaction: Transaction, name: str) -> int:
@@ -45,8 +51,8 @@ def last_number(transaction: Transaction, name: str) -> int:
 
 def raise_number(transaction: Transaction, name: str, value: int) -> None:
     """A counter is at least so far from now on."""
+    transaction.noted["number", name] = value = max(value, last_number(transaction, name))
     transaction.run("raise_number", name=name, value=value)
-    transaction.noted.pop(("number", name), None)
 
 
 class History:
