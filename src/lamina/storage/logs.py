@@ -7,6 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import lru_cache
 from itertools import takewhile
 from typing import Any
 
@@ -139,6 +140,17 @@ class Changes:
         return [Change(number, iso(moment(at)), event, memory) for number, at, event, memory in rows]
 
 
+def _told(event: dict[str, Any]) -> str:
+    """An event as it is kept; what says no more than that a border was open is the same each time."""
+    flat = not any(isinstance(value, list | dict) for value in event.values())
+    return _told_flat(tuple(event.items())) if flat else shortened(canonical(event))
+
+
+@lru_cache(maxsize=64)
+def _told_flat(items: tuple[tuple[str, Any], ...]) -> str:
+    return shortened(canonical(dict(items)))
+
+
 class Events:
     """The trace."""
 
@@ -154,7 +166,7 @@ class Events:
                 "at": at,
                 "type": data["type"],
                 "shelf": shelf,
-                "data": shortened(canonical(data)),
+                "data": _told(data),
             }
             for number, shelf, data in events
         ]
