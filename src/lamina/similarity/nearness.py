@@ -172,7 +172,7 @@ def before(asked: Part, parts: Iterable[Part], least: float, most: int) -> dict[
     cosine, the nearest first, at most so many."""
     slots, new = asked
     found: dict[int, list[tuple[int, float]]] = {slot: [] for slot in slots.tolist()}
-    wanted = np.ascontiguousarray(_directed(new.vectors, new.scale).T)
+    wanted = np.ascontiguousarray((new.vectors * new.scale[:, None]).astype(np.float32).T)
     for places, rows in parts:
         lines, at = _candidates(rows, wanted, least)
         earlier = places[at] < slots[lines]
@@ -191,18 +191,15 @@ def before(asked: Part, parts: Iterable[Part], least: float, most: int) -> dict[
 
 def _candidates(rows: _Chunk, wanted: NDArray[np.float32], least: float) -> tuple[NDArray[Any], NDArray[Any]]:
     """Of directions in columns and of rows the numbers of those pairs that may be at least so alike."""
+    with np.errstate(divide="ignore"):  # a row without a vector is like none
+        border = ((least - _ROUNDING) / rows.scale).astype(np.float32)
     found = []
     for first in range(0, len(rows.vectors), _STRIDE):
-        some = slice(first, first + _STRIDE)
-        alike = _directed(rows.vectors[some], rows.scale[some]) @ wanted
-        found.append(np.flatnonzero(alike >= least - _ROUNDING) + first * wanted.shape[1])
+        alike = rows.vectors[first : first + _STRIDE].astype(np.float32) @ wanted
+        enough = border[first : first + _STRIDE, None]
+        found.append(np.flatnonzero(alike >= enough) + first * wanted.shape[1])
     at, lines = np.divmod(np.concatenate(found), wanted.shape[1])
     return lines, at
-
-
-def _directed(vectors: Small, scale: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Vectors of length one, rounded."""
-    return vectors * scale.astype(np.float32)[:, None]
 
 
 def _paired(one: Small, other: Small) -> NDArray[np.int64]:
