@@ -200,12 +200,13 @@ class Anchor:
     def drop(self, seq: int, digest: str, records: int = 1) -> None:
         """Note the newest of some records, unless a newer one is noted; what is lost is not made anew by
         this."""
+        chain = chain_of_number(seq)
         with self._mutex:
-            if self.read() is not None:
-                noted = self.read(chain_of_number(seq))
+            if (first := self.read()) is not None:
+                noted = self.read(chain) if chain else first
                 if noted is None or noted[0] < seq:
                     self._unsettled += records
-                    self._overwrite(chain_of_number(seq), self._line(seq, digest))
+                    self._overwrite(chain, self._line(seq, digest))
 
     def renew(self, notes: Sequence[Note]) -> None:
         """Put notes in the place of whatever is there."""
@@ -273,9 +274,11 @@ class Anchor:
 
     def _content(self, chain: int) -> bytes | None:
         try:
-            with self.path.open("rb") as file:
-                file.seek(chain * _LENGTH)
-                return file.read(_LENGTH)
+            handle = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                return os.pread(handle, _LENGTH, chain * _LENGTH)
+            finally:
+                os.close(handle)
         except FileNotFoundError:
             return None
         except OSError as error:
