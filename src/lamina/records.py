@@ -134,6 +134,9 @@ def _written_init(cls: Any, given: dict[str, Any], kw_only: bool) -> Any:
     """`__init__` as the library would write it."""
     frozen, taken = cls.__dataclass_params__.frozen, dict[str, Any]()
     known: dict[str, Any] = {"_set_": object.__setattr__, "_none_": _NONE}
+    twin = frozen and "__slots__" in cls.__dict__
+    if twin:
+        known["_fixed_"], known["_open_"] = cls, type(cls.__name__, (), {"__slots__": cls.__slots__})
     parts: dict[bool, list[str]] = {False: ["self"], True: []}
     lines = []
     for name, said in cls.__annotations__.items():
@@ -153,7 +156,9 @@ def _written_init(cls: Any, given: dict[str, Any], kw_only: bool) -> Any:
             taken[name], default = said, f"=_{name}_" if f"_{name}_" in known else ""
             alone = kw_only if field.kw_only is dataclasses.MISSING else field.kw_only
             parts[bool(alone)].append(name + default)
-        lines.append(f"_set_(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+        lines.append(f"_set_(self, {name!r}, {value})" if frozen and not twin else f"self.{name} = {value}")
+    if twin:  # the interpreter sets the slots of what is not fixed ten times as fast
+        lines = ['_set_(self, "__class__", _open_)', *lines, "self.__class__ = _fixed_"]
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
     words = ", ".join(parts[False] + (["*", *parts[True]] if parts[True] else []))

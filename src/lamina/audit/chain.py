@@ -31,14 +31,16 @@ class Sealer:
 
     def __init__(self, key: bytes) -> None:
         self._key = key
-        self._row_key, self._lane_key = self.subkey("row"), self.subkey("lane")
+        self._keyed = hmac.new(key, digestmod="sha256")
+        self._keyed_row = hmac.new(self.subkey("row"), digestmod="sha512")
+        self._lane_key = self.subkey("lane")
         self.key_id = hashlib.sha256(b"lamina audit key\0" + key).hexdigest()[:16]
 
     def fingerprint(self, text: str | None) -> str | None:
         """A keyed hash of a value: the same value gives the same one, the value cannot be guessed from it."""
         if text is None:
             return None
-        return hmac.digest(self._key, b"value\0" + text.encode(), "sha256").hex()
+        return _digest(self._keyed, b"value\0" + text.encode()).hex()
 
     def subkey(self, purpose: str) -> bytes:
         """A key of its own for another purpose."""
@@ -64,7 +66,7 @@ class Sealer:
         The number is written down nowhere. Whoever knew those of many rows could look for others with the
         same sum.
         """
-        digest = hmac.digest(self._row_key, text.encode(), "sha512")
+        digest = _digest(self._keyed_row, text.encode())
         return int.from_bytes(digest[:32], "big"), digest[32:48].hex()
 
     def shut(self, name: str, content: bytes) -> bytes:
@@ -91,7 +93,14 @@ class Sealer:
     def _hash(self, record: AuditRecord, *, before: bool = False) -> str:
         body = f"{record.prev}\0{canonical(record)}"
         kind = b"" if before else b"story\0"
-        return hmac.digest(self._key, kind + body.encode(), "sha256").hex()
+        return _digest(self._keyed, kind + body.encode()).hex()
+
+
+def _digest(keyed: hmac.HMAC, message: bytes) -> bytes:
+    """HMAC of a message under a key that was taken in once, and not for each message."""
+    keyed = keyed.copy()
+    keyed.update(message)
+    return keyed.digest()
 
 
 def check_chain(records: Iterable[AuditRecord], sealer: Sealer) -> Iterator[Finding]:
@@ -191,12 +200,13 @@ class Anchor:
     def drop(self, seq: int, digest: str, records: int = 1) -> None:
         """Note the newest of some records, unless a newer one is noted; what is lost is not made anew by
         this."""
+        chain = chain_of_number(seq)
         with self._mutex:
-            if self.read() is not None:
-                noted = self.read(chain_of_number(seq))
+            if (first := self.read()) is not None:
+                noted = self.read(chain) if chain else first
                 if noted is None or noted[0] < seq:
                     self._unsettled += records
-                    self._overwrite(chain_of_number(seq), self._line(seq, digest))
+                    self._overwrite(chain, self._line(seq, digest))
 
     def renew(self, notes: Sequence[Note]) -> None:
         """Put notes in the place of whatever is there."""
@@ -264,9 +274,11 @@ class Anchor:
 
     def _content(self, chain: int) -> bytes | None:
         try:
-            with self.path.open("rb") as file:
-                file.seek(chain * _LENGTH)
-                return file.read(_LENGTH)
+            handle = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                return os.pread(handle, _LENGTH, chain * _LENGTH)
+            finally:
+                os.close(handle)
         except FileNotFoundError:
             return None
         except OSError as error:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 def iso(at: datetime) -> str:
     """UTC, ISO-8601, with `Z`; microseconds only where there are any."""
-    text = at.astimezone(UTC).isoformat()
+    text = (at if at.tzinfo is UTC else at.astimezone(UTC)).isoformat()
     return text.replace("+00:00", "Z")
 
 
@@ -106,6 +106,8 @@ def canonical(value: Any) -> str:
 
 def _shallow(value: Any) -> Any:
     """One level of a value that JSON does not know; the encoder comes back for what is inside."""
+    if type(value) is datetime:
+        return iso(value)
     if is_dataclass(value) and not isinstance(value, type):
         return {name: getattr(value, name) for name in value.__dataclass_fields__}
     return plain(value)

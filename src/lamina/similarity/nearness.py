@@ -16,6 +16,7 @@ Small = NDArray[np.int8]  #: vectors of eight bits a number
 _LARGEST = 127
 _CHUNK = 16 * SLOTS_PER_BLOCK  #: slots that are copied together when one of them changes
 _STRIDE = 2048  #: vectors widened at a time: they stay in the processor's cache
+_ROUNDING = 1e-4  #: more than a cosine of directions that were rounded is off
 _EXACT = 1024  #: products of eight bits that add up without rounding in 24
 MANY = 2**18  #: slots from which on only the nearest by their signs are compared in full
 _LOOKED_AT = 32  #: one in so many of them
@@ -171,17 +172,39 @@ def before(asked: Part, parts: Iterable[Part], least: float, most: int) -> dict[
     cosine, the nearest first, at most so many."""
     slots, new = asked
     found: dict[int, list[tuple[int, float]]] = {slot: [] for slot in slots.tolist()}
+    wanted = np.ascontiguousarray((new.vectors * new.scale[:, None]).astype(np.float32).T)
     for places, rows in parts:
-        alike = np.ascontiguousarray((_dots(rows.vectors, new.vectors.T) * rows.scale[:, None]).T)
-        alike *= new.scale[:, None]
-        if places[-1] >= slots[0]:
-            alike[places >= slots[:, None]] = -1.0
-        for line in np.flatnonzero(alike.max(axis=1) >= least).tolist():
-            scores = alike[line]
-            border = least if len(scores) <= most else max(least, np.partition(scores, -most)[-most])
-            near = np.flatnonzero(scores >= border)  # more than enough, where several are equally near
-            found[int(slots[line])] += zip(places[near].tolist(), scores[near].round(6).tolist(), strict=True)
+        lines, at = _candidates(rows, wanted, least)
+        earlier = places[at] < slots[lines]
+        lines, at = lines[earlier], at[earlier]
+        alike = _paired(rows.vectors[at], new.vectors[lines]) * rows.scale[at] * new.scale[lines]
+        told = (one.tolist() for one in (lines, alike, places[at], alike.round(6)))
+        near: dict[int, list[tuple[float, int, float]]] = {}
+        for line, *one in zip(*told, strict=True):
+            near.setdefault(line, []).append((*one,))
+        for line, some in near.items():
+            # More than enough, where several are equally near.
+            border = max(least, sorted(some)[-most][0]) if len(some) > most else least
+            found[int(slots[line])] += [(slot, shown) for score, slot, shown in some if score >= border]
     return {slot: sorted(all_, key=lambda one: (-one[1], one[0]))[:most] for slot, all_ in found.items()}
+
+
+def _candidates(rows: _Chunk, wanted: NDArray[np.float32], least: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Of directions in columns and of rows the numbers of those pairs that may be at least so alike."""
+    with np.errstate(divide="ignore"):  # a row without a vector is like none
+        border = ((least - _ROUNDING) / rows.scale).astype(np.float32)
+    found = []
+    for first in range(0, len(rows.vectors), _STRIDE):
+        alike = rows.vectors[first : first + _STRIDE].astype(np.float32) @ wanted
+        enough = border[first : first + _STRIDE, None]
+        found.append(np.flatnonzero(alike >= enough) + first * wanted.shape[1])
+    at, lines = np.divmod(np.concatenate(found), wanted.shape[1])
+    return lines, at
+
+
+def _paired(one: Small, other: Small) -> NDArray[np.int64]:
+    """The product of each vector with the one beside it."""
+    return np.asarray(np.einsum("ij,ij->i", one, other, dtype=np.int64))
 
 
 def _length(question: Small) -> float:

@@ -9,7 +9,7 @@ afterwards: what goes is taken off the sum as it is found, not as it should have
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol
 
@@ -180,6 +180,7 @@ class Ledger:
         self._kept: dict[str, tuple[bytes, bytes]] = transaction.kept.setdefault("lanes", {})
         self._bodies: dict[str, bytes | None] = {}  #: as they were when they were first looked at
         self._sums: dict[str, Sums] = {}
+        self.waiting: dict[str, Callable[[], None]] = {}  #: what is written at the end of a piece of work
 
     def row(self, table: str, values: Mapping[str, Any]) -> Row:
         """A row in the order of its sealed columns; what is not given is nothing."""
@@ -270,7 +271,7 @@ class Ledger:
 
     def begin(self) -> None:
         """Know nothing yet: what was done before in this transaction is in the store, or was undone."""
-        self._bodies, self._sums = {}, {}
+        self._bodies, self._sums, self.waiting = {}, {}, {}
 
     def replace(self, sums: Mapping[str, Sums]) -> None:
         """Begin anew with what was counted, in the place of all that was sealed."""
@@ -290,7 +291,9 @@ class Ledger:
                 self._of(self.top(name)).add("lane", element)
 
     def flush(self) -> None:
-        """Put the sums that changed into the store, and their sum."""
+        """Write what waits for the end, the sums that changed, and their sum."""
+        while self.waiting:
+            self.waiting.popitem()[1]()
         if self._sealing is None or not self._sums:
             return
         rows: list[dict[str, Any]] = []

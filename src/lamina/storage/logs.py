@@ -7,6 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import lru_cache
 from itertools import takewhile
 from typing import Any
 
@@ -22,10 +23,16 @@ from lamina.storage.shorthand import shortened, whole
 
 def next_number(transaction: Transaction, name: str) -> int:
     """The next value of one of the tenant's counters; who writes is alone on it, and need not wait for it."""
-    number = last_number(transaction, name) + 1
-    transaction.run("next_number", name=name)
-    transaction.noted["number", name] = number
+    number = transaction.noted["number", name] = last_number(transaction, name) + 1
+    transaction.noted.setdefault("counted", set()).add(name)
+    transaction.ledger.waiting["numbers"] = lambda: _write_numbers(transaction)
     return number
+
+
+def _write_numbers(transaction: Transaction) -> None:
+    names = sorted(transaction.noted.pop("counted", ()))
+    rows = [{"name": name, "value": transaction.noted["number", name]} for name in names]
+    transaction.many("raise_number", rows)
 
 
 def next_shared(transaction: Transaction, name: str) -> int:
@@ -45,8 +52,8 @@ def last_number(transaction: Transaction, name: str) -> int:
 
 def raise_number(transaction: Transaction, name: str, value: int) -> None:
     """A counter is at least so far from now on."""
+    transaction.noted["number", name] = value = max(value, last_number(transaction, name))
     transaction.run("raise_number", name=name, value=value)
-    transaction.noted.pop(("number", name), None)
 
 
 class History:
@@ -133,6 +140,17 @@ class Changes:
         return [Change(number, iso(moment(at)), event, memory) for number, at, event, memory in rows]
 
 
+def _told(event: dict[str, Any]) -> str:
+    """An event as it is kept; what says no more than that a border was open is the same each time."""
+    flat = not any(isinstance(value, list | dict) for value in event.values())
+    return _told_flat(tuple(event.items())) if flat else shortened(canonical(event))
+
+
+@lru_cache(maxsize=64)
+def _told_flat(items: tuple[tuple[str, Any], ...]) -> str:
+    return shortened(canonical(dict(items)))
+
+
 class Events:
     """The trace."""
 
@@ -148,7 +166,7 @@ class Events:
                 "at": at,
                 "type": data["type"],
                 "shelf": shelf,
-                "data": shortened(canonical(data)),
+                "data": _told(data),
             }
             for number, shelf, data in events
         ]

@@ -194,6 +194,7 @@ class SqliteDatabase:
                 _let_go(self._writer)
                 raise
         self._folding: threading.Thread | None = None
+        self._fold_at = LONG_LOG
         self._writer.set_wal_hook(self._log_grew)
         self._commits = GroupCommit(self._batch)
 
@@ -362,10 +363,17 @@ class SqliteDatabase:
             raise
 
     def _log_grew(self, writer: apsw.Connection, _: str, pages: int) -> int:
-        """Fold the log into the file beside the writers; they wait for it only where it outgrows that."""
-        if pages >= LONGEST_LOG:
+        """Fold the log into the file beside the writers; they wait for it only where it outgrows that.
+
+        It begins anew with a write that finds all of it folded. Who writes all the time leaves no such
+        moment, so the next thread waits until the log has grown by as much again.
+        """
+        if pages < LONG_LOG:
+            self._fold_at = LONG_LOG
+        elif pages >= LONGEST_LOG:
             writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-        elif pages >= LONG_LOG and (self._folding is None or not self._folding.is_alive()):
+        elif pages >= self._fold_at and (self._folding is None or not self._folding.is_alive()):
+            self._fold_at = pages + LONG_LOG
             self._folding = threading.Thread(target=self._fold, name="lamina-fold", daemon=True)
             self._folding.start()
         return apsw.SQLITE_OK

@@ -7,6 +7,7 @@ import threading
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 from lamina.model import canonical
 from lamina.ranking.conversation import Place, Places, placed, unplaced
@@ -71,7 +72,7 @@ class TextIndex:
         if row is None:
             return None
         number, phase, slot = row
-        self._tx.noted["slot", number] = slot
+        self._tx.noted.setdefault(("slot", number), slot)
         return int(number), int(phase)
 
     def open_shelf(self, name: str) -> tuple[int, int]:
@@ -97,16 +98,33 @@ class TextIndex:
 
         `said` names the conversation that it is part of, and the voice: 0 for the person, 1 for others.
         """
-        slot = self._take_slot(shelf, len(terms))
+        slot: int | None = self._tx.noted.get(("slot", shelf))
+        if slot is None:
+            row = self._tx.one("next_slot", shelf=shelf)
+            slot = int(row[0]) if row else 0
+        self._tx.noted["slot", shelf] = slot + 1
         place = self._placed(shelf, slot, len(terms), said)
-        counts = canonical(Counter(terms))
-        self._tx.run("add_fresh", shelf=shelf, slot=slot, length=len(terms), terms=counts, place=place)
-        if slot % FRESH == FRESH - 1:
-            self._spread(shelf)
+        new: dict[int, list[_Counted]] = self._tx.noted.setdefault("texts", {})
+        new.setdefault(shelf, []).append((slot, len(terms), Counter(terms), place))
+        self._tx.ledger.waiting["texts"] = self._settle
         return slot
+
+    def _settle(self) -> None:
+        """Write the texts that were added: into the lists, but for the last few, which wait for others."""
+        new: dict[int, list[_Counted]] = self._tx.noted.pop("texts", {})
+        for shelf, texts in new.items():
+            length = sum(text[1] for text in texts)
+            self._tx.run("take_slots", shelf=shelf, texts=len(texts), length=length)
+            full = (texts[-1][0] + 1) // FRESH * FRESH
+            if texts[0][0] < full:
+                fresh = self._tx.each(_counted, "take_fresh", shelf=shelf)
+                self._put(shelf, [*fresh, *(text for text in texts if text[0] < full)])
+            if late := [_fresh(shelf, text) for text in texts if text[0] >= full]:
+                self._tx.many("add_fresh", late)
 
     def renew(self, shelf: int, texts: Iterable[tuple[int, Sequence[str], tuple[str, int] | None]]) -> int:
         """Make a shelf's lists anew from its texts, each in the slot it has; how many."""
+        self._settle()
         for name in ("drop_postings", "drop_placements"):
             self._tx.run(name, shelf=shelf)
         self._tx.all("take_fresh", shelf=shelf)
@@ -124,18 +142,9 @@ class TextIndex:
             None if said is None else placed(slot, Place(self._conversation(shelf, said[0]), said[1], length))
         )
 
-    def _take_slot(self, shelf: int, length: int) -> int:
-        """The next slot of a shelf, which nobody else takes meanwhile."""
-        slot: int | None = self._tx.noted.get(("slot", shelf))
-        if slot is None:
-            row = self._tx.one("next_slot", shelf=shelf)
-            slot = int(row[0]) if row else 0
-        self._tx.run("take_slot", shelf=shelf, length=length)
-        self._tx.noted["slot", shelf] = slot + 1
-        return slot
-
     def remove(self, shelf: int, slot: int, terms: Sequence[str]) -> None:
         """Take a text out; `terms` are those it was indexed by."""
+        self._settle()
         if self._tx.one("drop_fresh", shelf=shelf, slot=slot) is None:
             block = slot // SLOTS_PER_BLOCK
             wanted = sorted(set(terms))
@@ -147,10 +156,6 @@ class TextIndex:
             if row := self._tx.one("placement_block", shelf=shelf, block=block):
                 self._tx.run("put_placement", shelf=shelf, block=block, data=unplaced(row[0], slot))
         self._tx.run("free_slot", shelf=shelf, length=len(terms))
-
-    def _spread(self, shelf: int) -> None:
-        """Move a shelf's fresh texts over to the posting lists."""
-        self._put(shelf, self._tx.each(_counted, "take_fresh", shelf=shelf))
 
     def _put(self, shelf: int, texts: Sequence[_Counted]) -> None:
         """Texts into the posting lists, each list written once."""
@@ -189,6 +194,7 @@ class TextIndex:
 
     def members(self) -> list[int]:
         """How many texts each shelf of the tenant has."""
+        self._settle()
         return [members for _, _, members in self._tx.all("all_shelves")]
 
     def after(self, number: int, limit: int) -> list[tuple[int, str]]:
@@ -202,6 +208,7 @@ class TextIndex:
 
     def shelves(self, names: Sequence[str]) -> list[Shelf]:
         """Statistics of those shelves that hold anything, in the order of the names."""
+        self._settle()
         rows = self._tx.all("shelf_statistics", names=list(names))
         order = {name: at for at, name in enumerate(names)}
         rows.sort(key=lambda row: order[row[4]])
@@ -209,6 +216,7 @@ class TextIndex:
 
     def blocks(self, shelves: Sequence[Shelf], terms: Sequence[str]) -> list[Block]:
         """Every entry of these terms on these shelves, spread or fresh."""
+        self._settle()
         found: list[Block] = []
         for shelf in shelves:
             found += self._spread_blocks(shelf, terms)
@@ -246,6 +254,7 @@ class TextIndex:
 
     def places(self, shelves: Sequence[Shelf]) -> dict[int, Places]:
         """By shelf number, the place of each slot in its conversation; shelves without any are left out."""
+        self._settle()
         found: dict[int, Places] = {}
         for shelf in shelves:
             blocks = self._tx.all("placements", shelf=shelf.number)
@@ -259,6 +268,7 @@ class TextIndex:
 
     def terms_like(self, shelves: Sequence[int], start: str) -> set[str]:
         """The terms on these shelves that begin so."""
+        self._settle()
         last = f"{start}\U0010ffff"
         found: set[str] = set()
         for shelf in shelves:
@@ -269,6 +279,7 @@ class TextIndex:
 
     def clear(self) -> None:
         """An empty index; every memory loses its slot."""
+        self._tx.ledger.flush()
         self._tx.noted.clear()
         for name in (
             "empty_postings",
@@ -283,6 +294,11 @@ class TextIndex:
 
 def _texts(row: Row) -> tuple[int, int, int, dict[str, int]]:
     return row[0], row[1], row[2], json.loads(row[3])
+
+
+def _fresh(shelf: int, text: _Counted) -> dict[str, Any]:
+    slot, length, terms, place = text
+    return {"shelf": shelf, "slot": slot, "length": length, "terms": canonical(terms), "place": place}
 
 
 def _counted(row: Row) -> _Counted:

@@ -103,6 +103,7 @@ class Vectors:
 
     def clear(self) -> None:
         """No vectors at all."""
+        self._tx.ledger.flush()
         self._tx.noted.clear()
         for name in ("empty_vector_shelves", "empty_vector_blocks", "empty_fresh_vectors"):
             self._tx.run(name)

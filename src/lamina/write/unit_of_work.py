@@ -134,6 +134,7 @@ class UnitOfWork:
         self.heads, self._now = dict(before.heads), max(self.clock, before.now)
         self.unlearnt, self.unlinked = before.unlearnt, before.unlinked
         self.known = before.known
+        self.looked_up = {about: found for about, found in before.looked_up.items() if about[0] == "guards"}
 
     @property
     def forgotten_turns(self) -> list[Memory]:

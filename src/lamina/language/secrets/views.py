@@ -65,7 +65,7 @@ def joined(view: View) -> View | None:
     """The view without the line breaks that may cut a token in two; None if there are none."""
     text = view.text
     cuts: list[int] = []
-    for line_break in _LINE_BREAK.finditer(text) if _DIGIT.search(text) else ():
+    for line_break in _LINE_BREAK.finditer(text) if "\n" in text and _DIGIT.search(text) else ():
         start, end = line_break.span()
         tail, head = _TAIL.search(text, max(0, start - _LONGEST_TAIL), start), _PIECE.match(text, end)
         if head and tail and (_DIGIT.search(tail[1]) or _DIGIT.search(head[0])):

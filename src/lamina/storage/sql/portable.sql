@@ -39,11 +39,6 @@ coalesce(category, CASE layer WHEN 'working' THEN 'activity' WHEN 'episodic' THE
 -- fragment: audit_columns
 seq, at, op, scope, key, memory_id, number, actor, via, run_id, reason, old_hash, new_hash, key_id, prev, hash
 
--- name: next_number
--- The next value of a counter, first 1; atomic because writers of a tenant take turns.
-INSERT INTO counter (tenant, name, value) VALUES (:tenant, :name, 1)
-ON CONFLICT (tenant, name) DO UPDATE SET value = counter.value + 1;
-
 -- name: highest_shared
 -- The highest number in use of those that nobody is told.
 SELECT max(number) FROM (
@@ -169,9 +164,9 @@ UPDATE shelf SET name = :name WHERE tenant = :tenant AND number = :number;
 -- name: next_slot
 SELECT next_slot FROM shelf WHERE tenant = :tenant AND number = :shelf;
 
--- name: take_slot
--- One more text on the shelf: its slot is the number of texts that ever were there.
-UPDATE shelf SET next_slot = next_slot + 1, members = members + 1, length = length + :length
+-- name: take_slots
+-- More texts on the shelf: the slot of each is the number of texts that ever were there before it.
+UPDATE shelf SET next_slot = next_slot + :texts, members = members + :texts, length = length + :length
  WHERE tenant = :tenant AND number = :shelf;
 
 -- name: free_slot
