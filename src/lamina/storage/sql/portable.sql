@@ -443,41 +443,6 @@ SELECT count(*) FROM entry WHERE tenant = :tenant AND file = :file;
 -- fragment: of_thread
 tenant = :tenant AND user_name = :user AND thread = :thread
 
--- name: put_checkpoint
--- A state put twice is the same state: its parent stays, the rest is what was said last.
-INSERT INTO checkpoint (tenant, user_name, thread, ns, id, parent, run, channels, type, body, metadata)
-VALUES (:tenant, :user, :thread, :ns, :id, :parent, :run, :channels, :type, :body, :metadata)
-ON CONFLICT (tenant, user_name, thread, ns, id) DO UPDATE SET
-  run = excluded.run, channels = excluded.channels, type = excluded.type, body = excluded.body,
-  metadata = excluded.metadata;
-
--- name: add_checkpoint_blob
-INSERT INTO checkpoint_blob (tenant, user_name, thread, ns, channel, version, type, data)
-VALUES (:tenant, :user, :thread, :ns, :channel, :version, :type, :data) ON CONFLICT DO NOTHING;
-
--- name: add_checkpoint_write
--- A task that is run again says again what it said.
-INSERT INTO checkpoint_write (tenant, user_name, thread, ns, checkpoint, task, idx, path, channel, type, data)
-VALUES (:tenant, :user, :thread, :ns, :checkpoint, :task, :idx, :path, :channel, :type, :data)
-ON CONFLICT DO NOTHING;
-
--- name: put_checkpoint_write
--- Errors, interrupts and answers to them: the newest counts.
-INSERT INTO checkpoint_write (tenant, user_name, thread, ns, checkpoint, task, idx, path, channel, type, data)
-VALUES (:tenant, :user, :thread, :ns, :checkpoint, :task, :idx, :path, :channel, :type, :data)
-ON CONFLICT (tenant, user_name, thread, ns, checkpoint, task, idx) DO UPDATE SET
-  channel = excluded.channel, type = excluded.type, data = excluded.data;
-
--- name: put_checkpoint_head
--- Never back to an older state.
-INSERT INTO supervisor_checkpoints
-  (tenant, id, user_id, thread_id, checkpoint_id, checkpoint_data, created_at, updated_at)
-VALUES (:tenant, :head, :user, :thread, :id, :data, :now, :now)
-ON CONFLICT (tenant, user_id, thread_id) DO UPDATE SET
-  checkpoint_id = excluded.checkpoint_id, checkpoint_data = excluded.checkpoint_data,
-  updated_at = excluded.updated_at
- WHERE excluded.checkpoint_id >= supervisor_checkpoints.checkpoint_id;
-
 -- name: drop_checkpoint_head
 DELETE FROM supervisor_checkpoints WHERE tenant = :tenant AND user_id = :user AND thread_id = :thread;
 
