@@ -179,14 +179,9 @@ UPDATE shelf SET next_slot = next_slot + 1, members = members + 1, length = leng
 UPDATE shelf SET members = members - 1, length = length - :length
  WHERE tenant = :tenant AND number = :shelf;
 
--- name: empty_shelves
-UPDATE shelf SET next_slot = 0, members = 0, length = 0, making = making + 1 WHERE tenant = :tenant;
-
--- name: empty_postings
-DELETE FROM posting WHERE tenant = :tenant;
-
--- name: empty_fresh
-DELETE FROM fresh WHERE tenant = :tenant;
+-- name: empty_shelf
+UPDATE shelf SET next_slot = 0, members = 0, length = 0, making = making + 1
+ WHERE tenant = :tenant AND number = :shelf;
 
 -- name: shelves_after
 -- The shelves behind one, in the order of their numbers.
@@ -222,7 +217,7 @@ DELETE FROM fresh WHERE tenant = :tenant AND shelf = :shelf AND slot = :slot RET
 DELETE FROM fresh WHERE tenant = :tenant AND shelf = :shelf RETURNING slot, length, terms, place;
 
 -- name: empty_slots
-UPDATE memory SET slot = NULL WHERE tenant = :tenant AND slot IS NOT NULL;
+UPDATE memory SET slot = NULL WHERE tenant = :tenant AND shelf = :shelf AND slot IS NOT NULL;
 
 -- name: write_block
 UPDATE posting SET data = :data
@@ -282,8 +277,11 @@ UPDATE memory SET slot = :slot WHERE tenant = :tenant AND id = :id;
 SELECT slot FROM memory WHERE tenant = :tenant AND id = :id;
 
 -- name: active_in_order
--- For rebuilding what is derived: neighbours in a conversation stay neighbours.
 SELECT id FROM memory WHERE tenant = :tenant AND state = 'active' ORDER BY space, owner, tick, id;
+
+-- name: active_on
+-- For rebuilding what is derived: neighbours in a conversation stay neighbours.
+SELECT id FROM memory WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' ORDER BY tick, id;
 
 -- name: count_by_state
 SELECT state, CAST(sum(count) AS BIGINT) FROM memory_count WHERE tenant = :tenant GROUP BY state ORDER BY state;
