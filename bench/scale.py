@@ -2,13 +2,14 @@
 
     python -m bench.scale --postgres URL [--people 1,100,10000] [--seconds 5] [--delay-ms 2]
 
-The URL is that of an empty database on this machine. `one lane` has every write wait for the whole store, as
-all did before chains; both take turns in one run. Lock waits are what PostgreSQL itself shows of our
-connections, looked at every few milliseconds; beside them stand the processor time of a write, ours and the
-server's, which say what a machine with cores to spare would do where the clock of a busy one does not. Over
-a wire that takes `--delay-ms` each way, checkpoints are put, written to and loaded by six users at once, by
-us and by LangGraph's own saver; and a `remember` is set beside the statements that it wrote, sent again in
-one transaction: one after the other, as a program usually does, and all at once.
+The URL is that of an empty database on this machine; with `--people ''` only what goes over a wire is
+measured. `one lane` has every write wait for the whole store, as all did before chains; both take turns in
+one run. Lock waits are what PostgreSQL itself shows of our connections, looked at every few milliseconds;
+beside them stand the processor time of a write, ours and the server's, which say what a machine with cores
+to spare would do where the clock of a busy one does not. Over a wire that takes `--delay-ms` each way,
+checkpoints are put, written to and loaded by six users at once, by us and by LangGraph's own saver; and a
+`remember` is set beside the statements that it wrote, sent again in one transaction: one after the other, as
+a program usually does, and all at once.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from lamina.storage.postgres import PostgresDatabase, PostgresTransaction
 _WAITING = """SELECT pid, wait_event_type, state FROM pg_stat_activity
  WHERE application_name = 'lamina' AND datname = current_database()"""
 _SAMPLES_S = 0.005
+_ACTS = ("put", "writes", "load")
 
 
 def _write(url: str, number: int, people: int, seconds: float, alone: bool, told: Any) -> None:
@@ -92,8 +94,8 @@ def writes(url: str, processes: int, people: int, seconds: float, *, alone: bool
 
 
 def _saved(savers: list[BaseCheckpointSaver[Any]], rounds: int) -> dict[str, float]:
-    """Median seconds of a put, of its writes and of a load, six users at once."""
-    spent: dict[str, list[float]] = {"put": [], "writes": [], "load": []}
+    """Median seconds of a put, of its writes and of a load, six users at once: by the clock, and our own."""
+    spent: dict[str, list[float]] = {f"{name}{of}": [] for name in _ACTS for of in ("", " own")}
 
     def run(number: int, saver: BaseCheckpointSaver[Any]) -> None:
         at: Any = {"configurable": {"thread_id": f"t{number}", "checkpoint_ns": ""}}
@@ -102,15 +104,17 @@ def _saved(savers: list[BaseCheckpointSaver[Any]], rounds: int) -> dict[str, flo
             made["channel_values"] = {"messages": ["x" * 1000], "n": step}
             versions: Any = {"messages": f"{step:032}.0", "n": f"{step:032}.0"}
             made["channel_versions"] = versions
-            begun = time.perf_counter()
-            at = saver.put(at, made, {"source": "loop", "step": step, "parents": {}}, versions)
-            put = time.perf_counter()
-            saver.put_writes(at, [("messages", "y" * 100), ("n", step)], f"task-{step}")
-            written = time.perf_counter()
-            saver.get_tuple({"configurable": {"thread_id": f"t{number}", "checkpoint_ns": ""}})
-            spent["put"].append(put - begun)
-            spent["writes"].append(written - put)
-            spent["load"].append(time.perf_counter() - written)
+            task, latest = f"task-{step}", {"configurable": {"thread_id": f"t{number}", "checkpoint_ns": ""}}
+            for name in _ACTS:
+                begun, busy = time.perf_counter(), time.thread_time()
+                if name == "put":
+                    at = saver.put(at, made, {"source": "loop", "step": step, "parents": {}}, versions)
+                elif name == "writes":
+                    saver.put_writes(at, [("messages", "y" * 100), ("n", step)], task)
+                else:
+                    saver.get_tuple(latest)  # type: ignore[arg-type]
+                spent[name].append(time.perf_counter() - begun)
+                spent[f"{name} own"].append(time.thread_time() - busy)
 
     threads = [threading.Thread(target=run, args=one) for one in enumerate(savers)]
     for thread in threads:
@@ -131,7 +135,8 @@ def checkpoints(url: str, delay_s: float, rounds: int = 10) -> list[dict[str, An
         ours: list[Any] = [
             stack.enter_context(CheckpointSaver.from_url(wire.url, user=f"u{number}")) for number in range(6)
         ]
-        _saved(ours, 2)  # the first ones open connections
+        for savers in (ours, theirs):  # the first ones open connections, and theirs prepare statements
+            _saved(savers, rounds)
         turns = [(_saved(theirs, rounds), _saved(ours, rounds)) for _ in range(6)]  # moods are shared
         other, own = (
             {name: statistics.median(turn[side][name] for turn in turns) for name in turns[0][side]}
@@ -143,8 +148,10 @@ def checkpoints(url: str, delay_s: float, rounds: int = 10) -> list[dict[str, An
             "langgraph_ms": round(other[name] * 1000, 1),
             "ours_ms": round(own[name] * 1000, 1),
             "ratio": round(own[name] / other[name], 2),
+            "langgraph_own_ms": round(other[f"{name} own"] * 1000, 2),
+            "ours_own_ms": round(own[f"{name} own"] * 1000, 2),
         }
-        for name in own
+        for name in _ACTS
     ]
 
 
@@ -211,7 +218,7 @@ def main() -> None:
     asked = parser.parse_args()
     os.environ["LAMINA_HOME"] = tempfile.mkdtemp(prefix="lamina-scale-")
     lamina.open(asked.postgres, owner="owner").close()
-    for people in map(int, asked.people.split(",")):
+    for people in map(int, filter(None, asked.people.split(","))):
         for processes in (1, 2, 3):
             for alone in (True, False):
                 found = writes(asked.postgres, processes, people, asked.seconds, alone=alone)

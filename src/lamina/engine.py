@@ -16,7 +16,7 @@ from lamina.lifecycle.fading import after_indexing, catch_up
 from lamina.lifecycle.purge import finish_purges
 from lamina.scoped import ScopedMemory
 from lamina.write.parts import Parts, Who
-from lamina.write.reindex import reindex
+from lamina.write.reindex import rebuild
 from lamina.write.store import Store
 
 with late():
@@ -89,7 +89,7 @@ class Engine(Store):
     def rebuild(self) -> int:
         """Rebuild everything that is derived from rows and files; returns how many memories were indexed."""
         self.sync()
-        count = self.database.write(lambda tx: reindex(tx, self.ruleset.encoder))
+        count = rebuild(self.database, self.ruleset.encoder)
         if self.library is not None:
             self.library.index(self.now(), full=True)
         self.indexed()

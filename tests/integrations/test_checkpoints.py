@@ -181,6 +181,22 @@ def test_a_repeated_write_changes_nothing_and_a_repeated_answer_counts(saver: Ch
     assert found.pending_writes == [("task", "__resume__", "yes"), ("task", "log", "first")]
 
 
+def test_a_batch_may_be_long_and_say_a_thing_twice(saver: CheckpointSaver) -> None:
+    at = put(saver, thread("t"), {"log": []})
+    saver.put_writes(at, [("log", number) for number in range(250)], "long")
+    saver.put_writes(at, [("__resume__", "no"), ("__resume__", "yes")], "twice")
+    saver.put_writes(at, [("__resume__", "no"), ("log", "x"), ("__resume__", "late")], "mixed")
+
+    found = saver.get_tuple(at)
+    assert found is not None
+    told = {
+        task: [one for one in found.pending_writes or () if one[0] == task] for task in ("twice", "mixed")
+    }
+    assert told["twice"] == [("twice", "__resume__", "yes")]
+    assert told["mixed"] == [("mixed", "__resume__", "no"), ("mixed", "log", "x")]
+    assert [one[2] for one in found.pending_writes or () if one[0] == "long"] == list(range(250))
+
+
 def test_a_removed_channel_goes_and_an_unchanged_one_is_stored_once(saver: CheckpointSaver, url: str) -> None:
     big = ["x" * 500]
     one = state({"kept": big, "gone": big}, {"kept": "1", "gone": "1"})
@@ -323,6 +339,10 @@ def test_row_level_security_stands_behind_the_queries(postgres_store: str) -> No
             counts = {server.execute(f"SELECT count(*) FROM {t}").fetchone() for t in tables}  # type: ignore[call-overload]
             assert counts == {(expected,)}
             server.rollback()
+        server.execute("SELECT set_config('role', 'lamina_app', true)")
+        server.execute("SELECT set_config('lamina.tenant', 'other', true)")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):  # the functions that put are under it, too
+            server.execute("SELECT add_checkpoint_blob('one', 'ana', 't', '', 'secret', '9', 'null', '')")
 
 
 # Deleting.

@@ -16,6 +16,7 @@ WHOLE_STORE = {
     "memory_place",
     "active_after",
     "active_in_order",
+    "active_on",
     "count_by_state",
     "memories_unlike_history",
     "memories_without_history",

@@ -88,8 +88,8 @@ def test_what_is_rolled_back_leaves_no_vector_and_no_trace_in_memory(
     def fail(transaction: Any) -> None:
         shelves = TextIndex(transaction).shelves(["user:ana"])
         Memories(transaction).set_slot(first, None)
-        transaction.run("empty_vector_blocks")
-        transaction.run("empty_fresh_vectors")
+        transaction.run("drop_vector_blocks", shelf=shelves[0].number)
+        transaction.run("drop_fresh_vectors", shelf=shelves[0].number)
         likeness(transaction, engine.ruleset.encoder, "beekeeping", shelves)
         raise Stop
 
@@ -106,6 +106,27 @@ def test_rebuild_makes_the_same_vectors_anew(place: Place, engine: Engine, ana: 
     engine.rebuild()
     assert alike(ana, "books on chemistry") == before
     assert len(before) == vectors_in(place) == 69
+
+
+def test_a_rebuild_that_is_stopped_leaves_every_shelf_with_an_index(
+    place: Place, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = [engine.scope(user=name) for name in ("ana", "bo", "cy")]
+    for one in people:
+        one.remember("Chemistry books are on the shelf")
+    rebuilt: list[Any] = []
+
+    def stop_at_the_second(*arguments: Any) -> None:
+        rebuilt.append(arguments)
+        if len(rebuilt) == 2:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("lamina.write.reindex.learn", stop_at_the_second)
+        engine.rebuild()
+    assert [len(one.recall("chemistry").hits) for one in people] == [1, 1, 1]
+    assert engine.rebuild() == 3
+    assert [len(alike(one, "chemistry")) for one in people] == [1, 1, 1]
 
 
 def test_another_process_sees_what_this_one_wrote(place: Place, ana: ScopedMemory) -> None:
@@ -230,6 +251,28 @@ def test_a_slow_encoder_is_not_waited_for_and_catches_up_later(place: Place) -> 
     assert engine.status().meaning.missing == 0
     assert ana.recall("letter B").hits[0].id == ids[1]
     assert alike(ana, "C?") == {ids[2]: 1.0, ids[0]: 0.0, ids[1]: 0.0, ids[3]: 0.0}
+
+
+def test_a_look_for_what_waits_goes_to_what_was_written_and_to_the_others_in_turn(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lamina.retrieval.meaning._SHELVES", 2)
+    engine = place.open(embedder="none")
+    engine.embedder = letters = Letters("letters-1")
+    for person in "ABCDEFGH":
+        engine.scope(user=person).remember(f"{person} is a letter")
+    place.open(embedder="none").scope(user="H").remember("Here is another process")
+
+    engine.database.read(lambda tx: tx.kept.pop("written"))  # as if another process had written all of it
+    rounds = [engine.embed_in_turn() for _ in range(10)]
+    assert sum(rounds) == 9
+    assert max(rounds) <= 3  # two shelves, one of which has two texts
+    assert engine.status().meaning.missing == 0
+
+    letters.asked.clear()
+    engine.scope(user="G").remember("Good to know")
+    assert engine.embed_in_turn() == 1  # at once, wherever the turn is
+    assert letters.asked == ["Good to know"]
 
 
 def test_another_encoder_makes_its_own_vectors_and_never_meets_the_old_ones(place: Place) -> None:

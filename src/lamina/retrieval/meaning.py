@@ -20,11 +20,12 @@ from lamina.records import dataclass
 from lamina.storage.database import Database, Transaction
 from lamina.storage.ledger import lane_of
 from lamina.storage.text_index import TextIndex
-from lamina.storage.vectors import Vectors
+from lamina.storage.vectors import BEYOND, EVERYWHERE, WRITTEN, Stretch, Vectors
 from lamina.text.normalise import language_of
 
 #: So many texts without a vector are read while a question waits, a few milliseconds each.
 AT_ONCE = 64
+_SHELVES, _WRITTEN = 1000, 100  #: that are looked at in one go: in turn, and of those just written to
 
 
 def meant(name: str | None, text: str) -> str:
@@ -146,14 +147,18 @@ def likeness(
     return Alike(found, encoder=name if found else "", read=made)
 
 
-def embed_some(database: Database, embedder: Embedder | None, limit: int) -> int:
+def embed_some(
+    database: Database, embedder: Embedder | None, limit: int, among: Sequence[Stretch] = EVERYWHERE
+) -> int:
     """The same as work in the background does it: none while the encoder cannot be had."""
     with suppress(LaminaError):  # `status` says what is wrong with it, and search goes on by words
-        return embed_missing(database, patient(embedder), limit)
+        return embed_missing(database, patient(embedder), limit, among)
     return 0
 
 
-def embed_missing(database: Database, embedder: Embedder | None, limit: int = 500) -> int:
+def embed_missing(
+    database: Database, embedder: Embedder | None, limit: int = 500, among: Sequence[Stretch] = EVERYWHERE
+) -> int:
     """Give so many of the texts without a vector of this encoder one; returns how many got theirs.
 
     No transaction is open while the encoder works, so that it may take its time. Raises what it raises.
@@ -161,7 +166,7 @@ def embed_missing(database: Database, embedder: Embedder | None, limit: int = 50
     if embedder is None:
         return 0
     name, dimension = embedder.embedder_id, embedder.dimension
-    texts = database.read(lambda tx: Vectors(tx).lacking(name, dimension, limit))
+    texts = database.read(lambda tx: Vectors(tx).lacking(name, dimension, limit, among))
     if not texts:
         return 0
     vectors = iter(embedder.embed([meant(*text) for some in texts.values() for text in some.values()]))
@@ -178,6 +183,31 @@ def embed_missing(database: Database, embedder: Embedder | None, limit: int = 50
     if not database.chains:  # all in one transaction, where everybody waits anyway
         return database.write(lambda tx: sum(work(tx, shelf) for shelf in texts))
     return sum(database.write(partial(work, shelf=shelf), lanes=[lane_of(shelf[1])]) for shelf in texts)
+
+
+@dataclass(slots=True)
+class Rounds:
+    """Where a process looks for texts that wait for a vector: at what it wrote, and at the rest in turn.
+
+    So what a look costs follows what is written, not how many people there are.
+    """
+
+    _to: int = 0  #: the shelf up to which all were looked at
+
+    def embed(self, database: Database, embedder: Embedder | None, limit: int) -> int:
+        """Give so many texts of the next shelves theirs; how many. Where none had to wait it goes on."""
+        stretch, written = database.read(self._next)
+        own = [written.popitem()[0] for _ in range(min(len(written), _WRITTEN))]
+        made = embed_some(database, embedder, limit, [*((one - 1, one) for one in own), stretch])
+        if made:
+            written.update(dict.fromkeys(own))  # they may have more
+        else:
+            self._to = 0 if stretch[1] == BEYOND else stretch[1]
+        return made
+
+    def _next(self, transaction: Transaction) -> tuple[Stretch, dict[int, None]]:
+        stretch = Vectors(transaction).stretch(self._to, _SHELVES)
+        return stretch, {} if stretch == EVERYWHERE[0] else transaction.kept.get(WRITTEN, {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import field
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from lamina.errors import Unavailable
@@ -122,6 +123,14 @@ class Database(Protocol):
         """
         ...
 
+    def put(self, common: Mapping[str, Any], rows: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+        """Rows by queries that insert one, all or not at all; when this returns, they survive a power cut.
+
+        `common` are the values that all have. It waits for nobody but those who are alone on the store, and
+        no row is there twice. A server that follows is not asked for these: `ask` reads them.
+        """
+        ...
+
     def size_bytes(self) -> int:
         """How much room the store takes."""
         ...
@@ -166,6 +175,7 @@ class ReachedDatabase:
         self.read_only = whole.read_only
         self.chains, self.most_chains = whole.chains, whole.most_chains
         self.write = whole.write
+        self.put = whole.put
         self.size_bytes = whole.size_bytes
         self.check = whole.check
         self.damaged = whole.damaged
@@ -196,6 +206,7 @@ class OpenTransaction(ReachedDatabase):
         super().__init__(whole, ("", ""))
         self._tx = transaction
         self.write = self._write
+        self.put = partial(put_rows, transaction)
 
     def read(
         self,
@@ -218,6 +229,14 @@ class OpenTransaction(ReachedDatabase):
             self._tx.noted.clear()
             raise
         return result
+
+
+def put_rows(
+    tx: Transaction, common: Mapping[str, Any], rows: Sequence[tuple[str, Mapping[str, Any]]]
+) -> None:
+    """Run a query for each of the rows."""
+    for name, row in rows:
+        tx.run(name, **common, **row)
 
 
 def kind_of(work: Callable[..., Any]) -> str:

@@ -157,13 +157,14 @@ class Documents:
                 Vectors(self._tx).remove(one.shelf, one.slot)
             self._tx.run("drop_passage", path=one.path, number=one.number)
 
-    def reindex(self) -> Iterator[tuple[int, dict[int, str]]]:
-        """Give every passage a place in an index that was emptied; tells each shelf and its words by slot."""
-        self._tx.run("empty_passage_slots")
+    def reindex(self, shelf: int) -> Iterator[tuple[int, str]]:
+        """Give every passage on a shelf a place in its index, which was emptied; slots and words."""
+        self._tx.run("empty_passage_slots", shelf=shelf)
         for one in self.all():
-            slot = self._lexicon.add(one.shelf, indexed_words(one.passage))
-            self._tx.run("set_passage_slot", path=one.path, number=one.number, slot=slot)
-            yield one.shelf, {slot: f"{one.passage.heading} {one.passage.text}"}
+            if one.shelf == shelf:
+                slot = self._lexicon.add(shelf, indexed_words(one.passage))
+                self._tx.run("set_passage_slot", path=one.path, number=one.number, slot=slot)
+                yield slot, f"{one.passage.heading} {one.passage.text}"
 
     def words_on(self, shelf: int) -> Iterator[tuple[int, list[str]]]:
         """The slot of every passage on a shelf, and what it is found by."""

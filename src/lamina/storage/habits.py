@@ -22,7 +22,7 @@ Asked = tuple[str, tuple[tuple[str, Any], ...]]  #: a query by its name, and its
 Values = Mapping[str, Any]
 #: Values that differ from one time to the next and that the caller may tell before it asks.
 _TOLD = frozenset({"now", "terms", "identity", "key", "tick"})
-_CHANGES = re.compile(r"\b(INSERT|UPDATE|DELETE|nextval|setval)\b")
+_CHANGES = re.compile(r"\b(INSERT|UPDATE|DELETE|nextval|setval|lamina)\b")
 _TABLES = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE) (\w+)")
 #: What the server itself counts along with a table.
 _BESIDE = {"memory": "memory_count", "operational": "operational_count"}

@@ -181,6 +181,10 @@ class Memories:
         """The ids of all active memories, each shelf's in the order in which they were said."""
         return [row[0] for row in self._tx.all("active_in_order")]
 
+    def active_on(self, shelf: int) -> list[str]:
+        """The ids of all active memories on a shelf, in the order in which they were said."""
+        return [row[0] for row in self._tx.all("active_on", shelf=shelf)]
+
     def count_by_state(self) -> dict[str, int]:
         return dict(self._tx.all("count_by_state"))
 

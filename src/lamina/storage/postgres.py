@@ -8,7 +8,7 @@ import selectors
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 import psycopg
@@ -26,7 +26,15 @@ from lamina.storage.damage import (
     row_damaged,
     text_explained,
 )
-from lamina.storage.database import GroupCommit, Row, Transaction, job_running, kind_of, load_queries
+from lamina.storage.database import (
+    GroupCommit,
+    Row,
+    Transaction,
+    job_running,
+    kind_of,
+    load_queries,
+    put_rows,
+)
 from lamina.storage.habits import Foresight, Habits, asked_for, only_reads, tables_of
 from lamina.storage.ledger import CHAINS, Ledger, Order, OtherLane, Sealing
 from lamina.storage.makers import judged
@@ -40,6 +48,9 @@ logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 MIGRATION_LOCK = 0x1A3171A
 _SOON_S, _BUSY_S = 0.5, 30  #: for a connection: until the server is asked whether it is there, and after that
+#: Not the default one: that asks the kernel for a descriptor of its own, each time.
+_Selector = getattr(selectors, "PollSelector", selectors.DefaultSelector)
+_AT_ONCE = 100  #: rows that one statement puts
 OLDEST = 140000  #: of the server; below 14 nothing was ever tried
 _SET_OPTION = 160000  #: from here on a member of a role may be one that cannot become it
 
@@ -76,6 +87,20 @@ _JOB_LOCK = (
 _ENTER_ALONE = f"{_ENTER}, pg_advisory_xact_lock(hashtextextended('lamina:' || %(tenant)s, 0))"
 _ENTER_AMONG = f"{_ENTER}, pg_advisory_xact_lock_shared(hashtextextended('lamina:' || %(tenant)s, 0))"
 _CHAIN = ", pg_advisory_xact_lock(hashtextextended('lamina:' || %(tenant)s || ':{}', 0))"
+
+
+@lru_cache(maxsize=256)  # by which rows there are; a program has few such forms
+def _calls(queries: tuple[str, ...], common: frozenset[str]) -> str:
+    """One statement that enters a transaction of its own and calls all functions that the queries call."""
+    parts = [
+        re.sub(r"%\((\w+)\)s", partial(_numbered, common, at), query.removeprefix("SELECT "))
+        for at, query in enumerate(queries)
+    ]
+    return ", ".join([_ENTER_AMONG, *parts])
+
+
+def _numbered(common: frozenset[str], at: int, value: re.Match[str]) -> str:
+    return value[0] if value[1] in common else f"%({value[1]}_{at})s"
 
 
 def _translated(sql: str) -> str:
@@ -283,9 +308,10 @@ class PostgresDatabase:
     def ask(self, name: str, /, **values: Any) -> list[Row]:
         bound = {"tenant": self.tenant, "reach": "", "project_reach": "", **values}
         with _explained():
-            with self._turn(_SNAPSHOT, _ENTER) as connection:
+            with self._lent() as connection, connection.pipeline():  # which is a transaction
+                connection.execute(_ENTER, bound)
                 cursor = connection.execute(self.queries[name], bound, binary=True)
-            return cursor.fetchall()  # it came with the end of the transaction
+            return cursor.fetchall()  # it came with the end of the pipeline
 
     def _followed(self) -> bool:
         """Whether the replica answers and has everything that this process wrote."""
@@ -303,12 +329,7 @@ class PostgresDatabase:
         return True
 
     def write(self, work: Callable[[Transaction], T], *, lanes: Sequence[str] | None = None) -> T:
-        if self.read_only:
-            raise Unavailable(
-                "This store follows another server: it can be read and not changed.",
-                code="store_read_only",
-                hint="Name the server that is written to as the store, and this one as `replica_url`.",
-            )
+        self._check_writable()
         with _explained():
             if lanes is not None and (self.chains or not lanes):
                 held = frozenset(map(Order(self.chains).chain, lanes))
@@ -317,6 +338,29 @@ class PostgresDatabase:
                 ):
                     return self._waiting_on(held).run(work)
             return self._commits.run(work)
+
+    def put(self, common: Mapping[str, Any], rows: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+        self._check_writable()
+        if len(rows) > _AT_ONCE:
+            self.write(lambda tx: put_rows(tx, common, rows), lanes=())
+            return
+        values = {f"{name}_{at}": value for at, (_, row) in enumerate(rows) for name, value in row.items()}
+        own = {"tenant": self.tenant, **common}
+        sql = _calls(tuple(self.queries[name] for name, _ in rows), frozenset(own))
+        with _explained():
+            try:
+                with self._lent() as connection:
+                    connection.execute(sql, {**own, **values})
+            except (psycopg.errors.DeadlockDetected, psycopg.errors.UniqueViolation):
+                self._commits.run(lambda tx: put_rows(tx, common, rows))
+
+    def _check_writable(self) -> None:
+        if self.read_only:
+            raise Unavailable(
+                "This store follows another server: it can be read and not changed.",
+                code="store_read_only",
+                hint="Name the server that is written to as the store, and this one as `replica_url`.",
+            )
 
     def _waiting_on(self, held: frozenset[int]) -> GroupCommit:
         """Those who wait for the same chains share a transaction; who waits for none has one of their own."""
@@ -536,7 +580,7 @@ def _answers(connection: psycopg.Connection[Row]) -> bool:
 
 def _check_alive(connection: psycopg.Connection[Row]) -> None:
     """A server that went away has said so on the socket; only then is the round trip of asking worth it."""
-    with selectors.DefaultSelector() as selector:
+    with _Selector() as selector:
         selector.register(connection.fileno(), selectors.EVENT_READ)
         if selector.select(0):
             ConnectionPool.check_connection(connection)

@@ -31,7 +31,7 @@ from lamina.storage.damage import (
     text_explained,
     unsound,
 )
-from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries
+from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries, put_rows
 from lamina.storage.ledger import Ledger, Order, Sealing
 from lamina.storage.makers import judged
 from lamina.storage.migrate import Migration, load_migrations, migrate
@@ -231,6 +231,9 @@ class SqliteDatabase:
     def write(self, work: Callable[[Transaction], T], *, lanes: Sequence[str] | None = None) -> T:  # noqa: ARG002 a file has one writer
         with _explained(self._path):
             return self._commits.run(work)
+
+    def put(self, common: Mapping[str, Any], rows: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+        self.write(lambda tx: put_rows(tx, common, rows))
 
     def size_bytes(self) -> int:
         files = (self._path, Path(f"{self._path}-wal"))

@@ -277,19 +277,13 @@ class TextIndex:
             found |= {term for term in counts if term.startswith(start)}
         return found
 
-    def clear(self) -> None:
-        """An empty index; every memory loses its slot."""
+    def clear(self, shelf: int) -> None:
+        """Nothing in the index of a shelf; every memory on it loses its slot."""
         self._tx.ledger.flush()
         self._tx.noted.clear()
-        for name in (
-            "empty_postings",
-            "empty_fresh",
-            "empty_shelves",
-            "empty_slots",
-            "empty_placements",
-            "empty_conversations",
-        ):
-            self._tx.run(name)
+        for name in ("drop_postings", "drop_placements", "drop_conversations", "empty_slots", "empty_shelf"):
+            self._tx.run(name, shelf=shelf)
+        self._tx.all("take_fresh", shelf=shelf)
 
 
 def _texts(row: Row) -> tuple[int, int, int, dict[str, int]]:

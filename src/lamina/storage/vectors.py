@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lamina.ranking.lexical import SLOTS_PER_BLOCK, Shelf
 from lamina.similarity import nearness
 from lamina.similarity.nearness import Small
-from lamina.storage.database import Transaction
+from lamina.storage.database import Row, Transaction
 from lamina.storage.logs import next_shared
 from lamina.storage.text_index import FRESH
 
@@ -23,6 +23,10 @@ _STATES = 3  #: a reader may still be on the snapshot before the last
 _KEPT_LOCK = threading.Lock()
 
 _Key = tuple[int, str]  #: shelf, encoder
+Stretch = tuple[int, int]  #: shelves by their numbers: those behind the first, up to the second
+BEYOND = 2**62  #: behind every number of a shelf
+WRITTEN = "written"  #: what a process keeps of a store: the shelves that it wrote to since it looked
+EVERYWHERE: Sequence[Stretch] = ((0, BEYOND),)
 Text = tuple[str | None, str]  #: the key or heading of a text, and the text
 
 
@@ -63,12 +67,23 @@ class Vectors:
 
     def missing(self, embedder: str) -> int:
         """How many texts have no vector of this encoder."""
-        return sum(count for _, count, _ in self._tx.all("shelves_lacking", embedder=embedder))
+        return sum(count for _, count, _ in self._shelves_lacking(embedder, EVERYWHERE))
 
-    def lacking(self, embedder: str, dimension: int, limit: int) -> dict[tuple[int, str], dict[int, Text]]:
+    def _shelves_lacking(self, embedder: str, among: Sequence[Stretch]) -> Iterator[Row]:
+        for after, last in among:
+            yield from self._tx.all("shelves_lacking", embedder=embedder, after=after, last=last)
+
+    def stretch(self, after: int, shelves: int) -> Stretch:
+        """So many shelves behind one, or all that are left."""
+        row = self._tx.one("shelf_numbered", after=after, count=shelves - 1)
+        return after, BEYOND if row is None else int(row[0])
+
+    def lacking(
+        self, embedder: str, dimension: int, limit: int, among: Sequence[Stretch] = EVERYWHERE
+    ) -> dict[tuple[int, str], dict[int, Text]]:
         """So many of the texts without a vector of this encoder, by number and name of a shelf, and slot."""
         found: dict[tuple[int, str], dict[int, Text]] = {}
-        for shelf, _, name in self._tx.all("shelves_lacking", embedder=embedder):
+        for shelf, _, name in self._shelves_lacking(embedder, among):
             if texts := self.lacking_in(embedder, dimension, shelf, limit):
                 found[shelf, name] = texts
                 limit -= len(texts)
@@ -101,12 +116,12 @@ class Vectors:
         rows = self._tx.all("texts_in_block", shelf=shelf, first=first, beyond=first + SLOTS_PER_BLOCK)
         return ((slot, (name, text)) for slot, name, text in sorted(rows))
 
-    def clear(self) -> None:
-        """No vectors at all."""
+    def clear(self, shelf: int) -> None:
+        """No vectors at all of what is on a shelf."""
         self._tx.ledger.flush()
         self._tx.noted.clear()
-        for name in ("empty_vector_shelves", "empty_vector_blocks", "empty_fresh_vectors"):
-            self._tx.run(name)
+        for name in ("drop_vector_shelf", "drop_vector_blocks", "drop_fresh_vectors"):
+            self._tx.run(name, shelf=shelf)
 
     def lacking_on(self, embedder: str, shelf: Shelf) -> int:
         """How many texts of a shelf have no vector of this encoder."""

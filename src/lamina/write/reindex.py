@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -19,6 +18,7 @@ from lamina.text.terms import ANALYSER_VERSION
 from lamina.write.unit_of_work import indexed_terms, said_in
 
 _PAGE = 500
+_EVERY = 2**31  #: shelves
 _RENEWED = "analyser_renewed"  #: the version that lists are made anew for, and the last shelf that has them
 
 
@@ -57,7 +57,7 @@ def renew(database: Database, most: int | None = None) -> bool:
 def _next_shelves(transaction: Transaction, most: int | None) -> list[tuple[int, str]]:
     if is_current(transaction):
         return []
-    return TextIndex(transaction).after(_last_renewed(transaction), 2**31 if most is None else most)
+    return TextIndex(transaction).after(_last_renewed(transaction), _EVERY if most is None else most)
 
 
 def _last_renewed(transaction: Transaction) -> int:
@@ -87,31 +87,50 @@ def _end_renewal(transaction: Transaction) -> bool:
     """Alone on the store: every shelf is of this version now, or a new one was opened and is left to do."""
     if not is_current(transaction) and _next_shelves(transaction, 1):
         return False
-    Properties(transaction).set("analyser", str(ANALYSER_VERSION))
-    Properties(transaction).drop(_RENEWED)
+    _say_current(transaction)
     return True
 
 
-def reindex(transaction: Transaction, encoder: Embedder | None) -> int:
-    """Make the index of words and meaning anew from the rows; how many memories."""
-    text_index, memories = TextIndex(transaction), Memories(transaction)
-    text_index.mend()
-    text_index.clear()
-    Vectors(transaction).clear()
-    ids, count = memories.in_order(), 0
+def rebuild(database: Database, encoder: Embedder | None) -> int:
+    """Make the index of words and meaning anew from the rows; how many memories.
+
+    Each shelf is a transaction that only those wait for who write there: whoever stops half-way leaves
+    every shelf with its old index or its new one.
+    """
+    shelves = database.write(_named_shelves)
+    count = sum(
+        database.write(partial(_rebuild_shelf, encoder=encoder, shelf=shelf), lanes=[lane_of(shelf[1])])
+        for shelf in shelves
+    )
+    database.write(_say_current)
+    return count
+
+
+def _named_shelves(transaction: Transaction) -> list[tuple[int, str]]:
+    index = TextIndex(transaction)
+    index.mend()
+    return index.after(0, _EVERY)
+
+
+def _rebuild_shelf(transaction: Transaction, encoder: Embedder | None, shelf: tuple[int, str]) -> int:
+    index, memories, number = TextIndex(transaction), Memories(transaction), shelf[0]
+    index.clear(number)
+    Vectors(transaction).clear(number)
+    ids, count = memories.active_on(number), 0
     for start in range(0, len(ids), _PAGE):
-        texts: dict[int, dict[int, str]] = defaultdict(dict)
-        page = ids[start : start + _PAGE]
+        page, texts = ids[start : start + _PAGE], {}
         known = memories.load(page)
         count += len(known)
         for memory in (known[one] for one in page if one in known):  # the others cannot be read
-            shelf = text_index.open_shelf(memory.shelf)[0]
-            slot = text_index.add(shelf, indexed_terms(memory), said_in(memory))
+            slot = index.add(number, indexed_terms(memory), said_in(memory))
             memories.set_slot(memory.id, slot)
-            texts[shelf][slot] = meant_by(memory)
-        for shelf, those in texts.items():
-            learn(transaction, encoder, shelf, those)
-    for shelf, those in Documents(transaction).reindex():
-        learn(transaction, encoder, shelf, those)
-    Properties(transaction).set("analyser", str(ANALYSER_VERSION))
+            texts[slot] = meant_by(memory)
+        learn(transaction, encoder, number, texts)
+    if shelf[1].startswith(f"{DOCUMENTS}:"):
+        learn(transaction, encoder, number, dict(Documents(transaction).reindex(number)))
     return count
+
+
+def _say_current(transaction: Transaction) -> None:
+    Properties(transaction).set("analyser", str(ANALYSER_VERSION))
+    Properties(transaction).drop(_RENEWED)

@@ -17,7 +17,7 @@ from lamina.model.audit import AuditReport
 from lamina.policy.gates import decide
 from lamina.ranking.rerank import Reranker
 from lamina.retrieval.hits import Means
-from lamina.retrieval.meaning import AT_ONCE, embed_some
+from lamina.retrieval.meaning import AT_ONCE, Rounds, embed_some
 from lamina.storage.answers import any_answers, drop_answers
 from lamina.storage.database import Database, OpenTransaction, ReachedDatabase, Transaction, kind_of
 from lamina.storage.ledger import lane_of
@@ -73,6 +73,7 @@ class Store:
         self.library: Library | None = None
         self.met_unread = False  #: whether a question met texts without a vector, which get theirs at the end
         self._writes = 0
+        self._rounds = Rounds()
         self._config_folder = parts.home
         self._take_custody(parts)
         self._homes = Homes(parts.database, parts.ruleset, parts.config)
@@ -125,7 +126,7 @@ class Store:
             self.write(self._system, self.now(), work)
         self.renew_index(_SHELVES_AT_START if self.database.chains else None)
         self.mirror.catch_up()
-        embed_some(self.database, self.ruleset.encoder, _AT_START)
+        Rounds().embed(self.database, self.ruleset.encoder, _AT_START)
         if self.aftermath.learnings is not None:
             self.aftermath.learnings.follow()
         self.sync()
@@ -142,7 +143,7 @@ class Store:
         """Close the store; what was found since it was opened is counted now."""
         self.aftermath.close()
         if self.met_unread and not self.database.read_only:
-            self.embed_missing(AT_ONCE)
+            self.embed_in_turn(AT_ONCE)
         self.database.close()
 
     def apply_reads(self) -> int:
@@ -310,7 +311,7 @@ class Store:
             self.answers.store(self.database)
         self._writes += 1
         if self._writes % _WRITES == 0 and self.config.embedder == "reading":
-            self.embed_missing(AT_ONCE)
+            self.embed_in_turn(AT_ONCE)
 
     def commit(
         self, scope: Scope, work: Callable[[UnitOfWork], T], lanes: Sequence[str] | None = None
@@ -336,6 +337,10 @@ class Store:
     def embed_missing(self, limit: int = 500) -> int:
         """Give so many of the texts that wait for a vector theirs; how many, 0 also while none can be had."""
         return embed_some(self.database, self.embedder, limit)
+
+    def embed_in_turn(self, limit: int = 500) -> int:
+        """The same, of shelves that were written to here since the last time and of some others in turn."""
+        return self._rounds.embed(self.database, self.embedder, limit)
 
     # Judging.
 

@@ -38,7 +38,7 @@ from lamina.storage.memories import Memories, micros
 from lamina.storage.sessions import Phases
 from lamina.storage.small_tables import Operations
 from lamina.storage.text_index import TextIndex
-from lamina.storage.vectors import Vectors
+from lamina.storage.vectors import WRITTEN, Vectors
 from lamina.text.terms import terms
 from lamina.write.ruleset import Ruleset
 
@@ -310,6 +310,7 @@ class UnitOfWork:
     def index(self, shelf: int, memory: Memory) -> int:
         """Put a memory's words and meaning into the index; returns its slot."""
         slot = self.text_index.add(shelf, indexed_terms(memory), said_in(memory))
+        self.transaction.kept.setdefault(WRITTEN, {})[shelf] = None  # an encoder that is slow is behind now
         if self.ruleset.encoder is not None:
             self.unlearnt.setdefault(shelf, {})[slot] = meant_by(memory)
         return slot

@@ -281,7 +281,7 @@ def _tended(engine: Engine, over: threading.Event, *, seals: bool) -> None:
         engine.seal_ends()
     while not engine.renew_index(_SHELVES) and not over.is_set():  # others write in between
         pass
-    while engine.embed_missing() and not over.is_set():  # more wait, and nothing stops us
+    while engine.embed_in_turn() and not over.is_set():  # more wait, and nothing stops us
         pass
 
 

@@ -149,7 +149,8 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
     ) -> None:
         """A checkpoint with exactly this metadata; the place's id is that of its parent."""
         versions = checkpoint["channel_versions"]
-        small, blobs = {}, []
+        small: dict[str, Any] = {}
+        rows: list[tuple[str, dict[str, Any]]] = []
         channels: dict[str, str | None] = {}
         for channel, value in checkpoint["channel_values"].items():
             if inline(value):
@@ -161,10 +162,10 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
                 if channel in new_versions:
                     kind, data = self.serde.dumps_typed(value)
                     blob = {"channel": channel, "version": version, "type": kind, "data": data}
-                    blobs.append({**self._in(place), **blob})
+                    rows.append(("add_checkpoint_blob", {"ns": place.ns, **blob}))
         kind, body = self.serde.dumps_typed({**checkpoint, "channel_values": small})
         row = {
-            **self._in(place),
+            "ns": place.ns,
             "id": name(checkpoint["id"], "checkpoint_id"),
             "parent": place.id,
             "run": metadata.get("run_id"),
@@ -173,17 +174,11 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
             "body": body,
             "metadata": json_text(metadata),
         }
-        head = None if place.ns else self._head(place.thread, checkpoint, metadata)
-
-        def work(tx: Transaction) -> None:
-            tx.run("put_checkpoint", **row)
-            if blobs:
-                tx.many("add_checkpoint_blob", blobs)
-            if head:
-                tx.run("put_checkpoint_head", **head)
-
+        rows.append(("put_checkpoint", row))
+        if not place.ns:
+            rows.append(("put_checkpoint_head", self._head(place.thread, checkpoint, metadata)))
         # What is put has a key of its own, so nobody has to wait for anybody; what deletes is alone.
-        self._database.write(work, lanes=())
+        self._database.put({"user": self.user, "thread": place.thread}, rows)
 
     def put_writes(
         self,
@@ -205,24 +200,15 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
         self, place: Place, task: str, path: str, writes: Sequence[tuple[int, str, Any]], *, replace: bool
     ) -> None:
         """Writes of a task with their numbers; those that are there stay, or are replaced."""
-        rows = []
+        rows: dict[int, dict[str, Any]] = {}
         for idx, channel, value in writes:
-            kind, data = self.serde.dumps_typed(value)
-            rows.append(
-                {
-                    **self._in(place),
-                    "checkpoint": place.id,
-                    "task": task,
-                    "idx": idx,
-                    "path": path,
-                    "channel": name(channel, "channel"),
-                    "type": kind,
-                    "data": data,
-                }
-            )
+            if replace or idx not in rows:
+                kind, data = self.serde.dumps_typed(value)
+                rows[idx] = {"idx": idx, "channel": name(channel, "channel"), "type": kind, "data": data}
         if rows:
             query = "put_checkpoint_write" if replace else "add_checkpoint_write"
-            self._database.write(lambda tx: tx.many(query, rows), lanes=())
+            common = {**self._in(place), "checkpoint": place.id, "task": task, "path": path}
+            self._database.put(common, [(query, row) for row in rows.values()])
 
     def delete_thread(self, thread_id: str) -> None:
         thread = name(thread_id, "thread_id")
@@ -375,8 +361,6 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
     def _head(self, thread: str, checkpoint: Checkpoint, metadata: CheckpointMetadata) -> dict[str, Any]:
         return {
             "head": head_id(self._database.tenant, self.user, thread),
-            "user": self.user,
-            "thread": thread,
             "id": checkpoint["id"],
             "data": summary(checkpoint, metadata),
             "now": micros(self._clock.now()),
@@ -385,7 +369,8 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
     def _renew_head(self, tx: Transaction, thread: str) -> None:
         tx.run("drop_checkpoint_head", user=self.user, thread=thread)
         if (last := self._load(tx.all, Place(thread, "", None))) is not None:
-            tx.run("put_checkpoint_head", **self._head(thread, last.checkpoint, last.metadata))
+            head = self._head(thread, last.checkpoint, last.metadata)
+            tx.run("put_checkpoint_head", user=self.user, thread=thread, **head)
 
     def _links(self, tx: Transaction, thread: str) -> Sequence[Link]:
         return [Link.of(row) for row in tx.all("checkpoints_of_thread", user=self.user, thread=thread)]

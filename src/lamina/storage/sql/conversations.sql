@@ -20,11 +20,8 @@ SELECT slot, place FROM fresh
 INSERT INTO placement (tenant, shelf, block, data) VALUES (:tenant, :shelf, :block, :data)
 ON CONFLICT (tenant, shelf, block) DO UPDATE SET data = excluded.data;
 
--- name: empty_placements
-DELETE FROM placement WHERE tenant = :tenant;
-
--- name: empty_conversations
-DELETE FROM conversation WHERE tenant = :tenant;
+-- name: drop_conversations
+DELETE FROM conversation WHERE tenant = :tenant AND shelf = :shelf;
 
 -- name: terms_between
 -- What a mistyped word may have meant: one look into the index for each term, however many texts have it.

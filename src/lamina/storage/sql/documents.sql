@@ -56,7 +56,7 @@ UPDATE passage SET start_line = :start_line, end_line = :end_line, status = :sta
 UPDATE passage SET slot = :slot WHERE tenant = :tenant AND path = :path AND number = :number;
 
 -- name: empty_passage_slots
-UPDATE passage SET slot = NULL WHERE tenant = :tenant AND slot IS NOT NULL;
+UPDATE passage SET slot = NULL WHERE tenant = :tenant AND shelf = :shelf AND slot IS NOT NULL;
 
 -- name: drop_passage
 DELETE FROM passage WHERE tenant = :tenant AND path = :path AND number = :number;

@@ -174,14 +174,9 @@ UPDATE shelf SET next_slot = next_slot + :texts, members = members + :texts, len
 UPDATE shelf SET members = members - 1, length = length - :length
  WHERE tenant = :tenant AND number = :shelf;
 
--- name: empty_shelves
-UPDATE shelf SET next_slot = 0, members = 0, length = 0, making = making + 1 WHERE tenant = :tenant;
-
--- name: empty_postings
-DELETE FROM posting WHERE tenant = :tenant;
-
--- name: empty_fresh
-DELETE FROM fresh WHERE tenant = :tenant;
+-- name: empty_shelf
+UPDATE shelf SET next_slot = 0, members = 0, length = 0, making = making + 1
+ WHERE tenant = :tenant AND number = :shelf;
 
 -- name: shelves_after
 -- The shelves behind one, in the order of their numbers.
@@ -217,7 +212,7 @@ DELETE FROM fresh WHERE tenant = :tenant AND shelf = :shelf AND slot = :slot RET
 DELETE FROM fresh WHERE tenant = :tenant AND shelf = :shelf RETURNING slot, length, terms, place;
 
 -- name: empty_slots
-UPDATE memory SET slot = NULL WHERE tenant = :tenant AND slot IS NOT NULL;
+UPDATE memory SET slot = NULL WHERE tenant = :tenant AND shelf = :shelf AND slot IS NOT NULL;
 
 -- name: write_block
 UPDATE posting SET data = :data
@@ -277,8 +272,11 @@ UPDATE memory SET slot = :slot WHERE tenant = :tenant AND id = :id;
 SELECT slot FROM memory WHERE tenant = :tenant AND id = :id;
 
 -- name: active_in_order
--- For rebuilding what is derived: neighbours in a conversation stay neighbours.
 SELECT id FROM memory WHERE tenant = :tenant AND state = 'active' ORDER BY space, owner, tick, id;
+
+-- name: active_on
+-- For rebuilding what is derived: neighbours in a conversation stay neighbours.
+SELECT id FROM memory WHERE tenant = :tenant AND shelf = :shelf AND state = 'active' ORDER BY tick, id;
 
 -- name: count_by_state
 SELECT state, CAST(sum(count) AS BIGINT) FROM memory_count WHERE tenant = :tenant GROUP BY state ORDER BY state;
@@ -437,41 +435,6 @@ SELECT count(*) FROM entry WHERE tenant = :tenant AND file = :file;
 
 -- fragment: of_thread
 tenant = :tenant AND user_name = :user AND thread = :thread
-
--- name: put_checkpoint
--- A state put twice is the same state: its parent stays, the rest is what was said last.
-INSERT INTO checkpoint (tenant, user_name, thread, ns, id, parent, run, channels, type, body, metadata)
-VALUES (:tenant, :user, :thread, :ns, :id, :parent, :run, :channels, :type, :body, :metadata)
-ON CONFLICT (tenant, user_name, thread, ns, id) DO UPDATE SET
-  run = excluded.run, channels = excluded.channels, type = excluded.type, body = excluded.body,
-  metadata = excluded.metadata;
-
--- name: add_checkpoint_blob
-INSERT INTO checkpoint_blob (tenant, user_name, thread, ns, channel, version, type, data)
-VALUES (:tenant, :user, :thread, :ns, :channel, :version, :type, :data) ON CONFLICT DO NOTHING;
-
--- name: add_checkpoint_write
--- A task that is run again says again what it said.
-INSERT INTO checkpoint_write (tenant, user_name, thread, ns, checkpoint, task, idx, path, channel, type, data)
-VALUES (:tenant, :user, :thread, :ns, :checkpoint, :task, :idx, :path, :channel, :type, :data)
-ON CONFLICT DO NOTHING;
-
--- name: put_checkpoint_write
--- Errors, interrupts and answers to them: the newest counts.
-INSERT INTO checkpoint_write (tenant, user_name, thread, ns, checkpoint, task, idx, path, channel, type, data)
-VALUES (:tenant, :user, :thread, :ns, :checkpoint, :task, :idx, :path, :channel, :type, :data)
-ON CONFLICT (tenant, user_name, thread, ns, checkpoint, task, idx) DO UPDATE SET
-  channel = excluded.channel, type = excluded.type, data = excluded.data;
-
--- name: put_checkpoint_head
--- Never back to an older state.
-INSERT INTO supervisor_checkpoints
-  (tenant, id, user_id, thread_id, checkpoint_id, checkpoint_data, created_at, updated_at)
-VALUES (:tenant, :head, :user, :thread, :id, :data, :now, :now)
-ON CONFLICT (tenant, user_id, thread_id) DO UPDATE SET
-  checkpoint_id = excluded.checkpoint_id, checkpoint_data = excluded.checkpoint_data,
-  updated_at = excluded.updated_at
- WHERE excluded.checkpoint_id >= supervisor_checkpoints.checkpoint_id;
 
 -- name: drop_checkpoint_head
 DELETE FROM supervisor_checkpoints WHERE tenant = :tenant AND user_id = :user AND thread_id = :thread;

@@ -62,6 +62,29 @@ SELECT {{sealed_memory_columns}} FROM memory
 SELECT {{sealed_phase_columns}} FROM phase
  WHERE tenant = :tenant AND shelf = ANY(:shelves) ORDER BY shelf, number;
 
+-- name: put_checkpoint
+-- A state put twice is the same state: its parent stays, the rest is what was said last. (This and the next four are
+-- functions, made by a migration: the server keeps their plans, where it would make one for each statement.)
+SELECT lamina.put_checkpoint(
+  :tenant, :user, :thread, :ns, :id, :parent, :run, :channels, :type, :body, :metadata);
+
+-- name: add_checkpoint_blob
+SELECT lamina.add_checkpoint_blob(:tenant, :user, :thread, :ns, :channel, :version, :type, :data);
+
+-- name: add_checkpoint_write
+-- A task that is run again says again what it said.
+SELECT lamina.add_checkpoint_write(
+  :tenant, :user, :thread, :ns, :checkpoint, :task, :idx, :path, :channel, :type, :data);
+
+-- name: put_checkpoint_write
+-- Errors, interrupts and answers to them: the newest counts.
+SELECT lamina.put_checkpoint_write(
+  :tenant, :user, :thread, :ns, :checkpoint, :task, :idx, :path, :channel, :type, :data);
+
+-- name: put_checkpoint_head
+-- Never back to an older state.
+SELECT lamina.put_checkpoint_head(:tenant, :head, :user, :thread, :id, :data, :now);
+
 -- name: load_checkpoint
 -- The newest checkpoint in a range of ids, with the values of its channels and what was written on top of it.
 WITH c AS (

@@ -67,6 +67,41 @@ SELECT {{sealed_memory_columns}} FROM memory
 SELECT {{sealed_phase_columns}} FROM phase
  WHERE tenant = :tenant AND shelf IN (SELECT value FROM json_each(:shelves)) ORDER BY shelf, number;
 
+-- name: put_checkpoint
+-- A state put twice is the same state: its parent stays, the rest is what was said last.
+INSERT INTO checkpoint (tenant, user_name, thread, ns, id, parent, run, channels, type, body, metadata)
+VALUES (:tenant, :user, :thread, :ns, :id, :parent, :run, :channels, :type, :body, :metadata)
+ON CONFLICT (tenant, user_name, thread, ns, id) DO UPDATE SET
+  run = excluded.run, channels = excluded.channels, type = excluded.type, body = excluded.body,
+  metadata = excluded.metadata;
+
+-- name: add_checkpoint_blob
+INSERT INTO checkpoint_blob (tenant, user_name, thread, ns, channel, version, type, data)
+VALUES (:tenant, :user, :thread, :ns, :channel, :version, :type, :data) ON CONFLICT DO NOTHING;
+
+-- name: add_checkpoint_write
+-- A task that is run again says again what it said.
+INSERT INTO checkpoint_write (tenant, user_name, thread, ns, checkpoint, task, idx, path, channel, type, data)
+VALUES (:tenant, :user, :thread, :ns, :checkpoint, :task, :idx, :path, :channel, :type, :data)
+ON CONFLICT DO NOTHING;
+
+-- name: put_checkpoint_write
+-- Errors, interrupts and answers to them: the newest counts.
+INSERT INTO checkpoint_write (tenant, user_name, thread, ns, checkpoint, task, idx, path, channel, type, data)
+VALUES (:tenant, :user, :thread, :ns, :checkpoint, :task, :idx, :path, :channel, :type, :data)
+ON CONFLICT (tenant, user_name, thread, ns, checkpoint, task, idx) DO UPDATE SET
+  channel = excluded.channel, type = excluded.type, data = excluded.data;
+
+-- name: put_checkpoint_head
+-- Never back to an older state.
+INSERT INTO supervisor_checkpoints
+  (tenant, id, user_id, thread_id, checkpoint_id, checkpoint_data, created_at, updated_at)
+VALUES (:tenant, :head, :user, :thread, :id, :data, :now, :now)
+ON CONFLICT (tenant, user_id, thread_id) DO UPDATE SET
+  checkpoint_id = excluded.checkpoint_id, checkpoint_data = excluded.checkpoint_data,
+  updated_at = excluded.updated_at
+ WHERE excluded.checkpoint_id >= supervisor_checkpoints.checkpoint_id;
+
 -- name: load_checkpoint
 -- The newest checkpoint in a range of ids, with the values of its channels and what was written on top of it.
 WITH c AS NOT MATERIALIZED (

@@ -44,20 +44,25 @@ SELECT members, version, since FROM vector_shelf
 SELECT slot, data FROM vector_fresh
  WHERE tenant = :tenant AND shelf = :shelf AND embedder = :embedder ORDER BY slot;
 
--- name: empty_vector_shelves
-DELETE FROM vector_shelf WHERE tenant = :tenant;
+-- name: drop_vector_shelf
+DELETE FROM vector_shelf WHERE tenant = :tenant AND shelf = :shelf;
 
--- name: empty_vector_blocks
-DELETE FROM vector_block WHERE tenant = :tenant;
+-- name: drop_vector_blocks
+DELETE FROM vector_block WHERE tenant = :tenant AND shelf = :shelf;
 
--- name: empty_fresh_vectors
-DELETE FROM vector_fresh WHERE tenant = :tenant;
+-- name: drop_fresh_vectors
+DELETE FROM vector_fresh WHERE tenant = :tenant AND shelf = :shelf;
 
 -- name: shelves_lacking
--- Shelves with texts that have no vector of an encoder, and how many.
+-- Shelves with texts that have no vector of an encoder, and how many, among those with numbers in a range.
 SELECT s.number, s.members - coalesce(v.members, 0), s.name FROM shelf s
   LEFT JOIN vector_shelf v ON v.tenant = s.tenant AND v.shelf = s.number AND v.embedder = :embedder
- WHERE s.tenant = :tenant AND s.members > coalesce(v.members, 0) ORDER BY s.number;
+ WHERE s.tenant = :tenant AND s.number > :after AND s.number <= :last AND s.members > coalesce(v.members, 0)
+ ORDER BY s.number;
+
+-- name: shelf_numbered
+-- The number of the shelf so many places behind one; none where fewer are left.
+SELECT number FROM shelf WHERE tenant = :tenant AND number > :after ORDER BY number LIMIT 1 OFFSET :count;
 
 -- name: texts_per_block
 SELECT slot / 256, count(*) FROM (

@@ -1,0 +1,28 @@
+-- What LangGraph's states are put by, on PostgreSQL: in a function the server keeps the plan of a statement, however many
+-- connections and poolers stand between it and us. The queries of these names call them.
+--@postgres CREATE FUNCTION put_checkpoint(text, text, text, text, text, text, text, text, text, bytea, text) RETURNS void LANGUAGE plpgsql AS $put$ BEGIN
+--@postgres INSERT INTO lamina.checkpoint (tenant, user_name, thread, ns, id, parent, run, channels, type, body, metadata)
+--@postgres VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (tenant, user_name, thread, ns, id) DO UPDATE SET
+--@postgres   run = excluded.run, channels = excluded.channels, type = excluded.type, body = excluded.body,
+--@postgres   metadata = excluded.metadata;
+--@postgres END $put$;
+--@postgres CREATE FUNCTION add_checkpoint_blob(text, text, text, text, text, text, text, bytea) RETURNS void LANGUAGE plpgsql AS $put$ BEGIN
+--@postgres INSERT INTO lamina.checkpoint_blob (tenant, user_name, thread, ns, channel, version, type, data)
+--@postgres VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING;
+--@postgres END $put$;
+--@postgres CREATE FUNCTION add_checkpoint_write(text, text, text, text, text, text, bigint, text, text, text, bytea) RETURNS void LANGUAGE plpgsql AS $put$ BEGIN
+--@postgres INSERT INTO lamina.checkpoint_write (tenant, user_name, thread, ns, checkpoint, task, idx, path, channel, type, data)
+--@postgres VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING;
+--@postgres END $put$;
+--@postgres CREATE FUNCTION put_checkpoint_write(text, text, text, text, text, text, bigint, text, text, text, bytea) RETURNS void LANGUAGE plpgsql AS $put$ BEGIN
+--@postgres INSERT INTO lamina.checkpoint_write (tenant, user_name, thread, ns, checkpoint, task, idx, path, channel, type, data)
+--@postgres VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (tenant, user_name, thread, ns, checkpoint, task, idx) DO UPDATE SET
+--@postgres   channel = excluded.channel, type = excluded.type, data = excluded.data;
+--@postgres END $put$;
+--@postgres CREATE FUNCTION put_checkpoint_head(text, text, text, text, text, text, bigint) RETURNS void LANGUAGE plpgsql AS $put$ BEGIN
+--@postgres INSERT INTO lamina.supervisor_checkpoints (tenant, id, user_id, thread_id, checkpoint_id, checkpoint_data, created_at, updated_at)
+--@postgres VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (tenant, user_id, thread_id) DO UPDATE SET
+--@postgres   checkpoint_id = excluded.checkpoint_id, checkpoint_data = excluded.checkpoint_data,
+--@postgres   updated_at = excluded.updated_at
+--@postgres  WHERE excluded.checkpoint_id >= supervisor_checkpoints.checkpoint_id;
+--@postgres END $put$;
