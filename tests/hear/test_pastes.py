@@ -7,11 +7,14 @@ import time
 import pytest
 
 from lamina.engine import Engine
+from lamina.hear.about import known_to
+from lamina.language.command import Action
 from lamina.language.commands import commands
 from lamina.language.hearing import hear
 from lamina.language.rulebook import rulebook
 from lamina.language.understanding import LONGEST, ends_of
 from lamina.model import Heard
+from lamina.write.caller import Caller
 
 LOG = "2026-11-18 10:31 worker 7 wrote 4096 bytes in 12 ms and went on with the next of its batches\n"
 
@@ -75,3 +78,23 @@ def test_what_a_paste_is_is_read_where_its_person_speaks() -> None:
 def test_a_command_in_the_midst_of_a_paste_is_still_one(before: int) -> None:
     text = LOG * before + "\n\nRemember that I like tea.\n\n" + LOG * 300
     assert [one.value for one in commands(text)] == ["I like tea"]
+
+
+def test_what_is_asked_twice_in_a_row_is_asked_once() -> None:
+    assert [one.value for one in commands("Remember that I like tea. " * 9)] == ["I like tea"]
+    both = commands("Remember that I like tea. Forget that I like tea. Remember that I like tea.")
+    assert [one.action for one in both] == [Action.REMEMBER, Action.FORGET, Action.REMEMBER]
+
+
+def test_a_message_puts_eight_things_right_at_most() -> None:
+    asked = commands("".join(f"no, not tea {number} but tea {number}a; " for number in range(400)))
+    assert [one.action for one in asked] == [Action.CORRECT] * 8
+
+
+def test_nobody_puts_a_paste_right_by_a_word(engine: Engine) -> None:
+    memory = engine.scope()
+    memory.hear("The kiln is blue.")
+    memory.hear("The kiln is red and the clay is dry, says the log.\n" + LOG * 600)
+    known = [one.text for one, _ in known_to(Caller(memory.store, memory.in_session), "The kiln is green.")]
+    assert "The kiln is blue." in known
+    assert all(len(text) <= LONGEST for text in known)

@@ -10,6 +10,7 @@ from lamina.language.framing import asks_anywhere
 from lamina.language.relation import Does, Said, Statement, features, model
 from lamina.language.slots import just_said, name_of_key
 from lamina.language.sorts import Sort
+from lamina.language.understanding import LONGEST
 from lamina.language.view import view_of
 from lamina.model import Kind, Layer, Memory, Space
 from lamina.read.recall import look_up
@@ -68,9 +69,12 @@ def certain(text: str, does: Does) -> Said:
     return Said(text, scores, frozenset())
 
 
-def fitting(caller: Caller, said: Said) -> list[Fit]:
-    """All that was said before and may be meant, with what speaks for each."""
-    known = known_to(caller, said.text)
+Known = list[tuple[Memory, Statement]]
+
+
+def fitting(caller: Caller, said: Said, known: Known | None = None) -> list[Fit]:
+    """All that was said before and may be meant, with what speaks for each; `known` where that was asked."""
+    known = known_to(caller, said.text) if known is None else known
     if not known:
         return []
     statements = [one for _, one in known]
@@ -127,17 +131,19 @@ def _in_order(near: Sequence[Fit]) -> tuple[Fit, ...]:
     return tuple(sorted(near[:_FEW], key=lambda one: (one.memory.created_at, one.memory.id)))
 
 
-def known_to(caller: Caller, words: str) -> list[tuple[Memory, Statement]]:
+def known_to(caller: Caller, words: str) -> Known:
     """What may be meant: lasting memories, and turns of this session of which nothing was kept."""
 
     def work(snapshot: Snapshot) -> tuple[dict[str, float], list[Memory]]:
         found = look_up(snapshot, words, k=LOOKED_AT, spaces=[Space.SESSION, Space.USER])
         like = {one.id: hit.scores.get("meaning", 0.0) for one, hit in found}
         met = [one for one, _ in found if one.layer is not Layer.WORKING]
-        said = [one for one in window_in(snapshot)[-_TURNS:] if not asks_anywhere(view_of(one.text).text)]
+        turns = [one for one in window_in(snapshot)[-_TURNS:] if len(one.text) <= LONGEST]
+        said = [one for one in turns if not asks_anywhere(view_of(one.text).text)]
         return like, [*keyed_in(snapshot), *met, *said]
 
-    like, found = look(caller, work)
+    like, met = look(caller, work)
+    found = [one for one in met if len(one.text) <= LONGEST]  # nobody puts a paste right by a word
     lasting = {one.id: one for one in found if _lasts(one)}
     kept = [folded(one.text) for one in lasting.values()]
     turns = [one for one in found if one.layer is Layer.WORKING]

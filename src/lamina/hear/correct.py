@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lamina.hear.about import certain, chosen, echoes, fitting, known_to
+from lamina.hear.about import Known, certain, chosen, echoes, fitting, known_to
 from lamina.language.amend import Amended, Correction, amended, best, corrections
 from lamina.language.command import Action, Command, Target
 from lamina.language.joined import becomes
@@ -28,7 +28,9 @@ Named = list[tuple[Memory, Amended]]
 def noticed(caller: Caller, text: str) -> list[Command]:
     """The correction in a message that gives no command, where it says what is wrong and what is right, and
     something that is known says what is wrong."""
-    if not _named(caller, corrections(text, caller.store.ruleset.rules)):
+    readings = corrections(text, caller.store.ruleset.rules)
+    said = next((one.said for one in readings if one.named), None)
+    if said is None or not _named(caller, readings, known_to(caller, said)):
         return []
     return [
         Command(
@@ -50,14 +52,17 @@ def correct(caller: Caller, command: Command) -> Receipt | None:
     readings = corrections(command.text, caller.store.ruleset.rules, asked=True)
     if command.old and command.value:
         readings.insert(0, Correction(command.text, command.old, command.value))
-    if found := _named(caller, readings):
+    said = next((one.said for one in readings if one.named), command.text)
+    known = known_to(caller, said)
+    if found := _named(caller, readings, known):
         if len(found) == 1 and not found[0][1].text:
             return Receipt(decision=Outcome.DENIED, code="correction_unclear", ids=(found[0][0].id,))
         return _changed(caller, [memory for memory, _ in found], command, reason)
-    fits = [one for one in fitting(caller, certain(command.text, Does.CORRECT)) if one.is_sentence]
+    about = known if said == command.text else None
+    fits = [one for one in fitting(caller, certain(command.text, Does.CORRECT), about) if one.is_sentence]
     meant = chosen(fits, Does.CORRECT)
-    said = any(one.named for one in readings)  # what is wrong is said, and nothing says it
-    if meant is None or (said and not any(one.words for one in meant.fits)):
+    named = any(one.named for one in readings)  # what is wrong is said, and nothing says it
+    if meant is None or (named and not any(one.words for one in meant.fits)):
         return None
     if not meant.clear:
         return Receipt(decision=Outcome.DENIED, code="several_meant", ids=meant.ids)
@@ -94,12 +99,11 @@ def restate(
     return receipt
 
 
-def _named(caller: Caller, readings: Sequence[Correction]) -> Named:
+def _named(caller: Caller, readings: Sequence[Correction], met: Known) -> Named:
     """What a correction is about that names what is wrong; several memories where none fits clearly best."""
-    named = [one for one in readings if one.named]
-    known = [one for one, _ in known_to(caller, named[0].said)] if named else []
+    known = [one for one, _ in met]
     changes: dict[str, Amended] = {}
-    for reading in named:
+    for reading in (one for one in readings if one.named):
         for one in known:
             change = amended(reading, one.text, caller.store.ruleset.rules, asked=True)
             if change is not None and (one.id not in changes or change.fit > changes[one.id].fit):

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 
 from lamina.errors import InvalidInput
 from lamina.language.command import Action, Command, Target
@@ -22,6 +22,8 @@ from lamina.text.normalise import INVISIBLE, dedup_key, folded
 
 #: How many places of a message are looked at where a command may stand; a paste has more.
 _PLACES = 24
+#: How many things one message puts right: each is looked for in all that is known.
+_CORRECTED = 8
 #: How many items of a list are remembered at once.
 _ITEMS = 100
 _PAIR = re.compile(
@@ -72,7 +74,17 @@ def commands_in(hearing: Hearing) -> list[Command]:
         if start.sentence in spoken or hearing.is_spoken(start.sentence, start.at):
             spoken.add(start.sentence)
             kept += made
-    return kept
+    return _once(kept)
+
+
+def _once(asked: list[Command]) -> list[Command]:
+    """Whoever asks the same twice in a row, that something be kept or put right, asks once."""
+    kept = asked[:1]
+    for before, one in pairwise(asked):
+        if one.action not in (Action.REMEMBER, Action.CORRECT) or replace(one, span=before.span) != before:
+            kept.append(one)
+    corrected = [one for one in kept if one.action is Action.CORRECT]
+    return [one for one in kept if one not in corrected[_CORRECTED:]]
 
 
 def _read(hearing: Hearing, place: list[_Head], following: int, taken: set[int]) -> list[Command]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from datetime import datetime
+from functools import lru_cache
 
 from lamina.clock import monotonic
 from lamina.encoders.port import Embedder, JointReader
@@ -450,6 +451,11 @@ def _forged(memory: Memory) -> bool:
     return is_reserved(memory.key or "") and memory.authority is not Authority.SYSTEM_IMPOSED
 
 
+@lru_cache(maxsize=32)  # what one message asks of the same texts again and again
+def _present(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
+
+
 def _reasons(one: Fused, memory: Memory, words: Sequence[str]) -> tuple[str, ...]:
     reasons = []
     if memory.provenance.trust is Trust.UNTRUSTED:
@@ -457,7 +463,7 @@ def _reasons(one: Fused, memory: Memory, words: Sequence[str]) -> tuple[str, ...
     if "exact" in one.ranks:
         reasons.append("named by its key or id")
     if "lexical" in one.scores:
-        present = set(terms(f"{memory.key} {memory.text}" if memory.key else memory.text))
+        present = _present(f"{memory.key} {memory.text}" if memory.key else memory.text)
         reasons.append(f"matches {sum(word in present for word in words)} of {len(words)} terms")
     elif "meaning" in one.scores:
         reasons.append(f"a guess: alike in meaning ({one.scores['meaning']:.2f}), no word in common")

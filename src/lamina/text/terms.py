@@ -126,7 +126,7 @@ def is_stop_word(term: str) -> bool:
 
 def sequence(text: str) -> Sequence[str]:
     """The terms of a text one after the other, as a question would name them: what stands near what."""
-    return _known_sequence(text) if len(text) <= _KEPT_TEXT else _sequence(text)
+    return _known_sequence(text) if len(text) <= _KEPT_TEXT else _lately(text)
 
 
 def _sequence(text: str) -> tuple[str, ...]:
@@ -135,11 +135,12 @@ def _sequence(text: str) -> tuple[str, ...]:
 
 def term_set(text: str) -> frozenset[str]:
     """The different terms of a text, each as `sequence` names it."""
-    return _known_set(text) if len(text) <= _KEPT_TEXT else frozenset(_sequence(text))
+    return _known_set(text) if len(text) <= _KEPT_TEXT else frozenset(_lately(text))
 
 
-#: What is found is looked at more than once, and often found again.
+#: What is found is looked at more than once, and often found again. Of longer texts the last few are kept.
 _KEPT_TEXT = 2000
+_lately = lru_cache(maxsize=4)(_sequence)
 _known_sequence = lru_cache(maxsize=8192)(_sequence)
 _known_set = lru_cache(maxsize=8192)(lambda text: frozenset(_known_sequence(text)))
 
