@@ -1,13 +1,14 @@
 """How sure a hit is: fits the model of `lamina.ranking.confidence` and says how good it is.
 
-    python -m bench.confidence [FILE.tsv|FILE.jsonl ...] [--encoder NAME]
+    python -m bench.confidence [FILE.tsv|FILE.jsonl|FILE.jsonl.xz ...] [--encoder NAME]
 
 Facts are remembered and their questions asked through the public API: those of `data/questions.jsonl`, a
 shelf for each person and language; those of files whose rows are `sort, topic, text, question`, a shelf
-for each file; and those of files like `data/talk/pairs.jsonl`, a shelf for each person, in which there are
-questions that nobody can answer. Any other question is asked twice: with its fact on the shelf, and, for an
-answer that nobody has, without it. Of every other fact half of its own words are a question, too, so that
-the model sees both.
+for each file; those of files like `data/talk/pairs.jsonl`, a shelf for each person, in which there are
+questions that nobody can answer; and those of files of lessons that neither encoder nor reader has learnt
+from (`tools/encoder/data/lessons-61.jsonl.xz`), a shelf for each person and language. Any other question is
+asked twice: with its fact on the shelf, and, for an answer that nobody has, without it. Of every other fact
+half of its own words are a question, too, so that the model sees both.
 
 The figures are of a cross-validation in which no shelf is judged by a model that has seen it: the area under
 the curve of the first hit's confidence between questions with and without an answer; how many of the second
@@ -47,6 +48,7 @@ from lamina.ranking.question import understood
 from lamina.ranking.timing import fits
 from lamina.text.terms import terms
 from lamina.text.tokens import count_tokens
+from tools.encoder.lessons import read_lessons, unanswerable
 
 QUESTIONS = Path(__file__).parent / "data" / "questions.jsonl"
 LANGUAGES = ("en", "th", "zh-Hans", "zh-Hant")
@@ -57,7 +59,8 @@ FALSE_ALARMS = 0.15  #: of the questions that have an answer
 FOLDS, DEPTH = 5, 5
 NAMES = ("likeness", "behind", "words", "named", "elsewhere", "asked", "unfit", "read")
 #: Sorts of questions in a list: those that nobody can answer, and those that people ask in their own words.
-NOBODY, ASKED = "unanswerable", ("paraphrase", "cross", "temporal", "multi", "other words")
+NOBODY, STRANGE = "unanswerable", "unanswerable lessons"
+ASKED = ("paraphrase", "cross", "temporal", "multi", "other words", "lessons")
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 _WORDS = re.compile(r"[A-Za-z0-9'$€£.:-]+|[\u0e00-\u0e7f]+|[\u4e00-\u9fff]+")
 _LONG = 3
@@ -93,9 +96,7 @@ def main() -> None:
     chosen = parser.parse_args()
     rows, name = [], ""
     places: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
-    lists = [one for path in chosen.files if path.suffix == ".jsonl" for one in of_list(path)]
-    tables = [of_file(path) for path in chosen.files if path.suffix != ".jsonl"]
-    for shelf in (*persons(), *lists, *tables):
+    for shelf in (*persons(), *(shelf for path in chosen.files for shelf in of_path(path))):
         name, found = asked(shelf, chosen.encoder, places)
         rows += found
     for sort, all_ in sorted(places.items()):
@@ -129,6 +130,33 @@ def persons() -> Iterator[Shelf]:
                     if other[:2] != language[:2] and number % len(LANGUAGES) == at:
                         questions.append((line["question"][other], (number,), "other language"))
             yield Shelf(f"{person} {language}", facts, (*questions, *own_words(facts)))
+
+
+def of_path(path: Path) -> Iterator[Shelf]:
+    """Those of a file, by what its name says that it is."""
+    if path.name.startswith("lessons-"):
+        yield from of_lessons(path)
+    elif path.suffix == ".jsonl":
+        yield from of_list(path)
+    else:
+        yield of_file(path)
+
+
+def of_lessons(path: Path) -> Iterator[Shelf]:
+    """What each person of a file of lessons says in each language, what is near it, and what is asked."""
+    lessons, strange = read_lessons(path), unanswerable(path)
+    for person in dict.fromkeys(lesson.person for lesson in lessons):
+        own = [lesson for lesson in lessons if lesson.person == person]
+        for language in ("en", "th", "zh"):
+            facts = [lesson.statement[language] for lesson in own]
+            near = [side[language] for lesson in own for side in lesson.near]
+            asked = [
+                (side[language], (number,), "lessons")
+                for number, lesson in enumerate(own)
+                for side in lesson.questions
+            ]
+            asked += [(side[language], (), STRANGE) for who, _, side in strange if who == person]
+            yield Shelf(f"{path.name.split('.')[0]} {person} {language}", (*facts, *near), tuple(asked))
 
 
 def of_file(path: Path) -> Shelf:
@@ -285,7 +313,7 @@ def report(name: str, rows: Sequence[Row], columns: Sequence[int]) -> None:
 
 
 def _weight(row: Row) -> float:
-    kind = UNANSWERABLE if row.sort == NOBODY else 1.0 if row.has_answer else UNANSWERED
+    kind = UNANSWERABLE if row.sort in (NOBODY, STRANGE) else 1.0 if row.has_answer else UNANSWERED
     return kind * (1.0 if row.is_first else LATER)
 
 

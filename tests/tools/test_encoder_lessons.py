@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tools.encoder import attributes
 from tools.encoder.curriculum import curriculum
 from tools.encoder.glossary import Vocabulary
 from tools.encoder.lessons import FOLDER, Lesson, own_lessons, read_lessons, unanswerable
@@ -36,6 +37,20 @@ def test_every_lesson_is_there_in_three_languages(lessons: list[Lesson]) -> None
 
 def test_lessons_have_keys_of_their_own(lessons: list[Lesson]) -> None:
     assert max(Counter(lesson.key for lesson in lessons).values()) == 1
+
+
+def test_files_that_are_held_back_are_not_learnt(lessons: list[Lesson]) -> None:
+    held = {lesson.key for lesson in read_lessons(FOLDER / "lessons-61.jsonl.xz")}
+    learnt = {lesson.key for lesson in own_lessons(held=["lessons-61"])}
+    assert held
+    assert learnt == {lesson.key for lesson in lessons} - held
+    new = own_lessons(held=["lessons-61"], first="lessons-57")
+    assert {lesson.key for lesson in read_lessons(FOLDER / "lessons-57.jsonl.xz")} < {one.key for one in new}
+    assert {lesson.key for lesson in read_lessons(FOLDER / "lessons-56.jsonl.xz")}.isdisjoint(
+        {one.key for one in new} | held
+    )
+    with pytest.raises(SystemExit, match="lessons-9999"):
+        own_lessons(held=["lessons-9999"])
 
 
 def test_no_lesson_is_near_a_judge(lessons: list[Lesson]) -> None:
@@ -75,6 +90,24 @@ def test_a_word_is_asked_for_by_its_sort() -> None:
     fruit = next(one for one in taught if one.statement["en"] == "I eat mangoes every morning")
     assert fruit.statement["zh"] == "我每天早上都吃芒果"
     assert fruit.questions[0]["th"] == "มื้อเช้าฉันกินผลไม้อะไร"
+
+
+def test_what_is_asked_of_a_person_is_told_of_that_person_or_nothing_answers_it() -> None:
+    people, sorts = attributes.read()
+    me, mother = people[:2]
+    sort = next(one for one in sorts if one.name == "age")
+    said = attributes.told(sort.said[0], mother, sort.values[0])
+    assert said == {"en": "My mother is 34 years old.", "th": "แม่ฉันอายุ 34 ปี", "zh": "我妈今年三十四岁。"}
+    assert attributes.told(sort.asked[0], me)["en"] == "How old am I?"
+    shelves = list(attributes.shelves())
+    assert sum(len(known) for known, _ in shelves) > 1000
+    for known, strange in shelves:
+        assert strange
+        assert {one.key for one in known}.isdisjoint(key for _, key, _ in strange)
+        sides = [side for one in known for side in (one.statement, *one.questions)]
+        for side in (*sides, *(side for _, _, side in strange)):
+            assert not [text for text in side.values() if set(text) & set("{}[]|") or near_judge(text)]
+            assert max(side["en"]) < "\u0e00"
 
 
 def test_what_a_judge_says_is_near_a_judge() -> None:

@@ -1,11 +1,11 @@
 """Trains the reader of question and statement together, on the lower layers of the packed model.
 
-    python -m tools.encoder.joint train --work FOLDER [--minutes N] [--more FOLDER] [--seed N]
+    python -m tools.encoder.joint train --work FOLDER [--minutes N] [--more FOLDER] [--seed N] [--on]
     python -m tools.encoder.joint pack --work FOLDER [--out FOLDER]
 
 The lower layers read each text by itself and stay as they are; two layers of its own, which begin as the
-packed model's last ones, read both together. `train` goes on from its checkpoint, and keeps the running mean
-of its steps, which is what is judged and packed.
+packed model's last ones (with `--on`, as the packed reader's), read both together. `train` goes on from its
+checkpoint, and keeps the running mean of its steps, which is what is judged and packed.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ from torch import nn
 from torch.nn import functional
 
 from lamina.encoders.static import StaticEncoder
+from tools.encoder.attributes import SHELF, shelves
 from tools.encoder.lessons import FOLDER, Lesson, read_lessons, unanswerable
 from tools.encoder.pack_reading import Flat, eighth, hash_of
 from tools.encoder.phrases import word_lessons
 from tools.encoder.student import WIDE, WIDTH, Layer
 from tools.encoder.talk import near_judge, own_talk
-from tools.encoder.unpack import student_of
+from tools.encoder.unpack import layer_of, student_of
 
 SEED = 20261118
 LOWER, UPPER = 3, 2  #: layers that read a text by itself, and layers that read both together
@@ -44,7 +45,8 @@ FIRST_NEW = "lessons-57"  #: the encoder that is packed has not learnt from this
 NEW = 7.0  #: how much more often these are drawn: of what it has learnt it makes no mistakes
 TALK = "talk-"  #: how people are called whose shelf nobody knows
 GROUPS, BESIDE = 12, 4  #: questions in a step, and what stands beside the answer of each
-NOBODY = 0.25  #: of the questions, so many have their answer taken away
+NOBODY = 0.35  #: of the questions, so many have their answer taken away
+EACH = 0.3  #: what it counts that each text by itself is said to answer or not, beside which of them does
 RATE, HEAD_RATE = 1.5e-4, 3e-3
 KEPT = 0.997  #: of the running mean, at each step
 _SAME = 0.8  # from this likeness on two statements may answer one question
@@ -153,6 +155,7 @@ class Asked:
     question: dict[str, str]
     answer: dict[str, str]
     is_new: bool = False  #: whether the encoder itself has not learnt from it
+    near: tuple[dict[str, str], ...] = ()  #: what was written to be confused with the answer
 
 
 @dataclass
@@ -172,7 +175,9 @@ class Course:
                 self.said[language].append((lesson.statement[language], lesson.person, lesson.key))
                 self.said[language] += [(near[language], lesson.person, "") for near in lesson.near]
             for question in lesson.questions:
-                self.asked.append(Asked(lesson.person, lesson.key, question, lesson.statement, are_new))
+                self.asked.append(
+                    Asked(lesson.person, lesson.key, question, lesson.statement, are_new, lesson.near)
+                )
 
     def add_talk(self) -> None:
         for number, one in enumerate(own_talk()):
@@ -187,7 +192,10 @@ class Course:
 
 @dataclass(frozen=True)
 class Group:
-    """A question by its number, its answer or -1, and what may stand beside it: of its person, of others."""
+    """A question by its number, its answer or -1, and what may stand beside it: of its person, of others.
+
+    What was written to be confused with the answer comes first.
+    """
 
     question: int
     answer: int
@@ -221,6 +229,7 @@ class _Said:
         self._people = np.array([self._of(f"person {person}") for _, person, _ in known])
         self._keys = np.array([self._of(f"key {key}") for _, _, key in known])
         self._talk = np.array([person.startswith(TALK) for _, person, _ in known])
+        self._shelf = np.array([person.startswith(SHELF) for _, person, _ in known])
         self._vectors = np.ascontiguousarray(library.vectors[self._texts].T)
 
     def _of(self, name: str) -> int:
@@ -233,10 +242,13 @@ class _Said:
         likes = self._library.vectors[[number[text] for own in texts for text in own]] @ self._vectors
         at = 0
         for one, own in zip(some, texts, strict=True):
-            yield self._group(one, [number[text] for text in own], likes[at : at + len(own)])
+            near = [number[side[language]] for side in one.near]
+            yield self._group(one, [number[text] for text in own], near, likes[at : at + len(own)])
             at += len(own)
 
-    def _group(self, one: Asked, numbers: Sequence[int], likes: np.ndarray) -> list[Group]:
+    def _group(
+        self, one: Asked, numbers: Sequence[int], near: Sequence[int], likes: np.ndarray
+    ) -> list[Group]:
         count, vectors = len(one.question), self._library.vectors
         gold = numbers[count] if one.answer else -1
         free = self._keys != self._of(f"key {one.key}")
@@ -246,11 +258,14 @@ class _Said:
         for question, like in zip(numbers[:count], likes[:count], strict=True):
             own = _likest(like, free & same & (not is_talk), _OWN)
             others = own[:0]
-            if one.answer:
+            if one.answer and not one.person.startswith(SHELF):  # others say there what would answer it
                 most = float(vectors[gold] @ vectors[question]) - _MARGIN
-                others = _likest(like, free & (like < most) & (self._talk if is_talk else ~same), _AMONG)
+                others = _likest(
+                    like, free & (like < most) & (self._talk if is_talk else ~same & ~self._shelf), _AMONG
+                )
             if len(own) + len(others) >= BESIDE:
-                out.append(Group(question, gold, self._texts[own].tolist(), self._texts[others].tolist()))
+                first = dict.fromkeys([*near, *self._texts[own].tolist()])
+                out.append(Group(question, gold, [*first], self._texts[others].tolist()))
         return out
 
 
@@ -271,28 +286,24 @@ def steps(known: Known, seed: int) -> Iterator[list[tuple[int, list[int], bool]]
             _, some = known[at]
             group = some[int(chance.integers(len(some)))]
             taken = group.answer < 0 or (bool(group.own) and chance.random() < NOBODY)
-            beside = _drawn(group, chance, taken)
+            beside = _drawn(group, chance)
             out.append((group.question, beside if taken else [group.answer, *beside], taken))
         yield out
 
 
-def _drawn(group: Group, chance: np.random.Generator, taken: bool) -> list[int]:
-    """Mostly of the same person, the likest more often."""
+def _drawn(group: Group, chance: np.random.Generator) -> list[int]:
+    """Mostly of the same person, those that are most easily taken for the answer more often."""
     own, others = list(group.own), list(group.others)
-    wanted = BESIDE if taken or not others else min(len(own), int(chance.integers(2, 5)))
-    first = [own.pop(min(int(chance.exponential(3.0)), len(own) - 1)) for _ in range(min(wanted, len(own)))]
-    rest = 0 if taken else min(BESIDE - len(first), len(others))
-    return (
-        first + [others[at] for at in chance.choice(len(others), rest, replace=False).tolist()]
-        if rest
-        else first
-    )
+    wanted = min(len(own), int(chance.integers(2, 5)) if others else BESIDE)
+    first = [own.pop(min(int(chance.exponential(2.5)), len(own) - 1)) for _ in range(wanted)]
+    rest = min(BESIDE - len(first), len(others))
+    return first + [others[at] for at in chance.choice(len(others), rest, replace=False).tolist()]
 
 
 class Run:
     """The training from its checkpoint on."""
 
-    def __init__(self, work: Path, library: Library, seed: int = 0) -> None:
+    def __init__(self, work: Path, library: Library, seed: int = 0, packed: Path | None = None) -> None:
         self.library, self.seed = library, SEED + 1000 * seed
         self.path = work / f"joint{f'-{seed}' if seed else ''}.pt"
         work.mkdir(parents=True, exist_ok=True)
@@ -300,6 +311,8 @@ class Run:
         self.reader = Reader()
         for own, given in zip(self.reader.layers, library.student.layers[LOWER:], strict=True):
             own.load_state_dict(given.state_dict())
+        if packed is not None:
+            _begin(self.reader, packed)
         self.mean = copy.deepcopy(self.reader)
         layers = list(self.reader.layers.parameters())
         heads = [self.reader.worth, self.reader.head, self.reader.bias]
@@ -344,7 +357,11 @@ class Run:
     def _learn(self, drawn: Sequence[tuple[int, list[int], bool]], rate: float) -> tuple[float, float]:
         pairs = [(question, text) for question, texts, _ in drawn for text in texts]
         scores = self.scores(pairs, self.reader)
-        loss, right, at = torch.zeros(()), 0, 0
+        answers = torch.tensor(
+            [float(at == 0 and not taken) for _, texts, taken in drawn for at in range(len(texts))]
+        )
+        loss = EACH * functional.binary_cross_entropy_with_logits(scores, answers)
+        right = at = 0
         for _, texts, taken in drawn:
             line = torch.cat([scores.new_zeros(1), scores[at : at + len(texts)]])
             goal = 0 if taken else 1
@@ -385,11 +402,28 @@ class Run:
         )
 
 
+def _begin(reader: Reader, packed: Path) -> None:
+    """The weights of a packed reader, whichever encoder it was made for."""
+    header = json.loads((packed / lamina_joint.HEADER).read_text("utf-8"))
+    given = lamina_joint._Reader(packed, header)
+    together, apart, base = given._worth
+    with torch.no_grad():
+        reader.segment.copy_(torch.from_numpy(np.stack([given.asks, given.says])))
+        for layer, known in zip(reader.layers, given.layers, strict=True):
+            layer_of(layer, known)
+        reader.worth.copy_(torch.from_numpy(given._together * together))
+        reader.head.copy_(torch.from_numpy(given._apart * apart))
+        reader.bias.fill_(base)
+
+
 def course_of(folder: Path, more: Path | None, held: Sequence[str]) -> Course:
     """All lessons and talk but the files that are held back to choose by."""
     course = Course()
     course.add_lessons(word_lessons())
     course.add_talk()
+    for known, strange in shelves():
+        course.add_lessons(known)
+        course.asked += [Asked(person, key, side, {}, is_new=True) for person, key, side in strange]
     for path in (*sorted(folder.glob("*.jsonl.xz")), *(sorted(more.glob("*.jsonl")) if more else [])):
         name = path.name.split(".")[0]
         if name not in held:
@@ -446,13 +480,15 @@ def main() -> None:
     parser.add_argument("--total", type=int, default=6000, help="steps over which the rate falls")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=int, default=0, help="keep a checkpoint of every so many steps")
+    parser.add_argument("--on", action="store_true", help="begin with the packed reader")
     parser.add_argument("--more", type=Path, help="a folder with lessons of one's own")
     parser.add_argument("--held", nargs="*", default=[], help="files that are not learnt, to choose by")
     parser.add_argument("--out", type=Path, default=Path(lamina_joint.__file__).parent / "joint")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     library = Library(ReadingEncoder())
-    run = Run(chosen.work, library, chosen.seed)
+    packed = Path(lamina_joint.__file__).parent / "joint" if chosen.on else None
+    run = Run(chosen.work, library, chosen.seed, packed)
     if chosen.stage == "pack":
         pack(run.mean, library.encoder, chosen.out)
         return

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import lzma
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,13 @@ class Lesson:
     near: tuple[Side, ...]
 
 
-def own_lessons(folder: Path = FOLDER) -> list[Lesson]:
-    """All of them, in the order of the files."""
-    return [lesson for path in sorted(folder.glob("*.jsonl.xz")) for lesson in read_lessons(path)]
+def own_lessons(folder: Path = FOLDER, held: Sequence[str] = (), first: str = "") -> list[Lesson]:
+    """All of them from a file on, in the order of the files, but those of the files that are held back."""
+    files = {path.name.split(".")[0]: path for path in sorted(folder.glob("*.jsonl.xz"))}
+    if unknown := sorted({*held} - files.keys()):
+        raise SystemExit(f"there is no file of lessons {', '.join(unknown)}")
+    wanted = [path for name, path in files.items() if name >= first and name not in held]
+    return [lesson for path in wanted for lesson in read_lessons(path)]
 
 
 def read_lessons(path: Path) -> list[Lesson]:

@@ -36,6 +36,7 @@ from tools.encoder.unpack import unpack
 SEED = 20261117
 TOKENS_PER_STEP = 1536
 TEMPERATURE = 0.05
+NEW = 3  #: how much more often lessons are drawn that the student has not learnt from
 NARROW = 64  #: numbers that rank by themselves, roughly
 MOST_SHOWN = 12_000  #: texts of each kind of the sources, once the student itself says where they belong
 MOST_TALK = 2400  #: statements among which the alike are looked for at a time
@@ -81,9 +82,9 @@ STAGES = {
         1.95e-3,
         steps=20_000,
         contrast=0.1,
-        lessons=0.15,
-        talk=0.35,
-        mentor=0.1,
+        lessons=0.22,
+        talk=0.36,
+        mentor=0.07,
     ),
 }
 
@@ -103,6 +104,7 @@ class Material:
     cut: Pieces
     kinds: Kinds
     lessons: list[Lesson]
+    new: list[Lesson] = field(default_factory=list)  #: of them, those that the student has not learnt from
     talk: Path | None = None  #: files of statements with their questions
     chinese: tuple[list[list[int]], np.ndarray] = field(default_factory=lambda: ([], np.zeros((0, 0))))
     #: Chinese texts, and the mentor's vectors of them
@@ -339,7 +341,7 @@ class Run:
         """Steps of talk; now and then the files are read again, as they may have grown."""
         chance, cut = np.random.default_rng(self.seed + 11 + self.step), self.material.cut
         while True:
-            own = pairs_of(self.material.lessons, chance)
+            own = pairs_of([*self.material.lessons, *self.material.new * (NEW - 1)], chance)
             found, others = own_pairs()
             if self.material.talk is not None:
                 more, passing = pairs_in(self.material.talk)
@@ -401,6 +403,8 @@ def batches_of_lessons(
     for lesson in material.lessons:
         people.setdefault(lesson.person, []).append(lesson)
     names = sorted(people)
+    new = {lesson.person for lesson in material.new}
+    share = np.array([len(people[name]) * (NEW if name in new else 1) for name in names], dtype=np.float64)
     cut = {}
 
     def rows(text: str) -> list[int]:
@@ -412,7 +416,7 @@ def batches_of_lessons(
     while True:
         chosen: list[Lesson] = []
         while len(chosen) < size:
-            group = people[names[chance.integers(len(names))]]
+            group = people[names[chance.choice(len(names), p=share / share.sum())]]
             chosen += [group[at] for at in chance.permutation(len(group))[: size // 2]]
         chosen = chosen[:size]
         fixed = languages[chance.integers(3)] if chance.random() < 0.5 else None  # one language for all facts
@@ -440,12 +444,18 @@ def _language(piece: str, at: int, english: int) -> str:
     return "th" if "\u0e00" <= piece[0] <= "\u0e7f" else "zh"
 
 
-def load(work: Path, talk: Path | None = None) -> Material:
-    """What `prepare` left in the work folder, and our own lessons as they are now."""
+def load(
+    work: Path, talk: Path | None = None, held: Sequence[str] = (), first: str | None = None
+) -> Material:
+    """What `prepare` left in the work folder, and our own lessons as they are now.
+
+    Those of the files `held` are kept back, to choose by; those from the file `first` on are new.
+    """
     words = glossary.load(work / "vocab.json")
     cut = words.cutter()
     found = curriculum.curriculum(pairs.load(pairs.newest(work, SOURCES)), words)
-    lessons = own_lessons()
+    lessons = own_lessons(held=held)
+    new = own_lessons(held=held, first=first) if first else []
     begun = work / "student" / "all.pt"
     if begun.exists():
         shown = {kind: texts[:MOST_SHOWN] for kind, texts in found.kinds.items()}
@@ -461,7 +471,7 @@ def load(work: Path, talk: Path | None = None) -> Material:
     chinese = _chinese_texts(lessons)
     told = mentor.taught([text.translate(words.simplified) for text in chinese], work)
     lessons += word_lessons()
-    return Material(words, cut, kinds, lessons, talk, ([cut.rows(text, 64) for text in chinese], told))
+    return Material(words, cut, kinds, lessons, new, talk, ([cut.rows(text, 64) for text in chinese], told))
 
 
 def _taught(lessons: Sequence[Lesson], cut: Pieces, known: dict[str, np.ndarray]) -> Kinds:
@@ -528,6 +538,8 @@ def main() -> None:
     parser.add_argument("--keep", type=int, default=0, help="keep a checkpoint of every so many steps")
     parser.add_argument("--cool", action="store_true", help="let the rates fall to almost nothing")
     parser.add_argument("--talk", type=Path, help="a folder of statements with questions")
+    parser.add_argument("--held", nargs="*", default=[], help="files of lessons that are not learnt")
+    parser.add_argument("--first", help="the first file of lessons that the packed model has not learnt")
     parser.add_argument("--parts", nargs="+", default=[], help="checkpoints to merge, as NAME or NAME=WEIGHT")
     parser.add_argument("--out", type=Path, default=TABLE.parent / "reading")
     chosen = parser.parse_args()
@@ -544,7 +556,8 @@ def main() -> None:
         pack_reading.pack(chosen.work, chosen.out)
     else:
         torch.manual_seed(SEED)
-        run = Run(chosen.stage, chosen.work, load(chosen.work, chosen.talk), chosen.seed)
+        material = load(chosen.work, chosen.talk, chosen.held, chosen.first)
+        run = Run(chosen.stage, chosen.work, material, chosen.seed)
         run.go(chosen.minutes, chosen.until, cool=chosen.cool, keep=chosen.keep)
         print(json.dumps({"stage": run.name, "step": run.step, "curve": run.curve[-3:]}), file=sys.stderr)
 

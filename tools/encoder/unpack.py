@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from lamina_encoder import reading
 from lamina_encoder.reading import Norm, Product, ReadingEncoder
 
 from tools.encoder import glossary
-from tools.encoder.student import Student
+from tools.encoder.student import Layer, Student
 
 
 def unpack(packed: Path, work: Path) -> None:
@@ -35,11 +36,16 @@ def student_of(encoder: ReadingEncoder) -> Student:
         student.place.copy_(torch.from_numpy(model.places.copy()))
         _norm(student.first_norm, model.first_norm)
         for layer, given in zip(student.layers, model.layers, strict=True):
-            for name in ("mix", "out", "up", "down"):
-                _product(getattr(layer, name), getattr(given, name))
-            _norm(layer.out_norm, given.out_norm)
-            _norm(layer.down_norm, given.down_norm)
+            layer_of(layer, given)
     return student
+
+
+def layer_of(layer: Layer, given: reading.Layer) -> None:
+    """A packed layer into one that can be trained."""
+    for name in ("mix", "out", "up", "down"):
+        _product(getattr(layer, name), getattr(given, name))
+    _norm(layer.out_norm, given.out_norm)
+    _norm(layer.down_norm, given.down_norm)
 
 
 def _product(module: torch.nn.Linear, given: Product) -> None:
