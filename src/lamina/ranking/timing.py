@@ -60,9 +60,13 @@ class _Sayings:
     def __init__(self, patterns: Sequence[str]) -> None:
         self._all = regex("|".join(patterns))
         self._ascii = regex("|".join(filter(str.isascii, patterns)) or "(?!)")
+        self._known = lru_cache(maxsize=4096)(self._said_in)  # what is found is asked each time it is found
 
     def said_in(self, text: str) -> bool:
         """Whether one of them is in a text; case does not count."""
+        return self._known(text) if len(text) <= _LONGEST else self._said_in(text)
+
+    def _said_in(self, text: str) -> bool:
         folded = text.casefold()
         return (self._ascii if folded.isascii() else self._all).search(folded) is not None
 
@@ -166,7 +170,6 @@ def fits(asked: Timing, text: str) -> bool:
     return not asked.number or intent["counted"].said_in(text)
 
 
-@lru_cache(maxsize=8192)  # what is found is asked each time it is found
 def says_changed(text: str) -> bool:
     """Whether a statement says that something is not as it was."""
     return _change()["changed"].said_in(text)

@@ -6,6 +6,7 @@ import json
 import threading
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
@@ -287,7 +288,12 @@ class TextIndex:
 
 
 def _texts(row: Row) -> tuple[int, int, int, dict[str, int]]:
-    return row[0], row[1], row[2], json.loads(row[3])
+    return row[0], row[1], row[2], _counts(row[3])
+
+
+@lru_cache(maxsize=8 * FRESH)  # every question reads those that wait
+def _counts(terms: str) -> dict[str, int]:
+    return dict(json.loads(terms))
 
 
 def _fresh(shelf: int, text: _Counted) -> dict[str, Any]:

@@ -358,10 +358,10 @@ INSERT INTO event (tenant, seq, at, type, shelf, data) VALUES (:tenant, :seq, :a
 SELECT coalesce(max(seq), 0) FROM event WHERE tenant = :tenant AND seq > :first AND seq < :beyond;
 
 -- name: audit_heads
--- The newest record of each chain; numbers of a chain begin behind a multiple of `:size`.
+-- The newest record of each chain; numbers of a chain begin behind a multiple of `:size`. CROSS JOIN: chains first.
 WITH RECURSIVE chain (number) AS (
   SELECT 0 UNION ALL SELECT number + 1 FROM chain WHERE number < :last)
-SELECT a.seq, a.hash, a.at FROM chain c JOIN audit a ON a.tenant = :tenant AND a.seq = (
+SELECT a.seq, a.hash, a.at FROM chain c CROSS JOIN audit a WHERE a.tenant = :tenant AND a.seq = (
   SELECT max(b.seq) FROM audit b
    WHERE b.tenant = :tenant AND b.seq > c.number * :size AND b.seq < (c.number + 1) * :size)
  ORDER BY a.seq;
