@@ -364,7 +364,10 @@ class SqliteDatabase:
     def _log_grew(self, writer: apsw.Connection, _: str, pages: int) -> int:
         """Fold the log into the file beside the writers; they wait for it only where it outgrows that."""
         if pages >= LONGEST_LOG:
-            writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            if self._folding is not None:
+                self._folding.join()
+            with suppress(apsw.BusyError):  # another process folds it; what was committed stays committed
+                writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         elif pages >= LONG_LOG and (self._folding is None or not self._folding.is_alive()):
             self._folding = threading.Thread(target=self._fold, name="lamina-fold", daemon=True)
             self._folding.start()
