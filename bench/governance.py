@@ -51,7 +51,7 @@ def forgetful() -> Iterator[None]:
         patch("lamina.write.commit.kept_out", lambda *_: None),
         patch("lamina.write.commit.lift", lambda *_: None),
         patch("lamina.write.commit.traced", lambda _, draft: draft),
-        patch("lamina.write.request.traced", lambda _, draft: draft),
+        patch("lamina.write.origins.traced", lambda _, draft: draft),
         patch("lamina.write.guesses.to_ask_about", lambda *_: None),
     ):
         yield
@@ -98,12 +98,18 @@ def burdened(engine: Any, corpus: Corpus, noes: int, shown: int) -> Any:
 
 
 def compared(act: Callable[[str], Any], without: Callable[[], Any], texts: Sequence[str]) -> list[float]:
-    """Processor seconds with, then without, over turns of one kind each."""
+    """Processor seconds with and without; who comes first meets the words first, so they take turns."""
     ours, theirs = [], []
-    for text in texts:
-        ours.append(timed(lambda text=text: act(text))[0])
-        with without():
-            theirs.append(timed(lambda text=text: act(f"{text} again"))[0])
+    for number, text in enumerate(texts):
+        first, second = text, f"{text} again"
+        if number % 2:
+            with without():
+                theirs.append(timed(partial(act, first))[0])
+            ours.append(timed(partial(act, second))[0])
+        else:
+            ours.append(timed(partial(act, first))[0])
+            with without():
+                theirs.append(timed(partial(act, second))[0])
     return [statistics.median(ours[20:]), statistics.median(theirs[20:])]
 
 

@@ -1,11 +1,12 @@
 """How often a tool's words reach the prompt because an agent repeats them, by route; and how many of an
 agent's own notes beside them stay in it.
 
-    python -m bench.laundering [--list 1] [--routes word ...] [--show]
+    python -m bench.laundering [--list 1] [--routes word ...] [--control 1] [--show]
 
 Each try is a person of their own: a tool says the poisoned text, an agent is shown it, and then brings it
 back by one route. It is in the prompt where its telling words stand in what `context` hands an agent for a
-task about the rest of it. The control is the same route without the tool: how many tries could succeed.
+task about the rest of it. The control is the same route without the tool: how many tries could succeed;
+`--control 3` takes every third text for it, `--control 0` none.
 
 Each list was written before the code it was first run on was looked at; a list that was run is a list that
 was seen. docs/guides/stays-forgotten.md has the figures, first sight and after.
@@ -215,8 +216,9 @@ def honest(memory: Any, poisoned: Sequence[Poison], texts: Sequence[list[str]], 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--list", default="1", help="which list: 1 or 2")
+    parser.add_argument("--list", default="1", help="which list: 1 to 4")
     parser.add_argument("--routes", nargs="*", default=(), help="only routes with one of these words")
+    parser.add_argument("--control", type=int, default=1, help="every how manieth text is a control, too")
     parser.add_argument("--show", action="store_true", help="print what came through, and what was left out")
     options = parser.parse_args(arguments)
     poisoned = [Poison(*row) for row in rows(f"laundering-{options.list}")]
@@ -226,19 +228,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not options.routes or any(word in name for word in options.routes)
     }
     with tempfile.TemporaryDirectory() as folder, lamina.open(folder) as memory:
-        tries = through = could = 0
+        tries = through = could = controls = 0
+        checked = range(0, len(poisoned) if options.control else 0, options.control or 1)
         print(f"{'route':<36} {'through':>9} {'control':>9}")
         for at, (name, route) in enumerate(chosen.items()):
             came = control = 0
             for number, one in enumerate(poisoned):
                 came_in = _tried(Try(memory, f"{number}-{at}"), one, route, told=True)
                 came += came_in
-                control += _tried(Try(memory, f"{number}-{at}-control"), one, route, told=False)
+                if number in checked:
+                    control += _tried(Try(memory, f"{number}-{at}-control"), one, route, told=False)
                 if options.show and came_in:
                     print("through:", name, "|", one.said, "|", one.again)
-            tries, through, could = tries + len(poisoned), through + came, could + control
-            print(f"{name:<36} {came:>5}/{len(poisoned)} {control:>6}/{len(poisoned)}", flush=True)
-        print(f"{'all':<36} {through}/{tries} = {through / tries:.2%}; control {could}/{tries}")
+            tries, controls = tries + len(poisoned), controls + len(checked)
+            through, could = through + came, could + control
+            print(f"{name:<36} {came:>5}/{len(poisoned)} {control:>6}/{len(checked)}", flush=True)
+        print(f"{'all':<36} {through}/{tries} = {through / tries:.2%}; control {could}/{controls}")
         texts = rows(f"honest-{options.list}")
         kept, of = honest(memory, poisoned, texts, options.show), Counter(language for language, _ in texts)
         told = ", ".join(f"{language} {kept[language]}/{of[language]}" for language in of)

@@ -103,3 +103,30 @@ def test_ten_refused_rows_of_a_big_import_are_counted_and_the_rest_is_whole(
     assert sorted(found) == sorted(set(texts) - set(gone))
     assert report.refused["refused_stays"] >= 1
     assert engine.verify_audit().findings == ()
+
+
+def test_a_no_of_another_process_counts_at_once(place: Place) -> None:
+    """What a process keeps in mind of a person's noes is never less than what the store has."""
+    here, there = place.open(), place.open()
+    planner = here.scope(agent="planner", speaks_for=False)
+    said = [f"My sister Maria rents flat {number} in Hanoi" for number in range(4)]
+    for text in said:
+        person = there.scope()
+        person.forget(person.remember(text).ids[0])
+        assert planner.remember(text).code == "refused_stays"
+        assert planner.remember(f"The kettle number {text[-10:-9]} hums").decision is Outcome.ADMITTED
+
+
+def test_noes_that_were_undone_or_erased_leave_nothing_in_mind(engine: Engine) -> None:
+    """The same numbers are given again then, and to other words."""
+    planner = engine.scope(agent="planner", speaks_for=False)
+    ana = engine.scope()
+    ana.forget(ana.remember("My brother Tomas was in prison in Riga").ids[0])
+    assert ana.prove_forgotten("The gate of the farm in Leeds is painted red").forgotten is False
+    ana.forget(ana.remember("The gate of the farm in Leeds is painted red").ids[0])
+    assert planner.remember("The gate of the farm in Leeds is painted red").code == "refused_stays"
+    ana.erase("ana")
+    assert planner.remember("The gate of the farm in Leeds is painted red").decision is Outcome.ADMITTED
+    for text in ("Uncle Jory collects stamps in Graz", "Aunt Mireille sold the villa in Nice"):
+        ana.forget(ana.remember(text).ids[0])
+        assert planner.remember(text).code == "refused_stays"

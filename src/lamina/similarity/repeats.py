@@ -27,17 +27,20 @@ _SOME, _MORE, _MANY = 12, 20, 24
 _SHORT = 300  #: characters; a text no longer than this is read as one statement, too
 
 _THAI, _HAN = "\u0e01-\u0e3a\u0e40-\u0e4e", "\u3400-\u9fff\uf900-\ufaff"
-_RUN = regex(
-    rf"(?P<pole>¤\d+)|(?P<number>\d+(?:[.,:/-]\d+)*%?)|(?P<han>[{_HAN}]+)|(?P<thai>[{_THAI}]+)|(?P<signed>[a-z](?:\+\+|#)(?!\w))|(?P<word>[^\W\d_]\w*)"
-)
+#: A side of opposites, a number, a run of a script without blanks, a letter with its sign, a word.
+_RUN = regex(rf"¤\d+|\d+(?:[.,:/-]\d+)*%?|[{_HAN}]+|[{_THAI}]+|[a-z](?:\+\+|#)(?!\w)|[^\W\d_]\w*")
+_PLAIN_RUN = regex(
+    r"¤\d+|\d+(?:[.,:/-]\d+)*%?|[a-z](?:\+\+|#)(?!\w)|[a-z]\w*"
+)  #: the same where all is ASCII
 #: Who speaks is no part of what is said: the same statement has another subject when somebody repeats it.
 _PERSONS = regex(
     "ข้าพเจ้า|กระผม|ดิฉัน|ฉัน|ผม|หนู|เธอ|พวกเรา|เรา|คุณ|เขา|我们|你们|他们|她们|咱们|我|你|您|他|她|它|咱"
 )
 _TITLE = "".join(rf"(?<!\b{one})" for one in ("Dr", "Mr", "Mrs", "Ms", "St", "No", "Prof"))
 _SENTENCE = regex(rf"(?=[.!?;]){_TITLE}[.!?;]+(?=\s|$|[{_THAI}{_HAN}])|[。！？；…]+|[\r\n]+")
-_STOPS = ".!?;。！？；…"  #: a statement is the same without its stop, and read once
+STOPS = ".!?;。！？；…"  #: a statement is the same without its stop, and read once
 _CLAUSE = regex(r"[,:](?=\s)|,(?!\d)|(?<!\d),|[，、：]| - | – | — ")
+_PARTED = regex('[.!?;。！？；…\r\n,:，、：–—"]| - ')  #: what has none of these is one statement
 #: Signs between letters of a script without blanks part no words.
 _SIGNS = rf"[ \t]*[^\w\s¤{_THAI}{_HAN}](?:[^\w¤{_THAI}{_HAN}])*"
 _THREADED = regex(rf"(?<=[{_HAN}]){_SIGNS}(?=[{_HAN}])|(?<=[{_THAI}]){_SIGNS}(?=[{_THAI}])|_")
@@ -88,10 +91,13 @@ def statements(text: str, most: int = _MOST) -> list[str]:
 def sentences(text: str) -> tuple[str, ...]:
     """Every part of a text in which something may be said again: its sentences, their clauses, what is in
     quotes, and the whole where that is short; at most some hundred."""
+    bare = text.strip().rstrip(STOPS)
+    if len(text) <= _SHORT and not _PARTED.search(bare):
+        return (bare,) if bare else ()
     whole = statements(text)
     clauses = [clause for part in whole for clause in _CLAUSE.split(part)]
     quoted = [found.replace('\\"', '"') for found in _QUOTED.findall(text)]
-    short = [text.strip().rstrip(_STOPS)] if len(text) <= _SHORT else []
+    short = [bare] if len(text) <= _SHORT else []
     parts = (*short, *whole, *clauses, *quoted)
     return tuple(dict.fromkeys(bare for part in parts if (bare := part.strip())))[:_MOST]
 
@@ -137,21 +143,20 @@ def telling_of(sentence: str) -> Telling:
     numbers: list[str] = []
     last: list[str] = []
     units: set[str] = set()  # a letter that follows a number, such as 元, says little by itself
-    for run in _RUN.finditer(bare):
-        part = run[0]
-        match run.lastgroup:
-            case "han":
-                units.update(part if len(part) == 1 and terms and terms[-1] in numbers else ())
-                cut = [part[at : at + 2] for at in range(len(part) - 1)] or [part]
-            case "thai":
-                cut = [part[at : at + 3] for at in range(len(part) - 2)] or [part]
-            case "word":
-                cut = _term(part)
-            case "number":
-                cut = [part]
-                numbers.append(part)
-            case _:
-                cut = [part]
+    for part in (_PLAIN_RUN if sentence.isascii() else _RUN).findall(bare):
+        first = part[0]
+        if first.isdecimal():
+            cut = [part]
+            numbers.append(part)
+        elif first < "\u0e01":
+            cut = [part] if first == "¤" or part[-1] in "+#" else _term(part)
+        elif first <= "\u0e4e":
+            cut = [part[at : at + 3] for at in range(len(part) - 2)] or [part]
+        elif "\u3400" <= first <= "\u9fff" or "\uf900" <= first <= "\ufaff":
+            units.update(part if len(part) == 1 and terms and terms[-1] in numbers else ())
+            cut = [part[at : at + 2] for at in range(len(part) - 1)] or [part]
+        else:
+            cut = _term(part)
         terms += cut
         last = cut[-2:] or last
     if len(set(terms)) > _FEW:

@@ -21,7 +21,8 @@ _ESCAPED = regex(r"\\+u([0-9A-Fa-f]{4})")
 _THREADS = 3  #: characters that may stand between every two letters
 _ENOUGH = 8  #: letters of a text that may be threaded
 #: Signs that tell values apart: `C++` and `C#`, `1.5` and `15`, `-5`, `50%`.
-_SIGNIFICANT = regex(r"[a-z0-9][+#%]|[$€£¥]\s?\d|-\d|\d[.,:/-]\d")
+_SIGNIFICANT = regex(r"(?<=[a-z0-9])[+#%]|[$€£¥]\s?\d|-\d|(?<=\d)[.,:/-]\d")
+_SIGN = regex("[+#%$€£¥.,:/-]")
 #: What is neither a letter nor a digit; Thai vowels and tones are letters here.
 _BETWEEN = regex(r"[^\w\u0e30-\u0e4e]+|_+")
 _NUMERALS = "零〇一二两三四五六七八九十百千万亿"
@@ -78,7 +79,7 @@ def _unthreaded(text: str) -> str:
 def letters(text: str) -> str:
     """The letters and digits of a text and nothing between them; empty where a sign among them tells."""
     seen = one_spelling(text)
-    if _SIGNIFICANT.search(seen):
+    if _SIGN.search(seen) and _SIGNIFICANT.search(seen):
         return ""
     return _BETWEEN.sub("", seen)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -43,7 +43,7 @@ class Match(NamedTuple):
 class Guards(NamedTuple):
     """Whether anything stands against what is written for a person, without what it is."""
 
-    refused: int | None  #: a no stands
+    refused: str | None  #: the newest no, its number first
     shown: int | None  #: something that nobody vouches for was lately shown
     version: str  #: stands for what was shown; empty where that is not known
 
@@ -95,6 +95,14 @@ class Refusals:
         rows = self._tx.all("refusals_marked", owner=self._owner, marks=sorted(set(marks)))
         return [Match(*row) for row in rows]
 
+    def marks_after(self, newest: str) -> tuple[set[str], bool]:
+        """The marks of all noes since one was the newest; of every one, and False, where that one is gone."""
+        number = int(newest.partition(" ")[0] or 0)
+        row = self._tx.one("refusal_named", owner=self._owner, number=number)
+        still = row is not None and row[0] == newest
+        after = self._tx.all("refusal_marks_after", owner=self._owner, number=number if still else 0)
+        return {mark for (mark,) in after}, still
+
     def get(self, number: int) -> Refusal | None:
         row = self._tx.one("refusal_of", owner=self._owner, number=number)
         return None if row is None else _refusal(row)
@@ -129,6 +137,37 @@ class Refusals:
         self._tx.run("try_refusal", owner=self._owner, number=number, actor=actor)
 
 
+class KnownMarks:
+    """The marks of people's noes as this process last read them, so that most drafts are asked about nowhere.
+
+    They are all that there are, and some of what was lifted since: the database decides about what is found.
+    """
+
+    _MOST, _KEPT = 50_000, 400_000  #: noes of one person, and marks of all
+
+    def __init__(self) -> None:
+        self._of: dict[str, tuple[str, frozenset[str]]] = {}
+
+    def among(self, marks: Sequence[str], newest: str, owner: str, refusals: Refusals) -> list[str]:
+        """Those of the marks that a no of this person may have; `newest` is from the same transaction."""
+        if int(newest.partition(" ")[0]) > self._MOST:
+            return list(marks)
+        version, known = self._of.get(owner, ("", frozenset[str]()))
+        if version != newest:
+            more, still = refusals.marks_after(version)
+            known = known | more if still else frozenset(more)
+            if sum(len(kept) for _, kept in self._of.values()) > self._KEPT:
+                self._of.clear()
+            self._of[owner] = newest, known
+        return [mark for mark in marks if mark in known]
+
+    def added(self, owner: str, number: int) -> None:
+        """A no got this number; what was read under it before was undone or erased."""
+        version, _ = self._of.get(owner, ("", None))
+        if version and int(version.partition(" ")[0]) >= number:
+            self._of.pop(owner, None)
+
+
 def _refusal(row: Row) -> Refusal:
     return Refusal(
         number=row[0],
@@ -145,33 +184,45 @@ def _refusal(row: Row) -> Refusal:
     )
 
 
+class Exposure(NamedTuple):
+    """A text that an agent was shown: where it is from, which wording it is, its marks, and when."""
+
+    source: str
+    wording: str
+    terms: bytes
+    at: int
+
+
 class Exposures:
     """What agents of one person were lately shown that nobody vouches for, by the marks of its terms."""
 
     def __init__(self, transaction: Transaction, owner: str) -> None:
         self._tx, self._owner = transaction, owner
 
-    def seen(self, since: datetime, limit: int) -> list[tuple[str, bytes, int]]:
-        """Where it is from, its marks and when it was shown, the latest first."""
+    def seen(self, since: datetime, limit: int) -> list[Exposure]:
+        """The latest first."""
         rows = self._tx.all("seen_exposures", owner=self._owner, since=micros(since), limit=limit)
-        return [(source, bytes(terms), at) for source, terms, at in rows]
+        return [Exposure(source, wording, bytes(terms), at) for source, wording, terms, at in rows]
 
-    def put(self, texts: Sequence[tuple[str, bytes]], thread: str, at: datetime) -> None:
-        """These were shown: where each is from, and its marks."""
+    def put(
+        self, texts: Iterable[tuple[str, bytes]], thread: str, at: datetime
+    ) -> tuple[str, str, list[Exposure]]:
+        """These were shown, each with its marks; the version before, the one now, and what is new in it."""
         told = [
-            (source, terms, hashlib.blake2b(terms, digest_size=16).hexdigest()) for source, terms in texts
+            Exposure(source, hashlib.blake2b(terms, digest_size=16).hexdigest(), terms, micros(at))
+            for source, terms in texts
         ]
-        for source, terms, wording in told:
-            about = {"source": source, "thread": thread, "at": micros(at), "wording": wording}
-            self._tx.run("put_exposure", owner=self._owner, terms=terms, **about)
-        self.turn("".join(f"{source} {wording} {micros(at)} " for source, _, wording in told))
+        for one in told:
+            self._tx.run("put_exposure", owner=self._owner, thread=thread, **one._asdict())
+        return *self.turn("".join(f"{one.source} {one.wording} {one.at} " for one in told)), told
 
-    def turn(self, change: str) -> None:
+    def turn(self, change: str) -> tuple[str, str]:
         """Another version: it follows from the one before and from what changed, and from nothing else."""
         properties = Properties(self._tx)
         before = properties.get(shown_by(self._owner)) or ""
         version = hashlib.blake2b(f"{before} {change}".encode(), digest_size=16).hexdigest()
         properties.set(shown_by(self._owner), version)
+        return before, version
 
     def drop(self, before: datetime) -> None:
         """What was shown before then counts no longer."""

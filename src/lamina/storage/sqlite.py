@@ -374,7 +374,10 @@ class SqliteDatabase:
         if pages < LONG_LOG:
             self._fold_at = LONG_LOG
         elif pages >= LONGEST_LOG:
-            writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            if self._folding is not None:
+                self._folding.join()
+            with suppress(apsw.BusyError):  # another process folds it; what was committed stays committed
+                writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         elif pages >= self._fold_at and (self._folding is None or not self._folding.is_alive()):
             self._fold_at = pages + LONG_LOG
             self._folding = threading.Thread(target=self._fold, name="lamina-fold", daemon=True)

@@ -16,7 +16,7 @@ from lamina.language.signal import low_signal
 from lamina.model import Deny, Draft, Layer, Role, Scope, Space, unquoted
 from lamina.policy.consent import same_value
 from lamina.records import dataclass
-from lamina.similarity.repeats import Telling, sentences, statements, telling_of
+from lamina.similarity.repeats import STOPS, Telling, sentences, statements, telling_of
 from lamina.similarity.spellings import letters, told
 from lamina.storage.refusals import Guards, Refusal, Refusals, guards
 from lamina.write.unit_of_work import UnitOfWork
@@ -70,22 +70,29 @@ def repeated(unit: UnitOfWork, draft: Draft) -> Repeat | None:
 
 
 def _repeated(unit: UnitOfWork, draft: Draft) -> Repeat | None:
-    if not guards_of(unit, draft.scope).refused:
+    newest = guards_of(unit, draft.scope).refused
+    if not newest:
         return None
     key, marks = unit.ruleset.no_key, [_field_mark(unit, draft)]
     parts = _parts(draft)
+    tellings = [telling_of(part) for part in parts]
     if draft.key is None or len(telling_of(draft.text).terms) >= _ENOUGH:
-        marks += [mark for part in dict.fromkeys((draft.text, *parts)) for mark in _words_marks(key, part)]
-    tellings = [telling_of(part).marked(lambda term: term_mark(key, term)) for part in parts]
-    said = frozenset[str]().union(*(one.terms for one in tellings))
-    marks += sorted(f"t{term}" for term in said)
+        wordings = dict.fromkeys((draft.text.strip().rstrip(STOPS), *parts))
+        marks += [mark for wording in wordings for mark in _words_marks(key, wording)]
+    terms = frozenset[str]().union(*(one.terms for one in tellings))
+    marks += [f"t{term_mark(key, term)}" for term in terms]
+    refusals = _refusals(unit, draft)
+    hits = unit.ruleset.noes.among(marks, newest, draft.scope.owner(Space.USER) or "", refusals)
+    matches = refusals.marked(hits) if hits else []
+    marked = [one.marked(lambda term: term_mark(key, term)) for one in tellings] if matches else []
+    said = frozenset[str]().union(*(one.terms for one in marked))
     found: list[Repeat] = []
-    for _, number, telling, asked in _refusals(unit, draft).marked(marks):
+    for _, number, telling, asked in matches:
         known = _telling(telling) if telling else None
         if known is not None and not known.telling <= said:
             continue
-        same = known is None or any(map(known.within, tellings))
-        if same or (known is not None and any(map(known.near, tellings))):
+        same = known is None or any(map(known.within, marked))
+        if same or (known is not None and any(map(known.near, marked))):
             found.append(Repeat(number, known is None, same, asked is not None))
     return min(found, key=lambda one: (not one.exact, not one.same, not one.asked, one.number), default=None)
 
@@ -187,7 +194,7 @@ def refuse(unit: UnitOfWork, draft: Draft, source: str, cause: str) -> None:
         at=unit.now,
         source=source,
     )
-    refusals.add(told, marks)
+    unit.ruleset.noes.added(draft.scope.owner(Space.USER) or "", refusals.add(told, marks))
     unit.looked_up.clear()
 
 

@@ -7,9 +7,8 @@ agent says so or not; unless the person said the same in that time, whose word i
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
@@ -31,18 +30,21 @@ from lamina.similarity.repeats import (
 )
 from lamina.similarity.spellings import told
 from lamina.storage.memories import Memories, micros
-from lamina.storage.refusals import Exposures
+from lamina.storage.refusals import Exposure, Exposures
 from lamina.write.noes import LASTS, guards_of, is_person, term_mark
 from lamina.write.unit_of_work import UnitOfWork
 
 _MOST = 200  #: texts of one person
 _TERMS, _SENTENCES = 8_000, 4_000  #: of one text that are kept
 _LONG = 300  #: characters of a sentence that is taken apart
+_CLAIM, _CLAIM_THAI = 8, 14  #: quarters of words in a clause that is known by itself
 #: Where Thai parts its sentences, which have no stop, also before one in English.
 _APART = regex(r"(?<=[\u0e01-\u0e4e])[ \t]+(?=[\u0e01-\u0e4eA-Z])")
 _LOOSE = regex(r"(?<=[\u0e01-\u0e4e])[ \t]+|[,:](?=\s)|[，、：]")
-#: Whatever stands before it only says where something is from: "I found out that …".
-_LEAD = regex(r"\bthat\b|ว่า|[说說]")
+#: What stands before it only says where something is from ("I found out that …"), or is said beside it.
+_LEAD = regex(
+    r"\b(?:that|and|but|because|since|so|while|who|which)\b|ว่า|และ|แต่|เพราะ|ซึ่ง|[说說]|并且?|並且?|而且|但是?|因[为為]|所以"
+)
 _WEIGHTY = 4  #: from this importance on a person has to agree
 #: What somebody acts upon: from an origin that nobody vouches for it waits for the person.
 _BINDING = (Kind.DECISION, Kind.INSTRUCTION, Kind.CONSTRAINT, Kind.PROCEDURE)
@@ -77,77 +79,98 @@ def _found(unit: UnitOfWork, draft: Draft) -> list[str]:
     shown = _INDEXES.get(guards.version)
     if shown is None:
         exposures = Exposures(unit.transaction, draft.scope.owner(Space.USER) or "")
-        shown = _kept_index(guards.version, exposures.seen(since, _MOST))
-    said = f"{draft.key.replace('.', ' ')} {draft.text}" if draft.key else draft.text
-    parts = [part for form in told(said) for part in _parts(unit.ruleset.no_key, form)]
-    found = [hit for hit in _sharing(parts, shown) if shown.texts[hit[0]][1] >= micros(since)]
-    own = _said_lately(unit, draft.scope, since) if found else []
-    tools = [text for text, shared in found if not any(shared <= one for one in own)]
-    return [shown.texts[text][0] for text in dict.fromkeys(tools)]
+        shown = _keep(guards.version, _NOTHING.grown(exposures.seen(since, _MOST)))
+    said = [draft.text, *([f"{draft.key.replace('.', ' ')} {draft.text}"] if draft.key else ())]
+    forms = dict.fromkeys(form for one in said for form in told(one))
+    parts = [part for form in forms for part in _parts(unit.ruleset.no_key, form)]
+    found = list(_sharing(parts, shown))
+    if not found:
+        return []
+    own, last = _said_lately(unit, draft.scope, since), shown.last(since)
+    tools = {text for text, shared in found if text in last and not any(shared <= one for one in own)}
+    return [source for _, source, _ in sorted((shown.texts[text] for text in tools), reverse=True)]
 
 
 class _Shown(NamedTuple):
     """What was shown, from its terms to the sentences that have them."""
 
-    texts: Sequence[tuple[str, int]]  #: where each is from, and when it was shown
-    terms: Sequence[int]  #: of all sentences, in order
-    sentences: Sequence[int]  #: for each of them the sentence that it is in
+    texts: Sequence[tuple[int, str, str]]  #: when each was shown, where it is from, and which wording it is
+    places: Mapping[int, list[int]]  #: a term to the sentences that it is in
     sizes: Sequence[int]  #: of each sentence, in quarters of words
     text_of: Sequence[int]  #: for each sentence the text that it is of
+    beside: Set[int]  #: the sentences of texts that have several
 
-    def places(self, mark: int) -> Sequence[int]:
-        """The sentences that a term is in."""
-        first = bisect_left(self.terms, mark)
-        return self.sentences[first : bisect_right(self.terms, mark, first)]
+    def last(self, since: datetime) -> Set[int]:
+        """The texts that count: those shown since then, and of them the last."""
+        first = micros(since)
+        recent = sorted((one for one in enumerate(self.texts) if one[1][0] >= first), key=lambda one: one[1])
+        return {number for number, _ in recent[-_MOST:]}
+
+    def grown(self, seen: Iterable[Exposure]) -> _Shown:
+        """The same with more texts."""
+        texts, sizes, text_of, places = [*self.texts], [*self.sizes], [*self.text_of], dict(self.places)
+        known, beside = {told[1:]: number for number, told in enumerate(texts)}, set(self.beside)
+        own = set[int]()  # terms whose places are no longer the other index's
+        for source, wording, terms, at in seen:
+            number = known.setdefault((source, wording), len(texts))
+            if number < len(texts):
+                texts[number] = at, source, wording
+                continue
+            texts.append((at, source, wording))
+            first, size = len(sizes), 0
+            for mark in (*np.frombuffer(terms, "<u4").tolist(), 0):
+                if mark:
+                    if mark not in own:
+                        own.add(mark)
+                        places[mark] = [*places.get(mark, ())]
+                    places[mark].append(len(sizes))
+                    size += _QUARTERS[mark & 3]
+                elif size:
+                    sizes.append(size)
+                    text_of.append(number)
+                    size = 0
+            beside.update(range(first, len(sizes)) if len(sizes) > first + 1 else ())
+        return _Shown(texts, places, sizes, text_of, beside)
 
 
 #: By the version of what was shown, which stands for its contents: who has the same has the same index.
 _INDEXES: dict[str, _Shown] = {}
-_KEPT, _BIGGEST = 32, 100_000  #: indexes, and terms of one, that are kept in mind
+_NOTHING = _Shown((), {}, (), (), frozenset())
+_KEPT, _BIGGEST = 32, 20_000  #: indexes, and sentences of one, that are kept in mind
 _QUARTERS = (4, 1, 2, 1)  #: of a word, by the last bits of a mark
 
 
-def _kept_index(version: str, seen: Sequence[tuple[str, bytes, int]]) -> _Shown:
-    every = np.frombuffer(b"".join(terms + _END for _, terms, _ in seen), "<u4")
-    sentences = np.cumsum(every == 0)
-    texts = np.repeat(np.arange(len(seen)), [len(terms + _END) // 4 for _, terms, _ in seen])
-    text_of = np.zeros(int(sentences.max(initial=0)) + 1, int)
-    text_of[sentences[every > 0]] = texts[every > 0]
-    sizes = np.bincount(sentences, np.array(_QUARTERS)[every & 3] * (every > 0), len(text_of))
-    order = np.argsort(every, kind="stable")
-    shown = _Shown(
-        [(source, at) for source, _, at in seen],
-        *(part.tolist() for part in (every[order], sentences[order], sizes.astype(int), text_of)),
-    )
+def _keep(version: str, shown: _Shown) -> _Shown:
     if len(_INDEXES) >= _KEPT:
         _INDEXES.clear()
-    if version and len(every) <= _BIGGEST:
+    if version and len(shown.sizes) <= _BIGGEST:
         _INDEXES[version] = shown
     return shown
 
 
 def _sharing(parts: Sequence[frozenset[int]], shown: _Shown) -> Iterator[tuple[int, frozenset[int]]]:
     """The texts that a part of a draft was made of, with what they share."""
-    places = {mark: found for mark in frozenset[int]().union(*parts) if (found := shown.places(mark))}
+    known = shown.places
+    places = {mark: known[mark] for mark in frozenset[int]().union(*parts) if mark in known}
     for part in parts if places else ():
-        own = _size(part)
-        least, shared, whole = least_shared(own), defaultdict[int, int](int), defaultdict[int, int](int)
-        for mark in part & places.keys():
-            quarters = _QUARTERS[mark & 3]
-            for sentence in places[mark]:
-                shared[sentence] += quarters
-        for sentence in [sentence for sentence, size in shared.items() if size >= least]:
-            if made_of(shared[sentence], own, shown.sizes[sentence]):
+        own, shared, whole = _size(part), Counter[int](), defaultdict[int, int](int)
+        both = part & places.keys()
+        unit = 4 if not any(mark & 3 for mark in both) else 1  # quarters that are counted at once
+        for mark in both:
+            shared.update(places[mark] if unit == 4 else places[mark] * _QUARTERS[mark & 3])
+        least = least_shared(own)
+        for sentence in [sentence for sentence, size in shared.items() if size * unit >= least]:
+            if made_of(shared[sentence] * unit, own, shown.sizes[sentence]):
                 yield shown.text_of[sentence], _both(part, places, {sentence})
-        for sentence, size in shared.items() if gathered(own, own) else ():
-            whole[shown.text_of[sentence]] += size
-        for text in (text for text, size in whole.items() if gathered(size, own)):
-            both = _both(part, places, {at for at, of in enumerate(shown.text_of) if of == text})
-            if gathered(_size(both), own):  # what is in several of its sentences counts once
-                yield text, both
+        for sentence in shared.keys() & shown.beside if gathered(own, own) else ():
+            whole[shown.text_of[sentence]] += shared[sentence] * unit
+        for text in [text for text, size in whole.items() if gathered(size, own)]:
+            all_of = _both(part, places, {at for at in shown.beside if shown.text_of[at] == text})
+            if gathered(_size(all_of), own):  # what is in several of its sentences counts once
+                yield text, all_of
 
 
-def _both(part: frozenset[int], places: dict[int, Sequence[int]], sentences: set[int]) -> frozenset[int]:
+def _both(part: frozenset[int], places: Mapping[int, Sequence[int]], sentences: set[int]) -> frozenset[int]:
     return frozenset(mark for mark in part & places.keys() if not sentences.isdisjoint(places[mark]))
 
 
@@ -201,7 +224,10 @@ def expose(unit: UnitOfWork, scope: Scope, texts: Iterable[tuple[str, str]]) -> 
     exposures = Exposures(unit.transaction, scope.owner(Space.USER) or "")
     exposures.drop(unit.clock - LASTS)
     key = unit.ruleset.no_key
-    exposures.put([(source, _kept(key, text)) for source, text in texts], scope.thread, unit.clock)
+    seen = [(source, _kept(key, text)) for source, text in texts]
+    before, after, put = exposures.put(seen, scope.thread, unit.clock)
+    if (shown := _INDEXES.pop(before, None)) is not None and len(shown.texts) < 2 * _MOST:
+        _keep(after, shown.grown(put))
     unit.looked_up.clear()
 
 
@@ -209,21 +235,34 @@ _END = bytes(4)  #: after each sentence
 
 
 def _kept(key: bytes, text: str) -> bytes:
-    """The marks of a text's sentences, one after the other."""
+    """The marks of a text's sentences, one after the other, and after them those of their longer clauses."""
     parts = statements(text, _SENTENCES)
-    short = (piece for part in parts for piece in (_LOOSE.split(part) if len(part) > _LONG else [part]))
-    marks = [mark for piece in short for mark in (*sorted(_marked(key, piece)), 0)]
+    short = [piece for part in parts for piece in (_LOOSE.split(part) if len(part) > _LONG else [part])]
+    clauses = [piece for part in short for piece in _pieces(part) if _claims(_marked(key, piece))]
+    marks = [
+        mark for piece in dict.fromkeys((*short, *clauses)) for mark in (*sorted(_marked(key, piece)), 0)
+    ]
     return np.array(marks[:_TERMS], "<u4").tobytes()
 
 
-def _parts(key: bytes, text: str) -> list[frozenset[int]]:
-    """The whole of a text, and every part in which something may be repeated, by the marks of their terms."""
+def _claims(marks: frozenset[int]) -> bool:
+    """Whether a clause says enough to be known by itself: two words, and more in Thai, without blanks."""
+    return _size(marks) >= (_CLAIM_THAI if any(mark & 3 == 1 for mark in marks) else _CLAIM)
+
+
+def _pieces(text: str) -> list[str]:
+    """The parts of a text in which something may be repeated: sentences, clauses, what is said beside."""
     pieces = dict.fromkeys(sentences(text))
     if not text.isascii():
         pieces |= dict.fromkeys(piece for part in pieces for piece in _APART.split(part))
     if _LEAD.search(text):
         pieces |= dict.fromkeys(piece for part in pieces for piece in _LEAD.split(part))
-    every = [_marked(key, piece) for piece in pieces]
+    return list(pieces)
+
+
+def _parts(key: bytes, text: str) -> list[frozenset[int]]:
+    """The whole of a text, and every part in which something may be repeated, by the marks of their terms."""
+    every = [_marked(key, piece) for piece in _pieces(text)]
     if len(every) > 1:
         every.append(frozenset[int]().union(*every))
     if not text.isascii():  # beside a sentence in Thai or Chinese, words of another language are others'
@@ -236,10 +275,9 @@ def _marked(key: bytes, part: str) -> frozenset[int]:
     return frozenset(_mark(key, term) for term in telling_of(part.strip()).terms)
 
 
-@lru_cache(maxsize=16_384)
 def _mark(key: bytes, term: str) -> int:
     """The keyed mark of a term; its last bits say how much of a word it is."""
-    return int(term_mark(key, term)[:8], 16) & ~3 | {4: 0, 1: 1, 2: 2}[weight_of(term)]
+    return int(term_mark(key, term)[:8], 16) & ~3 | weight_of(term) & 3
 
 
 def _size(marks: Iterable[int]) -> int:

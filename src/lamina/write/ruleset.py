@@ -20,6 +20,7 @@ from lamina.policy.gates import Law
 from lamina.policy.rules import Policy
 from lamina.records import dataclass
 from lamina.similarity.merge_bands import Merging
+from lamina.storage.refusals import KnownMarks
 
 #: The unit of work, shelf, what is new on it by slot, and its vectors where it has any.
 Linker = Callable[[Any, int, Mapping[int, Memory], Mapping[int, Any]], None]
@@ -40,6 +41,7 @@ class Ruleset:
     fields: Fields = field(default_factory=load_fields)  #: what needs a person's consent
     merging: Merging = field(default_factory=Merging)
     encoder: Embedder | None = None  #: the table: compares what is written, at once
+    noes: KnownMarks = field(default_factory=KnownMarks)  #: what this process knows of people's noes
 
     def law(self, scope: Scope) -> Law:
         """What this caller's drafts are judged by."""

@@ -1,8 +1,8 @@
 -- What a person said no to.
 
 -- name: guards
--- Whether a no stands, whether something was lately shown, and the version of that.
-SELECT (SELECT 1 FROM refusal WHERE tenant = :tenant AND owner = :owner AND lifted_at IS NULL LIMIT 1),
+-- The newest no, whether something was lately shown, and the version of that.
+SELECT (SELECT {{refusal_name}} FROM refusal WHERE tenant = :tenant AND owner = :owner ORDER BY number DESC LIMIT 1),
   (SELECT 1 FROM exposure WHERE tenant = :tenant AND owner = :owner AND at >= :since LIMIT 1),
   (SELECT value FROM property WHERE tenant = :tenant AND name = :shown);
 
@@ -16,6 +16,15 @@ VALUES (:tenant, :owner, :mark, :number, :part, :telling);
 
 -- name: refusal_of
 SELECT {{refusal_columns}} FROM refusal WHERE tenant = :tenant AND owner = :owner AND number = :number;
+
+-- fragment: refusal_name
+number || ' ' || at || ' ' || source
+
+-- name: refusal_named
+SELECT {{refusal_name}} FROM refusal WHERE tenant = :tenant AND owner = :owner AND number = :number;
+
+-- name: refusal_marks_after
+SELECT mark FROM refusal_mark WHERE tenant = :tenant AND owner = :owner AND number > :number;
 
 -- name: refusals
 -- The newest first.
@@ -48,7 +57,7 @@ UPDATE refusal SET tries = tries + 1, tried_by = :actor
 number, cause, shelf, actor, at, source, asked_at, lifted_by, lifted_at, tries, tried_by
 
 -- name: seen_exposures
-SELECT source, terms, at FROM exposure
+SELECT source, wording, terms, at FROM exposure
  WHERE tenant = :tenant AND owner = :owner AND at >= :since
    ORDER BY at DESC, source DESC, wording DESC LIMIT :limit;
 
