@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from copy import copy
 from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Unpack
@@ -15,6 +16,7 @@ from lamina.late import late
 from lamina.lifecycle.fading import after_indexing, catch_up
 from lamina.lifecycle.purge import finish_purges
 from lamina.scoped import ScopedMemory
+from lamina.storage.database import place_of
 from lamina.write.parts import Parts, Who
 from lamina.write.reindex import rebuild
 from lamina.write.store import Store
@@ -81,6 +83,16 @@ class Engine(Store):
         that there is not, or that is given and empty.
         """
         return ScopedMemory(self, self.scope_of(**who))
+
+    def not_older_than(self, revision: str) -> Engine:
+        """The same memory, which reads from no replica before it has what another process wrote.
+
+        `revision` is what that one's was, or the header `X-Lamina-Revision` of an answer.
+        """
+        place_of(revision)
+        view = copy(self)
+        view.since = revision
+        return view
 
     def status(self) -> Status:
         """Figures about the store, and lines of the workspace's files that are not used."""

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import lamina
 from lamina import InvalidInput, NotFound, Outcome, State
-from lamina.model import HistoryOp
+from lamina.lifecycle.consent import lapse_guesses
+from lamina.lifecycle.fading import expire_episodes, in_pieces, soften
+from lamina.lifecycle.purge import purge_due
+from lamina.model import HistoryOp, Memory
 from lamina.opening import run_job
+from lamina.storage.database import Transaction
+from lamina.storage.postgres import PostgresDatabase
+from lamina.storage.shelf_contents import LayerRows
 
 if TYPE_CHECKING:
     from lamina.engine import Engine
@@ -114,6 +121,50 @@ def test_what_is_put_aside_is_booked_on_the_person_whose_it_is(engine: Engine, c
         with pytest.raises(NotFound):
             mind.get(ids[name])
     assert engine.verify_audit().findings == ()
+
+
+def test_only_the_person_whose_memory_it_is_waits_for_what_time_does(
+    postgres_store: str, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P-1: no job is alone on the store while it puts aside, lapses, reduces or purges."""
+    held: list[frozenset[int] | None] = []
+    batch = PostgresDatabase._batch
+
+    def noted(self: PostgresDatabase, chains: frozenset[int] | None) -> Any:
+        held.append(chains)
+        return batch(self, chains)
+
+    monkeypatch.setattr(PostgresDatabase, "_batch", noted)
+    with lamina.open(postgres_store, owner="owner", clock=clock) as engine:
+        for name in ("ana", "bob"):
+            mind = engine.scope(user=name, session="s1")
+            mind.remember_many([{"text": f"{name} saw heron {n}", "importance": 1} for n in range(12)])
+            mind.record_episode("We talked about herons")
+            engine.scope(user=name, agent="scout").propose("Chiang Mai", "home.city", 0.7, "said twice")
+        engine.flush()
+        for days, work in ((30, lapse_guesses), (400, expire_episodes), (0, soften), (100, purge_due)):
+            clock.advance(days=days)
+            held.clear()
+            assert work(engine) in (2, 24)
+            assert all(chains is not None and len(chains) <= 1 for chains in held), work
+            assert len([chains for chains in held if chains]) > 1
+        assert engine.verify_audit().findings == ()
+
+
+def test_what_changed_since_it_was_found_unused_stays(engine: Engine, clock: ManualClock) -> None:
+    ana = engine.scope()
+    kept, gone = (ana.remember(f"Ana saw {one}", importance=1).ids[0] for one in ("a heron", "an owl"))
+    clock.advance(days=61)
+
+    def found(transaction: Transaction, now: datetime) -> list[Memory]:
+        before = now - timedelta(days=60)
+        return LayerRows(transaction).unused(before, 2, "learnings/", 200)
+
+    old = engine.database.read(lambda tx: found(tx, engine.now()))
+    ana.pin(kept)
+    done: list[str] = []
+    assert in_pieces(engine, lambda *_: old, lambda _, one: done.append(one.id)) == 1
+    assert done == [gone]
 
 
 def test_what_an_agent_noted_of_a_day_is_put_aside_and_the_rest_stays(

@@ -13,10 +13,13 @@ from urllib.parse import quote
 
 import psycopg
 import pytest
+from fastapi.testclient import TestClient
 
 import lamina
 from bench.wire import wire_to
 from lamina import Unavailable
+from lamina.doors.http.app import create_app
+from lamina.lifecycle.tokens import create_token
 from lamina.storage.migrate import load_migrations
 from lamina.storage.postgres import PostgresDatabase, apply_steps, missing_steps
 from lamina.testing import ManualClock
@@ -133,6 +136,60 @@ def test_questions_are_read_from_the_replica_and_never_before_what_was_written_h
         with near.counted() as asked, far.counted() as there:
             assert ana.recall("brown bread").hits[0].text == "Ana likes brown bread"
         assert there[0] > asked[0]
+
+
+def test_what_another_process_wrote_is_in_the_answer_of_who_was_told_of_it(pair: Pair) -> None:
+    """Two servers with a replica each: the second is given the revision of what was written at the first."""
+    tenant = {"tenant": "revision", "owner": "ana", "clock": ManualClock()}
+    with (
+        wire_to(pair.first) as near,
+        lamina.open(pair.first, replica_url=pair.second, **tenant) as writer,
+        lamina.open(near.url, replica_url=pair.second, **tenant) as reader,
+    ):
+        writer.scope().remember("Ana likes green tea")
+        pair.caught_up()
+        assert reader.scope().recall("tea").hits
+        pair.follow(False)
+        try:
+            writer.scope().remember("Ana likes brown bread")
+            assert "brown" not in str(reader.scope().list().items)  # it never heard of it
+            told = reader.not_older_than(writer.revision)
+            assert told.scope().recall("brown bread").hits[0].text == "Ana likes brown bread"
+            assert "brown" in str(told.scope().list().items)
+            assert "brown" in told.scope().context("bread").text
+            assert told.revision == writer.revision  # and whoever reads there can say it to a third
+            assert "brown" not in str(reader.scope().list().items)  # nobody else is held to it
+        finally:
+            pair.follow(True)
+        pair.caught_up()
+        with near.counted() as asked:
+            assert "brown" in str(told.scope().list().items)
+        assert asked[0] == 0  # the replica has it now
+        with pytest.raises(lamina.InvalidInput):
+            reader.not_older_than("yesterday")
+
+
+def test_over_http_an_answer_says_its_revision_and_a_request_gives_it_back(pair: Pair) -> None:
+    tenant = {"tenant": "headers", "owner": "ana"}
+    with (
+        lamina.open(pair.first, replica_url=pair.second, **tenant) as one,
+        lamina.open(pair.first, replica_url=pair.second, **tenant) as other,
+    ):
+        secret = {"Authorization": f"Bearer {create_token(one, 'laptop')[1]}"}
+        first, second = (TestClient(create_app(engine)) for engine in (one, other))
+        pair.caught_up()
+        pair.follow(False)
+        try:
+            made = first.post("/v1/memories", json={"text": "Ana likes brown bread"}, headers=secret)
+            told = {**secret, "X-Lamina-Revision": made.headers["X-Lamina-Revision"]}
+            assert second.get("/v1/memories", headers=secret).json()["items"] == []
+            assert len(second.get("/v1/memories", headers=told).json()["items"]) == 1
+            again = second.get("/v1/memories", headers=told).headers["X-Lamina-Revision"]
+            assert again == made.headers["X-Lamina-Revision"]
+            bad = second.get("/v1/memories", headers={**secret, "X-Lamina-Revision": "9"})
+            assert (bad.status_code, bad.json()["code"]) == (422, "revision_invalid")
+        finally:
+            pair.follow(True)
 
 
 def test_a_replica_that_is_away_is_not_missed(pair: Pair) -> None:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from lamina.errors import InvalidInput
 from lamina.layers.layers import confirm
 from lamina.layers.writing import drafted
+from lamina.lifecycle.fading import in_pieces
 from lamina.model import Hold, Memory, Receipt, Role, Space, State
 from lamina.policy.consent import Care, Channel, standing_of
 from lamina.read.resolve import resolve
@@ -107,15 +108,8 @@ def answered(caller: Caller, key: str, *, agreed: bool) -> Receipt:
 
 def lapse_guesses(store: Store) -> int:
     """Close what nobody decided in time, as expired; how many."""
-    system = store.scope_of(role=Role.SYSTEM, via="job")
-
-    def work(unit: UnitOfWork) -> int:
-        over = Memories(unit.transaction).overdue(unit.clock, _AT_ONCE)
-        for one in over:
-            close(unit, one, State.EXPIRED, {"code": "expired"}, "expire_pending")
-        return len(over)
-
-    total = 0
-    while store.database.read(lambda tx: Memories(tx).overdue(store.now(), _AT_ONCE)):
-        total += store.act(system, work)
-    return total
+    return in_pieces(
+        store,
+        lambda transaction, now: Memories(transaction).overdue(now, _AT_ONCE),
+        lambda unit, guess: close(unit, guess, State.EXPIRED, {"code": "expired"}, "expire_pending"),
+    )

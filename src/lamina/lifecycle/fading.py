@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from lamina.audit import events
 from lamina.errors import NotFound
 from lamina.model import HistoryOp, Memory, Role, Scope, Space, State
 from lamina.model.scope import unquoted
 from lamina.storage.database import Transaction
+from lamina.storage.ledger import lanes_of
 from lamina.storage.memories import micros, moment
 from lamina.storage.shelf_contents import LayerRows
 from lamina.storage.small_tables import Properties
@@ -30,7 +33,8 @@ _log = logging.getLogger("lamina.engine")
 EVERY = timedelta(hours=6)
 _LOOKED_AFTER = "episodes_expired"
 _LINE = 160  #: characters of what stays of an episode
-_AT_ONCE = 200
+_AT_ONCE = 200  #: that are looked for in one go
+PIECE = 5  #: of one person's that are one transaction
 
 
 def expire_episodes(store: Store) -> int:
@@ -39,13 +43,11 @@ def expire_episodes(store: Store) -> int:
     Its full text leaves the row and every index; what was sealed of it in the history stays provable there.
     """
 
-    def work(unit: UnitOfWork) -> int:
-        over = LayerRows(unit.transaction).over(unit.clock, _AT_ONCE)
-        for old in over:
-            _archive(unit, old)
-        return len(over)
+    def found(transaction: Transaction, now: datetime) -> list[Memory]:
+        return LayerRows(transaction).over(now, _AT_ONCE)
 
-    total = _in_batches(store, work)
+    store.apply_reads()
+    total = in_pieces(store, found, _archive)
     if total:
         _log.info("episodes: %d archived as one line", total)
     return total
@@ -63,24 +65,48 @@ def soften(store: Store, check: Callable[[], None] = lambda: None) -> int:
         before = now - timedelta(days=config.soften_days)
         return LayerRows(transaction).unused(before, config.soften_below, LEARNINGS, _AT_ONCE)
 
-    def work(unit: UnitOfWork) -> int:
-        unused = [one for one in found(unit.transaction, unit.clock) if whose(store, one.id) == unit.scope]
-        for old in unused:
-            purge_at = unit.clock + timedelta(days=config.purge_days)
-            gone = put_aside(unit, replace(old, purge_at=purge_at), State.SOFT_DELETED)
-            unit.record(HistoryOp.TTL, gone, old.text, {"code": "unused"})
-            unit.trace(gone.shelf, events.deleted(unit.scope, gone, "unused", unit.snapshot))
-        return len(unused)
+    def let_go(unit: UnitOfWork, old: Memory) -> None:
+        purge_at = unit.clock + timedelta(days=config.purge_days)
+        gone = put_aside(unit, replace(old, purge_at=purge_at), State.SOFT_DELETED)
+        unit.record(HistoryOp.TTL, gone, old.text, {"code": "unused"})
+        unit.trace(gone.shelf, events.deleted(unit.scope, gone, "unused", unit.snapshot))
 
     store.apply_reads()
+    return in_pieces(store, found, let_go, check)
+
+
+def in_pieces(
+    store: Store,
+    found: Callable[[Transaction, datetime], list[Memory]],
+    end: Callable[[UnitOfWork, Memory], None],
+    check: Callable[[], None] = lambda: None,
+) -> int:
+    """Do something to everything that is found, person by person; how many.
+
+    A few are one transaction, which only that person waits for. What changed since it was found stays.
+    """
     total = 0
     while True:
         check()
-        unused = store.database.read(lambda tx: found(tx, store.now()))
-        people = {(one := whose(store, memory.id)).user: one for memory in unused}
-        done = sum(store.act(people[user], work) for user in sorted(people))
+        memories = {one.id: one for one in store.database.read(lambda tx: found(tx, store.now()))}
+        done = 0
+        people: dict[str, list[str]] = defaultdict(list)
+        for one in memories:
+            people[whose(store, one).user].append(one)
+
+        def work(unit: UnitOfWork, ids: Sequence[str]) -> int:
+            now = unit.memories.load(ids)
+            still = [memories[one] for one in ids if now.get(one) == memories[one]]  # noqa: B023 run at once
+            for memory in still:
+                end(unit, memory)
+            return len(still)
+
+        for _, ids in sorted(people.items()):
+            for start in range(0, len(ids), PIECE):
+                some = ids[start : start + PIECE]
+                done += store.act(whose(store, some[0]), partial(work, ids=some), lanes_of(*some))
         total += done
-        if len(unused) < _AT_ONCE or not done:
+        if len(memories) < _AT_ONCE or not done:
             return total
 
 
@@ -96,16 +122,6 @@ def whose(store: Store, memory_id: str) -> Scope:
     if space not in (Space.USER, Space.SESSION):
         return known
     return replace(known, user=unquoted(owner.partition(",")[0]))
-
-
-def _in_batches(store: Store, work: Callable[[UnitOfWork], int]) -> int:
-    """Work on so many at a time, so that other writers get their turn, until there is nothing more."""
-    store.apply_reads()
-    total = count = _AT_ONCE
-    while count == _AT_ONCE:
-        count = store.act(keeper(store), work)
-        total += count
-    return total - _AT_ONCE
 
 
 def _archive(unit: UnitOfWork, old: Memory) -> None:

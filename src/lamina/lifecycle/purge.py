@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -17,11 +17,12 @@ from typing import Any
 from lamina.audit.events import ids_in, told_without
 from lamina.errors import Conflict, Denied, LaminaError, NotFound
 from lamina.lifecycle.export import drop_exports, exports_with
-from lamina.lifecycle.fading import keeper, whose
+from lamina.lifecycle.fading import PIECE, keeper, whose
 from lamina.model import Memory, Outcome, Role, Scope, State, canonical, quoted
 from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.ends import Purging
+from lamina.storage.ledger import lanes_of
 from lamina.storage.logs import AuditLog, Events, History
 from lamina.storage.memories import Memories, micros, moment
 from lamina.storage.sealed_rows import telling_of
@@ -179,10 +180,21 @@ def _purged(
     if not ids:
         return []
     store.count_now()  # what waits to be counted names them too
-    told = store.database.read(lambda tx: dict(_events_naming(tx, frozenset(ids))))
     words: set[str] = set()
+    for start in range(0, len(ids), PIECE):
+        words |= _taken_out(store, scope, ids[start : start + PIECE], frozenset(ids))
+    return _finished(store, scope, tuple(words) if one else (), exports)
 
-    def work(unit: UnitOfWork) -> None:
+
+def _taken_out(store: Store, scope: Scope, ids: Sequence[str], leaving: frozenset[str]) -> set[str]:
+    """Everything that the store has of some memories goes, in a transaction; the words they ever had.
+
+    `leaving` are all that go, before or after.
+    """
+    told = store.database.read(lambda tx: dict(_events_naming(tx, frozenset(ids))))
+
+    def work(unit: UnitOfWork) -> set[str]:
+        words: set[str] = set()
         gone: dict[str, Memory] = {}
         for memory_id in ids:
             for memory in _line_of(unit, memory_id):
@@ -190,14 +202,14 @@ def _purged(
         for memory in gone.values():
             if scope.role is not Role.SYSTEM and (objection := forbidden(unit, memory)):
                 raise Denied(objection.why, code=objection.code, hint=objection.hint)
-            words.update(_end(unit, memory, gone))
+            words.update(_end(unit, memory, leaving | gone.keys()))
         names = frozenset(gone)
         later = _events_naming(unit.transaction, names) if len(names) > len(ids) else told.items()
         for seq, data in later:
             Events(unit.transaction).rewrite(seq, told_without(json.loads(data), names))
+        return words
 
-    store.act(scope, work)
-    return _finished(store, scope, tuple(words) if one else (), exports)
+    return store.act(scope, work, lanes_of(*ids))
 
 
 def _line_of(unit: UnitOfWork, memory_id: str) -> Iterator[Memory]:
@@ -212,7 +224,7 @@ def _line_of(unit: UnitOfWork, memory_id: str) -> Iterator[Memory]:
         waiting += Purging(unit.transaction).taken_over(shelf, one.id)
 
 
-def _end(unit: UnitOfWork, memory: Memory, gone: dict[str, Memory]) -> set[str]:
+def _end(unit: UnitOfWork, memory: Memory, gone: Set[str]) -> set[str]:
     """Everything that the store has of a memory, in one transaction; returns the words it ever had."""
     transaction, purging, one = unit.transaction, Purging(unit.transaction), memory.id
     steps = History(transaction).of(one)
@@ -265,9 +277,20 @@ def _finished(
         seen = {name: replace(one, found={**one.found, "bytes": left}) for name, one in seen.items()}
     receipts: list[PurgeReceipt] = []
 
-    def work(unit: UnitOfWork) -> None:
+    for start in range(0, len(pending), PIECE):
+        receipts += _signed(store, scope, pending[start : start + PIECE], seen)
+    return receipts
+
+
+def _signed(
+    store: Store, scope: Scope, pending: Sequence[Operation], seen: Mapping[str, PurgeReceipt]
+) -> list[PurgeReceipt]:
+    """Seal what was seen after some purges, and end them."""
+
+    def work(unit: UnitOfWork) -> list[PurgeReceipt]:
         # Another process may have ended them meanwhile.
         still = {one.id for one in Operations(unit.transaction).of(_KIND)}
+        receipts = []
         for operation in pending:
             trail = operation.payload
             made = replace(seen[trail["id"]], at=unit.now, actor=unit.scope.actor)
@@ -276,9 +299,9 @@ def _finished(
                 told = canonical({"found": made.found, "trail": trail})
                 unit.record_end("purge_receipt", trail["id"], told)
                 Operations(unit.transaction).end(operation.id)
+        return receipts
 
-    store.act(scope, work)
-    return receipts
+    return store.act(scope, work, lanes_of(*(one.payload["id"] for one in pending)))
 
 
 def _looked(store: Store, pending: Sequence[Operation]) -> dict[str, PurgeReceipt]:

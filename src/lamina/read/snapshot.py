@@ -63,7 +63,7 @@ def look(caller: Caller, work: Callable[[Snapshot], T], *, synced: bool = True, 
         transaction.told(now=micros(now), terms=list(asked_terms(question)))
         return work(Snapshot(transaction, caller, now, afterwards))
 
-    found = store.database.read(whole, elsewhere=True)
+    found = store.database.read(whole, elsewhere=store.since)
     for one in afterwards:
         one()
     return found

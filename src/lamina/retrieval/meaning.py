@@ -196,7 +196,10 @@ class Rounds:
 
     def embed(self, database: Database, embedder: Embedder | None, limit: int) -> int:
         """Give so many texts of the next shelves theirs; how many. Where none had to wait it goes on."""
-        stretch, written = database.read(self._next)
+        try:
+            stretch, written = database.read(self._next)
+        except LaminaError:  # as in `embed_some`
+            return 0
         own = [written.popitem()[0] for _ in range(min(len(written), _WRITTEN))]
         made = embed_some(database, embedder, limit, [*((one - 1, one) for one in own), stretch])
         if made:

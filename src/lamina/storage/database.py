@@ -10,7 +10,7 @@ from dataclasses import field
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from lamina.errors import Unavailable
+from lamina.errors import InvalidInput, Unavailable
 from lamina.late import files
 from lamina.records import dataclass
 from lamina.storage.damage import Damage, DamagedRow
@@ -91,6 +91,12 @@ class Database(Protocol):
     tenant: str
     damage: Damage  #: what this process has met of rows that cannot be read
     sealing: Sealing | None  #: the key that the story is sealed with; without one nothing is
+
+    @property
+    def revision(self) -> str:
+        """How far the store was after what this process wrote last; "" where no server follows it."""
+        ...
+
     read_only: bool  #: whether it follows another server and cannot be changed
     most_chains: int  #: how many chains a store gets here
     chains: int  #: how many chains the audit has beside the store's own; 0 where all of it is in that one
@@ -100,12 +106,13 @@ class Database(Protocol):
         work: Callable[[Transaction], T],
         *,
         brief: bool = False,
-        elsewhere: bool = False,
+        elsewhere: str | None = None,
     ) -> T:
         """Run the work on one consistent snapshot; it cannot write.
 
         Brief work, a few look-ups, may make writers wait for it if it is faster for that. With `elsewhere`
-        a server that follows may be asked, if it has everything that this process wrote.
+        a server that follows may be asked, if it has everything that this process wrote, and what another
+        one had written when its `revision` was this text.
         """
         ...
 
@@ -185,12 +192,16 @@ class ReachedDatabase:
         self._whole = whole
         self._marks = marks
 
+    @property
+    def revision(self) -> str:
+        return self._whole.revision
+
     def read(
         self,
         work: Callable[[Transaction], T],
         *,
         brief: bool = False,
-        elsewhere: bool = False,
+        elsewhere: str | None = None,
     ) -> T:
         marks = self._marks
         return self._whole.read(lambda tx: work(tx.narrowed(*marks)), brief=brief, elsewhere=elsewhere)
@@ -213,7 +224,7 @@ class OpenTransaction(ReachedDatabase):
         work: Callable[[Transaction], T],
         *,
         brief: bool = False,  # noqa: ARG002 no matter here
-        elsewhere: bool = False,  # noqa: ARG002 what was written is here alone
+        elsewhere: str | None = None,  # noqa: ARG002 what was written is here alone
     ) -> T:
         return work(self._tx)
 
@@ -229,6 +240,19 @@ class OpenTransaction(ReachedDatabase):
             self._tx.noted.clear()
             raise
         return result
+
+
+def place_of(revision: str) -> int:
+    """A revision as a number, which grows; 0 for none."""
+    if not revision:
+        return 0
+    if (found := re.fullmatch(r"([0-9A-F]{1,8})/([0-9A-F]{1,8})", revision)) is None:
+        raise InvalidInput(
+            "This revision is none of this store.",
+            code="revision_invalid",
+            hint="Give back what an answer told as its revision, or leave it out.",
+        )
+    return (int(found[1], 16) << 32) + int(found[2], 16)
 
 
 def put_rows(

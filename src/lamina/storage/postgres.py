@@ -33,6 +33,7 @@ from lamina.storage.database import (
     job_running,
     kind_of,
     load_queries,
+    place_of,
     put_rows,
 )
 from lamina.storage.habits import Foresight, Habits, asked_for, only_reads, tables_of
@@ -72,13 +73,13 @@ _ENTER = (
 )
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _INDEX = re.compile(r"^CREATE (UNIQUE )?INDEX (\w+) (ON .*?);$", flags=re.M | re.S)
-#: A server that follows nobody has everything.
 _UNREADABLE = (
     psycopg.DataError,
     psycopg.errors.InFailedSqlTransaction,
     psycopg.errors.PipelineAborted,
 )
-_HAS_ALL = "SELECT coalesce(pg_last_wal_replay_lsn() >= %(written)s::pg_lsn, true)"
+#: A server that follows nobody has everything.
+_HAS = "SELECT coalesce(pg_last_wal_replay_lsn(), 'FFFFFFFF/FFFFFFFF')::text"
 _JOB_LOCK = (
     "SELECT pg_try_advisory_xact_lock(hashtextextended(%(lock)s, 0)),"
     " set_config('idle_in_transaction_session_timeout', '0', true)"
@@ -245,7 +246,7 @@ class PostgresDatabase:
             self._prepare(url, manual=manual)
             self._pool = _pool(url, connections)
         self._replica = _pool(replica, connections) if replica else None
-        self._replica_met = self._lent_out = False
+        self._lent_out = False
         self._become(tenant)
 
     def _become(self, tenant: str) -> None:
@@ -256,7 +257,8 @@ class PostgresDatabase:
         self.sealing: Sealing | None = None
         self.chains = 0
         self._habits = Habits()
-        self._written = ""  #: how far the server's log was after our last write; "" once the replica had it
+        self.revision = ""
+        self._replica_has = -1  #: how far it was when last looked at
         self._commits = GroupCommit(partial(self._batch, None))
         self._among: dict[frozenset[int], GroupCommit] = {}
 
@@ -283,9 +285,10 @@ class PostgresDatabase:
         work: Callable[[Transaction], T],
         *,
         brief: bool = False,  # noqa: ARG002 no matter here
-        elsewhere: bool = False,
+        elsewhere: str | None = None,
     ) -> T:
-        pool = self._replica if elsewhere and self._replica is not None and self._followed() else self._pool
+        followed = elsewhere is not None and self._followed(elsewhere)
+        pool = self._replica if followed and self._replica is not None else self._pool
         seen = Foresight(self._habits)
         with _explained():
             try:
@@ -313,20 +316,19 @@ class PostgresDatabase:
                 cursor = connection.execute(self.queries[name], bound, binary=True)
             return cursor.fetchall()  # it came with the end of the pipeline
 
-    def _followed(self) -> bool:
-        """Whether the replica answers and has everything that this process wrote."""
-        if (written := self._written) or not self._replica_met:
+    def _followed(self, since: str) -> bool:
+        """Whether the replica answers and has everything that this process wrote, and another up to then."""
+        if self._replica is None:
+            return False
+        needed = max(place_of(self.revision), place_of(since))
+        if needed > self._replica_has:
             try:
                 with self._lent(self._replica) as connection:
-                    row = connection.execute(_HAS_ALL, {"written": written or "0/0"}).fetchone()
+                    row = connection.execute(_HAS).fetchone()
             except (psycopg.OperationalError, PoolTimeout):
                 return False  # the server that is written to knows it all
-            if row is None or not row[0]:
-                return False
-            self._replica_met = True
-            if self._written == written:
-                self._written = ""
-        return True
+            self._replica_has = place_of(row[0] if row else "")
+        return needed <= self._replica_has
 
     def write(self, work: Callable[[Transaction], T], *, lanes: Sequence[str] | None = None) -> T:
         self._check_writable()
@@ -458,7 +460,7 @@ class PostgresDatabase:
             if self._replica is not None:
                 connection.execute("COMMIT")
                 row = connection.execute("SELECT pg_current_wal_insert_lsn()::text").fetchone()
-                self._written = str(row[0]) if row else self._written
+                self.revision = str(row[0]) if row else self.revision
 
     @contextmanager
     def _lent(self, pool: _Pool | None = None) -> Iterator[psycopg.Connection[Row]]:

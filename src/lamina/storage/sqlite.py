@@ -166,6 +166,7 @@ class SqliteDatabase:
 
     most_chains = 0
     read_only = False
+    revision = ""
 
     def __init__(self, path: Path, tenant: str = "default") -> None:
         if apsw.SQLITE_VERSION_NUMBER < OLDEST_SAFE:
@@ -203,7 +204,7 @@ class SqliteDatabase:
         work: Callable[[Transaction], T],
         *,
         brief: bool = False,
-        elsewhere: bool = False,  # noqa: ARG002 a file is nowhere else
+        elsewhere: str | None = None,  # noqa: ARG002 a file is nowhere else
     ) -> T:
         if brief:
             with self._commits.standstill() as free:

@@ -19,7 +19,7 @@ from lamina.ranking.rerank import Reranker
 from lamina.retrieval.hits import Means
 from lamina.retrieval.meaning import AT_ONCE, Rounds, embed_some
 from lamina.storage.answers import any_answers, drop_answers
-from lamina.storage.database import Database, OpenTransaction, ReachedDatabase, Transaction, kind_of
+from lamina.storage.database import Database, OpenTransaction, ReachedDatabase, Transaction, kind_of, place_of
 from lamina.storage.ledger import lane_of
 from lamina.storage.small_tables import Properties, Responses
 from lamina.write.aftermath import Aftermath, Answered, Reads, Tally
@@ -72,6 +72,7 @@ class Store:
         self.mirror = self.aftermath.mirror
         self.library: Library | None = None
         self.met_unread = False  #: whether a question met texts without a vector, which get theirs at the end
+        self.since = ""  #: the revision of another process that an answer may not be older than
         self._writes = 0
         self._rounds = Rounds()
         self._config_folder = parts.home
@@ -186,6 +187,14 @@ class Store:
         view = copy(self)
         view.database = ReachedDatabase(self.database, scope.reach_marks)
         return view
+
+    @property
+    def revision(self) -> str:
+        """What an answer of now is not older than; what another process is given it answers is not either.
+
+        Empty where no server follows this one.
+        """
+        return max(self.since, self.database.revision, key=place_of)
 
     # Changing.
 

@@ -50,6 +50,7 @@ class Transport:
     url: str
     token: str
     timeout_s: float = 60.0
+    revision: str = ""  #: what the last answer was not older than; the next one, of any server, is not either
     _idle: list[tuple[http.client.HTTPConnection, float]] = field(default_factory=list)
     _mutex: threading.Lock = field(default_factory=threading.Lock)
 
@@ -74,6 +75,8 @@ class Transport:
             None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
         )
         sent: dict[str, str | bytes] = {"Authorization": f"Bearer {self.token}", **headers}
+        if self.revision:
+            sent["X-Lamina-Revision"] = self.revision
         if method in ("POST", "PATCH"):
             sent["Content-Type"] = "application/json"
         connection = self._taken()
@@ -92,6 +95,7 @@ class Transport:
         except BaseException:  # an interrupt leaves a connection with half an answer on it
             connection.close()
             raise
+        self.revision = answer.headers.get("X-Lamina-Revision") or self.revision
         self._give_back(connection, answer.will_close)
         return said
 

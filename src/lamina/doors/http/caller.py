@@ -14,6 +14,7 @@ from lamina.scoped import ScopedMemory
 
 USER_FIELD = "userId"
 _ANYBODY = "default"
+_REVISION = "What an answer of any server told: a replica that has less is not asked."
 
 
 def engine_of(request: Request) -> Engine:
@@ -32,6 +33,7 @@ def may(right: Right, *, by_field: bool = False) -> Callable[..., Coroutine[Any,
         x_lamina_session: Annotated[str | None, Header(description="The conversation.")] = None,
         x_lamina_run: Annotated[str | None, Header(description="The run, for the audit.")] = None,
         x_lamina_user: Annotated[str | None, Header(description="For whom a service's token acts.")] = None,
+        x_lamina_revision: Annotated[str | None, Header(description=_REVISION)] = None,
     ) -> ScopedMemory:
         user = _name(x_lamina_user, "X-Lamina-User")
         if by_field and (named := await _field(request)) is not None:
@@ -41,6 +43,8 @@ def may(right: Right, *, by_field: bool = False) -> Callable[..., Coroutine[Any,
                     f"X-Lamina-User and `{USER_FIELD}` name two people.", code="user_twice", hint=hint
                 )
             user = named
+        if x_lamina_revision:
+            request.state.engine = engine_of(request).not_older_than(x_lamina_revision)
         return memory_for(
             request,
             right,

@@ -7,10 +7,11 @@ import re
 import threading
 import traceback
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 from math import ceil
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
@@ -104,7 +105,7 @@ class Guard:
         request_id = random_token(12) if ours else asked
         scope.setdefault("state", {})["request_id"] = request_id
         leaving = self._leaving is not None and self._leaving.is_set()
-        sender, begun = _Sender(send, request_id, last=leaving), monotonic()
+        sender, begun = _Sender(send, scope["state"], last=leaving), monotonic()
         try:
             await self._answered(scope, headers, receive, sender)
         finally:
@@ -230,22 +231,25 @@ def _has_body(scope: Scope, headers: dict[str, str]) -> bool:
 class _Sender:
     """Sends, with the headers that every response has."""
 
-    def __init__(self, send: Send, request_id: str, *, last: bool = False) -> None:
+    def __init__(self, send: Send, state: Mapping[str, Any], *, last: bool = False) -> None:
         self.started = False
+        self._state = state  #: of the request
         self._last = last  #: whether the next request should come over another connection
         self.status = 499  # the client went away before it was answered
         self._send = send
-        self._request_id = request_id
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.started, self.status = True, message["status"]
             headers = MutableHeaders(scope=message)
-            headers["X-Request-ID"] = self._request_id
+            headers["X-Request-ID"] = self._state["request_id"]
             headers["X-Content-Type-Options"] = "nosniff"
             headers.setdefault("Cache-Control", "no-store")
             if self._last:
                 headers["Connection"] = "close"
+            engine = self._state.get("engine")
+            if engine is not None and engine.revision:
+                headers["X-Lamina-Revision"] = engine.revision
         await self._send(message)
 
 
