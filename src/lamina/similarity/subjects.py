@@ -1,15 +1,18 @@
 """Whether a decision is about the same matter as an earlier one, and whether it says something else of it.
 
-A matter is told by the names and nouns that two decisions share, those that few others have counting most;
-what was said right before a decision belongs to it. The value is what differs. Pure and deterministic.
+A matter is told by the names and nouns that two decisions share, those that few others have counting most, and
+where an encoder is at hand by how like the two are in meaning; what was said right before a decision belongs to
+it. The value is what differs. Pure and deterministic.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from functools import cache, lru_cache
 from math import log
+from typing import NamedTuple
 
 from lamina.late import read_rules
 from lamina.records import dataclass
@@ -25,6 +28,13 @@ _ALONE = 2.5  #: the same where little is shared, but with this one only
 _BEGINNING = 3  #: the first third of a sentence
 _NEARBY = 0.6  #: what a term counts that was only said before or after
 _PIECE_OF_ALL = 0.5  #: of all pieces of Thai and Chinese, about half go across two words and name nothing
+#: What likeness, shared words and the lead before the next one count beside an encoder, and where doubt and
+#: certainty begin, for one that says it changes something and for one that does not: a logistic regression over
+#: 160 changes in three languages.
+_SAID, _TOLD, _SHARED, _AHEAD, _AGAINST = 4.0, 4.0, 4.0, 7.0, 6.2
+_UNLIKE = 0.3  #: how like two decisions of one project are that have nothing to do with each other
+_CLEAR, _CLEAR_UNSAID = -0.4, 0.0
+_UNCLEAR, _UNCLEAR_UNSAID = -2.2, -1.0
 _LEAST = 2  #: terms that must be shared with one that does not say that it changes something
 
 
@@ -37,6 +47,13 @@ class Matter:
     overrules: bool = False  #: it says itself that it changes something
 
 
+class Like(NamedTuple):
+    """How like an earlier decision is to a new one, by the cosine of what an encoder makes of both."""
+
+    said: float  #: by what the two say
+    told: float  #: by the new one together with what was said around it
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """Which of the earlier decisions a new one is about."""
@@ -45,13 +62,15 @@ class Match:
     is_sure: bool
 
 
-def changed_by(new: Matter, earlier: Sequence[Matter]) -> Match | None:
+def changed_by(new: Matter, earlier: Sequence[Matter], likes: Sequence[Like] = ()) -> Match | None:
     """The earlier decision that a new one changes or puts in doubt; None when it is about none of them.
 
-    Of two that are as close, the later counts.
+    Of two that are as close, the later counts. `likes` are what an encoder says of each of the earlier ones.
     """
     words = [terms_of(one.text) for one in earlier]
     seen = Counter(word for each in (*words, terms_of(new.text)) for word in each)
+    if likes:
+        return _meant(new, earlier, likes, seen)
     shares = [_share(new, old, seen, len(words) + 1) for old in earlier]
     ranked = sorted(range(len(shares)), key=lambda at: (shares[at], at), reverse=True)
     if not ranked:
@@ -72,6 +91,23 @@ def changed_by(new: Matter, earlier: Sequence[Matter]) -> Match | None:
     begins = new.text[: len(new.text) // _BEGINNING]
     is_about = bool(terms_of(begins) & terms_of(earlier[best].text))
     return Match(best, share >= _ALONE * next_best) if is_about else None
+
+
+def _meant(
+    new: Matter, earlier: Sequence[Matter], likes: Sequence[Like], seen: Mapping[str, int]
+) -> Match | None:
+    scores = []
+    for at, (old, like) in enumerate(zip(earlier, likes, strict=True)):
+        share = _share(replace(new, overrules=True), old, seen, len(earlier) + 1)
+        others = max((one.told for place, one in enumerate(likes) if place != at), default=_UNLIKE)
+        ahead = like.told - max(others, _UNLIKE)
+        total = _SAID * like.said + _TOLD * like.told + _SHARED * share + _AHEAD * ahead - _AGAINST
+        scores.append(round(total, 4))
+    best = max(range(len(scores)), key=lambda at: (scores[at], at))
+    if not new.overrules and compare(new.text, earlier[best].text).relation is Relation.SAME:
+        return None
+    clear, unclear = (_CLEAR, _UNCLEAR) if new.overrules else (_CLEAR_UNSAID, _UNCLEAR_UNSAID)
+    return Match(best, scores[best] >= clear) if scores[best] >= unclear else None
 
 
 def _begin_alike(one: str, other: str) -> bool:
