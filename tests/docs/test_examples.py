@@ -103,6 +103,25 @@ def test_the_commands_of_a_page_succeed_in_their_order(
         assert code == 0, f"{place}: {command}\n{said}"
 
 
+def test_what_the_readme_shows_of_the_command_line_is_what_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each command in its order; the lines below it are printed, before any that the page leaves out."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", None)
+    assert cli.run(doors(), ["init", "--owner", "ana"]) == 0
+    capfd.readouterr()
+    shown = next(text for place, text in blocks("text") if place.startswith("README.md"))
+    played = 0
+    for command, lines in re.findall(r"^\$ (.+)\n((?:[^$].*\n)*)", shown, re.M):
+        if not command.startswith("lamina serve"):
+            cli.run(doors(), shlex.split(command)[1:])
+            said = capfd.readouterr()
+            assert (said.out or said.err).splitlines()[: lines.count("\n")] == lines.splitlines(), command
+            played += 1
+    assert played >= 5
+
+
 @pytest.mark.parametrize("store", ["folder", "postgres"])
 def test_a_supervisor_survives_the_death_of_its_process(
     store: str, tmp_path: Path, request: pytest.FixtureRequest

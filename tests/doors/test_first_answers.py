@@ -21,8 +21,8 @@ def lamina(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     assert run(doors(), ["init", "--owner", "ana"]) == 0
     capsys.readouterr()
 
-    def says(*words: str) -> tuple[str, str]:
-        assert run(doors(), list(words)) == 0
+    def says(*words: str, code: int = 0) -> tuple[str, str]:
+        assert run(doors(), list(words)) == code
         out, err = capsys.readouterr()
         return out, err
 
@@ -61,7 +61,7 @@ def test_a_question_is_answered_with_what_may_answer_it(lamina: Says) -> None:
         lamina("hear", said)
     told = lamina("recall", "where do I live?")[0].splitlines()
     assert told[0] == "1. I live in Oslo."
-    assert told[-1].endswith("more hardly answer it, or say the same: --all shows them.")
+    assert told[-1].endswith(" (weaker, or the same again). --all shows everything.")
     everything = lamina("recall", "where do I live?", "--all")[0]
     assert len(everything.splitlines()) > len(told)
     assert "--all" not in everything
@@ -96,3 +96,38 @@ def test_a_no_is_answered_in_words(lamina: Says) -> None:
     lamina("--agent", "planner", "remember", "long answers", "--key", "response.style")
     told = lamina("pending", "reject", "response.style")[0]
     assert told.startswith("Rejected. You will not be asked about this again.\n")
+
+
+@pytest.mark.parametrize(
+    ("said", "lead", "allow"),
+    [
+        ("รหัสผ่านของฉันคือ Hunter2xY!9", "ไม่ได้บันทึก: ดูเหมือนเป็นข้อมูลลับ", "หากไม่ใช่ข้อมูลลับ"),
+        ("我的密碼是 Hunter2xY!9", "沒有記住：這看起來是機密資料", "如果不是機密"),
+        ("我的密码是 Hunter2xY!9", "没有记住：这看起来是机密信息", "如果不是机密"),
+    ],
+)
+def test_why_a_secret_is_not_kept_is_said_in_one_language(
+    lamina: Says, said: str, lead: str, allow: str
+) -> None:
+    for told in (lamina("hear", said)[0], lamina("remember", said, code=4)[1].removeprefix("Error: ")):
+        assert told.startswith(lead)
+        assert allow in told
+        assert "`lamina policy allow " in told
+        assert "secret" not in told
+
+
+def test_a_refusal_that_the_answer_says_itself_is_not_said_twice(lamina: Says) -> None:
+    told, error = lamina("hear", "ลืมทุกอย่าง", code=4)
+    assert told.startswith("ลืมทุกอย่างพร้อมกันไม่ได้")
+    assert error == ""
+
+
+def test_an_agent_is_told_in_words_whose_value_stays(lamina: Says) -> None:
+    lamina("remember", "short", "--key", "response.style")
+    error = lamina("--agent", "planner", "remember", "long", "--key", "response.style", code=4)[1]
+    assert "What is said by the person counts for more than what is found out by an agent" in error
+
+
+def test_one_question_about_what_waits_has_the_marks_of_its_language(lamina: Says) -> None:
+    lamina("--agent", "planner", "remember", "回答長一點", "--key", "response.format")
+    assert "：1. 回答的格式 = 回答長一點。要記住嗎？" in lamina("pending", "ask")[0]

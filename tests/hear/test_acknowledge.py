@@ -23,6 +23,7 @@ RULES = ("authority", "correction", "recency", "importance")
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 DETAILS: dict[str, str | int] = {
     "key": "response.tone",
+    "name": "the tone of answers",
     "value": "formal",
     "count": 3,
     "until": "2026-02-01",
@@ -121,6 +122,19 @@ def test_every_code_that_a_command_can_end_with_has_words_in_every_language() ->
         for language in LANGUAGES:
             for act in Action:
                 assert len(acknowledge(refusal(code), language, act=act)) > 8, (code, language)
+
+
+def test_a_setting_is_named_as_a_person_names_it_and_a_key_that_somebody_gave_as_they_gave_it() -> None:
+    said = {one: acknowledge("remembered", one, key="response.language") for one in LANGUAGES}
+    assert said["en"] == "Remembered: the language of answers."
+    assert said["th"] == "จำไว้แล้ว: ภาษาของคำตอบ"
+    assert said["zh-Hant"] == "記住了：回答的語言。"
+    assert said["zh-Hans"] == "记住了：回答的语言。"
+    assert (
+        acknowledge("remembered", "en", key="response.format.default") == "Remembered: the form of answers."
+    )
+    assert acknowledge("remembered", "en", key="user.diet") == "Remembered: user.diet."
+    assert acknowledgement("remembered", "short", "response.style") == "Remembered: response.style."
 
 
 def test_a_refusal_says_what_was_not_done() -> None:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from functools import cache
 
 from lamina.hear.guess import voice
-from lamina.language.acknowledge import acknowledge
+from lamina.language.acknowledge import acknowledge, in_words
 from lamina.language.amend import weight, words_of
 from lamina.language.command import Action, Command, Target
 from lamina.language.commands import is_note
@@ -19,6 +19,7 @@ from lamina.model import Kind, Memory, State, quoted
 from lamina.read.shelves import loaded
 from lamina.storage.database import Transaction
 from lamina.storage.small_tables import Marks
+from lamina.text.normalise import Language
 from lamina.write.caller import Caller
 from lamina.write.guesses import check_person
 from lamina.write.propose import pending
@@ -138,16 +139,20 @@ def ask_what_waits(caller: Caller) -> str:
     if not waits:
         return ""
     put_question(caller, Action.CONFIRM, [one.id for one in waits], in_any_session=True)
-    told = " ".join(f"{number}. {_shown(one)};" for number, one in enumerate(waits, 1))
-    return acknowledge(
-        "what_waits", *voice(caller, waits[-1].text), count=len(waits), options=told.rstrip(";") + "."
-    )
+    language, verbosity = voice(caller, waits[-1].text)
+    between, end = {"en": ("; ", "."), "th": (" ", "")}.get(language, ("；", "。"))
+    told = between.join(f"{number}. {_shown(one, language)}" for number, one in enumerate(waits, 1))
+    return acknowledge("what_waits", language, verbosity, count=len(waits), options=told + end)
 
 
-def _shown(memory: Memory) -> str:
+def _shown(memory: Memory, language: Language) -> str:
     text = memory.text.splitlines()[0]
     short = text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…"
-    return short if is_note(memory.key or "") or not memory.key else f"{memory.key} = {short}"
+    return (
+        short
+        if is_note(memory.key or "") or not memory.key
+        else f"{in_words(memory.key, language)} = {short}"
+    )
 
 
 @cache

@@ -15,7 +15,7 @@ _CHINESE = ("zh-Hant", "zh-Hans")
 #: Values longer than this are not repeated.
 _LONGEST = 80
 #: Tables that are no messages.
-_TABLES = ("codes", "leads")
+_TABLES = ("codes", "leads", "names")
 
 
 @cache
@@ -45,9 +45,14 @@ def language_for(setting: str | None, text: str) -> Language:
     return spoken
 
 
+def in_words(key: str, language: Language) -> str:
+    """What a person calls the setting of a key; a key that we have no words for is itself."""
+    return str(_data()["names"][language].get(key.removesuffix(".default"), key))
+
+
 @lru_cache(maxsize=256)  # most have no details
 def acknowledge(message: str, language: Language, verbosity: str = "normal", **details: str | int) -> str:
-    """The text of a message, with `details` (key, value, old, options, count, until, scope) in its gaps.
+    """The text of a message, with `details` (key, name, value, old, options, count, until, scope) in its gaps.
 
     `verbosity` is a value of `response.verbosity`; what is none of concise, normal and detailed is normal. A
     part of the text in brackets is left out where a detail it names is not given or too long to repeat. A
@@ -58,6 +63,8 @@ def acknowledge(message: str, language: Language, verbosity: str = "normal", **d
     known = {
         name: str(value) for name, value in details.items() if 0 < len(str(value)) <= most.get(name, _LONGEST)
     }
+    if "key" in known:
+        known.setdefault("name", in_words(known["key"], language))
     known["lead"] = leads.get(known.get("act", ""), leads["remember"])
 
     def part(found: re.Match[str]) -> str:
@@ -70,5 +77,5 @@ def acknowledge(message: str, language: Language, verbosity: str = "normal", **d
 def acknowledgement(what: str, text: str, detail: str = "") -> str:
     """What happened, in the language of `text`; `detail` is the key, or until when it can be restored."""
     message = {"denied": "refused"}.get(what, what)
-    name = "until" if what == "forgotten" else "key"
+    name = "until" if what == "forgotten" else "name"  # whoever gave the key reads it as it is
     return acknowledge(message, language_of(text), **{name: detail})

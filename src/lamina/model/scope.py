@@ -30,6 +30,16 @@ class Authority(StrEnum):
     USER_ASSERTED = "user_asserted"
     AI_INFERRED = "ai_inferred"
 
+    @property
+    def in_words(self) -> str:
+        """What a memory of this weight is, for people."""
+        return {
+            Authority.SYSTEM_IMPOSED: "set by the system",
+            Authority.TOOL_VERIFIED: "checked by a tool",
+            Authority.USER_ASSERTED: "said by the person",
+            Authority.AI_INFERRED: "found out by an agent",
+        }[self]
+
 
 class Trust(StrEnum):
     """Whether text may ever be taken for more than data."""

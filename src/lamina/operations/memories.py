@@ -588,7 +588,7 @@ class Keys:
 
 @operation(routed("GET /v1/resolve", under="values"), Right.READ, tool=Tool(title="Resolve", items="values"))
 def resolve(memory: ScopedMemory, request: Keys) -> dict[str, Effective]:
-    """The values in force for keys such as response.language, and what each of them hides."""
+    """The values used for keys such as response.language, and what each of them hides."""
     return memory.resolve(request.keys)
 
 

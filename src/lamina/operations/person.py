@@ -55,7 +55,7 @@ class Trial:
 
 @operation("POST /v1/would-keep", Right.READ, tool=Tool(title="Would it be kept?"))
 def would_keep(memory: ScopedMemory, request: Trial) -> WouldKeep:
-    """Whether a sentence would be kept, gate by gate; nothing is stored."""
+    """Whether a sentence would be kept, check by check; nothing is stored."""
     return memory.would_keep(request.text, key=request.key, kind=request.kind, agent=request.agent)
 
 

@@ -325,11 +325,11 @@ class Accepted:
     "POST /admin/policy/reload",
     Right.ADMIN,
     command="policy accept",
-    asks="Put POLICY.md as it is now in force?",
+    asks="Use POLICY.md as it is now?",
     but={Door.MCP: ADMINS_ONLY},
 )
 def accept_policy(memory: ScopedMemory, request: Nothing) -> Accepted:  # noqa: ARG001 the catalogue's form
-    """Put POLICY.md of the configuration folder in force."""
+    """Use POLICY.md of the configuration folder from now on."""
     who = memory.store.scope_of(user=memory.scope.user, role=Role.ADMIN, via=memory.scope.via)
     made = ScopedMemory(memory.store, who).accept_policy()
     return Accepted(status="reloaded", policy_entry_count=len(made.entries or {}), digest=made.digest)

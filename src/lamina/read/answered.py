@@ -107,7 +107,10 @@ def receipt(caller: Caller, answer_id: str) -> AnswerReceipt:
     store.answers.store(store.database)
     found = store.database.read(lambda tx: Answers(tx, owner).get(answer_id))
     if found is None or not (caller.sees_past or found[2]["actor"] == caller.scope.actor):
-        raise NotFound(f"There is no answer {answer_id!r:.60} here.", hint="Answers carry their id.")
+        raise NotFound(
+            f"There is no answer {answer_id!r:.60} here.",
+            hint="`lamina recall … --json` gives an answer's id; `lamina accesses ID` lists them.",
+        )
     return _told(found)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from lamina.model import Authority, Explanation, HistoryEntry, HistoryOp, Memory, Verdict, iso
+from lamina.model import Explanation, HistoryEntry, HistoryOp, Memory, Verdict, iso
 from lamina.model.audit import TraceEvent
 from lamina.ranking.decay import faded
 from lamina.read.journal import last_events, one_event
@@ -25,12 +25,6 @@ _SENTENCE = {
     HistoryOp.TTL: "its time was up",
     HistoryOp.MERGE: "{actor} merged it",
     HistoryOp.LINK: "{actor} linked it",
-}
-_COUNTS_AS = {
-    Authority.SYSTEM_IMPOSED: "set by the system",
-    Authority.TOOL_VERIFIED: "checked by a tool",
-    Authority.USER_ASSERTED: "said by the person",
-    Authority.AI_INFERRED: "found out by an agent",
 }
 
 
@@ -93,7 +87,7 @@ def explained(memory: Memory, history: tuple[HistoryEntry, ...], *, whole: bool 
     where = memory.file or "the database"
     lines = [
         f"{memory.id} is {memory.state}, belongs to {memory.shelf} and is kept in {where}.",
-        f"It counts as {_COUNTS_AS[memory.authority]} ({memory.authority}), because the role"
+        f"It counts as {memory.authority.in_words} ({memory.authority}), because the role"
         f" {memory.provenance.role} wrote it through {memory.provenance.via}.",
     ]
     if memory.expires_at is not None:

@@ -142,7 +142,7 @@ def well_formed(text: object, what: str = "text", limit: int = TEXT_LIMIT) -> st
         raise InvalidInput(
             f"The {what} is empty, or has only blanks and invisible characters.",
             code="text_empty",
-            hint="Say what to keep in words.",
+            hint="Say it in words.",
         )
     return text
 

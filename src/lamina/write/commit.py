@@ -568,7 +568,8 @@ def doubtful() -> Deny:
 def _outranked(unit: UnitOfWork, memory: Memory) -> Deny:
     return Deny(
         "conflict_authority",
-        f"{memory.id} counts for more ({memory.authority}) than this ({unit.scope.authority}).",
+        f"What is {memory.authority.in_words} counts for more than what is {unit.scope.authority.in_words}:"
+        f" {memory.id} stays as it is.",
         "Let the user say it.",
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from lamina.documents.settings import Citations
-from lamina.doors.cli.exits import DENIED, Failure
+from lamina.doors.cli.exits import DENIED, Failure, refusal_of
 from lamina.doors.cli.view import Shown, View, worded
 from lamina.late import late
 from lamina.model import Heard, Hit, Outcome, Receipt, Recollection, Related
@@ -51,7 +51,9 @@ def _recollected(view: View, found: Recollection) -> Iterator[str]:
     for number, hit in enumerate(hits, 1):
         yield from _hit(view.out, number, hit, view.options["explain"], cited=cited)
     if others := len(found.hits) - len(hits):
-        yield view.out.style(f"{others} more hardly answer it, or say the same: --all shows them.", "dim")
+        yield view.out.style(
+            f"Not shown: {others} (weaker, or the same again). --all shows everything.", "dim"
+        )
     if found.left_out:
         yield view.out.style(f"{found.left_out} more did not fit the budget.", "dim")
     yield from related_lines(view.out, found.related)
@@ -112,7 +114,8 @@ def _not_kept(view: View, denied: Receipt) -> str:
     """Why nothing of a message is kept: ordinary talk in its own language, anything else by its reason."""
     if denied.code == "write_policy_context":
         return acknowledge.acknowledge("passing", normalise.language_of(view.request.text))
-    return " ".join([denied.acknowledgement, *denied.warnings])
+    why = refusal_of(denied)
+    return f"{why.message} {why.hint}".rstrip()
 
 
 def _undone(answer: Heard) -> Failure | None:
@@ -121,4 +124,5 @@ def _undone(answer: Heard) -> Failure | None:
     if not refused:
         return None
     why, *hints = refused[0].warnings or ("Nothing was changed.",)
-    return Failure(code=refused[0].code, message=why, hint=" ".join(hints), exit_code=DENIED)
+    said = bool(answer.acknowledgement)
+    return Failure(refused[0].code, why, " ".join(hints), DENIED, said)

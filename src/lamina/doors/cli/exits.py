@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from lamina.doors.cli.parse import PROGRAM, Usage
@@ -15,6 +16,11 @@ from lamina.errors import (
     Unauthenticated,
     Unavailable,
 )
+from lamina.late import late
+from lamina.text.normalise import language_of
+
+with late():
+    from lamina.language import acknowledge
 
 if TYPE_CHECKING:
     from lamina.model import Receipt
@@ -45,6 +51,7 @@ class Failure(NamedTuple):
     message: str
     hint: str = ""
     exit_code: int = FAILED
+    said: bool = False  #: whether the answer itself says it, in the person's language
 
 
 def exit_code_of(kind: type[LaminaError]) -> int:
@@ -82,9 +89,10 @@ def failure_of(error: Exception) -> Failure:
 def refusal_of(receipt: Receipt) -> Failure:
     """A denied receipt as a failure: why, and what to do."""
     why, *rest = receipt.warnings or ("Policy does not allow this.",)
-    return Failure(
-        code=receipt.code,
-        message=f"{receipt.acknowledgement} {why}".strip(),
-        hint=" ".join(rest),
-        exit_code=DENIED,
-    )
+    message, hint = f"{receipt.acknowledgement} {why}".strip(), " ".join(rest)
+    language, group = language_of(receipt.acknowledgement), acknowledge.refusal(receipt.code)
+    if language != "en" and group != "refused":  # the reasons of checks are in English
+        message = acknowledge.acknowledge(group, language, "detailed")
+        allow = re.search(r"lamina policy allow (\w+)", hint)
+        hint = acknowledge.acknowledge("not_a_secret", language, value=allow[1]) if allow else ""
+    return Failure(receipt.code, message, hint, DENIED)

@@ -146,8 +146,9 @@ def _made(out: Output, root: Path, person: str, created: list[str]) -> Iterator[
         yield f"{where} is a workspace of {out.text(person)} already; nothing was changed."
     enter = "" if root == Path.cwd() else f"-w {_quoted(out.text(str(root)))} "
     yield "Try next:"
-    yield f'  lamina {enter}remember "I prefer short answers" --key response.style'
-    yield f'  lamina {enter}recall "how should answers be?"'
+    yield f'  lamina {enter}hear "Remember that I drink tea without sugar."'
+    yield f'  lamina {enter}recall "how do I drink tea?"'
+    yield f"  lamina {enter}serve --open    (everything, in your browser)"
 
 
 def _quoted(text: str) -> str:
@@ -305,7 +306,7 @@ def check_proof_file(call: Call, values: Values) -> int:
     faults = story.check_proof(proof, _key_here(call))
     data = {"memory_id": proof.get("memory_id"), "holds": not faults, "faults": faults}
     if not faults:
-        told = f"{proof['memory_id']}: {len(proof['steps'])} steps, {len(proof['records'])} records."
+        told = f"{proof['memory_id']}: steps {len(proof['steps'])}, records {len(proof['records'])}."
         return call.answer(data, [call.out.text(f"The proof holds. {told}")])
     failure = Failure(
         code="proof_refuted", message="The proof does not hold.", hint="Ask for it again, and for the key."

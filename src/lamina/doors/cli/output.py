@@ -81,7 +81,7 @@ class Output:
             return
         for line in lines:
             _write(sys.stdout, line)
-        if failure is not None:
+        if failure is not None and not failure.said:
             self._explain(failure)
 
     def note(self, line: str) -> None:

@@ -44,7 +44,7 @@ def _me(out: Output, found: Profile) -> Iterator[str]:
         if group.more:
             yield out.style(f"  and {group.more} more", "dim")
     if found.waiting:
-        yield f"{found.waiting} guesses wait for your yes or no: lamina review"
+        yield f"Waiting for your yes or no: {found.waiting} (lamina review)"
 
 
 def review(view: View, answer: Review) -> Shown:
