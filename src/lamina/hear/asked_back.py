@@ -148,11 +148,9 @@ def ask_what_waits(caller: Caller) -> str:
 def _shown(memory: Memory, language: Language) -> str:
     text = memory.text.splitlines()[0]
     short = text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…"
-    return (
-        short
-        if is_note(memory.key or "") or not memory.key
-        else f"{in_words(memory.key, language)} = {short}"
-    )
+    if not memory.key or is_note(memory.key):
+        return short
+    return f"{in_words(memory.key, language)} = {short}"
 
 
 @cache

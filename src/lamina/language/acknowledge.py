@@ -52,11 +52,12 @@ def in_words(key: str, language: Language) -> str:
 
 @lru_cache(maxsize=256)  # most have no details
 def acknowledge(message: str, language: Language, verbosity: str = "normal", **details: str | int) -> str:
-    """The text of a message, with `details` (key, name, value, old, options, count, until, scope) in its gaps.
+    """The text of a message, with `details` (key, value, old, options, count, until, scope) in its gaps.
 
     `verbosity` is a value of `response.verbosity`; what is none of concise, normal and detailed is normal. A
     part of the text in brackets is left out where a detail it names is not given or too long to repeat. A
-    refusal repeats nothing, whatever is given; it begins with what was not done, by the detail `act`.
+    refusal repeats nothing, whatever is given; it begins with what was not done, by the detail `act`. `name` is
+    the key in words, unless it is given.
     """
     texts, leads = messages()[message][language], _data()["leads"][language]
     most = {"options": 4 * _LONGEST}

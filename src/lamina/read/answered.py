@@ -109,7 +109,7 @@ def receipt(caller: Caller, answer_id: str) -> AnswerReceipt:
     if found is None or not (caller.sees_past or found[2]["actor"] == caller.scope.actor):
         raise NotFound(
             f"There is no answer {answer_id!r:.60} here.",
-            hint="`lamina recall … --json` gives an answer's id; `lamina accesses ID` lists them.",
+            hint="`lamina accesses ID` lists the answers that a memory was in.",
         )
     return _told(found)
 
