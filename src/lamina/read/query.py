@@ -168,7 +168,7 @@ def _filters(raw: Mapping[str, Any]) -> Filters:
         if name in given:
             given[name] = whole_number(given[name], "importance", 1, 7)
     if given.get("importance_max", 0) >= _TOP:
-        del given["importance_max"]  # whoever asks up to the top of the scale asks for what rules put above it
+        del given["importance_max"]  # what rules put above the scale is at its top, too
     for name in ("updated_after", "updated_before"):
         if name in given:
             given[name] = _moment(given[name], name)
