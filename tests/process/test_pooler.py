@@ -21,6 +21,7 @@ import pytest
 import lamina
 from lamina import Unavailable
 from lamina.storage.postgres import PostgresDatabase
+from tests.process.test_postgres_versions import put_and_load
 from tests.servers import OwnServer
 
 PGBOUNCER = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin:/usr/local/sbin")
@@ -97,6 +98,7 @@ def test_everything_works_behind_a_pooler_that_changes_connections(pooled: str) 
         assert ana.context("peanuts").text
         assert other.rebuild()
         assert other.verify_audit().intact
+        put_and_load(pooled)
 
 
 def test_a_job_runs_once_at_a_time_behind_a_pooler(pooled: str) -> None:
