@@ -68,6 +68,7 @@ _MAYBE = 0.5  #: beside its encoder what is as sure as this counts where it chan
 _VERY_SURE, _QUITE_SURE = 0.9, 0.8
 #: Of that: what follows a complaint is mostly what is done about it, and what follows a report what follows.
 _AFTER = {"complaint": 0.7, "report": 0.9}
+_LED = 0.92  #: of that: what "OK," or "Settled then:" leads to
 _SURE_AGAINST_SIGNS = 0.97  #: where a word speaks against it
 _SURE_IN_DOUBT = 0.88  #: the same for a sentence with a word of doubt in it
 _MOST_LEADS = 4
@@ -253,12 +254,23 @@ class _Turn:
             return _SURE_IN_DOUBT
         if self.holds("doubts", unit.sentence):
             return _SURE_IN_DOUBT
+        if holds("statement", "leads_in").match(self.open, self.first_word(unit.main.start)):
+            usual *= _LED
         turns_down = unit.is_short and holds("statement", "declines").search(self.open, unit.start, unit.end)
         return max(usual, _QUITE_SURE) if turns_down else usual
 
     def is_likely(self, share: float, least: float) -> bool:
         """Whether it may settle something, and would if it changed what was settled before."""
         return self._reader is not None and _MAYBE <= share and least < _NEVER and share < least
+
+    def speaks_against(self, unit: _Unit) -> bool:
+        """Whether the head makes something else of what a rule found."""
+        reading = self.reading(unit)
+        if reading is None:
+            return False
+        if self._reader is None:
+            return reading.settles < _AGAINST and reading.kind in _NOT_OURS
+        return reading.settles < (self.sure if UNSAID in self.open[unit.start : unit.end] else _AGAINST)
 
     def leads_to(self, unit: _Unit) -> str:
         """What a unit is to the next: a complaint, a report, or nothing."""
@@ -458,7 +470,7 @@ def _settled(turn: _Turn, unit: _Unit, after: str) -> _Settled | None:
         kept = _kept(turn, number)
         if kept is not None and kept.said is Said.REMEMBER:
             return _Settled(kept, unit, 1.0)
-        if kept and not turn.is_theirs(unit) and (reading is None or not _speaks_against(reading)):
+        if kept and not turn.is_theirs(unit) and not turn.speaks_against(unit):
             overrules = kept.overrules or (reading is not None and reading.settled == "changes")
             return _Settled(replace(kept, overrules=overrules), unit, max(share, _BY_RULE))
     if reading is None or reading.kind == "task":
@@ -477,10 +489,6 @@ def _settled(turn: _Turn, unit: _Unit, after: str) -> _Settled | None:
         return None
     told = replace(told, overrules=told.overrules or reading.settled == "changes", is_sure=is_sure)
     return _Settled(told, unit, share, is_complaint)
-
-
-def _speaks_against(reading: Reading) -> bool:
-    return reading.settles < _AGAINST and reading.kind in _NOT_OURS
 
 
 def _confidence(share: float) -> float:
