@@ -34,7 +34,7 @@ _PIECE_OF_ALL = 0.5  #: of all pieces of Thai and Chinese, about half go across 
 _SAID, _TOLD, _SHARED, _AHEAD, _AGAINST = 4.0, 4.0, 4.0, 7.0, 6.2
 _UNLIKE = 0.3  #: how like two decisions of one project are that have nothing to do with each other
 _CLEAR, _CLEAR_UNSAID = -0.4, 0.0
-_UNCLEAR, _UNCLEAR_UNSAID = -2.2, -1.0
+_UNCLEAR, _UNCLEAR_UNSAID = -2.2, -0.6
 _LEAST = 2  #: terms that must be shared with one that does not say that it changes something
 
 
