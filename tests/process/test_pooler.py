@@ -48,7 +48,7 @@ def pooled(postgres_database: str, tmp_path: Path) -> Iterator[str]:
         f"[databases]\n{name} = host={host} port={server_port} user={user}"
         f"{f' password={parts.password}' if parts.password else ''}\n"
         f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = any\n"
-        "pool_mode = transaction\ndefault_pool_size = 2\nmax_client_conn = 100\nquery_wait_timeout = 20\n"
+        "pool_mode = transaction\ndefault_pool_size = 2\nmax_client_conn = 100\nquery_wait_timeout = 120\n"
     )
     for path in (tmp_path, settings):
         path.chmod(0o755)
