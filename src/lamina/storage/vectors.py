@@ -21,6 +21,9 @@ from lamina.storage.text_index import FRESH
 _MOST_KEPT = 512 * 2**20  #: bytes of vectors that stay in memory
 _NEWEST = 2**15  #: slots among which what is like a new text is looked for
 _STATES = 3  #: a reader may still be on the snapshot before the last
+_RECENT = (
+    8  #: of how many shelves earlier states are kept: those of a session that is over are asked for no more
+)
 _KEPT_LOCK = threading.Lock()
 
 _Key = tuple[int, str]  #: shelf, encoder
@@ -230,6 +233,8 @@ class Vectors:
         with _KEPT_LOCK:
             states = [one for one in kept.pop(key, ()) if one.version != version]
             kept[key] = sorted([*states, best], key=lambda one: one.version)[-_STATES:]
+            if (older := next(islice(reversed(kept), _RECENT, None), None)) is not None:
+                kept[older] = kept[older][-1:]
             while len(kept) > 1 and sum(states[-1].size for states in kept.values()) > _MOST_KEPT:
                 del kept[next(iter(kept))]
         return best
