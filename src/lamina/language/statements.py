@@ -36,7 +36,9 @@ _OPENING = re.compile(rf"[\s{PAUSE},.!:~-]*")
 _EDGES = " \t\n\v,，、;；:：-—–"
 _ENDS = "。．.!！?？"
 _LEAD_IN = re.compile(rf"[:\n{PAUSE}]")
-_THAI_BREAK = re.compile("(?<=[\u0e01-\u0e4e])[ \v]+(?=[\u0e01-\u0e4e])")
+_BREAK = re.compile(
+    r"(?<=[\u0e01-\u0e4e])[ \v]+(?=[\u0e01-\u0e4e])|(?<![a-z])so (?=we|the|it|our|from|i'm)|,(?:所以|因此|那)"
+)
 _PIECES = re.compile(r"[^\s\x00]")
 _CLAUSE_BREAK = re.compile(rf"[,:;{PAUSE}]|(?<![a-z])so (?=we|i|the|it)")
 _OURS = re.compile(
@@ -225,14 +227,14 @@ class _Turn:
         return (best, True) if best.settles > reading.settles else (reading, False)
 
     def ends(self, unit: _Unit) -> Iterator[Sentence]:
-        """The last sentence of a unit, the same without its first word, and in Thai its last clauses."""
+        """The last sentence of a unit, the same without its first word, and its last clauses."""
         main = unit.main
         if main.start > unit.start:
             yield main
         if led := self.book.any_of("statement", "leads_in").match(self.open, self.first_word(main.start)):
             if _size(self.open[led.end() : main.end]) >= _LEAST_SIZE:
                 yield Sentence(led.end(), main.end, main.marked)
-        breaks = [one.end() for one in _THAI_BREAK.finditer(self.open, main.start, main.end)]
+        breaks = [one.end() for one in _BREAK.finditer(self.open, main.start, main.end)]
         for at in breaks[-2:]:
             if _size(self.open[at : main.end]) >= _LEAD_IN_SIZE:
                 yield Sentence(at, main.end, main.marked)
@@ -240,8 +242,10 @@ class _Turn:
     def least(self, unit: _Unit, reading: Reading, usual: float) -> float:
         """How sure the head has to be; more than sure where nothing it says could count."""
         holds = self.book.any_of
-        if self.is_quoted(unit) or holds("cue", "supposes").search(self.open, unit.start, unit.end) and (
-            reading.settled != "rule"
+        if (
+            self.is_quoted(unit)
+            or holds("cue", "supposes").search(self.open, unit.start, unit.end)
+            and (reading.settled != "rule")
         ):
             return _NEVER
         if not (self.is_asserted(unit) or self.is_remedy(unit, reading)):
@@ -649,7 +653,9 @@ def agreed(text: str, answer: str, *, book: Rulebook | None = None) -> Statement
             for rule in turn.book.of("statement", does):
                 found = rule.regex.search(turn.open, sentence.start, sentence.end)
                 if found and not rule.is_exception(found, turn.open, sentence.start, sentence.end):
-                    return turn.offer(sentence, rule.name, float(rule["confidence"] or 1.0), is_whole=does == "proposes")
+                    return turn.offer(
+                        sentence, rule.name, float(rule["confidence"] or 1.0), is_whole=does == "proposes"
+                    )
     named = _named(turn, reply)
     told = [one for one in turn.sentences if not one.marked][-1:]
     for sentence in named or (told if approved else []):
