@@ -36,7 +36,9 @@ _OPENING = re.compile(rf"[\s{PAUSE},.!:~-]*")
 _EDGES = " \t\n\v,，、;；:：-—–"
 _ENDS = "。．.!！?？"
 _LEAD_IN = re.compile(rf"[:\n{PAUSE}]")
-_THAI_BREAK = re.compile("(?<=[\u0e01-\u0e4e])[ \v]+(?=[\u0e01-\u0e4e])")
+_BREAK = re.compile(
+    r"(?<=[\u0e01-\u0e4e])[ \v]+(?=[\u0e01-\u0e4e])|(?<![a-z])so (?=we|the|it|our|from|i'm)|,(?:所以|因此|那)"
+)
 _PIECES = re.compile(r"[^\s\x00]")
 _CLAUSE_BREAK = re.compile(rf"[,:;{PAUSE}]|(?<![a-z])so (?=we|i|the|it)")
 _OURS = re.compile(
@@ -215,33 +217,44 @@ class _Turn:
         said = [char for char in self.open[unit.start : unit.end] if not char.isspace()]
         return sum(char == UNSAID for char in said) * 2 > len(said)
 
-    def closest(self, unit: _Unit) -> tuple[Reading | None, bool]:
-        """What the head makes of a unit, or of its end where it is surer of that; whether it is the end."""
+    def closest(self, unit: _Unit) -> tuple[Reading | None, Sentence | None]:
+        """What the head makes of a unit, or of its end where it is surer of that, and which end it is."""
         reading = self.reading(unit)
-        if reading is None or self._reader is None:
-            return reading, False
-        ends = [self.reading(unit._replace(sentence=end)) for end in self.ends(unit)]
-        best = max((one for one in ends if one is not None), key=lambda one: one.settles, default=reading)
-        return (best, True) if best.settles > reading.settles else (reading, False)
+        if reading is None or self._reader is None or reading.settles >= self.sure:
+            return reading, None
+        best: tuple[Reading, Sentence | None] = reading, None
+        for end in self.ends(unit):
+            read = self.reading(unit._replace(sentence=end))
+            if read is not None and read.settles > best[0].settles:
+                best = read, end
+        return best
 
     def ends(self, unit: _Unit) -> Iterator[Sentence]:
-        """The last sentence of a unit, the same without its first word, and in Thai its last clauses."""
+        """The last sentence of a unit, the same without its first word, and its last clauses."""
         main = unit.main
         if main.start > unit.start:
             yield main
         if led := self.book.any_of("statement", "leads_in").match(self.open, self.first_word(main.start)):
             if _size(self.open[led.end() : main.end]) >= _LEAST_SIZE:
                 yield Sentence(led.end(), main.end, main.marked)
-        breaks = [one.end() for one in _THAI_BREAK.finditer(self.open, main.start, main.end)]
-        for at in breaks[-2:]:
+        for at in self._breaks(unit)[-2:]:
             if _size(self.open[at : main.end]) >= _LEAD_IN_SIZE:
                 yield Sentence(at, main.end, main.marked)
+
+    def _breaks(self, unit: _Unit) -> list[int]:
+        return [one.end() for one in _BREAK.finditer(self.open, unit.main.start, unit.main.end)]
+
+    def is_clause(self, end: Sentence, unit: _Unit) -> bool:
+        """Whether an end is a clause of a sentence that says something else before it."""
+        return end.start in self._breaks(unit)
 
     def least(self, unit: _Unit, reading: Reading, usual: float) -> float:
         """How sure the head has to be; more than sure where nothing it says could count."""
         holds = self.book.any_of
-        if self.is_quoted(unit) or holds("cue", "supposes").search(self.open, unit.start, unit.end) and (
-            reading.settled != "rule"
+        if (
+            self.is_quoted(unit)
+            or holds("cue", "supposes").search(self.open, unit.start, unit.end)
+            and (reading.settled != "rule")
         ):
             return _NEVER
         if not (self.is_asserted(unit) or self.is_remedy(unit, reading)):
@@ -464,7 +477,7 @@ def _settled(turn: _Turn, unit: _Unit, after: str) -> _Settled | None:
 
     `after` is what was said right before in the same message: a complaint, a report, or nothing.
     """
-    reading, is_end = turn.closest(unit)
+    reading, end = turn.closest(unit)
     share = reading.settles if reading is not None else 0.0
     for number in unit.numbers:
         kept = _kept(turn, number)
@@ -477,13 +490,17 @@ def _settled(turn: _Turn, unit: _Unit, after: str) -> _Settled | None:
         return None
     least = turn.least(unit, reading, turn.sure * _AFTER.get(after, 1.0))
     is_sure = share >= least
-    if not is_sure and not ((after or is_end) and turn.is_likely(share, least)):
+    if not is_sure and not ((after or end) and turn.is_likely(share, least)):
         return None
     said = Said.RULE if reading.settled == "rule" else Said.DECISION
     part = turn.settling_part(unit)
+    before = ""
+    if end is not None and turn.is_clause(end, unit):
+        part, before = end, turn.words(unit.main.start, end.start).removesuffix(" so").strip(_EDGES)
     told = _told(turn, unit.numbers[-1], said, _Found("decision head", _confidence(share)), part)
     if told is None:
         return None
+    told = replace(told, why=told.why or before)
     is_complaint = turn.is_complaint(told.text)
     if is_complaint and not is_sure:
         return None
@@ -649,7 +666,9 @@ def agreed(text: str, answer: str, *, book: Rulebook | None = None) -> Statement
             for rule in turn.book.of("statement", does):
                 found = rule.regex.search(turn.open, sentence.start, sentence.end)
                 if found and not rule.is_exception(found, turn.open, sentence.start, sentence.end):
-                    return turn.offer(sentence, rule.name, float(rule["confidence"] or 1.0), is_whole=does == "proposes")
+                    return turn.offer(
+                        sentence, rule.name, float(rule["confidence"] or 1.0), is_whole=does == "proposes"
+                    )
     named = _named(turn, reply)
     told = [one for one in turn.sentences if not one.marked][-1:]
     for sentence in named or (told if approved else []):
