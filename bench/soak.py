@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import apsw
+
 import lamina
 from lamina.engine import Engine
 from lamina.errors import LaminaError
@@ -82,6 +84,7 @@ class Sample:
 
     quarter: int
     rss: float  #: MB
+    pages: float  #: MB that SQLite holds of it
     descriptors: int
     threads: int
     log: float  #: MB of the write-ahead log
@@ -93,6 +96,7 @@ def _sample(load: Load, folder: Path) -> Sample:
     return Sample(
         load.quarter(),
         pages * os.sysconf("SC_PAGE_SIZE") / 2**20,
+        apsw.memory_used() / 2**20,
         len(os.listdir("/proc/self/fd")),  # noqa: PTH208 a folder that changes while it is read
         threading.active_count(),
         log.stat().st_size / 2**20 if log.exists() else 0.0,
@@ -105,6 +109,7 @@ def _table(load: Load, samples: list[Sample], memories: list[int]) -> Iterator[s
     yield "|---|---:|---:|---:|---:|---:|"
     held: dict[str, Callable[[Sample], float]] = {
         "memory held, MB": lambda one: one.rss,
+        "of it pages of the store, MB": lambda one: one.pages,
         "open descriptors": lambda one: one.descriptors,
         "threads": lambda one: one.threads,
         "write-ahead log, MB": lambda one: one.log,

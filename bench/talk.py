@@ -1,6 +1,7 @@
 """What people say, judged by what comes of it: is it kept, is it found later, is nothing else changed?
 
     python -m bench.talk [--data DIR] [--list test|odd|fresh|pairs] [--language en] [--agent A] [--mistakes]
+    python -m bench.talk --why           where it was lost: not kept, not found, asked …
     python -m bench.talk --beside        ordinary talk beside a full memory: does it change anything in it?
 
 The lists in `bench/data/talk` were written by hands that saw neither the rules nor the training data; `fresh`
@@ -33,17 +34,23 @@ def main() -> None:
     """Play the rows and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--list", dest="lists", action="append", choices=["test", "odd", "fresh", "pairs"])
+    parser.add_argument("--list", dest="lists", action="append", metavar="test|odd|fresh|pairs")
     parser.add_argument("--language", action="append", choices=["en", "th", "zh"])
     parser.add_argument("--agent", help="the sentences reach Lamina through this agent's connection")
     parser.add_argument("--mistakes", action="store_true", help="show every row that did not come out right")
     parser.add_argument("--beside", action="store_true", help="only ordinary talk, beside a full memory")
+    parser.add_argument("--kind", action="append", choices=KINDS)
+    parser.add_argument("--why", action="store_true", help="where it was lost, by kind, with the rows")
     asked = parser.parse_args()
     languages = asked.language or ["en", "th", "zh"]
     for name in asked.lists or ["test", "odd", "pairs"]:
         rows = [row for row in _rows(asked.data / f"{name}.jsonl") if row["lang"] in languages]
+        rows = [row for row in rows if not asked.kind or row["label"] in asked.kind]
         if asked.beside:
             _print_beside(name, rows, languages)
+            continue
+        if asked.why and name != "pairs":
+            _print_losses(rows, [_came_of(row, asked.agent) for row in rows])
             continue
         marks = judged(name, rows, asked.agent)
         _print(name, [row for row in rows if row["id"] in marks], marks, languages)
@@ -54,7 +61,7 @@ def main() -> None:
 
 def judged(name: str, rows: Sequence[Row], agent: str | None = None) -> dict[str, float]:
     """What each row came to, from 0 to 1, by its id."""
-    return _found(rows) if name == "pairs" else {row["id"]: _played(row, agent) for row in rows}
+    return _found(rows) if name == "pairs" else {row["id"]: _came_of(row, agent).mark for row in rows}
 
 
 def shares(name: str) -> dict[str, float]:
@@ -89,7 +96,7 @@ def _print(name: str, rows: Sequence[Row], marks: Mapping[str, float], languages
 # What is said.
 
 
-def _played(row: Row, agent: str | None) -> float:
+def _came_of(row: Row, agent: str | None) -> _Seen:
     with (
         tempfile.TemporaryDirectory(prefix="talk-") as folder,
         lamina.open(folder, owner="ana") as memory,
@@ -102,15 +109,16 @@ def _played(row: Row, agent: str | None) -> float:
         files = [Path(folder) / "PROFILE.md", Path(folder) / "SESSION.md"]
         before = [_read(path) for path in files]
         kept = _says(owner, row["before"], before[0], row["gone"]) if row["before"] else True
-        speaker.hear(row["text"])
+        said = speaker.hear(row["text"])
         later = memory.scope(session="two")
         hits = [hit.text for hit in later.recall(row["question"]).hits] if row["question"] else []
         after = [_read(path) for path in files]
         new = [line for text in after for line in _entries(text)]
         new = [line for line in new if line not in [each for text in before for each in _entries(text)]]
         waiting = [f"{one.key} {one.text}" for one in owner.pending()]
-        seen = _Seen(row, hits, _entries(after[0]), new, waiting, kept, before == after)
-        return JUDGES[row["label"]](seen)
+        asked = any(one.code == "several_meant" for one in said.receipts)
+        known = [hit.text for hit in later.recall(row["text"]).hits]
+        return _Seen(row, hits, _entries(after[0]), new, waiting, kept, before == after, (asked, known))
 
 
 class _Seen:
@@ -118,7 +126,16 @@ class _Seen:
 
     def __init__(self, row: Row, *seen: Any) -> None:
         self.row = row
-        self.hits, self.profile, self.new, self.waiting, self.kept, self.unchanged = seen
+        (
+            self.hits,
+            self.profile,
+            self.new,
+            self.waiting,
+            self.kept,
+            self.unchanged,
+            (self.asked, self.known),
+        ) = seen
+        self.mark = JUDGES[row["label"]](self)
 
     def fits(self, text: str) -> bool:
         options = self.row["any_of"]
@@ -168,6 +185,54 @@ JUDGES: Mapping[str, Callable[[_Seen], float]] = {
     "temporary": _temporary,
     "none": _left_alone,
 }
+
+
+def _loss(seen: _Seen) -> str:
+    """At which stage something was lost."""
+    label, waits = seen.row["label"], any(map(seen.fits, seen.waiting))
+    there = any(map(seen.fits, [*seen.known, *seen.profile]))
+    if label in ("forget", "correct") and not seen.kept:
+        return "what was said before was not kept"
+    if seen.asked:
+        return "asked back"
+    if label in ("remember", "self_fact"):
+        return (
+            "waits"
+            if waits
+            else "kept, the question does not find it"
+            if there
+            else "another piece is kept"
+            if not seen.unchanged
+            else "not kept"
+        )
+    if label == "forget":
+        return "something else changed" if not seen.unchanged else "nothing happened"
+    if label == "correct":
+        stale = any(seen.names_gone(one) and not seen.fits(one) for one in [*seen.hits[:3], *seen.profile])
+        if there:
+            return "kept beside the old one" if stale else "changed, the question does not find it first"
+        return "something else changed" if not seen.unchanged else "nothing happened"
+    if label in ("set", "temporary"):
+        fits = any(_has(line, one) for line in seen.new for one in seen.row["any_of"])
+        return "no end" if fits else "another value" if seen.new else "nothing happened"
+    return "waits" if seen.waiting else "kept" if not seen.unchanged else "found later"
+
+
+def _print_losses(rows: Sequence[Row], found: Sequence[_Seen]) -> None:
+    cells: dict[tuple[str, str], list[_Seen]] = defaultdict(list)
+    for one in found:
+        if one.mark < 1:
+            cells[one.row["label"], _loss(one)].append(one)
+    for (label, loss), lost in sorted(
+        cells.items(), key=lambda cell: (KINDS.index(cell[0][0]), -len(cell[1]))
+    ):
+        count = sum(row["label"] == label for row in rows)
+        print(f"\n{label:10} {len(lost):3} of {count:3}  {loss}")
+        for one in lost:
+            before = f" [{' / '.join(one.row['before'])}]" if one.row["before"] else ""
+            print(f"  {one.row['id']}{before} {one.row['text']}")
+            if one.new or one.asked:
+                print(f"      -> {'; '.join(one.new)}")
 
 
 def _says(owner: Any, said: Iterable[str], profile: str, gone: Iterable[str]) -> bool:

@@ -19,7 +19,7 @@ from lamina.clock import SystemClock, random_token
 from lamina.config import home_folder
 from lamina.durable import make_folder, put_file, settle, settle_folder
 from lamina.engine import Engine
-from lamina.errors import Conflict, Damaged, InvalidInput, NotFound
+from lamina.errors import ConfigError, Conflict, Damaged, InvalidInput, NotFound
 from lamina.model import iso, plain
 from lamina.opening import Where, audit_key_file, load_part, locate, open_database, open_memory
 from lamina.records import dataclass
@@ -31,7 +31,7 @@ from lamina.storage.salvage import Salvage, salvaged
 from lamina.storage.small_tables import Properties
 from lamina.storage.sqlite import SqliteDatabase, tenant_file
 from lamina.workspace.files import explained
-from lamina.workspace.layout import CONFIG_FILE, PROFILE, README, SESSION, STATE_DIR, is_workspace
+from lamina.workspace.layout import CONFIG_FILE, DATABASE, PROFILE, README, SESSION, STATE_DIR, is_workspace
 
 FORMAT, VERSION = "lamina-backup", 1
 _MANIFEST, _STORE, _FILES, _KEY = "backup.json", "memory.db", "files/", "audit.key"
@@ -239,7 +239,12 @@ def put_back(backup: Path, workspace: Path | None, settings: Settings, tell: Tel
 
 def rescue(workspace: Path | None, settings: Settings, out: Path) -> Rescued:
     """Save every memory that can be read out of a store's file, which stays as it is, however broken."""
-    where = locate(workspace, settings, os.environ)
+    try:
+        where = locate(workspace, settings, os.environ)
+    except ConfigError:  # settings that cannot be read keep nobody from what was said
+        if workspace is None or not (workspace / DATABASE).is_file():
+            raise
+        where = locate(f"sqlite:///{workspace / DATABASE}", settings, os.environ)
     if not where.store.startswith("sqlite:///"):
         raise InvalidInput(
             "Only a store in a file can be rescued here.",

@@ -7,6 +7,7 @@ The forgeries are made from the schema itself: a new table or column is under th
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -423,6 +424,85 @@ def test_going_on_after_a_forgery_does_not_cover_it_up(forger: Forger) -> None:
         assert told == ["memories of user:ana are not as they were sealed"]
         assert engine.verify_audit("ana").findings
         assert engine.verify_audit("bob").findings == ()
+
+
+#: What is done to several rows at once, so that counts, keys or sums of plain numbers stay as they were.
+TOGETHER: dict[str, list[str]] = {
+    "two texts change places, with their seals": [
+        "UPDATE memory SET text = CASE id WHEN {one} THEN {text two} ELSE {text one} END,"
+        " seal = CASE id WHEN {one} THEN {seal two} ELSE {seal one} END WHERE id IN ({one}, {two})"
+    ],
+    "two memories change names": [
+        "UPDATE memory SET id = 'user:ana:semantic:999', identity = 'x' WHERE id = {one}",
+        "UPDATE memory SET id = {one} WHERE id = {two}",
+        "UPDATE memory SET id = {two}, identity = {identity one} WHERE id = 'user:ana:semantic:999'",
+    ],
+    "one more important, the other less": [
+        "UPDATE memory SET importance = importance + 1 WHERE id = {one}",
+        "UPDATE memory SET importance = importance - 1 WHERE id = {two}",
+    ],
+    "two times change places": [
+        "UPDATE memory SET created_at = created_at + 1000000 WHERE id = {one}",
+        "UPDATE memory SET created_at = created_at - 1000000 WHERE id = {two}",
+    ],
+    "a memory gone with all that tells of it": [
+        "DELETE FROM memory WHERE id = {one}",
+        "DELETE FROM history WHERE memory_id = {one}",
+        "DELETE FROM relation WHERE from_id = {one} OR to_id = {one}",
+    ],
+    "a person gone, with the seal over them": [
+        "DELETE FROM memory WHERE owner = 'bob'",
+        "DELETE FROM history WHERE substr(memory_id, 1, 9) = 'user:bob:'",
+        "DELETE FROM relation WHERE substr(from_id, 1, 9) = 'user:bob:'",
+        "DELETE FROM event WHERE shelf = 'user:bob'",
+        "DELETE FROM refusal_mark WHERE owner = 'bob'",
+        "DELETE FROM refusal WHERE owner = 'bob'",
+        "DELETE FROM lane WHERE name = 'user:bob'",
+    ],
+    "what was put aside is active again, and its end never was": [
+        "UPDATE memory SET state = 'active', purge_at = NULL WHERE state = 'soft_deleted'",
+        "DELETE FROM history WHERE op = 'DELETE'",
+    ],
+    "all noes of a person": [
+        "DELETE FROM refusal_mark WHERE owner = 'ana'",
+        "DELETE FROM refusal WHERE owner = 'ana'",
+    ],
+    "two people change their seals": [
+        "UPDATE lane SET name = 'user:x' WHERE name = 'user:ana'",
+        "UPDATE lane SET name = 'user:ana' WHERE name = 'user:bob'",
+        "UPDATE lane SET name = 'user:bob' WHERE name = 'user:x'",
+    ],
+    "no seal at all": ["DELETE FROM lane"],
+    "no seal on any row": ["UPDATE memory SET seal = ''", "UPDATE history SET seal = ''"],
+    "a token for another person, another one for the first": [
+        "UPDATE token SET user_name = CASE user_name WHEN 'ana' THEN 'bob' ELSE 'ana' END"
+    ],
+    "who said it, in the row and in its story": [
+        "UPDATE memory SET provenance = replace(provenance, 'user:ana', 'user:bob') WHERE id = {one}",
+        "UPDATE history SET actor = 'user:bob' WHERE memory_id = {one}",
+    ],
+    "a link turned round": [
+        "UPDATE relation SET from_id = to_id, to_id = from_id WHERE substr(from_id, 1, 9) = 'user:ana:'"
+    ],
+}
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_what_is_forged_in_several_rows_at_once_is_found(forger: Forger, name: str) -> None:
+    one, two = (row[0] for row in forger.sql("SELECT id FROM memory WHERE owner = 'ana' ORDER BY id")[:2])
+    values: dict[str, object] = {"one": one, "two": two}
+    for called, memory in (("one", one), ("two", two)):
+        ((text, seal, identity),) = forger.sql("SELECT text, seal, identity FROM memory WHERE id = ?", memory)
+        values |= {f"text {called}": text, f"seal {called}": seal, f"identity {called}": identity}
+    with forger.open() as engine:
+        with ExitStack() as stack:
+            for table in TABLES:
+                stack.enter_context(undone(forger, table))
+            for statement in TOGETHER[name]:
+                asked = [values[slot] for slot in re.findall(r"\{([^}]*)\}", statement)]
+                forger.sql(re.sub(r"\{[^}]*\}", "?", statement), *asked)
+            assert engine.verify_audit().findings
+        assert engine.verify_audit().findings == ()
 
 
 def test_every_column_is_under_the_seal_or_named_with_the_reason(forger: Forger) -> None:

@@ -663,6 +663,11 @@ def test_unknown_routes_and_methods_are_problems(ana: httpx.Client) -> None:
     wrong = ana.put("/v1/memories", json={})
     problem(wrong, 405, "method_not_allowed")
     assert "POST" in wrong.headers["allow"]
+    every = ana.patch("/api/user-model", json={})
+    problem(every, 405, "method_not_allowed")
+    assert {"GET", "POST", "DELETE"} <= set(every.headers["allow"].split(", "))
+    for path in ("/livez", "/readyz", "/health", "/api/health"):
+        problem(ana.post(path), 405, "method_not_allowed")
 
 
 # Repeating and racing.

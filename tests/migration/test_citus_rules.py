@@ -132,3 +132,24 @@ def test_every_query_is_about_one_tenant_and_inserts_no_subquery(name: str, sql:
     assert all(key.startswith("tenant, ") for key in re.findall(r"ON CONFLICT \(([^)]*)\)", sql))
     if re.match(r"INSERT", sql) and "VALUES" not in sql:
         assert re.search(r"\bSELECT\s+(?:\w+\.)?(?:tenant|:tenant)\b", sql), "it goes where it came from"
+
+
+def test_a_partition_on_another_server_can_have_neither_key_nor_upsert(server: psycopg.Connection) -> None:
+    """Why one tenant is not spread by native partitions (docs/guides/scale.md); a server that can is news."""
+    if not server.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'postgres_fdw'").fetchone():
+        pytest.skip("this server has no postgres_fdw")
+    server.execute("CREATE EXTENSION postgres_fdw")
+    server.execute("CREATE SERVER other FOREIGN DATA WRAPPER postgres_fdw OPTIONS (dbname 'none')")
+    there = "PARTITION OF {} FOR VALUES WITH (MODULUS 2, REMAINDER 0) SERVER other"
+    server.execute("CREATE TABLE keyed (owner TEXT PRIMARY KEY) PARTITION BY HASH (owner)")
+    server.execute("CREATE TABLE loose (owner TEXT) PARTITION BY HASH (owner)")
+    server.execute(f"CREATE FOREIGN TABLE loose_there {there.format('loose')}")
+    server.commit()
+    for refused in (
+        f"CREATE FOREIGN TABLE keyed_there {there.format('keyed')}",
+        "CREATE UNIQUE INDEX ON loose (owner)",
+        "INSERT INTO loose VALUES ('ana') ON CONFLICT (owner) DO UPDATE SET owner = excluded.owner",
+    ):
+        with pytest.raises(psycopg.Error):
+            server.execute(refused)
+        server.rollback()

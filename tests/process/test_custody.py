@@ -278,3 +278,28 @@ def test_the_commands_say_what_they_did(
     assert run(doors(), [*place, "backup", str(tmp_path / "b.tgz")]) == 5
     with tarfile.open(tmp_path / "b.tgz") as tar:
         assert "audit.key" not in tar.getnames()
+
+
+def test_a_store_without_a_table_is_not_backed_up_and_the_table_is_named(
+    workspace: Path, tmp_path: Path
+) -> None:
+    broken(workspace, "DROP TABLE history")
+    with pytest.raises(Damaged, match="history") as refused:
+        back_up(workspace, {}, tmp_path / "backup", with_key=False, tell=nothing)
+    assert "lamina rescue" in refused.value.hint
+    assert not (tmp_path / "backup").exists()
+
+
+def test_settings_that_cannot_be_read_keep_nobody_from_what_was_said(workspace: Path, tmp_path: Path) -> None:
+    (workspace / "lamina.toml").write_text("owner = = 3\n[[")
+    assert rescue(workspace, {}, tmp_path / "out").memories >= 5
+
+
+def test_a_rescue_of_nothing_says_so(
+    workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (workspace / ".lamina/memory.db").write_bytes(b"no store at all")
+    assert run(doors(), ["-w", str(workspace), "rescue", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("No memory could be read.")
+    assert "1 place could not be read: left-out.jsonl says which and why." in told

@@ -21,6 +21,7 @@ import pytest
 import lamina
 from lamina import Unavailable
 from lamina.storage.postgres import PostgresDatabase
+from tests.process.test_postgres_versions import put_and_load
 from tests.servers import OwnServer
 
 PGBOUNCER = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin:/usr/local/sbin")
@@ -47,7 +48,7 @@ def pooled(postgres_database: str, tmp_path: Path) -> Iterator[str]:
         f"[databases]\n{name} = host={host} port={server_port} user={user}"
         f"{f' password={parts.password}' if parts.password else ''}\n"
         f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = any\n"
-        "pool_mode = transaction\ndefault_pool_size = 2\nmax_client_conn = 100\nquery_wait_timeout = 20\n"
+        "pool_mode = transaction\ndefault_pool_size = 2\nmax_client_conn = 100\nquery_wait_timeout = 120\n"
     )
     for path in (tmp_path, settings):
         path.chmod(0o755)
@@ -97,6 +98,7 @@ def test_everything_works_behind_a_pooler_that_changes_connections(pooled: str) 
         assert ana.context("peanuts").text
         assert other.rebuild()
         assert other.verify_audit().intact
+        put_and_load(pooled)
 
 
 def test_a_job_runs_once_at_a_time_behind_a_pooler(pooled: str) -> None:

@@ -17,14 +17,17 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import psycopg
 import pytest
+from langgraph.checkpoint.base import empty_checkpoint
 from psycopg import sql
 
 import lamina
 from lamina import Damaged
+from lamina.integrations.langgraph import CheckpointSaver
 from lamina.lifecycle.tokens import create_token
 from lamina.storage.postgres import OLDEST, check_version, protection
 from lamina.testing import ManualClock
@@ -110,6 +113,25 @@ def test_everything_that_a_store_does_works_on_every_server_that_is_found(databa
             assert engine.rebuild()
             assert engine.verify_audit().findings == ()
             ana.forget(one)
+        put_and_load(database)
+
+
+def put_and_load(url: str) -> None:
+    """A LangGraph checkpoint with what was written on top of it: functions of the server put it."""
+    with CheckpointSaver.from_url(url, user="ana") as saver:
+        made = empty_checkpoint()
+        made["channel_values"], made["channel_versions"] = (
+            {"log": ["x" * 900], "n": 1},
+            {"log": "1", "n": "1"},
+        )
+        thread: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+        at = saver.put(thread, made, {"step": 1}, made["channel_versions"])
+        saver.put_writes(at, [("log", "y"), ("n", 2)], "task")
+        saver.put_writes(at, [("__resume__", "yes")], "task")
+        found = saver.get_tuple(thread)
+        assert found is not None
+        assert found.checkpoint["channel_values"] == made["channel_values"]
+        assert [one[2] for one in found.pending_writes or ()] == ["yes", "y", 2]
 
 
 def test_the_application_role_cannot_change_the_audit_on_any_server(database: str) -> None:
@@ -142,6 +164,7 @@ def test_a_login_that_may_create_roles_sets_the_store_up_on_every_server(databas
         with lamina.open(url, owner="ana") as engine:
             engine.scope().remember("Ana likes tea")
             assert engine.scope().recall("tea").hits
+        put_and_load(url)
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,33 @@ def test_two_servers_whose_clocks_are_a_year_apart_write_one_story(postgres_stor
             assert engine.verify_audit().findings == ()
 
 
+def test_two_servers_with_other_settings_lose_nothing_and_find_what_the_other_wrote(
+    postgres_store: str,
+) -> None:
+    """One makes vectors and one does not, one keeps for a day and one for a year."""
+    one = {"embedder": "static", "idempotency_hours": 1, "purge_days": 1, "answer_days": 1}
+    two = {"embedder": "none", "idempotency_hours": 999, "purge_days": 365, "answer_days": 365}
+    with (
+        lamina.open(postgres_store, owner="ana", clock=ManualClock(), **one) as first,
+        lamina.open(postgres_store, owner="ana", clock=ManualClock(), **two) as second,
+    ):
+        servers = [first.scope(), second.scope()]
+        said = [f"The {thing} stands in the garden" for thing in ("bench", "kiln", "plough", "sundial")]
+        for number, text in enumerate(said):
+            servers[number % 2].remember(text, idempotency_key=f"key {number}")
+            again = servers[1 - number % 2].remember(text, idempotency_key=f"key {number}")
+            assert again.ids == servers[number % 2].remember(text, idempotency_key=f"key {number}").ids
+        for server in servers:
+            assert sorted(one.text for one in server.list().items) == sorted(said)
+            for text in said:
+                assert server.recall(text.split()[1]).hits[0].text == text
+        first.embed_in_turn()
+        assert first.status().meaning.missing == 0
+        for engine in (first, second):
+            assert engine.verify_audit().findings == ()
+            assert engine.status().problems == ()
+
+
 def test_a_full_disk_of_the_database_is_called_that_and_loses_nothing(postgres_store: str) -> None:
     """The server's own error, as when it cannot extend a table; a real full disk was tried by hand."""
     with lamina.open(postgres_store, owner="ana", clock=ManualClock()) as engine:

@@ -399,6 +399,17 @@ def test_memory_query_narrows_by_every_filter_in_the_store(place: Place) -> None
     assert ids(actor_id="planner") == []
 
 
+def test_who_asks_for_the_whole_scale_gets_what_rules_put_above_it(engine: Engine) -> None:
+    """S-2: the document's own request says `importance_max: 5`, and what is always to be done weighs 6."""
+    ana = engine.scope(user="ana")
+    always = ana.remember("Always run the linter before a commit").ids[0]
+    assert ana.get(always).importance > 5
+    for most in (5, 6, 7):
+        found = ana.query("linter before a commit", filters={"importance_min": 1, "importance_max": most})
+        assert [one.id for one in found.bullets] == [always]
+    assert ana.query("linter before a commit", filters={"importance_max": 4}).bullets == ()
+
+
 def test_memory_query_gives_bullets_or_all_within_a_budget_and_a_threshold(engine: Engine) -> None:
     ana = engine.scope(user="ana")
     ana.remember("Ana fixes bicycles on Sunday", category="tasks")

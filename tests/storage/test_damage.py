@@ -6,6 +6,7 @@ import json
 import logging
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from lamina.scoped import ScopedMemory
 from lamina.storage.damage import DamagedRow, selected
 from lamina.storage.database import DIALECTS, load_queries
 from lamina.testing import ManualClock
+from tests.effort import times
 
 if TYPE_CHECKING:
     from tests.backends import Place
@@ -257,6 +259,7 @@ def battery(engine: Engine, folder: Path) -> dict[str, Callable[[], object]]:
     mind = engine.scope(session="monday")
     return {
         "recall": lambda: mind.recall("what tea does Ana like", k=20),
+        "list": lambda: mind.list(limit=20),
         "search": lambda: mind.search("where is the kettle"),
         "context": lambda: mind.context("tea"),
         "keyed": mind.keyed,
@@ -326,6 +329,94 @@ def test_no_byte_of_any_text_stops_the_rest(lived_in: Path, tmp_path: Path) -> N
         shutil.rmtree(place)
 
     assert set(wrong) == REFUSED
+
+
+#: What a column never holds, by what SQLite says it holds.
+STRANGE = {
+    "words": {"BIGINT": "'rot'", "DOUBLE PRECISION": "'rot'"},
+    "bytes": {
+        "TEXT": "x'ff00fe'",
+        "BIGINT": "x'ff00fe'",
+        "DOUBLE PRECISION": "x'ff00fe'",
+        "BLOB": "x'ff00fe'",
+    },
+    "the most": {"BIGINT": str(2**63 - 1)},
+    "less than nothing": {"BIGINT": "-1"},
+    "a fraction": {"BIGINT": "1.5"},
+    "no words": {"TEXT": "''", "BLOB": "''"},
+}
+
+
+@pytest.mark.parametrize("sort", STRANGE)
+def test_a_value_of_another_sort_is_named_and_never_a_surprise(
+    lived_in: Path, tmp_path: Path, sort: str
+) -> None:
+    """In the first row of each table: every verb works, or says which row it is and what to run."""
+    connection = apsw.Connection(str(lived_in / "w" / ".lamina" / "memory.db"))
+    columns = connection.execute(
+        "SELECT t.name, c.name, c.type FROM sqlite_schema t JOIN pragma_table_info(t.name) c"
+        " WHERE t.type = 'table' AND c.name <> 'tenant' ORDER BY 1, 2"
+    ).fetchall()
+    connection.close()
+    chosen = [
+        (str(one), str(name), STRANGE[sort][str(kind)])
+        for one, name, kind in columns
+        if kind in STRANGE[sort]
+    ]
+    for number, (table, column, value) in enumerate(chosen):
+        if number % times(6, 1) and (table, column) not in HARD:
+            continue
+        place = tmp_path / f"{table}-{column}"
+        shutil.copytree(lived_in, place)
+        connection = apsw.Connection(str(place / "w" / ".lamina" / "memory.db"))
+        keys = connection.execute(f"SELECT name FROM pragma_table_info('{table}') WHERE pk > 0").fetchall()
+        key = ", ".join(str(name) for (name,) in keys)
+        with suppress(apsw.ConstraintError):  # it would have been refused
+            connection.execute(
+                f"UPDATE {table} SET {column} = {value}"
+                f" WHERE ({key}) = (SELECT {key} FROM {table} ORDER BY {key} LIMIT 1)"
+            )
+        connection.close()
+        _, refused = tried(place)
+        codes = {one.rpartition(" ")[2] for one in refused}
+        assert codes <= {"row_damaged", "audit_key_other", "migration_changed", "store_too_new"}, (
+            table,
+            column,
+        )
+        shutil.rmtree(place)
+
+
+#: Those that every verb meets in a way of its own.
+HARD = {
+    ("change_log", "event"),
+    ("change_log", "number"),
+    ("counter", "value"),
+    ("fresh", "length"),
+    ("history", "actor"),
+    ("memory", "created_at"),
+    ("memory", "importance"),
+    ("memory", "text"),
+    ("memory_count", "count"),
+    ("property", "value"),
+    ("relation", "created_at"),
+    ("session", "last_at"),
+    ("shelf", "next_slot"),
+    ("vector_block", "data"),
+    ("vector_fresh", "data"),
+}
+
+
+def test_a_damaged_index_is_made_anew(lived_in: Path, tmp_path: Path) -> None:
+    shutil.copytree(lived_in, tmp_path / "p")
+    connection = apsw.Connection(str(tmp_path / "p" / "w" / ".lamina" / "memory.db"))
+    connection.execute("UPDATE vector_fresh SET data = x'ff'")
+    connection.close()
+    with opened(tmp_path / "p") as engine:
+        with pytest.raises(Damaged, match="vector_fresh") as refused:
+            engine.scope().recall("green tea")
+        assert "lamina doctor --fix" in refused.value.hint
+        engine.rebuild()
+        assert TEAS[0] in [hit.text for hit in engine.scope().recall("green tea")]
 
 
 def test_a_spoilt_property_is_made_anew_or_refused(lived_in: Path, tmp_path: Path) -> None:

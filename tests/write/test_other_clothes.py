@@ -45,6 +45,8 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "base64": lambda s: base64.b64encode(s.encode()).decode(),
     "base64 twice": lambda s: base64.b64encode(base64.b64encode(s.encode())).decode(),
     "hexadecimal": lambda s: s.encode().hex(),
+    "base32": lambda s: base64.b32encode(s.encode()).decode(),
+    "escapes of bytes": lambda s: "".join(f"\\x{one:02x}" for one in s.encode()),
     "a mail's escapes": lambda s: quopri.encodestring(s.encode(), quotetabs=True).decode(),
     "a link": quote,
     "tags": lambda s: "".join(f"<b>{c}</b>" for c in s),

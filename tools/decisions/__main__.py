@@ -23,7 +23,9 @@ def main() -> None:
     parser.add_argument("--judge", action="store_true", help="leave each writer out in turn")
     parser.add_argument("--curve", action="store_true", help="judge with parts of the data")
     parser.add_argument("--add", nargs=2, metavar=("WRITER", "FILE"), action="append", default=[])
-    parser.add_argument("--states", type=Path, help="a file that keeps what the encoder read, for the next time")
+    parser.add_argument(
+        "--states", type=Path, help="a file that keeps what the encoder read, for the next time"
+    )
     parser.add_argument("--fortnights", nargs="*", metavar="NAME")
     parser.add_argument("--show", action="store_true", help="what was missed and what was none")
     options = parser.parse_args()

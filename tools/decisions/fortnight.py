@@ -128,7 +128,9 @@ def judge(one: Fortnight, reader: Encoder | None = None, *, show: bool = False) 
     doubted = [pair for pair in both if found[pair[0]].id in found[pair[1]].doubted_by]
     right = {found[old].id for _, old in linked} | {found[old].id for _, old in doubted}
     wrong = [
-        each for each in entries if (each.status is Status.SUPERSEDED or each.doubted_by) and each.id not in right
+        each
+        for each in entries
+        if (each.status is Status.SUPERSEDED or each.doubted_by) and each.id not in right
     ]
     tasks = [each.statement for each in heard if each.statement.said in (Said.ACTION, Said.NEXT)]
     acts = [row for row in one.actions if any(_says(task.text, row) for task in tasks)]

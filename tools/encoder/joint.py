@@ -1,11 +1,12 @@
 """Trains the reader of question and statement together, on the lower layers of the packed model.
 
     python -m tools.encoder.joint train --work FOLDER [--minutes N] [--more FOLDER] [--seed N] [--on]
-    python -m tools.encoder.joint pack --work FOLDER [--out FOLDER]
+    python -m tools.encoder.joint pack --work FOLDER [--parts NAME[=WEIGHT] ...] [--out FOLDER]
 
 The lower layers read each text by itself and stay as they are; two layers of its own, which begin as the
 packed model's last ones (with `--on`, as the packed reader's), read both together. `train` goes on from its
-checkpoint, and keeps the running mean of its steps, which is what is judged and packed.
+checkpoint, and keeps the running mean of its steps, which is what is judged and packed; of several runs
+(`--seed`) that began alike the mean is packed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import json
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from torch import nn
 from torch.nn import functional
 
 from lamina.encoders.static import StaticEncoder
+from tools.encoder import mean
 from tools.encoder.attributes import SHELF, shelves
 from tools.encoder.lessons import FOLDER, Lesson, read_lessons, unanswerable
 from tools.encoder.pack_reading import Flat, eighth, hash_of
@@ -376,8 +378,8 @@ class Run:
         self.optimiser.zero_grad()
         kept = min(KEPT, (self.step + 1) / (self.step + 10))
         with torch.no_grad():
-            for mean, own in zip(self.mean.parameters(), self.reader.parameters(), strict=True):
-                mean.lerp_(own, 1 - kept)
+            for running, own in zip(self.mean.parameters(), self.reader.parameters(), strict=True):
+                running.lerp_(own, 1 - kept)
         return float(loss.detach()), right / len(drawn)
 
     def scores(self, pairs: Sequence[tuple[int, int]], reader: Reader) -> torch.Tensor:
@@ -440,6 +442,14 @@ def _judges(lesson: Lesson) -> bool:
     return any(near_judge(text) for side in sides for text in side.values())
 
 
+def merge(reader: Reader, work: Path, parts: Mapping[str, float]) -> None:
+    """The weighted mean of what several runs came to."""
+    known = {name: torch.load(work / f"{name}.pt", weights_only=False)["mean"] for name in parts}
+    numbers = {name: {key: value.numpy() for key, value in state.items()} for name, state in known.items()}
+    merged = mean.mean({name: (weight, numbers[name]) for name, weight in parts.items()})
+    reader.load_state_dict({key: torch.from_numpy(np.asarray(value)) for key, value in merged.items()})
+
+
 #: A question and texts whose scores prove that another machine computes the same ones.
 PROBE = ("Which fruit is bad for me?", ["ฉันแพ้มะม่วง", "我賣芒果", "I sell mangoes.", "", "x" * 5000])
 
@@ -483,6 +493,9 @@ def main() -> None:
     parser.add_argument("--on", action="store_true", help="begin with the packed reader")
     parser.add_argument("--more", type=Path, help="a folder with lessons of one's own")
     parser.add_argument("--held", nargs="*", default=[], help="files that are not learnt, to choose by")
+    parser.add_argument(
+        "--parts", nargs="+", default=[], help="what to pack the mean of, as joint-1 joint-2=2"
+    )
     parser.add_argument("--out", type=Path, default=Path(lamina_joint.__file__).parent / "joint")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
@@ -490,6 +503,12 @@ def main() -> None:
     packed = Path(lamina_joint.__file__).parent / "joint" if chosen.on else None
     run = Run(chosen.work, library, chosen.seed, packed)
     if chosen.stage == "pack":
+        if chosen.parts:
+            merge(
+                run.mean,
+                chosen.work,
+                mean.named(chosen.parts, [path.stem for path in chosen.work.glob("*.pt")]),
+            )
         pack(run.mean, library.encoder, chosen.out)
         return
     course = course_of(FOLDER, chosen.more, chosen.held)

@@ -10,6 +10,7 @@ import json
 import lzma
 import random
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lamina
-from lamina.hear.about import certain, known_to
+from lamina.hear.about import certain, known_to, read_beside
 from lamina.hear.turn import keep_turn, understood
 from lamina.language.amend import telling
 from lamina.language.framing import asks_anywhere
@@ -37,16 +38,24 @@ from tools.understanding.rows import read as sentences
 DATA = Path(__file__).parent / "data"
 MODEL = Path("src/lamina/language/data/relations.json")
 #: Rows of a workspace; sentences about nothing that is known, for each language.
-_WORKSPACE, _APART = 150, 450
-#: How much of what is said before is kept.
+_WORKSPACE, _APART = 100, 450
+#: How many other statements are said before; how much of what is said before is kept.
+_BEFORE = (0, 0, 1, 2, 4)
 _KEPT = 0.85
 #: Units of the hidden layer, rounds, and how strongly weights are held small.
-UNITS, ROUNDS, DECAY = 16, 400, 0.012
-#: So many corrections heard are worth one memory that is changed in vain.
-PRICE = 2.5
+UNITS, ROUNDS, DECAY = 12, 300, 0.012
+#: How many nets are trained apart, whose scores are averaged.
+NETS = 4
+#: So many right ones are worth one memory that is changed in vain; nothing of it is lost, and it comes back.
+PRICES = {Does.CORRECT: 1.5, Does.FORGET: 1.6}
+#: How much of that it costs where the sentence is about the very thing: what says it again changes nothing.
+_HARM = {"again": 0.3, "new": 0.8}
+#: Of how many at most a person is asked; one in so many commands about nothing that is known is learnt from:
+#: whoever gives one knows as a rule what they said.
+_FEW, _RARE = 3, 4
 
 _NOT_APART = (Sort.CORRECT, Sort.FORGET, Sort.CONFIRM, Sort.REJECT)
-_FIELDS = ("text", "like", "called", "age", "here", "lasting", "setting")
+_FIELDS = ("text", "like", "called", "age", "here", "lasting", "setting", "read")
 Floats = NDArray[np.float64]
 
 
@@ -67,7 +76,7 @@ class Seen(NamedTuple):
     """What the net sees of it."""
 
     row: Played
-    certain: bool  #: somebody gave it as a command
+    asked: Does | None  #: somebody gave it as a command to do this
     seen: list[dict[str, float]]
 
     @property
@@ -76,15 +85,17 @@ class Seen(NamedTuple):
 
 
 def see(played: Sequence[Played]) -> Iterator[Seen]:
-    """Every row as it is heard; one that asks for something also as a command."""
+    """Every row as it is heard; one that asks for something, or sounds as if it did, also as a command."""
     book = rulebook()
     for one in played:
         known = [Statement(*fields) for fields in one.known]
-        said = Said(one.text, dict(zip(Sort, one.scores, strict=True)), frozenset(one.signs))
-        yield Seen(one, False, list(features(said, known, book)))
-        if one.target >= 0:
-            said = certain(one.text, Does(one.relation))
-            yield Seen(one, True, list(features(said, known, book)))
+        scores = dict(zip(Sort, one.scores, strict=True))
+        sort = max(scores, key=lambda sort: scores[sort])
+        yield Seen(one, None, list(features(Said(one.text, scores, frozenset(one.signs)), known, book)))
+        apart = one.relation == "none" and sort in set(Does) and crc32(one.text.encode()) % _RARE == 0
+        if one.target >= 0 or apart:
+            does = Does(one.relation if one.target >= 0 else sort)
+            yield Seen(one, does, list(features(certain(one.text, does, frozenset(one.signs)), known, book)))
 
 
 def read() -> list[dict[str, Any]]:
@@ -97,8 +108,8 @@ def read() -> list[dict[str, Any]]:
 
 
 def gather(folder: Path) -> int:
-    """Put the rows of a folder into the tree, each with the name of its file; how many there are."""
-    rows = [
+    """Add the rows of a folder to those in the tree, each with the name of its file; how many there are."""
+    rows = read() + [
         {**json.loads(line), "file": path.stem}
         for path in sorted(folder.glob("*.jsonl"))
         for line in path.read_text("utf-8").splitlines()
@@ -131,17 +142,15 @@ def apart(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def play(rows: Sequence[Mapping[str, Any]]) -> Iterator[Played]:
-    """Every row twice: as it is, and with other statements said before."""
+    """Every row, beside its own statements or with others said before them."""
     for start in range(0, len(rows), _WORKSPACE):
         with tempfile.TemporaryDirectory() as folder, lamina.open(folder, owner="ana") as memory:
             for at, row in enumerate(rows[start : start + _WORKSPACE]):
                 chance = random.Random(crc32(f"{row['said']}{row['known']}".encode()))
-                several = chance.randint(1, 5)
-                for more in (several,) if row["file"].startswith("apart") else (0, several):
-                    own = [one["known"] for one in rows if one["lang"] == row["lang"]]
-                    others = [one for one in own if one != row["known"]]
-                    before = [chance.choice(chance.choice(others)) for _ in range(more)]
-                    yield from _played(memory.scope(user=f"u{at}-{more}", session="one"), row, before, chance)
+                own = [one["known"] for one in rows if one["lang"] == row["lang"]]
+                others = [one for one in own if one != row["known"]]
+                before = [chance.choice(chance.choice(others)) for _ in range(chance.choice(_BEFORE))]
+                yield from _played(memory.scope(user=f"u{at}", session="one"), row, before, chance)
 
 
 def _played(
@@ -158,7 +167,7 @@ def _played(
     if part is None:
         return
     wanted = row["relation"] in set(Does)
-    known = [one for _, one in known_to(caller, row["said"])]
+    known = read_beside(caller, row["said"], [one for _, one in known_to(caller, row["said"])])
     places = [at for at, one in enumerate(known) if wanted and target in one.text]
     if places or not wanted:
         scores = [part.scores[sort] for sort in Sort]
@@ -199,8 +208,15 @@ def numbers(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> Floats
     return np.array(found).reshape(len(rows), len(names))
 
 
-def train(played: Sequence[Seen], seed: int = 3) -> Net:
-    """A net that gives what was meant the most."""
+def train(played: Sequence[Seen]) -> Net:
+    """Nets that give what was meant the most, as one whose scores are their mean."""
+    nets = [_trained(played, seed) for seed in range(NETS)]
+    outs = np.stack([one.out for one in nets]) / NETS
+    out = np.concatenate([*outs[:, :UNITS], outs[:, UNITS:].sum(axis=0)])
+    return Net(nets[0].names, np.concatenate([one.hidden for one in nets], axis=1), out)
+
+
+def _trained(played: Sequence[Seen], seed: int) -> Net:
     names = tuple(played[0].seen[0])
     blocks = [numbers(one.seen, names) for one in played]
     seen = np.concatenate(blocks).astype(np.float32)
@@ -244,87 +260,105 @@ class Decided(NamedTuple):
 
     row: Seen
     does: Does
-    most: float
-    ahead: float  #: of the next, and of nothing
-    right: bool
-    among: bool  #: what is meant is among the first three
+    scores: list[float]  #: of each statement for that, the best first
+    ahead: float  #: how far the best is ahead of the next, whatever may be done to that
+    place: (
+        int  #: where in that order what is meant stands; -1 where nothing is, or something else is to be done
+    )
+
+    @property
+    def right(self) -> bool:
+        return self.place == 0
+
+    def near(self, gap: float) -> int:
+        """How many are so near to the best."""
+        return sum(score >= self.scores[0] - gap for score in self.scores[:_FEW])
+
+    def worth(self, least: float, gap: float, asks: float) -> float:
+        """What comes of it: done at once, asked, or left alone."""
+        near = self.near(gap)
+        if self.scores[0] >= least and (near == 1 or self.ahead >= gap):
+            return 1.0 if self.right else -_HARM.get(self.row.row.relation, 1.0) * PRICES[self.does]
+        if self.scores[0] < asks:
+            return 0.0
+        if near == 1 and self.row.asked:
+            return 0.0
+        return 0.35 if 0 <= self.place < near else -0.8
 
 
 def _may_be(row: Played) -> bool:
     """Whether it is looked at in use: no question, and near enough to what is about something known."""
     asks = asks_anywhere(view_of(row.text).text) or {"marked", "unsaid"} & {*row.signs}
-    return not asks and is_near(dict(zip(Sort, row.scores, strict=True)))
+    scores = dict(zip(Sort, row.scores, strict=True))
+    clear = max(scores, key=lambda sort: scores[sort]) in _NOT_APART and "marked" not in row.signs
+    return (clear or not asks) and is_near(scores)
 
 
 def decided(net: Net, played: Sequence[Seen]) -> Iterator[Decided]:
     for one in played:
-        scores = net.scores(numbers(one.seen, net.names))[1]
-        wanted, target = one.wanted, one.row.target
-        columns = [list(Does).index(wanted)] if one.certain and wanted else [0, 1]
-        options = sorted(
-            ((scores[at, column], column, at) for at in range(len(scores)) for column in columns),
-            reverse=True,
-        )
-        if not options or not (one.certain or _may_be(one.row)):
+        if not (one.asked or _may_be(one.row)):
             continue
-        most, column, best = options[0]
-        floor = [-99.0] if one.certain else [0.0]
-        ahead = most - max([*floor, *(score for score, _, at in options if at != best)])
+        scores = net.scores(numbers(one.seen, net.names))[1]
+        columns = [list(Does).index(one.asked)] if one.asked else [0, 1]
+        best, column = max(
+            ((at, column) for at in range(len(scores)) for column in columns), key=lambda each: scores[each]
+        )
         does = list(Does)[column]
-        near = [at for _, also, at in options if also == column][:3]
-        right = does is wanted and best == target
-        yield Decided(one, does, most, ahead, right, does is wanted and target in near)
+        order = sorted(range(len(scores)), key=lambda at: -scores[at, column])
+        others = [scores[at, each] for at in range(len(scores)) for each in columns if at != best]
+        ahead = scores[best, column] - max(others, default=-99.0)
+        place = order.index(one.row.target) if does is one.wanted else -1
+        yield Decided(one, does, [float(scores[at, column]) for at in order], float(ahead), place)
 
 
 def limits(found: Sequence[Decided]) -> dict[str, dict[str, int]]:
-    """The thresholds from which on what is right outweighs what is wrong."""
-    out: dict[str, dict[str, int]] = {name: {} for name in ("clear", "asks", "ahead", "sure", "certain")}
+    """The thresholds from which on what is right outweighs what is wrong: how likely it has to be, how far
+    ahead, and how likely before somebody is asked; for what is only heard, and for what was commanded."""
+    out: dict[str, dict[str, int]] = {}
     for does in Does:
-        open_ = [one for one in found if one.does is does and not one.row.certain]
-        clear = _best([(one.ahead, 1.0 if one.right else -PRICE) for one in open_])
-        rest = [one for one in open_ if one.ahead < clear]
-        asks = _best([(one.most, 0.6 if one.among else -1.2) for one in rest])
-        sure = [one for one in found if one.does is does and one.row.certain]
-        ahead = _best([(one.ahead, 1.0 if one.right else -PRICE) for one in sure])
-        for name, value in (("clear", clear), ("asks", asks), ("ahead", ahead)):
-            out[name][does] = max(0, round(1000 * value)) if value < 50 else 50_000
-        least = sorted(one.most for one in sure if one.right) or [0.0]
-        out["sure"][does] = round(1000 * least[len(least) // 50])
-        out["certain"][does] = round(1000 * least[len(least) // 100]) - 1000
+        for names, asked in ((("clear", "ahead", "asks"), None), (("sure", "apart", "certain"), does)):
+            own = [one for one in found if one.does is does and one.row.asked is asked]
+            tops = np.quantile([one.scores[0] for one in own], np.linspace(0.02, 0.98, 33))
+            best = max(
+                (sum(one.worth(least, gap, asks) for one in own), least, gap, asks)
+                for least in tops
+                for gap in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+                for asks in [*(top for top in tops[::4] if top < least), least]
+            )
+            for name, value in zip(names, best[1:], strict=True):
+                out.setdefault(name, {})[does] = round(1000 * value)
     return out
-
-
-def _best(weighed: Sequence[tuple[float, float]]) -> float:
-    best, total, at = 0.0, 0.0, 99.0
-    for margin, gain in sorted(weighed, key=lambda each: (-each[0], each[1])):
-        total += gain
-        if total > best:
-            best, at = total, margin
-    return at
 
 
 def report(
     name: str, found: Sequence[Decided], limit: Mapping[str, Mapping[str, int]], rows: Sequence[Seen]
 ) -> None:
     """What comes of the thresholds, by language; `rows` are all that were looked at."""
-    for language in (*LANGUAGES, "all"):
-        own = [one for one in found if language in (one.row.row.language, "all") and not one.row.certain]
-        every = [one.row for one in rows if language in (one.row.language, "all") and not one.certain]
-        acts = [one for one in own if 1000 * one.ahead >= limit["clear"][one.does]]
-        asks = [one for one in own if 1000 * one.ahead < limit["clear"][one.does]]
-        asks = [one for one in asks if 1000 * one.most >= limit["asks"][one.does]]
-        cells = []
-        for kind in ("correct", "forget", "new", "again", "none"):
-            count = sum(one.relation == kind for one in every)
-            done, asked = ([one for one in some if one.row.row.relation == kind] for some in (acts, asks))
-            right, among = sum(one.right for one in done), sum(one.among for one in asked)
-            told = f"right {_share(right, count)} asked {_share(among, count)} " if kind in set(Does) else ""
-            wrong = f"changed in vain {_share(len(done) - right, count)}"
-            cells.append(f"{kind} {told}{wrong} asked in vain {_share(len(asked) - among, count)}")
-        print(f"{name} {language}: " + "; ".join(cells))
-    for does in Does:
-        sure = [one for one in found if one.row.certain and one.does is does]
-        print(f"{name} certain {does}: first {_share(sum(one.right for one in sure), len(sure))}")
+    for asked, names in ((False, ("clear", "ahead", "asks")), (True, ("sure", "apart", "certain"))):
+        for language in (*LANGUAGES, "all"):
+            own = [one for one in found if language in (one.row.row.language, "all")]
+            own = [one for one in own if bool(one.row.asked) is asked]
+            every = [one.row for one in rows if bool(one.asked) is asked]
+            every = [one for one in every if language in (one.language, "all")]
+            cells = []
+            for kind in ("correct", "forget", "new", "again", "none"):
+                count = sum(one.relation == kind for one in every)
+                marks = Counter(
+                    _mark(one, *(limit[each][one.does] / 1000 for each in names))
+                    for one in own
+                    if one.row.row.relation == kind
+                )
+                told = " ".join(f"{mark} {_share(marks[mark], count)}" for mark in _MARKS if marks[mark])
+                cells.append(f"{kind} ({count}): {told}")
+            print(f"{name}, {'commanded' if asked else 'heard'}, {language}: " + "; ".join(cells))
+
+
+_MARKS = ("right", "asked", "wrong", "asked in vain")
+
+
+def _mark(one: Decided, least: float, gap: float, asks: float) -> str:
+    worth = one.worth(least, gap, asks)
+    return {1.0: "right", 0.35: "asked", 0.0: "left", -0.8: "asked in vain"}.get(worth, "wrong")
 
 
 def _share(count: int, of: int) -> str:

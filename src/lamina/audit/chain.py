@@ -175,7 +175,8 @@ def load_key(path: Path) -> bytes:
         raise Damaged(
             f"The audit key {path.name} is shorter than 32 bytes.",
             code="audit_key_unreadable",
-            hint="Restore it from a backup.",
+            hint="Copy it back from where you keep it. If it is lost, move this file away and use"
+            " `lamina audit adopt-key`. `lamina rescue` saves what is in the store without it.",
         )
     return key
 

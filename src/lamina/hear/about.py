@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 
+from lamina.encoders.port import JointReader
+from lamina.errors import LaminaError
 from lamina.language.amend import telling, weight, words_of
 from lamina.language.commands import is_note
 from lamina.language.framing import asks_anywhere
@@ -23,6 +27,8 @@ from lamina.write.propose import pending
 
 #: How many memories are looked through for the one that is meant, and how many of the last turns.
 LOOKED_AT, _TURNS = 64, 6
+#: How many of them are read together with what is said, and the most that counts.
+_READ, _AT_MOST = 8, 6.0
 #: What may be changed by a word; what happened, was said and was concluded from it stays as it was.
 STATED = (Kind.FACT, Kind.PREFERENCE, Kind.CONSTRAINT, Kind.INSTRUCTION, Kind.CORRECTION)
 _LASTING = (Layer.SEMANTIC, Layer.USER_MODEL)
@@ -32,6 +38,10 @@ _BESIDE, _NO_POINTER = 14, ("me", "us")
 _IN_PLACE, _NEWEST = "in place", "newest"
 #: How far what is certain is ahead, in thousandths of a logit; and of how many at most a person is asked.
 _CERTAIN, _FEW = 4000, 3
+#: How like a wish is to what it means without naming it, or how far that is ahead of the rest.
+_ALIKE, _FAR = 0.4, 2500
+#: How unlikely it may be that somebody means the one who says themselves that they put something right.
+_ANNOUNCED = 1500
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +73,10 @@ class Meant:
         return tuple(one.memory.id for one in self.fits)
 
 
-def certain(text: str, does: Does) -> Said:
+def certain(text: str, does: Does, signs: frozenset[str] = frozenset()) -> Said:
     """Words of which it is certain what they want."""
     scores = dict.fromkeys(Sort, -_CERTAIN) | {Sort(does): 0}
-    return Said(text, scores, frozenset())
+    return Said(text, scores, signs)
 
 
 Known = list[tuple[Memory, Statement]]
@@ -77,10 +87,11 @@ def fitting(caller: Caller, said: Said, known: Known | None = None) -> list[Fit]
     known = known_to(caller, said.text) if known is None else known
     if not known:
         return []
-    statements = [one for _, one in known]
+    statements = read_beside(caller, said.text, [one for _, one in known])
     rows = list(features(said, statements, caller.store.ruleset.rules))
     found = []
-    for (memory, one), row, scores in zip(known, rows, model().scores(rows).tolist(), strict=True):
+    scored = zip(known, statements, rows, model().scores(rows).tolist(), strict=True)
+    for (memory, _), one, row, scores in scored:
         found.append(Fit(memory, one, dict(zip(Does, scores, strict=True)), row["shared"], model().why(row)))
     return found
 
@@ -97,14 +108,19 @@ def heard(fits: Sequence[Fit], said: Said) -> Meant | None:
     if not options:
         return None
     (most, does, best), *others = options
-    ahead = most - max([0, *(score for score, _, fit in others if fit is not best)])
-    if ahead >= model().clear[does] and _may_be_done(does, best):
+    gap = model().ahead[does]
+    ahead = most - max((score for score, _, fit in others if fit is not best), default=-_CERTAIN)
+    if (
+        most >= model().clear[does]
+        and ahead >= gap
+        and _may_be_done(does, best, ahead if len(fits) > 1 else 0)
+    ):
         return Meant(does, (best,), clear=True)
-    near = [fit for score, also, fit in options if also is does and score >= most - model().clear[does]]
+    near = [fit for score, also, fit in options if also is does and score >= most - gap]
     told = "cue amends" in said.signs or (
         "cue denies" in said.signs and best.words > 0 and _IN_PLACE in best.why
     )
-    announced = does is Does.CORRECT and told and len(near) == 1 and most >= 0
+    announced = does is Does.CORRECT and told and len(near) == 1 and most >= -_ANNOUNCED
     points = best.words > 0 or not {*best.why} <= {_NEWEST}
     asked = announced or (points and most >= model().asks[does])
     return Meant(does, _in_order(near), announced) if asked else None
@@ -116,14 +132,17 @@ def chosen(fits: Sequence[Fit], does: Does) -> Meant | None:
     if not ordered or ordered[0].scores[does] < model().certain[does]:
         return None
     most = ordered[0].scores[does]
-    near = [one for one in ordered if one.scores[does] >= most - model().ahead[does]]
-    clear = len(near) == 1 and most >= model().sure[does] and _may_be_done(does, near[0])
-    return Meant(does, _in_order(near), clear)
+    near = [one for one in ordered if one.scores[does] >= most - model().apart[does]]
+    if len(near) == 1 and most < model().sure[does] and not near[0].words:
+        return None
+    ahead = most - ordered[1].scores[does] if len(ordered) > 1 else 0
+    return Meant(does, _in_order(near), clear=len(near) == 1 and _may_be_done(does, near[0], ahead))
 
 
-def _may_be_done(does: Does, fit: Fit) -> bool:
-    """Whether nobody has to be asked: nothing is forgotten that shares no word with the wish."""
-    return does is Does.CORRECT or fit.words > 0
+def _may_be_done(does: Does, fit: Fit, ahead: int) -> bool:
+    """Whether nobody has to be asked: nothing is forgotten that has neither a word nor its meaning in common
+    with the wish, unless the rest has clearly less."""
+    return does is Does.CORRECT or fit.words > 0 or fit.statement.like >= _ALIKE or ahead >= _FAR
 
 
 def _in_order(near: Sequence[Fit]) -> tuple[Fit, ...]:
@@ -146,13 +165,27 @@ def known_to(caller: Caller, words: str) -> Known:
     found = [one for one in met if len(one.text) <= LONGEST]  # nobody puts a paste right by a word
     lasting = {one.id: one for one in found if _lasts(one)}
     kept = [folded(one.text) for one in lasting.values()]
-    turns = [one for one in found if one.layer is Layer.WORKING]
+    turns = [one for one in found if one.layer is Layer.WORKING and one.superseded_by is None]
     apart = [one for one in turns if not any(text in folded(one.text) for text in kept)]
     ordered = sorted([*lasting.values(), *apart], key=lambda one: (one.updated_at, one.id), reverse=True)
     return [
         (one, _statement(one, like.get(one.id, 0.0), age, caller.in_session.session))
         for age, one in enumerate(ordered)
     ]
+
+
+def read_beside(caller: Caller, words: str, known: Sequence[Statement]) -> list[Statement]:
+    """The statements with what an encoder says that reads each of the likest together with some words."""
+    reader, found = caller.store.embedder, list(known)
+    if isinstance(reader, JointReader):
+        best = sorted(range(len(found)), key=lambda at: (-found[at].like, at))[:_READ]
+        with suppress(LaminaError):  # without it likeness must do
+            fits = reader.fits(words, [found[at].text for at in best])
+            least = max(-_AT_MOST, min(fits, default=0.0))
+            found = [replace(one, read=least) for one in found]
+            for at, fit in zip(best, fits, strict=True):
+                found[at] = replace(found[at], read=max(-_AT_MOST, min(_AT_MOST, fit)))
+    return found
 
 
 def echoes(caller: Caller, memory: Memory) -> list[Memory]:

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from lamina.hear.about import Known, certain, chosen, echoes, fitting, known_to
 from lamina.language.amend import Amended, Correction, amended, best, corrections
 from lamina.language.command import Action, Command, Target
+from lamina.language.hearing import hear
 from lamina.language.joined import becomes
 from lamina.language.relation import Does
-from lamina.language.slots import taken_back
+from lamina.language.slots import is_sensitive, taken_back
+from lamina.language.sorts import Reader
+from lamina.language.understanding import Listener, heard_whole
 from lamina.model import Kind, Layer, Memory, Outcome, Receipt, Space
 from lamina.read.shelves import loaded
 from lamina.write.caller import Caller
@@ -82,12 +85,16 @@ def restate(
 ) -> Receipt:
     """The memory says from now on what the person says instead; what said the old words steps behind it.
 
-    A turn stays as it was said: what is right is kept for the session. Whoever says that they misspoke does
-    not want to hear the old words again.
+    A turn stays as it was said: whoever puts right what they told cares about it, so what holds now is kept;
+    what they asked for is put right for the session. Whoever says that they misspoke does not want to hear
+    the old words again.
     """
     words = becomes(said, memory.text, caller.store.ruleset.rules, first)
     behind = echoes(caller, memory)
-    if memory.layer is Layer.WORKING or _only_heard(memory):
+    if memory.layer is Layer.WORKING and _is_told(caller, memory.text):
+        receipt = remember(caller, words, kind=Kind.FACT, merge=True, reason=reason)
+        behind = [*behind, memory]
+    elif memory.layer is Layer.WORKING or _only_heard(memory):
         own = Details(kind=Kind.FACT, reason=reason)
         own |= {"key": memory.key} if memory.key else {"space": Space.SESSION, "layer": Layer.SEMANTIC}
         receipt = remember(caller, words, **own)
@@ -111,6 +118,16 @@ def _named(caller: Caller, readings: Sequence[Correction], met: Known) -> Named:
     by_id = {one.id: one for one in known}
     kept = [(one, change) for one, change in changes.items() if by_id[one].layer is not Layer.WORKING]
     return [(by_id[one], change) for one, change in best(kept or list(changes.items()))]
+
+
+def _is_told(caller: Caller, text: str) -> bool:
+    """Whether a turn tells something: it neither asks, nor hands out a task, nor may it harm its person."""
+    reader = caller.store.embedder
+    listener = Listener(
+        hear(text, caller.store.ruleset.rules), reader=reader if isinstance(reader, Reader) else None
+    )
+    whole = heard_whole(listener)
+    return whole is not None and not whole.is_frame and not is_sensitive(text)
 
 
 def _only_heard(memory: Memory) -> bool:

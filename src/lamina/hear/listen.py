@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from lamina.hear.about import Meant, certain, chosen, fitting, heard, only_points, waits_about
 from lamina.hear.correct import HEARD
+from lamina.language.amend import is_starred
 from lamina.language.command import WISH, Action, Command, Target
 from lamina.language.commands import is_note, note_key
 from lamina.language.facts import profile_fact
@@ -65,7 +66,7 @@ _A_TOPIC = 8
 _CLEARLY = 3000
 #: What holds today ends by itself.
 _A_DAY = timedelta(days=1)
-_CLAUSE = re.compile(r"[,，、;；:：.!]|(?<=[ก-๎]) (?=[ก-๎])|(?<=[\u3400-\u9fff]) ")
+_CLAUSE = re.compile(r"[,，、;；:：.!]|(?<=[ก-๎0-9a-z]) (?=[ก-๎])|(?<=[\u3400-\u9fff]) ")
 
 
 def second_opinion(caller: Caller, listener: Listener, asked: Sequence[Command]) -> list[Command]:
@@ -207,14 +208,24 @@ def _of_known(
     """What a message does to something that was said before, which is put right or forgotten; and its parts,
     where that is nothing: what adds to something known is kept, whatever it sounds like."""
     # What only points at what was said last ("forget what I just said") is no matter of likeness.
-    near = [one for one in parts if one.leans is not None and not only_points(caller, one.text)]
+    starred = is_starred(listener.hearing)
+    leaning = [replace(one, leans=Sort.CORRECT) if starred else one for one in parts]
+    near = [
+        one
+        for one in leaning
+        if one.leans is Sort.CORRECT or (one.leans is not None and not only_points(caller, one.text))
+    ]
+    parts_near = [listener.part(*one.span) for one in near]
     whole = heard_whole(listener) if near else None
     adds = False
-    for stretch in [whole] if whole else [listener.part(*one.span) for one in near]:
+    for stretch in [whole] if whole else parts_near:
         text = words(listener.hearing, stretch.start, stretch.end)
         said = Said(text, stretch.scores, stretch.seen.signs)
-        fits = fitting(caller, said)
-        meant = heard([one for one in fits if one.is_sentence], said)
+        clear = [one.sort for one in [stretch, *(parts_near if whole else ())] if listener.is_clear(one)]
+        does = Does.CORRECT if starred else Does(clear[0]) if clear else None
+        fits = fitting(caller, said if does is None else certain(text, does, said.signs))
+        own = [one for one in fits if one.is_sentence]
+        meant = heard(own, said) if does is None else chosen(own, does)
         if meant is not None:
             return [_about(meant, text, listener.hearing.span(stretch.start, stretch.end))], []
         adds = adds or any(one.words >= 1 and one.statement.lasting for one in fits)

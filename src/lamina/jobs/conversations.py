@@ -95,10 +95,12 @@ def noted(
         if turn.role is Speaker.USER:
             told = statements(turn.text, _time(turn).astimezone(zone).date(), book=book, reader=reader)
             offer = agreed(before.text, turn.text, book=book) if before and _is_agents(before) else None
-            settled = any(one.said in KEPT for one in told)
+            if offer is not None and all(_is_thin(one.text) for one in told):
+                told = []  # "yes, take it" says nothing but that
+            settled = any(one.said in KEPT and one.is_sure for one in told)
             for statement in told:
                 one = Noted(_complete(statement, asked), conversation, (turn,))
-                if _details(one, found, before):
+                if statement.is_sure and _details(one, found, before):
                     found[-1] = _with_detail(found[-1], statement.text)
                 else:
                     found += safe(one)

@@ -76,8 +76,11 @@ def new_decisions(
         new = _decision(each, zone, book)
         if new.id in ids or any(_same(new, one, book) for one in active):
             continue
-        matter, before = _matter(new, overrules=each.statement.overrules), [_matter(one) for one in active]
+        said, before = each.statement, [_matter(one) for one in active]
+        matter = _matter(new, overrules=said.overrules)
         match = changed_by(matter, before, _likes(reader, matter, before))
+        if not said.is_sure and (match is None or not match.is_sure):
+            continue
         if match is not None and match.is_sure:
             new = replace(new, supersedes=(active.pop(match.at).id,))
         elif match is not None:

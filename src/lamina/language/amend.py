@@ -81,7 +81,7 @@ def corrections(text: str, book: Rulebook, *, asked: bool = False) -> list[Corre
     found = [one for sentence in spoken for one in _named(hearing, sentence)]
     sounds = (cue.search(hearing.said, one.start, one.end) for one in spoken for cue in cues)
     quoted = any(UNSAID in hearing.said[one.start : one.end] for one in spoken)
-    if asked or (not quoted and (any(sounds) or _is_starred(hearing))):
+    if asked or (not quoted and (any(sounds) or is_starred(hearing))):
         said = "\n".join(hearing.view.slice(one.start, one.end).strip() for one in spoken)
         found.append(Correction(said))
     return found
@@ -97,7 +97,7 @@ def _is_spoken(hearing: Hearing, sentence: Sentence) -> bool:
     return bool(hearing.cue("requests").match(said, at, end)) or not hearing.asks(at, end, sentence)
 
 
-def _is_starred(hearing: Hearing) -> bool:
+def is_starred(hearing: Hearing) -> bool:
     """`*Thursday`, as people correct what they typed."""
     said = hearing.view.original.strip()
     return said.startswith("*") and said.count("*") == 1

@@ -63,6 +63,7 @@ class Statement:
     here: bool = False  #: it was said in this session
     lasting: bool = True  #: it is kept; else it is only a turn
     setting: bool = False  #: it is the value of a key, and no sentence
+    read: float = 0.0  #: how well the one answers the other, where an encoder reads both together
 
 
 class _Sentence:
@@ -103,12 +104,15 @@ def features(said: Said, known: Sequence[Statement], book: Rulebook) -> Iterator
     for at, one in enumerate(known):
         others = [*known[:at], *known[at + 1 :]]
         next_like = max((each.like for each in others), default=0.0)
+        next_read = max((each.read for each in others), default=one.read)
         next_rare = max((each for place, each in enumerate(rare) if place != at), default=0.0)
         yield {
             **sentence.common,
             **_pair(sentence, one, rare[at], clashes[at]),
             "only clash": float(clashes[at].differs and count == 1),
             "liker": (one.like - next_like) * 2,
+            "read": one.read / 2,
+            "reads better": (one.read - next_read) / 2,
             "most shared": float(rare[at] > next_rare),
             "shared more": min(2.0, max(-2.0, rare[at] - next_rare)),
             "alone": float(not others),
@@ -171,10 +175,11 @@ class Model:
     names: tuple[str, ...]
     hidden: Numbers  #: features by units
     out: Numbers  #: units and features, by what is done
-    clear: Mapping[str, int]  #: how far ahead what is only heard has to be before it is done
+    clear: Mapping[str, int]  #: how likely what is only heard has to be before it is done
+    ahead: Mapping[str, int]  #: how far ahead of the next
     asks: Mapping[str, int]  #: and how likely before the person is asked
-    ahead: Mapping[str, int]  #: the same where it is certain that something is meant
-    sure: Mapping[str, int]
+    sure: Mapping[str, int]  #: the same three where somebody gave a command
+    apart: Mapping[str, int]
     certain: Mapping[str, int]
 
     def scores(self, rows: Sequence[Mapping[str, float]]) -> Numbers:
@@ -200,5 +205,5 @@ def model() -> Model:
     """The net in the package."""
     data = json.loads((files("lamina.language") / "data" / "relations.json").read_text("utf-8"))
     hidden, out = (np.array(data[name], dtype=np.int64) for name in ("hidden", "out"))
-    limits = (data[name] for name in ("clear", "asks", "ahead", "sure", "certain"))
+    limits = (data[name] for name in ("clear", "ahead", "asks", "sure", "apart", "certain"))
     return Model(tuple(data["features"]), hidden, out, *limits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from itertools import accumulate
@@ -28,6 +28,11 @@ _REACH = 24
 #: A shorter request that explains this much of what the best one does is taken for the whole.
 _NEARLY = 0.65
 _SIGN = re.compile(rf"(?:[,、:{PAUSE}\-–—]+|ว่า|that) ?\Z")
+#: A word, or so many characters of a writing without spaces, that says something; how much each has to speak
+#: against a request.
+_CONTENT, _DENSE, _AGAINST = re.compile(r"[a-z]{4,}|[ก-๎]{6,}|[\u3400-\u9fff]{3,}"), 6, 10_000
+#: What stands before what is to be kept, and nothing else.
+_NAMES = re.compile(r"(?::|ว่า|\bthat) ?\Z")
 _WITHIN = re.compile(f"[,、{PAUSE}]")
 _CLAUSES = re.compile(r"[,，、。.;；!?！？\n]|(?<=[ก-๎]) (?=[ก-๎])")
 _BREAKS = re.compile("[,;、]")
@@ -59,7 +64,9 @@ def kept_words(hearing: Hearing, span: tuple[int, int]) -> str:
     told = [(size, rest) for _, size, rest in found if _is_told(hearing, start, rest)]
     signed = [one for one in near if _is_signed(hearing, start, one[1])]
     _, cut = min(told or signed or near, default=(0, span))
-    return words(hearing, *cut)
+    lost = (0, cut[0] - start) if cut[0] > start else (cut[1] - start, len(said))
+    named = _NAMES.search(said[: cut[0] - start]) is not None
+    return words(hearing, *(span if not named and _tells(said, lost, weighs) else cut))
 
 
 def _holds_more(said: str, request: tuple[int, int], rest: tuple[int, int]) -> bool:
@@ -67,6 +74,17 @@ def _holds_more(said: str, request: tuple[int, int], rest: tuple[int, int]) -> b
     in the chest, do remember, we all forget"."""
     asked = said[slice(*request)].strip(_EDGES)
     return rest[1] - rest[0] < request[1] - request[0] and _WITHIN.search(asked) is not None
+
+
+def _tells(said: str, request: tuple[int, int], weighs: Sequence[int]) -> bool:
+    """Whether a stretch says something of its own: a word in it speaks clearly against a request."""
+    mean = max(0, sum(weighs) // max(1, len(weighs)))
+    for found in _CONTENT.finditer(said, *request):
+        size = len(found[0]) if found[0].isascii() else _DENSE
+        for at in range(found.start(), max(found.start() + 1, found.end() - size + 1)):
+            if sum(weighs[at : at + size]) < (mean - _AGAINST) * size:
+                return True
+    return False
 
 
 def _is_told(hearing: Hearing, start: int, rest: tuple[int, int]) -> bool:

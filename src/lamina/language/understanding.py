@@ -39,7 +39,9 @@ ONCE = "set once"
 #: What a sentence or a message may be as a whole, so that its clauses are no word of the speaker.
 _FRAMES = (Sort.TASK, Sort.QUESTION, Sort.HYPOTHETICAL, Sort.QUOTE)
 #: What is always about something that is known, and how near to it a sentence comes that may mean it.
-_OF_KNOWN, _LEANS = (Sort.CORRECT, Sort.FORGET), 3500
+_OF_KNOWN, _LEANS = (Sort.CORRECT, Sort.FORGET), 5000
+#: How much of a sentence says whose words follow: "he said that …".
+_OPENING = 24
 #: How far a frame may be ahead of everything that asks for something before no clause in it counts.
 _FRAMED = 1500
 #: How much clearer a clause has to be than a sentence: what makes it something else may stand beside it.
@@ -314,12 +316,20 @@ class Listener:
 
     def _leaning(self, part: _Part) -> Sort | None:
         """Which of the sorts that are about something known it comes near, where the rules allow it."""
-        sentence = self.hearing.sentence_at(part.start)
-        if sentence.marked or asks_anywhere(self.hearing.said[sentence.start : sentence.end]):
-            return None
         sort = max(_OF_KNOWN, key=lambda one: part.scores[one])
-        spoken = self.hearing.is_spoken(sentence, part.end) and not self._played
-        return sort if spoken and is_near(part.scores) and "unsaid" not in part.seen.signs else None
+        if self._played or "unsaid" in part.seen.signs:
+            return None
+        sentence = self.hearing.sentence_at(part.start)
+        early = min(part.end, part.start + _OPENING)
+        if self.is_clear(part) and self.hearing.is_spoken(sentence, early):
+            return sort  # "could you drop that?"; "…, I mix them up when I type"
+        asks = sentence.marked or asks_anywhere(self.hearing.said[sentence.start : sentence.end])
+        spoken = self.hearing.is_spoken(sentence, part.end)
+        return sort if spoken and not asks and is_near(part.scores) else None
+
+    def is_clear(self, part: _Part) -> bool:
+        """Whether it is clear that a part puts something right, or asks that something be forgotten."""
+        return part.sort in _OF_KNOWN and self.act(part) is Act.ACT
 
     def understood(self, part: _Part, *, explain: bool) -> Understood:
         names = named(self.hearing, part.start, part.end) if explain else {}

@@ -113,7 +113,7 @@ class Blend:
         chosen = self._found
         if count < len(chosen):
             scores = self._score[chosen]
-            border = -np.partition(-scores, count - 1)[count - 1]
+            border = np.partition(scores, len(scores) - count)[len(scores) - count]
             chosen = chosen[scores >= border]
         order = chosen[np.lexsort((chosen, -self._score[chosen]))]
         return self._candidates(order)
@@ -186,19 +186,23 @@ def blended(
     talk = Talk(shelves, places) if places else None
     alone = words.score / max(float(words.score.max(initial=0.0)), 1e-9)
     lexical, lent = (alone, np.zeros(words.size)) if talk is None else spread(words, talk, question.own)
-    likeness, beside = (_in_a_row(shelves, one) for one in meaning[:2])
+    likeness = _in_a_row(shelves, meaning.first)
     said = _told(question, words, shelves, talk)
     told = said.most
     average = sum(shelf.length for shelf in shelves) / max(1, sum(shelf.members for shelf in shelves))
     is_short = average < LONG[language_of(question.text)[:2]] and not parts_of(question.text)
     half = HALF if is_short else HALF_LONG
     steep = told**STEEP / (told**STEEP + half**STEEP)
-    trusted = max(steep, LEAST) if np.any(likeness > 0.0) else 1.0  # without meaning words are all there is
+    meant = likeness.max(initial=0.0) > 0.0
+    trusted = max(steep, LEAST) if meant else 1.0  # without meaning words are all there is
     if talk is None and is_short and told < WHOLE and question.manner not in TRUST:
         trusted = max(trusted * _agreement(alone, likeness), LEAST)
     most = MEANING if talk is None else MEANING_SPOKEN
     weight = most * float(np.sqrt(np.sqrt(meaning.reach))) * TRUST.get(question.manner, 1.0)
-    both = likeness + (BESIDE if average < min(LONG.values()) else BESIDE_LONG) * beside
+    both = likeness
+    if meaning.second:
+        beside = BESIDE if average < min(LONG.values()) else BESIDE_LONG
+        both = likeness + beside * _in_a_row(shelves, meaning.second)
     near = _nearness(both, talk, question.own) * weight
     score = np.where((lexical > 0.0) | _likest(both), lexical * trusted + near, 0.0)
     parts = {
@@ -251,9 +255,8 @@ def _told(question: Question, words: Words, shelves: Sequence[Shelf], talk: Talk
 def _likest(likeness: Floats) -> NDArray[np.bool_]:
     """Whatever is at all like the question; on a vast shelf the likest."""
     found = likeness > 0.0
-    if np.count_nonzero(found) > _BY_MEANING:
-        border = len(likeness) - _BY_MEANING
-        found &= likeness >= np.partition(likeness.astype(np.float32), border)[border]
+    if (border := np.count_nonzero(found) - _BY_MEANING) > 0:
+        found &= likeness >= np.partition(likeness[found].astype(np.float32), border)[border]
     return np.asarray(found)
 
 

@@ -127,9 +127,10 @@ def near_duplicates(question: str, texts: Sequence[str], depth: int = 32) -> set
         if size < _TELLING:
             continue
         least, most = _SAME * size, size / _SAME
+        some = tuple(own)[: int(size - least) + 1]  # of what is in all but a tenth, one is in any so many
         for earlier in range(number):
             other = len(said[earlier])
-            if not least <= other <= most or earlier in twins:
+            if not least <= other <= most or earlier in twins or said[earlier].isdisjoint(some):
                 continue  # whatever it shares with a much shorter one is too little
             both = len(own & said[earlier])
             if both >= _SAME * (size + other - both) and asked not in known[number]:

@@ -30,6 +30,7 @@ BUDGET = 512
 #: Most candidates of which the threshold and the budget choose.
 _POOL = 64
 _RETURNS = ("bullets", "full")
+_TOP = 5  #: the highest importance that a caller can give
 _FILTERS = (
     "user_id",
     "agent_id",
@@ -166,6 +167,8 @@ def _filters(raw: Mapping[str, Any]) -> Filters:
     for name in ("importance_min", "importance_max"):
         if name in given:
             given[name] = whole_number(given[name], "importance", 1, 7)
+    if given.get("importance_max", 0) >= _TOP:
+        del given["importance_max"]  # what rules put above the scale is at its top, too
     for name in ("updated_after", "updated_before"):
         if name in given:
             given[name] = _moment(given[name], name)

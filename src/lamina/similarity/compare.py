@@ -7,6 +7,7 @@ one, words alone decide, and a paraphrase in other words counts as unrelated.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -76,6 +77,15 @@ def text_similarity(one: str, other: str) -> float:
     """How many words two texts share, from 0 to 1; Thai and Chinese are cut into words' pieces first."""
     mine, theirs = _said(one[:_LONGEST]), _said(other[:_LONGEST])
     return round(2 * len(mine & theirs) / (len(mine) + len(theirs)), 4) if mine or theirs else 1.0
+
+
+def least_shared(text: str, least: float) -> int:
+    """How many of its words a text has in common with any other to which it is so similar, at the very least.
+
+    A similarity is rounded, and of a long text only the beginning is looked at, of which this says nothing.
+    """
+    share = max(0.0, least - 0.00005) / 2
+    return math.ceil(len(_said(text)) * share / (1 - share)) if len(text) <= _LONGEST else 0
 
 
 @lru_cache(maxsize=8192)  # one text is compared with many, and each of them with the next

@@ -10,12 +10,15 @@ from lamina.language.secrets.views import decoded, one_spelling
 from lamina.late import late, regex
 
 with late():
+    import base64
     import html
     import quopri
 
 _LONGEST = 20_000  #: characters that are looked at
 _TAG = regex(r"</?[A-Za-z][^<>]{0,200}>|<!--.{0,200}?-->")
 _HEX = regex(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2}){8,}(?![0-9A-Za-z])")
+_ESCAPED_BYTES = regex(r"(?:\\+x[0-9A-Fa-f]{2}){8,}")
+_BASE32 = regex("(?<![0-9A-Za-z])[A-Z2-7]{16,}={0,6}(?![0-9A-Za-z=])")
 _MAILED = regex("=[0-9A-F]{2}.{0,9}=[0-9A-F]{2}")
 _ESCAPED = regex(r"\\+u([0-9A-Fa-f]{4})")
 _THREADS = 3  #: characters that may stand between every two letters
@@ -54,9 +57,13 @@ def _otherwise(text: str) -> Iterator[str]:
 
 
 def _uncoded(text: str) -> Iterator[str]:
-    """What the codes in a text say: base64, percent codes, hexadecimal digits, the escapes of mails."""
+    """What the codes in a text say: base64, base32, percent codes, hexadecimal digits, escapes of bytes."""
     yield from (said for _, _, said in decoded(text))
     raw = [bytes.fromhex(run) for run in _HEX.findall(text)]
+    raw += [bytes.fromhex(run.replace("\\", "").replace("x", "")) for run in _ESCAPED_BYTES.findall(text)]
+    for run in _BASE32.findall(text):
+        with suppress(ValueError):  # words in capitals
+            raw.append(base64.b32decode(run))
     if "=" in text and _MAILED.search(text):
         raw.append(quopri.decodestring(text.encode("utf-8", "replace")))
     for one in raw:

@@ -132,6 +132,12 @@ def _differing(source: Database, before: dict[str, Sum]) -> Conflict | Damaged:
             code="store_went_on",
             hint="Stop what writes to it, and run this again. Nothing was copied.",
         )
+    if damage := source.check():
+        return Damaged(
+            f"The store is damaged, {damage[0]}; nothing was kept.",
+            code="store_incomplete",
+            hint="Use an older backup with `lamina restore-backup`, or save what is left: `lamina rescue`.",
+        )
     return Damaged(
         "What was copied is not what was read.",
         code="copy_differs",

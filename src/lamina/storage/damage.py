@@ -43,12 +43,22 @@ class DamagedRow:
         return f"{self.table} {self.key or '(unknown)'}{f' ({self.column})' if self.column else ''}"
 
 
+#: What is made of the rest, and can be made again.
+DERIVED = frozenset({"fresh", "posting", "placement", "vector_block", "vector_fresh", "vector_shelf"})
+#: What is counted, and never below nothing.
+COUNTED = ("length", "next_slot", "number", "value", "members", "count", "block", "version")
+#: A row of which nothing is known but that it cannot be read.
+NAMELESS = str(DamagedRow("row", ""))
+
+
 def row_damaged(row: DamagedRow) -> Damaged:
     """The error for whoever asks for such a row."""
     return Damaged(
         f"A row of the store is damaged and cannot be read: {row}.",
         code="row_damaged",
-        hint="Restore it from a backup. `lamina doctor` names such rows, `lamina rescue` saves the others.",
+        hint="Make it anew: `lamina doctor --fix`. Nothing that was said is lost."
+        if row.table in DERIVED
+        else "Restore it from a backup. `lamina doctor` names such rows, `lamina rescue` saves the others.",
     )
 
 
@@ -119,7 +129,7 @@ class Making:
         found: list[T] = []
         for row in self.all(name, **values):
             try:
-                found.append(make(row))
+                found.append(make(_words(name, row)))
             except UNREADABLE:
                 damaged = self._named(name, values, row)
                 if name in INDIVISIBLE:
@@ -131,13 +141,20 @@ class Making:
         """What `make` makes of the first row, None without one; Damaged where it cannot be read."""
         row = self.one(name, **values)
         try:
-            return None if row is None else make(row)
+            return None if row is None else make(_words(name, row))
         except UNREADABLE:
             raise row_damaged(self._named(name, values, row)) from None
 
     def _named(self: Any, name: str, values: Mapping[str, Any], row: Row) -> DamagedRow:
         sql = self._queries[name]
         return damaged_row(sql, values, dict(zip(selected(sql), row, strict=False)))
+
+
+def _words(name: str, row: Row) -> Row:
+    """The row; ValueError where it has bytes, which none of what is made here holds but the index."""
+    if bytes in map(type, row) and name != "take_fresh":
+        raise ValueError("bytes in the place of words")
+    return row
 
 
 def damaged_row(
@@ -211,7 +228,7 @@ def unsound(table: str, values: Mapping[str, Any]) -> str | None:
             text = value.decode() if isinstance(value, bytes) else value
             if (table, column) in _JSON:
                 json.loads(whole(text))
-        except UNREADABLE:
+        except (*UNREADABLE, AttributeError):  # none where there is JSON
             return column
     return None
 

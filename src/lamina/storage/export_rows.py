@@ -30,24 +30,23 @@ class PersonRows:
         parts: list[Part] = [("memory", one) for one in memories]
         steps = self._tx.each(_step, "export_history", after=after, last=last, **self._who)
         parts += [("history", one) for one in steps]
-        parts += [("relation", _edge(row)) for row in self._edges(ids)]
+        parts += [("relation", one) for one in self._edges(ids)]
         return last, parts
 
     def sessions(self, user: str) -> list[Part]:
         """When each session began, was last used and ended."""
-        parts: list[Part] = []
-        for name, *times in self._tx.all("export_sessions", user=user):
-            at = [None if one is None else iso(one) for one in map(from_micros, times)]
-            parts.append(
-                ("session", {"name": name, "started_at": at[0], "last_at": at[1], "ended_at": at[2]})
-            )
-        return parts
+        return [("session", one) for one in self._tx.each(_session, "export_sessions", user=user)]
 
-    def _edges(self, ids: list[str]) -> list[Row]:
+    def _edges(self, ids: list[str]) -> list[dict[str, Any]]:
         """The edges from these memories to such as the caller may see."""
         rows = Relations(self._tx).between(ids[0], f"{ids[-1]} ")
         seen, own = Memories(self._tx).load(sorted({row[1] for row in rows})), set(ids)
-        return [row for row in rows if row[0] in own and row[1] in seen]
+        return [_edge(row) for row in rows if row[0] in own and row[1] in seen]
+
+
+def _session(row: Row) -> dict[str, Any]:
+    at = [None if one is None else iso(one) for one in map(from_micros, row[1:])]
+    return {"name": row[0], "started_at": at[0], "last_at": at[1], "ended_at": at[2]}
 
 
 def _step(row: Row) -> dict[str, Any]:

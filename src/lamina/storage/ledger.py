@@ -326,7 +326,7 @@ def row_text(tenant: str, table: str, row: Row, queries: Mapping[str, str]) -> s
         values[at] = float(values[at]) if isinstance(values[at], int) else values[at]
     try:
         return canonical([table, tenant, *values])
-    except TypeError:  # bytes, which no column of ours holds
+    except (TypeError, ValueError):  # bytes, which no column of ours holds
         return canonical([table, tenant, *map(repr, values)])
 
 

@@ -74,12 +74,12 @@ class Listing:
         at, memory_id = behind or (None, "")
         asked = {**self._asked, "states": self._states, "at": at, "id": memory_id, "limit": limit}
         places = [
-            (place, one)
+            (isinstance(place, int), place, one)  # what has no number for a place is damaged, and named below
             for _, shelf in self._shelves
             for place, one in self._tx.all(_QUERY[order], shelf=shelf, **asked)
         ]
         places.sort(reverse=order is not Order.OLDEST)
-        ids = [one for _, one in places[:limit]]
+        ids = [one for *_, one in places[:limit]]
         found = Memories(self._tx).load(ids)
         return [found[one] for one in ids if one in found]
 

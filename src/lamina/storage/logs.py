@@ -388,6 +388,16 @@ class ShelfChange:
     memory_id: str
 
 
+#: What may happen to a memory, in the log of changes.
+_EVENTS = frozenset({"created", "updated", "merged", "deleted", "soft_deleted", "restored"})
+
+
+def _shelf_change(row: Row) -> ShelfChange:
+    if row[2] not in _EVENTS:
+        raise ValueError("no such change")
+    return ShelfChange(row[0], moment(row[1]), row[2], row[3])
+
+
 class Deltas:
     """The changes of a tenant's shelves, as far as the transaction may read them."""
 
@@ -396,8 +406,10 @@ class Deltas:
 
     def after(self, shelf: str, number: int, limit: int) -> list[ShelfChange]:
         """The newest changes above a number, oldest of them first."""
-        rows = self._tx.all("changes_on", shelf=shelf, after=number, limit=limit, guesses=_GUESSES)
-        return [ShelfChange(one, moment(at), event, memory) for one, at, event, memory in reversed(rows)]
+        found = self._tx.each(
+            _shelf_change, "changes_on", shelf=shelf, after=number, limit=limit, guesses=_GUESSES
+        )
+        return found[::-1]
 
     def last(self, shelf: str) -> int:
         """The number of the newest change on a shelf, 0 before the first."""

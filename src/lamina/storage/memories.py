@@ -345,6 +345,9 @@ _SPACES, _LAYERS, _KINDS, _AUTHORITIES, _STATES = (
 @lru_cache(maxsize=4096)  # a recall reads dozens of rows, and most of them another has read
 def from_row(row: Row) -> Memory:
     """A memory from the columns of `memory_columns`."""
+    row[10] + row[11] + row[12] + row[13] + row[15] + row[16] + row[26]  # raises where one is no number
+    if not row[5]:
+        raise ValueError("a memory without words")
     return Memory(
         id=row[0],
         space=_SPACES[row[1]],

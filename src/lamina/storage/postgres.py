@@ -52,6 +52,10 @@ _SOON_S, _BUSY_S = 0.5, 30  #: for a connection: until the server is asked wheth
 #: Not the default one: that asks the kernel for a descriptor of its own, each time.
 _Selector = getattr(selectors, "PollSelector", selectors.DefaultSelector)
 _AT_ONCE = 100  #: rows that one statement puts
+_WORTH_JOINING = 8
+#: What one statement inserts, in the middle; of these the rows of a batch never meet, so it may update, too.
+_VALUES, _ONE_TUPLE = re.compile(r"(?<=VALUES )(\((?:%\(\w+\)s|[^()])*\))"), 3
+_DISTINCT = {"add_posting"}
 OLDEST = 140000  #: of the server; below 14 nothing was ever tried
 _SET_OPTION = 160000  #: from here on a member of a role may be one that cannot become it
 
@@ -88,6 +92,13 @@ _JOB_LOCK = (
 _ENTER_ALONE = f"{_ENTER}, pg_advisory_xact_lock(hashtextextended('lamina:' || %(tenant)s, 0))"
 _ENTER_AMONG = f"{_ENTER}, pg_advisory_xact_lock_shared(hashtextextended('lamina:' || %(tenant)s, 0))"
 _CHAIN = ", pg_advisory_xact_lock(hashtextextended('lamina:' || %(tenant)s || ':{}', 0))"
+
+
+@lru_cache(maxsize=256)
+def _joined(before: str, row: str, after: str, common: frozenset[str], count: int) -> str:
+    """A statement that inserts so many rows, out of one that inserts one."""
+    rows = [re.sub(r"%\((\w+)\)s", partial(_numbered, common, at), row) for at in range(count)]
+    return f"{before}{', '.join(rows)}{after}"
 
 
 @lru_cache(maxsize=256)  # by which rows there are; a program has few such forms
@@ -188,10 +199,16 @@ class PostgresTransaction(Making):
 
     def many(self, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None:
         self._change(name)
+        query, own = self._queries[name], self._own()
+        parts = _VALUES.split(query) if "DO UPDATE" not in query or name in _DISTINCT else ()
         with self._connection.cursor() as cursor:
-            cursor.executemany(
-                (self._queries[name]), [{**self._own(), **row} for row in rows], returning=False
-            )
+            if len(rows) < _WORTH_JOINING or len(parts) != _ONE_TUPLE:
+                cursor.executemany(query, [{**own, **row} for row in rows], returning=False)
+                return
+            for start in range(0, len(rows), _AT_ONCE):  # the server plans a statement, not each row
+                some = rows[start : start + _AT_ONCE]
+                values = {f"{one}_{at}": value for at, row in enumerate(some) for one, value in row.items()}
+                cursor.execute(_joined(*parts, frozenset(own), len(some)), {**own, **values})
 
     def every(self, sql: str, values: Mapping[str, Any]) -> list[Row]:
         bound = {"tenant": self.tenant, **values}

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from lamina.model import Query, Related
 from lamina.storage.database import Row, Transaction
-from lamina.storage.memories import from_row, micros, narrowing_of
+from lamina.storage.memories import from_row, micros, moment, narrowing_of
 from lamina.text.tokens import count_tokens
 
 #: Beside an answer stand so many that are linked to one of so many of its hits, of so many edges each.
@@ -17,6 +17,12 @@ _BESIDE, _HITS, _EDGES = 2, 6, 16
 def shelf_of(memory_id: str) -> str:
     """The name of the shelf that a memory's id says it is on."""
     return memory_id.rpartition(":")[0].rpartition(":")[0]
+
+
+def _edge(row: Row) -> Row:
+    """The row; raises where its strength is no number or its time no time."""
+    moment(row[5] + int(0 * row[3]))
+    return row
 
 
 class Relations:
@@ -66,7 +72,7 @@ class Relations:
 
     def between(self, first: str, beyond: str) -> list[Row]:
         """The edges from the ids in a range."""
-        return self._tx.all("relations_between", first=first, beyond=beyond)
+        return self._tx.each(_edge, "relations_between", first=first, beyond=beyond)
 
     def reworded(self, memory_id: str) -> None:
         """Forget what was found for a memory's earlier words."""

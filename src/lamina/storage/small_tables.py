@@ -25,12 +25,11 @@ class Properties:
     def get(self, name: str) -> str | None:
         """None also for one that cannot be read: it can be made anew; what cannot is read with `sealed`."""
         rows = self._tx.all("read_property", name=name)
-        return rows[0][0] if rows else None
+        return rows[0][0] if rows and isinstance(rows[0][0], str) else None
 
     def sealed(self, name: str) -> str | None:
         """One that may not be missed unnoticed; Damaged where it cannot be read."""
-        row = self._tx.one("read_property", name=name)
-        return None if row is None else row[0]
+        return self._tx.only(lambda row: str(row[0]), "read_property", name=name)
 
     def value(self, name: str) -> Any:
         """What is kept as JSON; None where it is not there, or is none."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -18,12 +19,16 @@ from lamina.errors import ConfigError, Damaged, LaminaError, Unavailable
 from lamina.late import late
 from lamina.model import quoted
 from lamina.storage.damage import (
+    COUNTED,
     INDIVISIBLE,
+    NAMELESS,
+    UNREADABLE,
     Damage,
     DamagedRow,
     Making,
     damaged_row,
     incomplete,
+    key_of,
     legible,
     missing_tables,
     numbered_twice,
@@ -206,15 +211,29 @@ class SqliteDatabase:
         brief: bool = False,
         elsewhere: str | None = None,  # noqa: ARG002 a file is nowhere else
     ) -> T:
-        if brief:
-            with self._commits.standstill() as free:
-                if free:  # the writer has in its cache what was just written; a reader would fetch it anew
-                    return self._read_on(self._writer, work)
-        connection = self._borrow()
+        with self._told():
+            if brief:
+                with self._commits.standstill() as free:
+                    if (
+                        free
+                    ):  # the writer has in its cache what was just written; a reader would fetch it anew
+                        return self._read_on(self._writer, work)
+            connection = self._borrow()
+            try:
+                return self._read_on(connection, work)
+            finally:
+                self._give_back(connection)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Where a value is not what its column holds, whatever that led to: the row by its name."""
         try:
-            return self._read_on(connection, work)
-        finally:
-            self._give_back(connection)
+            yield
+        except (Damaged, AttributeError, IndexError, struct.error, *UNREADABLE) as error:
+            nameless = not isinstance(error, Damaged) or NAMELESS in error.message
+            if not nameless or not (rows := self.damaged()):
+                raise
+            raise row_damaged(rows[0]) from error
 
     def _read_on(self, connection: apsw.Connection, work: Callable[[Transaction], T]) -> T:
         with _explained(self._path):
@@ -230,7 +249,7 @@ class SqliteDatabase:
         return self.read(lambda tx: tx.all(name, **values), brief=True)
 
     def write(self, work: Callable[[Transaction], T], *, lanes: Sequence[str] | None = None) -> T:  # noqa: ARG002 a file has one writer
-        with _explained(self._path):
+        with self._told(), _explained(self._path):
             return self._commits.run(work)
 
     def put(self, common: Mapping[str, Any], rows: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
@@ -259,13 +278,20 @@ class SqliteDatabase:
 
     def _damaged_on(self, connection: apsw.Connection) -> Iterator[DamagedRow]:
         tables = connection.execute(
-            "SELECT t.name, json_group_array(c.name ORDER BY c.cid) FROM sqlite_schema t"
-            " JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND c.type <> 'BLOB' GROUP BY t.name"
+            "SELECT t.name, json_group_object(c.name, c.type ORDER BY c.cid) FROM sqlite_schema t"
+            " JOIN pragma_table_info(t.name) c WHERE t.type = 'table' GROUP BY t.name"
         ).fetchall()
         for table, listed in tables:
-            columns: list[str] = json.loads(str(listed))
-            for row in connection.execute(f"SELECT {', '.join(map(_raw, columns))} FROM {table}"):  # noqa: S608
-                yield from judged(self.queries, str(table), dict(zip(columns, row, strict=True)))
+            held: dict[str, str] = json.loads(str(listed))
+            columns = [name for name, kind in held.items() if kind != "BLOB"]
+            wrong = " ".join(f"WHEN {_strange(name, kind)} THEN '{name}'" for name, kind in held.items())
+            found = f"SELECT CASE {wrong} END, {', '.join(map(_raw, columns))} FROM {table}"  # noqa: S608 names of our tables
+            for strange, *row in connection.execute(found):
+                values = dict(zip(columns, row, strict=True))
+                if strange is None:
+                    yield from judged(self.queries, str(table), values)
+                else:
+                    yield DamagedRow(str(table), key_of(str(table), values), str(strange))
 
     def scour(self, words: Sequence[str] = ()) -> int | None:
         """Fold the log in. Deleted bytes are overwritten by then, but for what a split page may have kept."""
@@ -341,7 +367,9 @@ class SqliteDatabase:
             rows: list[Row] = self._writer.execute(
                 "SELECT version, CAST(hash AS BLOB) FROM schema_migration"
             ).fetchall()
-            applied = {int(version): str(legible(digest)) for version, digest in rows}
+            if strange := [version for version, _ in rows if not isinstance(version, int)]:
+                raise row_damaged(DamagedRow("schema_migration", str(strange[0]), "version"))
+            applied = {version: str(legible(digest)) for version, digest in rows}
             migrate(applied, load_migrations("sqlite"), self._apply)
         except BaseException:  # an interrupt must not leave half a migration
             self._writer.execute("ROLLBACK")
@@ -436,6 +464,20 @@ def _raw(column: str) -> str:
     return f"CASE typeof({column}) {as_bytes} ELSE {column} END"
 
 
+#: The first and the last microsecond that can be a moment, and more than anything is counted to.
+_FIRST, _LAST, _MOST = -62_135_596_800_000_000, 253_402_300_799_999_999, 2**62
+_HELD = {"TEXT": "'text'", "BLOB": "'blob'", "DOUBLE PRECISION": "'real', 'integer'"}
+
+
+def _strange(column: str, kind: str) -> str:
+    """Whether a column holds what it never does: another sort of value, or one out of all bounds."""
+    if kind == "BIGINT":
+        first, last = (_FIRST, _LAST) if column.endswith(("at", "_from", "_until")) else (-_MOST, _MOST)
+        within = f"AND {column} BETWEEN {0 if column in COUNTED else first} AND {last}"
+        return f"NOT (typeof({column}) = 'integer' {within} OR {column} IS NULL)"
+    return f"typeof({column}) NOT IN ({_HELD[kind]}, 'null')"
+
+
 def _create_private(path: Path) -> None:
     """A new store is readable by its owner only."""
     make_folder(path.parent)
@@ -484,7 +526,7 @@ def _explained(path: Path) -> Iterator[None]:
             " or save what is left: `lamina rescue`. Nothing was changed.",
         ) from error
     except apsw.SQLError as error:
-        if "malformed JSON" in str(error):
+        if any(sign in str(error) for sign in ("malformed JSON", "integer overflow")):
             raise row_damaged(DamagedRow("row", "")) from error
         raise incomplete(str(error)) from error
     except apsw.ConstraintError as error:

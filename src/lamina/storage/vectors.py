@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lamina.ranking.lexical import SLOTS_PER_BLOCK, Shelf
 from lamina.similarity import nearness
 from lamina.similarity.nearness import Small
+from lamina.storage.damage import DamagedRow, row_damaged
 from lamina.storage.database import Row, Transaction
 from lamina.storage.logs import next_shared
 from lamina.storage.text_index import FRESH
@@ -20,6 +21,9 @@ from lamina.storage.text_index import FRESH
 _MOST_KEPT = 512 * 2**20  #: bytes of vectors that stay in memory
 _NEWEST = 2**15  #: slots among which what is like a new text is looked for
 _STATES = 3  #: a reader may still be on the snapshot before the last
+_RECENT = (
+    8  #: of how many shelves earlier states are kept: those of a session that is over are asked for no more
+)
 _KEPT_LOCK = threading.Lock()
 
 _Key = tuple[int, str]  #: shelf, encoder
@@ -28,6 +32,16 @@ BEYOND = 2**62  #: behind every number of a shelf
 WRITTEN = "written"  #: what a process keeps of a store: the shelves that it wrote to since it looked
 EVERYWHERE: Sequence[Stretch] = ((0, BEYOND),)
 Text = tuple[str | None, str]  #: the key or heading of a text, and the text
+
+
+def _together(shelf: int, fresh: Sequence[Row], dimension: int) -> Small:
+    """The vectors of some rows, one below the other."""
+    try:
+        return np.frombuffer(b"".join(data for _, data in fresh), dtype=np.int8).reshape(
+            len(fresh), dimension
+        )
+    except (TypeError, ValueError) as error:
+        raise row_damaged(DamagedRow("vector_fresh", str(shelf), "data")) from error
 
 
 class Vectors:
@@ -163,8 +177,7 @@ class Vectors:
             found[shelf.number] = scores = kept.likeness(asked, shelf.next_slot)
             fresh = self._tx.all("fresh_vectors", shelf=shelf.number, embedder=embedder)
             if fresh:
-                joined = b"".join(data for _, data in fresh)
-                rows = np.frombuffer(joined, dtype=np.int8).reshape(len(fresh), -1)
+                rows = _together(shelf.number, fresh, len(asked))
                 scores[[slot for slot, _ in fresh]] = nearness.cosines(rows, asked)
             if new:
                 scores[list(new)] = nearness.cosines(nearness.small(np.stack(list(new.values()))), asked)
@@ -198,8 +211,8 @@ class Vectors:
             kept = self._current((shelf, embedder), dimension, (int(state[1]), int(state[2])))
             parts += kept.newest(slots[0] - _NEWEST)
         if fresh := self._tx.all("fresh_vectors", shelf=shelf, embedder=embedder):
-            rows = np.frombuffer(b"".join(data for _, data in fresh), dtype=np.int8)
-            parts.append(nearness.part([slot for slot, _ in fresh], rows.reshape(len(fresh), -1)))
+            rows = _together(shelf, fresh, asked[1].vectors.shape[1])
+            parts.append(nearness.part([slot for slot, _ in fresh], rows))
         return nearness.before(asked, parts, least, most)
 
     def _current(self, key: _Key, dimension: int, stamp: tuple[int, int]) -> nearness.Vectors:
@@ -211,12 +224,17 @@ class Vectors:
         best = max(usable, key=lambda one: one.version, default=nearness.Vectors(dimension, -1, {}))
         if best.version != version:
             rows = self._tx.all("vector_blocks_since", shelf=key[0], embedder=key[1], version=best.version)
-            best = best.changed(version, rows)
+            try:
+                best = best.changed(version, rows)
+            except (TypeError, ValueError) as error:
+                raise row_damaged(DamagedRow("vector_block", str(key[0]), "data")) from error
         if not self._tx.settled:  # what is rolled back leaves its version to another change
             return best
         with _KEPT_LOCK:
             states = [one for one in kept.pop(key, ()) if one.version != version]
             kept[key] = sorted([*states, best], key=lambda one: one.version)[-_STATES:]
+            if (older := next(islice(reversed(kept), _RECENT, None), None)) is not None:
+                kept[older] = kept[older][-1:]
             while len(kept) > 1 and sum(states[-1].size for states in kept.values()) > _MOST_KEPT:
                 del kept[next(iter(kept))]
         return best

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.model import Memory
-from lamina.ranking.lexical import summed, weighed
+from lamina.ranking.lexical import Weighed, summed, weighed
 from lamina.records import dataclass
 from lamina.retrieval.meaning import meant, meant_by
-from lamina.similarity.compare import text_similarity
+from lamina.similarity.compare import least_shared, text_similarity
 from lamina.similarity.renewal import renews
 from lamina.storage.relations import Relations
 from lamina.storage.text_index import TextIndex
@@ -95,17 +95,26 @@ class Linking:
         shelves, near = text_index.shelves([name]), Near()
         if not shelves:
             return near, _by_terms
-        said = {slot: query_terms(meant_by(memory))[:_TERMS] for slot, memory in new.items()}
+        texts = {slot: meant_by(memory) for slot, memory in new.items()}
+        said = {slot: query_terms(text)[:_TERMS] for slot, text in texts.items()}
         every = dict.fromkeys((term for some in said.values() for term in some), 1.0)
         known = weighed(text_index.blocks(shelves, list(every)), shelves, every)
         for slot, some_terms in said.items():
             mine = {term: known[term] for term in sorted(some_terms) if term in known}
+            if len(some_terms) < _TERMS and not _meets(mine, slot, least_shared(texts[slot], self.least)):
+                continue
             scores = summed(mine, shelves, {}).score[:slot]
             some = np.flatnonzero(scores)
             best = some[np.lexsort((some, -scores[some]))[: _POOL * self.most]]
             near[slot] = [(int(at), float(scores[at])) for at in best]
 
         return near, _by_terms
+
+
+def _meets(known: Weighed, slot: int, least: int) -> bool:
+    """Whether any text before a slot has at least so many of some terms."""
+    at = np.concatenate([np.empty(0, np.int64), *(term.at for _, term in known.values())])
+    return int(np.bincount(at[at < slot]).max(initial=0)) >= least
 
 
 def _by_terms(one: str, other: str, _: float) -> float:

@@ -119,12 +119,14 @@ def rescue(call: Call, values: Values) -> int:
     """
     opening = call.opening()
     done = call.doors.custody().rescue(opening.workspace, opening.settings, values["out"])
+    head = f"{done.memories} memories with {done.steps} steps of history are in"
+    if not done.memories:
+        head = "No memory could be read. What was tried is in"
+    places = "1 place" if done.left_out == 1 else f"{done.left_out} places"
     lines = [
-        f"{done.memories} memories with {done.steps} steps of history are in {call.out.text(done.folder)}.",
+        f"{head} {call.out.text(done.folder)}.",
         f"In {done.mended} of them unreadable bytes are shown as they are." if done.mended else "",
-        f"{done.left_out} places could not be read: left-out.jsonl says which and why."
-        if done.left_out
-        else "",
+        f"{places} could not be read: left-out.jsonl says which and why." if done.left_out else "",
     ]
     return call.answer(done, filter(None, lines))
 

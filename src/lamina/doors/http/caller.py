@@ -17,6 +17,11 @@ _ANYBODY = "default"
 _REVISION = "What an answer of any server told: a replica that has less is not asked."
 
 
+def _named(description: str) -> Any:
+    """A header with a name; other letters than these are sent as the bytes of their UTF-8."""
+    return Header(description=description, json_schema_extra={"pattern": "^[!-~]{1,128}$"})
+
+
 def engine_of(request: Request) -> Engine:
     """The memory of the token's tenant; where no token is needed, that of the server itself."""
     return cast(Engine, getattr(request.state, "engine", request.app.state.engine))
@@ -30,9 +35,9 @@ def may(right: Right, *, by_field: bool = False) -> Callable[..., Coroutine[Any,
 
     async def caller(
         request: Request,
-        x_lamina_session: Annotated[str | None, Header(description="The conversation.")] = None,
-        x_lamina_run: Annotated[str | None, Header(description="The run, for the audit.")] = None,
-        x_lamina_user: Annotated[str | None, Header(description="For whom a service's token acts.")] = None,
+        x_lamina_session: Annotated[str | None, _named("The conversation.")] = None,
+        x_lamina_run: Annotated[str | None, _named("The run, for the audit.")] = None,
+        x_lamina_user: Annotated[str | None, _named("For whom a service's token acts.")] = None,
         x_lamina_revision: Annotated[str | None, Header(description=_REVISION)] = None,
     ) -> ScopedMemory:
         user = _name(x_lamina_user, "X-Lamina-User")

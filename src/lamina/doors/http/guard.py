@@ -148,8 +148,9 @@ class Guard:
 
     async def check_caller(self, scope: Scope, headers: dict[str, str]) -> None:
         """Raises Refused or Unauthenticated unless it is known who asks, in a form that is read here."""
-        if scope["path"] not in OPEN_PATHS:
-            scope["state"]["engine"], scope["state"]["token"] = await self._token(scope, headers)
+        if scope["path"] in OPEN_PATHS:
+            return  # they know GET alone, and a body is a 405 whatever it holds
+        scope["state"]["engine"], scope["state"]["token"] = await self._token(scope, headers)
         if _has_body(scope, headers) and content_type(headers) != "application/json":
             raise refused(
                 415,

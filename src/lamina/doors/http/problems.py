@@ -236,9 +236,21 @@ def _part(part: object) -> str:
     return "item" if isinstance(part, int) else str(part).lower().replace("-", "_")
 
 
+def _is_at(path: str, template: str) -> bool:
+    """Whether a path is one of those that a template such as `/v1/memories/{id}` stands for."""
+    parts, wanted = path.split("/"), template.split("/")
+    return len(parts) == len(wanted) and all(
+        one == other or other.startswith("{") for one, other in zip(parts, wanted, strict=True)
+    )
+
+
 async def _on_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for nothing else
     code, detail = _ROUTING.get(error.status_code, ("http_error", "The request cannot be answered."))
     headers = dict(error.headers or {})
+    if error.status_code == 405:  # the framework names the methods of the first route with this path alone
+        known = request.app.openapi()["paths"].items()
+        fit = [every for path, every in known if _is_at(request.url.path, path)]
+        headers |= {"Allow": ", ".join(sorted({name.upper() for one in fit for name in one}))} if fit else {}
     problem = Problem(status=error.status_code, code=code, detail=detail, headers=headers)
     return answer(problem, request.state.request_id)

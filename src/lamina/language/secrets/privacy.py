@@ -105,6 +105,26 @@ def _is_iban(text: str) -> bool:
     return int("".join(str(int(char, 36)) for char in text[4:] + text[:4])) % 97 == 1
 
 
+def _is_spanish(text: str) -> bool:
+    """Eight digits, or X, Y or Z for the first of them, and the letter that 23 leaves."""
+    digits = str("XYZ".find(text[0])) + text[1:-1] if text[0] in "XYZ" else text[:-1]
+    return "TRWAGMYFPDXBNJZSQVHLCKE"[int(digits) % 23] == text[-1]
+
+
+def _is_german(digits: str) -> bool:
+    """Eleven digits, the last of them by ISO 7064 (mod 11, 10)."""
+    product = 10
+    for digit in digits[:10]:
+        product = ((int(digit) + product) % 10 or 10) * 2 % 11
+    return (11 - product) % 10 == int(digits[10])
+
+
+def _is_french(text: str) -> bool:
+    """Thirteen digits and what is left of 97; Corsica's letters stand for 19 and 18."""
+    digits = text.replace("2A", "19").replace("2B", "18")
+    return 97 - int(digits[:13]) % 97 == int(digits[13:])
+
+
 CHECKS: dict[str, Callable[[str], bool]] = {
     "none": bool,
     "luhn": passes_luhn,
@@ -113,11 +133,14 @@ CHECKS: dict[str, Callable[[str], bool]] = {
     "chinese": _is_chinese,
     "taiwan": _is_taiwan,
     "iban": _is_iban,
+    "spanish": _is_spanish,
+    "german": _is_german,
+    "french": _is_french,
 }
 NUMBERS = [_Number(**number) for number in source("numbers")["number"]]
 _REACH = 48  #: how far before a number a word may stand that says what it is
 # Where enough digits begin; looks back from the first one, because the search then skips all else.
-_START = regex(r"[0-9](?<![0-9].)(?=(?:[ -]{0,2}[0-9]){8}|[0-9](?:[ -]?[A-Za-z0-9]){11})")
+_START = regex(r"[0-9](?<![0-9].)(?=(?:[ -]{0,2}[0-9]){7}[ -]?[0-9A-Za-z]|[0-9](?:[ -]?[A-Za-z0-9]){11})")
 _SEPARATORS = regex("[ -]")
 _TAIWAN_LETTERS = "ABCDEFGHJKLMNPQRSTUVXYWZIO"  #: in the order of the values 10 to 35
 

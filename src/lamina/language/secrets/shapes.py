@@ -174,7 +174,7 @@ _COUNTED: dict[str, Test] = {
     "seed": _seed,
 }
 _SEED_LENGTHS = range(11, 26)
-_WORD = regex(r"[^\W_][\w'-]{1,19}")
+_WORD = regex(r"[^\W_][\w'-]{0,19}")
 _ADJECTIVE = regex(_SOURCE["parts"]["adjective"])
 _SEED_GAP = regex(r"(?:[\s,、]|\d{1,2}[.)]?)+")
 _SEED_WORD = regex(r"[a-z]{3,8}|[\u4e00-\u9fff]")
