@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
 import re
 import shlex
@@ -104,7 +105,7 @@ def test_the_commands_of_a_page_succeed_in_their_order(
 
 
 def shown_only() -> list[tuple[str, str]]:
-    """Commands of ours that a page shows and nobody can run here: they need a server, a database, a client."""
+    """Commands of ours that a page shows and nobody can run here: they need a server or a client."""
     found = []
     for language in ("text", "bash", "console-postgres"):
         for place, text in blocks(language):
@@ -121,7 +122,7 @@ def test_a_command_that_is_only_shown_is_one_that_there_is(capsys: pytest.Captur
     for place, command in shown_only():
         words = shlex.split(command)[1:]
         options = [word.partition("=")[0] for word in words if word.startswith("--")]
-        pairs = [" ".join(each) for each in zip(words, words[1:], strict=False)]
+        pairs = [" ".join(each) for each in itertools.pairwise(words)]
         name = next((one for one in (*pairs, *words) if one in names), None)
         assert name is not None, f"{place}: {command}"
         assert cli.run(doors(), [*name.split(), "--help"]) == 0
