@@ -183,7 +183,8 @@ def known_to(caller: Caller, words: str) -> list[tuple[Memory, Statement]]:
 
 def read_beside(caller: Caller, words: str, known: Sequence[Statement]) -> list[Statement]:
     """The statements with what an encoder says that reads each of the likest together with some words."""
-    reader, found = caller.store.embedder, list(known)
+    reader: object = caller.store.embedder
+    found = list(known)
     if isinstance(reader, JointReader):
         best = sorted(range(len(found)), key=lambda at: (-found[at].like, at))[:_READ]
         with suppress(LaminaError):  # without it likeness must do
