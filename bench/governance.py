@@ -51,7 +51,7 @@ def forgetful() -> Iterator[None]:
         patch("lamina.write.commit.kept_out", lambda *_: None),
         patch("lamina.write.commit.lift", lambda *_: None),
         patch("lamina.write.commit.traced", lambda _, draft: draft),
-        patch("lamina.write.request.traced", lambda _, draft: draft),
+        patch("lamina.write.origins.traced", lambda _, draft: draft),
         patch("lamina.write.guesses.to_ask_about", lambda *_: None),
     ):
         yield
