@@ -1,7 +1,7 @@
 """Written fortnights of talk with a key of what is settled in them, and what becomes of them, day by day.
 
 A line `# day time session` begins a conversation; `u` and `a` lines are what the person and the agent say,
-two minutes apart. Below what was said stands the key: `D name: words | match ; match | supersedes | stale` for
+two minutes apart. Below what was said is the key: `D name: words | match ; match | supersedes | stale` for
 a decision (one string of each match is in its entry; `/` between those that do), `A name: words | match |
 owner` for a task, `N name: words | why` for what settles nothing.
 """

@@ -77,6 +77,7 @@ _MOST_LEADS = 4
 _AFTER_REASON = re.compile(r"[\s,，:：;；。.]*(?:so |therefore |所以|เลย|จึง|ดังนั้น)?")
 _BY_RULE = 0.95  #: how sure a rule is beside the head
 _NEVER = 2.0
+_UNSETTLED = ("remains", "discusses", "learns")
 _AGAINST = 0.3  #: below this the head speaks against what a rule found
 _OFFERED = 0.7  #: how sure it is that something was meant that only lies in what an agent said
 _TASK = 0.45  #: how sure the head has to be of a task
@@ -270,15 +271,12 @@ class _Turn:
         """How sure the head has to be; more than sure where nothing it says could count."""
         holds = self.book.any_of
         supposes = holds("cue", "supposes").search(self.open, unit.start, unit.end)
-        if (
-            self.is_quoted(unit)
-            or self.holds("remains", unit.sentence)
-            or (supposes and reading.settled != "rule")
-        ):
+        is_nothing = self.is_quoted(unit) or any(self.holds(one, unit.sentence) for one in _UNSETTLED)
+        if is_nothing or (supposes and reading.settled != "rule"):
             return _NEVER
         if not (self.is_asserted(unit) or self.is_remedy(unit, reading)):
             return _NEVER if self._reader is None else _SURE_AGAINST_SIGNS
-        if self.is_theirs(unit) or self.holds("discusses", unit.sentence):
+        if self.is_theirs(unit):
             return _NEVER if self._reader is None else _SURE_AGAINST_SIGNS
         if supposes or self.holds("doubts", unit.sentence):
             return _SURE_IN_DOUBT
@@ -539,7 +537,7 @@ def _belongs(turn: _Turn, new: _Settled, last: _Settled) -> bool:
         return False
     needs = turn.book.any_of("statement", "needs_subject").match(turn.open, turn.first_word(new.unit.start))
     is_short = new.unit.is_short and not any(map(str.isdigit, new.statement.text))
-    return last.is_complaint or new.share < _VERY_SURE or needs is not None or is_short
+    return last.is_complaint or new.is_complaint or new.share < _VERY_SURE or needs is not None or is_short
 
 
 def _joined(first: _Settled, second: _Settled) -> _Settled:

@@ -108,7 +108,10 @@ def _meant(
     ahead = [like.told - _most((one.told for one in likes), at, _UNLIKE) for at, like in enumerate(likes)]
     scores = [round(one + _AHEAD * lead - _AGAINST, 4) for one, lead in zip(close, ahead, strict=True)]
     best = max(range(len(scores)), key=lambda at: (scores[at], at))
-    if not new.overrules and compare(new.text, earlier[best].text).relation is Relation.SAME:
+    if not new.overrules and (
+        compare(new.text, earlier[best].text).relation is Relation.SAME
+        or _end_alike(new.text, earlier[best].text)
+    ):
         return None
     unsaid = _CLEAR_UNSAID if new.around else _CLEAR_BARE
     clear = _CLEAR if new.overrules else unsaid
@@ -134,6 +137,13 @@ def _begin_alike(one: str, other: str) -> bool:
     mine, theirs = query_terms(one), query_terms(other)
     half = (max(len(mine), len(theirs)) + 1) // 2
     return mine[:half] == theirs[:half]
+
+
+def _end_alike(one: str, other: str) -> bool:
+    """Whether two sentences say the same of two things: they differ in their first half only."""
+    mine, theirs = query_terms(one), query_terms(other)
+    half = (max(len(mine), len(theirs)) + 1) // 2
+    return mine != theirs and mine[half:] == theirs[half:] != []
 
 
 def _share(new: Matter, old: Matter, seen: Mapping[str, int], count: int) -> float:
