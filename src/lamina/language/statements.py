@@ -39,6 +39,7 @@ _LEAD_IN = re.compile(rf"[:\n{PAUSE}]")
 _BREAK = re.compile(
     r"(?<=[\u0e01-\u0e4e])[ \v]+(?=[\u0e01-\u0e4e])|(?<![a-z])so (?=we|the|it|our|from|i'm)|,(?:所以|因此|那)"
 )
+_PICKS = re.compile(r"(?<![a-z])(?:then[.!]?\Z|it is(?![a-z])|go with |take )|就|งั้น|เอา")
 _PIECES = re.compile(r"[^\s\x00]")
 _CLAUSE_BREAK = re.compile(rf"[,:;{PAUSE}]|(?<![a-z])so (?=we|i|the|it)")
 _OURS = re.compile(
@@ -695,7 +696,7 @@ def agreed(text: str, answer: str, *, book: Rulebook | None = None) -> Statement
 
 def _named(turn: _Turn, reply: _Turn) -> list[Sentence]:
     """The last sentence with something in it that the answer names."""
-    words = set(query_terms(reply.open))
+    words = set(query_terms(reply.open)) if _PICKS.search(reply.open) else set()
     found = [one for one in turn.sentences if words & set(query_terms(turn.open[one.start : one.end]))]
     return [one for one in found if not one.marked][-1:]
 
