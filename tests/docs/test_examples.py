@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
 import re
 import shlex
@@ -101,6 +102,32 @@ def test_the_commands_of_a_page_succeed_in_their_order(
         else:
             code, said = cli.run(doors(), shlex.split(command)[1:]), capfd.readouterr().err
         assert code == 0, f"{place}: {command}\n{said}"
+
+
+def shown_only() -> list[tuple[str, str]]:
+    """Commands of ours that a page shows and nobody can run here: they need a server or a client."""
+    found = []
+    for language in ("text", "bash", "console-postgres"):
+        for place, text in blocks(language):
+            if not place.startswith("docs/ten-minutes.md"):
+                lines = re.findall(r"^(?:\$ )?(?:[A-Z_]+=\S+ )*(lamina [^\n#]*)", text, re.M)
+                found += [(place, line) for line in lines]
+    return found
+
+
+def test_a_command_that_is_only_shown_is_one_that_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    everything = cli.help_text()
+    names = set(re.findall(r"^  ([a-z][a-z-]*(?: [a-z][a-z-]*)?)  +\S", everything, re.M))
+    assert len(shown_only()) > 10
+    for place, command in shown_only():
+        words = shlex.split(command)[1:]
+        options = [word.partition("=")[0] for word in words if word.startswith("--")]
+        pairs = [" ".join(each) for each in itertools.pairwise(words)]
+        name = next((one for one in (*pairs, *words) if one in names), None)
+        assert name is not None, f"{place}: {command}"
+        assert cli.run(doors(), [*name.split(), "--help"]) == 0
+        help_ = capsys.readouterr().out + everything
+        assert [one for one in options if one not in help_] == [], f"{place}: {command}"
 
 
 def test_what_the_readme_shows_of_the_command_line_is_what_is_printed(

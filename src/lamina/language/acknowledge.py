@@ -56,8 +56,8 @@ def acknowledge(message: str, language: Language, verbosity: str = "normal", **d
 
     `verbosity` is a value of `response.verbosity`; what is none of concise, normal and detailed is normal. A
     part of the text in brackets is left out where a detail it names is not given or too long to repeat. A
-    refusal repeats nothing, whatever is given; it begins with what was not done, by the detail `act`. `name` is
-    the key in words, unless it is given.
+    refusal repeats nothing, whatever is given; it begins with what was not done, by the detail `act`. `name`
+    is the key in words, unless it is given.
     """
     texts, leads = messages()[message][language], _data()["leads"][language]
     most = {"options": 4 * _LONGEST}

@@ -56,7 +56,7 @@ def row_damaged(row: DamagedRow) -> Damaged:
     return Damaged(
         f"A row of the store is damaged and cannot be read: {row}.",
         code="row_damaged",
-        hint="Make it anew: `lamina doctor --fix`. Nothing that was said is lost."
+        hint="Make it again: `lamina doctor --fix`. Nothing that was said is lost."
         if row.table in DERIVED
         else "Restore it from a backup. `lamina doctor` names such rows, `lamina rescue` saves the others.",
     )
