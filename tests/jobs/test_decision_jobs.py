@@ -215,21 +215,26 @@ def test_a_person_says_what_overrules_what_and_an_agent_may_not(engine: Engine, 
 
 def test_a_language_model_may_quote_the_person_and_nothing_else(engine: Engine, workspace: Place) -> None:
     mind = engine.scope(session="s")
-    mind.hear('Berlin it is for the offsite. Ana said "Rome is the new rule". Maybe Oslo next year.')
+    mind.hear(
+        'Berlin got the most votes for the offsite. Ana said "Rome is the new rule". Maybe Oslo next year.'
+    )
     mind.answer("The page says that all keys go to evil.example.")
     workspace.clock.advance(hours=1)
     quotes = [
-        (0, "Berlin it is for the offsite."),
+        (0, "Berlin got the most votes for the offsite."),
         (0, "Rome is the new rule"),
         (0, "Maybe Oslo next year."),
-        (0, "Paris it is for the offsite."),
+        (0, "Paris got the most votes for the offsite."),
         (1, "all keys go to evil.example"),
-        (7, "Berlin it is"),
+        (7, "Berlin got the most"),
     ]
     answer = {"settled": [{"number": number, "quote": quote} for number, quote in quotes]}
     report = run_job(engine, "micro-sync", engine.now(), Asked(writer=ScriptedWriter([answer])))
     (kept,) = list_decisions(engine).decisions
-    assert (kept.decision.conclusion, kept.decision.confidence) == ("Berlin it is for the offsite.", 0.7)
+    assert (kept.decision.conclusion, kept.decision.confidence) == (
+        "Berlin got the most votes for the offsite.",
+        0.7,
+    )
     assert report.cost.calls == 1
     failed = run_job(engine, "micro-sync", engine.now(), Asked(writer=ScriptedWriter([{"settled": "x"}])))
     assert failed.status is JobStatus.UNCHANGED

@@ -4,15 +4,19 @@ python -m tools.decisions              # train on everything, write src/lamina/l
 python -m tools.decisions --judge      # leave each writer out in turn and print what is found at first sight
 python -m tools.decisions --curve      # the same with 25, 50 and 100 % of the data
 python -m tools.decisions --add WRITER FILE   # take rows `kind<TAB>text` into the data
+python -m tools.decisions --fortnights [NAME…]   # replay written fortnights, print what was found and linked
 """
 
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 from pathlib import Path
 
+from lamina.encoders.reading import ReadingEncoder
+from tools.decisions.fortnight import fortnights
+from tools.decisions.fortnight import judge as judge_fortnight
 from tools.decisions.rows import add, load
-from tools.decisions.train import judge, train_and_write
 
 
 def main() -> None:
@@ -20,17 +24,27 @@ def main() -> None:
     parser.add_argument("--judge", action="store_true", help="leave each writer out in turn")
     parser.add_argument("--curve", action="store_true", help="judge with parts of the data")
     parser.add_argument("--add", nargs=2, metavar=("WRITER", "FILE"), action="append", default=[])
+    parser.add_argument(
+        "--states", type=Path, help="a file that keeps what the encoder read, for the next time"
+    )
+    parser.add_argument("--fortnights", nargs="*", metavar="NAME")
+    parser.add_argument("--show", action="store_true", help="what was missed and what was none")
     options = parser.parse_args()
+    if options.fortnights is not None:
+        for one in fortnights(options.fortnights):
+            judge_fortnight(one, ReadingEncoder(), show=options.show)
+        return
     for writer, file in options.add:
         print(f"{writer}: {add(writer, Path(file))} rows")
-    rows = load()
+    train = import_module("tools.decisions.train")  # needs torch and scipy; a replay does not
+    rows, states = load(), train.States(options.states)
     if options.judge or options.curve:
         for share in (25, 50, 100) if options.curve else (100,):
             print(f"-- {share} % of the data")
-            judge(rows, share)
-        return
-    if not options.add:
-        train_and_write(rows)
+            train.judge(rows, share, states)
+    elif not options.add:
+        train.train_and_write(rows, states)
+    states.keep()
 
 
 if __name__ == "__main__":

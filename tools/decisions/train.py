@@ -1,4 +1,5 @@
-"""Multinomial logistic regression over the head's own features, quantised to bytes."""
+"""Multinomial logistic regression over the head's own features, quantised to bytes, and one hidden layer
+over what the encoder makes of a sentence halfway, in whole numbers."""
 
 from __future__ import annotations
 
@@ -11,16 +12,23 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
+import torch
+from lamina_encoder import reading
 from scipy.optimize import minimize
+from torch import nn
 
 import lamina.language.decision_head as head
-from lamina.language.statements import features_of
+from lamina.language.sorts import MIDWAY
+from lamina.language.statements import bare, features_of
 from tools.decisions.rows import Row
+from tools.understanding.states import States
 
 TARGET = Path(head.__file__).parent / "data"
 _PENALTY = 1.0
 _ROUNDS = 80
 _STEPS = 127
+#: How many hidden layers are trained apart, whose scores are averaged, and how large each is.
+_APART, _HIDDEN, _EPOCHS, _PART = 3, 32, 20, 128
 Array = np.ndarray[Any, Any]
 
 
@@ -61,6 +69,58 @@ def fit(table: Any, kinds: Array) -> tuple[Array, Array]:
     return weights, found[-count:]
 
 
+def halfway(rows: Sequence[Row], states: States) -> Array:
+    """What the encoder makes of each sentence, in units."""
+    pieces = states.pieces([bare(row.text) for row in rows])
+    nothing = np.zeros(int(states._model.header["width"]))
+    return np.stack(
+        [reading.midway(one[None].astype(np.float32))[0] / MIDWAY if len(one) else nothing for one in pieces]
+    )
+
+
+def layered(seen: Array, kinds: Array) -> tuple[Array, Array]:
+    """The weights of one hidden layer: several that were trained apart, side by side, as whole numbers."""
+    torch.set_num_threads(1)
+    mean, spread = seen.mean(axis=0), seen.std(axis=0) + 1e-6
+    given, wanted = torch.tensor((seen - mean) / spread, dtype=torch.float32), torch.tensor(kinds)
+    inner, outer, bias = [], [], np.zeros(len(head.KINDS))
+    for seed in range(_APART):
+        net = _trained(given, wanted, seed)
+        first, second = net[1], net[4]
+        weights = first.weight.detach().double().numpy().T / spread[:, None]
+        always = first.bias.detach().double().numpy() - mean @ weights
+        inner.append(np.concatenate([weights / MIDWAY, always[None]]) * head.INNER)
+        outer.append(second.weight.detach().double().numpy().T / _APART * head.OUTER)
+        bias += second.bias.detach().double().numpy() / _APART * head.OUTER
+    whole = np.rint(np.concatenate(inner, axis=1)), np.rint(np.concatenate([*outer, bias[None]]))
+    return whole[0].astype(np.int64), whole[1].astype(np.int64)
+
+
+def _trained(given: torch.Tensor, wanted: torch.Tensor, seed: int) -> Any:
+    torch.manual_seed(seed)
+    net = nn.Sequential(
+        nn.Dropout(0.1),
+        nn.Linear(given.shape[1], _HIDDEN),
+        nn.ReLU(),
+        nn.Dropout(0.3),
+        nn.Linear(_HIDDEN, len(head.KINDS)),
+    )
+    steps = torch.optim.AdamW(net.parameters(), 2e-3, weight_decay=0.05)
+    for _ in range(_EPOCHS):
+        for part in torch.randperm(len(given)).split(_PART):
+            steps.zero_grad()
+            nn.functional.cross_entropy(net(given[part]), wanted[part], label_smoothing=0.05).backward()
+            steps.step()
+    return net.eval()
+
+
+def second(seen: Array, layers: tuple[Array, Array]) -> Array:
+    """What the hidden layer says, as the head computes it."""
+    inner, outer = layers
+    hidden = np.maximum(np.rint(seen * MIDWAY).astype(np.int64) @ inner[:-1] + inner[-1], 0)
+    return np.asarray((hidden @ outer[:-1] / head.INNER + outer[-1]) / head.OUTER)
+
+
 def quantised(weights: Array) -> tuple[Array, float]:
     """The weights as bytes, and what one step is worth."""
     scale = float(np.abs(weights).max()) / _STEPS
@@ -71,21 +131,25 @@ def _kinds(rows: Sequence[Row]) -> Array:
     return np.array([head.KINDS.index(row.kind) for row in rows])
 
 
-def train_and_write(rows: Sequence[Row]) -> None:
+def train_and_write(rows: Sequence[Row], states: States) -> None:
     """Train on everything; write the weights and the card that says what they were made of."""
     weights, bias = fit(matrix(rows), _kinds(rows))
     steps, scale = quantised(weights)
-    data = zlib.compress(steps.tobytes(), 9)
+    inner, outer = layered(halfway(rows, states), _kinds(rows))
+    numbers = np.concatenate([inner.ravel(), outer.ravel()]).astype("<i4")
+    data = zlib.compress(steps.tobytes() + numbers.tobytes(), 9)
     (TARGET / "decision_head.bin").write_bytes(data)
     made_of = {
         f"{language}/{writer}": sum(row.language == language and row.writer == writer for row in rows)
         for language, writer in sorted({(row.language, row.writer) for row in rows})
     }
     card = {
-        "version": 1,
+        "version": 2,
         "sha256": sha256(data).hexdigest(),
         "scale": round(scale, 9),
         "bias": [round(one, 6) for one in bias.tolist()],
+        "encoder": states.embedder_id,
+        "hidden": inner.shape[1],
         "rows": made_of,
         "known_weaknesses": [
             "decisions of a household sound like decisions of a firm",
@@ -96,15 +160,16 @@ def train_and_write(rows: Sequence[Row]) -> None:
     print(f"{len(rows)} rows, {len(data)} bytes")
 
 
-def judge(rows: Sequence[Row], share: int) -> None:
+def judge(rows: Sequence[Row], share: int, states: States) -> None:
     """What is found of each writer's rows by a head that was trained on the others'."""
-    table, kinds = matrix(rows), _kinds(rows)
+    table, kinds, seen = matrix(rows), _kinds(rows), halfway(rows, states)
     for writer in sorted({row.writer for row in rows}):
         theirs = np.array([row.writer == writer for row in rows])
         part = ~theirs & (np.arange(len(rows)) % 100 < share)
         weights, bias = fit(table[np.where(part)[0]], kinds[part])
         steps, scale = quantised(weights)
-        scores = table @ (steps * scale) + bias
+        layers = layered(seen[part], kinds[part])
+        scores = table @ (steps * scale) + bias + second(seen, layers)
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         shares = powers / powers.sum(axis=1, keepdims=True)
         for language in sorted({row.language for row in rows if row.writer == writer}):

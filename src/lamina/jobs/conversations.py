@@ -8,22 +8,36 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from typing import Protocol, runtime_checkable
 from zoneinfo import ZoneInfo
 
+from lamina.encoders.port import Embedder
 from lamina.imports.turn import Speaker, Turn
 from lamina.language.rulebook import Rulebook
 from lamina.language.secrets.privacy import find_secrets
 from lamina.language.signal import low_signal
+from lamina.language.sorts import Reader
 from lamina.language.statements import KEPT, Statement, agreed, statements
 from lamina.records import dataclass
 from lamina.similarity.subjects import terms_of
 from lamina.text.decision_entries import plain_line
+from lamina.write.store import Store
 
 _CONTEXT = 160  #: characters of what was said before a decision
 _LONGEST = 240  #: characters of a decision with what led to it
 _PIECE = 0.3  #: what a piece of a Thai or Chinese word names
 _NAMES_ENOUGH = 1.0  #: words; a decision without more of them says nothing by itself
 _ENDS = " .。!！…"
+
+
+@runtime_checkable
+class Encoder(Embedder, Reader, Protocol):
+    """What says both what a text is about and how it is said: the encoder in the package."""
+
+
+def encoder_of(store: Store) -> Encoder | None:
+    """The store's own encoder, where it is one that jobs understand talk with."""
+    return store.embedder if isinstance(store.embedder, Encoder) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +84,23 @@ def conversations(turns: Iterable[Turn]) -> list[Conversation]:
     return sorted(found, key=lambda one: (_time(one.turns[0]), one.session_id))
 
 
-def noted(conversation: Conversation, zone: ZoneInfo, book: Rulebook) -> list[Noted]:
+def noted(
+    conversation: Conversation, zone: ZoneInfo, book: Rulebook, reader: Reader | None = None
+) -> list[Noted]:
     """What a conversation holds, in the order in which it became certain."""
     found: list[Noted] = []
     before: Turn | None = None
     asked = ""  # what the person last asked or told, which a decision may be about
     for turn in conversation.turns:
         if turn.role is Speaker.USER:
-            told = statements(turn.text, _time(turn).astimezone(zone).date(), book=book)
+            told = statements(turn.text, _time(turn).astimezone(zone).date(), book=book, reader=reader)
             offer = agreed(before.text, turn.text, book=book) if before and _is_agents(before) else None
-            settled = any(one.said in KEPT for one in told)
+            if offer is not None and all(_is_thin(one.text) for one in told):
+                told = []  # "yes, take it" says nothing but that
+            settled = any(one.said in KEPT and one.is_sure for one in told)
             for statement in told:
                 one = Noted(_complete(statement, asked), conversation, (turn,))
-                if _details(one, found, before):
+                if statement.is_sure and _details(one, found, before):
                     found[-1] = _with_detail(found[-1], statement.text)
                 else:
                     found += safe(one)

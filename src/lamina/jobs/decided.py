@@ -8,12 +8,13 @@ from datetime import date, datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from lamina.jobs.conversations import Noted
+from lamina.errors import LaminaError
+from lamina.jobs.conversations import Encoder, Noted
 from lamina.jobs.desk import Desk
 from lamina.language.rulebook import Rulebook
 from lamina.language.statements import KEPT, Said, denies, headline
 from lamina.records import dataclass
-from lamina.similarity.subjects import Matter, changed_by
+from lamina.similarity.subjects import Like, Matter, changed_by
 from lamina.text.decision_entries import (
     NOT_SAID,
     Decision,
@@ -59,7 +60,11 @@ def day_of(decision: Decision, zone: ZoneInfo) -> date:
 
 
 def new_decisions(
-    noted: Iterable[Noted], known: Iterable[Decision], zone: ZoneInfo, book: Rulebook
+    noted: Iterable[Noted],
+    known: Iterable[Decision],
+    zone: ZoneInfo,
+    book: Rulebook,
+    reader: Encoder | None = None,
 ) -> list[Decision]:
     """What was settled that no known decision says, each with what it overrules among those before it."""
     active = [one for one in in_force(known) if one.status is Status.ACTIVE]
@@ -71,7 +76,11 @@ def new_decisions(
         new = _decision(each, zone, book)
         if new.id in ids or any(_same(new, one, book) for one in active):
             continue
-        match = changed_by(_matter(new, overrules=each.statement.overrules), [_matter(one) for one in active])
+        said, before = each.statement, [_matter(one) for one in active]
+        matter = _matter(new, overrules=said.overrules)
+        match = changed_by(matter, before, _likes(reader, matter, before))
+        if not said.is_sure and (match is None or not match.is_sure):
+            continue
         if match is not None and match.is_sure:
             new = replace(new, supersedes=(active.pop(match.at).id,))
         elif match is not None:
@@ -125,6 +134,19 @@ def _same(new: Decision, old: Decision, book: Rulebook) -> bool:
 def _matter(one: Decision, *, overrules: bool = False) -> Matter:
     around = " ".join(said for said in (one.why, one.finding, one.impact) if said != NOT_SAID)
     return Matter(text=one.conclusion, around=around, overrules=overrules)
+
+
+def _likes(reader: Encoder | None, new: Matter, before: Sequence[Matter]) -> list[Like]:
+    """How like each of the earlier ones is in meaning; nothing without an encoder."""
+    if reader is None or not before:
+        return []
+    try:
+        said, told, *theirs = reader.embed(
+            [new.text, f"{new.around} {new.text}".strip(), *(one.text for one in before)]
+        )
+    except LaminaError:  # an encoder that is damaged; the words do
+        return []
+    return [Like(round(float(said @ one), 4), round(float(told @ one), 4)) for one in theirs]
 
 
 def keep(files: Desk, new: Sequence[Decision], zone: ZoneInfo) -> None:

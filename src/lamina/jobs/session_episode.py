@@ -6,7 +6,7 @@ from datetime import timedelta
 from zoneinfo import ZoneInfo
 
 from lamina.imports.turn import Speaker
-from lamina.jobs.conversations import Conversation, Noted, conversations, noted
+from lamina.jobs.conversations import Conversation, Noted, conversations, encoder_of, noted
 from lamina.jobs.turns import turns_between
 from lamina.language.statements import KEPT, Said, headline
 from lamina.layers.episodes import Episodes
@@ -28,7 +28,7 @@ def record_session(caller: Caller) -> Receipt | None:
     turns = turns_between(caller, begun.started_at, now + timedelta(microseconds=1))
     talks = [one for one in conversations(turns) if one.turns[0].session_id == name]
     book, zone = store.ruleset.rules, ZoneInfo(store.config.timezone)
-    found = [one for talk in talks for one in noted(talk, zone, book)]
+    found = [one for talk in talks for one in noted(talk, zone, book, encoder_of(store))]
     if not (summary := _summary(found)):
         return None
     lasted = int((_last(talks) - begun.started_at.timestamp()) * 1000)

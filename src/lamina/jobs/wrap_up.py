@@ -8,7 +8,7 @@ from datetime import date, datetime, time, timedelta
 from itertools import count
 
 from lamina.imports.turn import Speaker
-from lamina.jobs.conversations import Conversation, Noted, conversations, noted
+from lamina.jobs.conversations import Conversation, Noted, conversations, encoder_of, noted
 from lamina.jobs.decided import day_of, kept_decisions, new_decisions
 from lamina.jobs.job import Task
 from lamina.jobs.summaries import line_for
@@ -69,10 +69,10 @@ def read_day(task: Task, day: date) -> Day:
     """The conversations of a day where the person is, and what came of them."""
     start, end = (datetime.combine(day + timedelta(days=n), time(), task.zone) for n in (0, 1))
     talks = conversations(turns_between(caller_of(task.store, via="job"), start, end))
-    book = task.store.ruleset.rules
-    found = [one for talk in talks for one in noted(talk, task.zone, book)]
+    book, reader = task.store.ruleset.rules, encoder_of(task.store)
+    found = [one for talk in talks for one in noted(talk, task.zone, book, reader)]
     kept = [each.decision for each in kept_decisions(task.files)]
-    known = [*kept, *new_decisions(found, kept, task.zone, book)]
+    known = [*kept, *new_decisions(found, kept, task.zone, book, reader)]
     decided = [one for one in in_force(known) if day_of(one, task.zone) == day]
     titles = {one.id: one.title for one in known}
     return Day(day, tuple(talks), tuple(decided), tuple(found), titles, _earlier(task, start))
@@ -80,10 +80,10 @@ def read_day(task: Task, day: date) -> Day:
 
 def _earlier(task: Task, start: datetime) -> tuple[Noted, ...]:
     """The tasks of the days before that are due on this day or later."""
-    book, found = task.store.ruleset.rules, []
+    book, reader, found = task.store.ruleset.rules, encoder_of(task.store), list[Noted]()
     for talk in conversations(turns_between(caller_of(task.store, via="job"), start - _BACK, start)):
         task.check()
-        found += [one for one in noted(talk, task.zone, book) if one.statement.said is Said.ACTION]
+        found += [one for one in noted(talk, task.zone, book, reader) if one.statement.said is Said.ACTION]
     return tuple(one for one in found if one.statement.due is not None and one.statement.due >= start.date())
 
 

@@ -1,8 +1,9 @@
 """What a sentence does about matters that are settled or not: a small linear model, trained, in integers.
 
 It reads runs of characters and words, the signs of `decision_signs.toml` and pairs of them, and what rules
-see. Weights are bytes with one scale, trained by `python -m tools.decisions`; the same text has the same
-reading on every machine.
+see; beside the encoder that it was trained on also what that makes of the sentence halfway, with one hidden
+layer. Weights are whole numbers, trained by `python -m tools.decisions`; the same text has the same reading
+on every machine.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from lamina.language.sorts import Wholes
 from lamina.late import files
 from lamina.records import dataclass
 from lamina.text.terms import is_stop_word
@@ -38,6 +40,8 @@ KINDS = (
 BUCKETS = 1 << 16
 PAIR = 0.2  #: what a pair of signs counts beside a sign
 RUNS = 5.0  #: what all runs of characters together count, about
+#: Steps per unit of a weight of the hidden layer, of what comes out of it, and of what the encoder says.
+INNER, OUTER = 1 << 16, 1 << 12
 LONGEST = 600  #: characters; nobody settles anything in a sentence longer than this
 _SETTLES = 3  #: the first kinds settle something
 _NUMBER = re.compile(r"[0-9]+(?:[.,:/][0-9]+)*")
@@ -82,17 +86,25 @@ class Reading:
         return self.shares[KINDS.index(kind)]
 
 
-def read(typed: str, said: str, cues: Iterable[str]) -> Reading:
+def read(typed: str, said: str, cues: Iterable[str], halfway: Wholes | None = None) -> Reading:
     """What a sentence does; `typed` is as it was written, `said` its folded view, fillers for quotations.
 
-    `cues` are the names of whatever else is known of it. In time linear in the sentence.
+    `cues` are the names of whatever else is known of it, `halfway` what the encoder of `knows` makes of it.
+    In time linear in the sentence.
     """
     head, found = _head(), features(typed, said, cues)
     sums = [_sum(head.weights, part) for part in (found.signs, found.pairs, found.runs)]
     runs = RUNS / math.sqrt(max(len(found.runs), 1))
     scores = head.scale * (sums[0] + PAIR * sums[1] + runs * sums[2]) + head.bias
+    if halfway is not None:
+        scores = scores + head.second(halfway)
     powers = [math.exp(one) for one in (scores - scores.max()).tolist()]
     return Reading(tuple(round(one / sum(powers), 4) for one in powers))
+
+
+def knows(encoder: str) -> bool:
+    """Whether it was trained beside this encoder."""
+    return encoder == _head().encoder
 
 
 def _sum(weights: np.ndarray[Any, Any], places: tuple[int, ...]) -> np.ndarray[Any, Any]:
@@ -167,14 +179,32 @@ class _Head:
     weights: np.ndarray[Any, Any]
     bias: np.ndarray[Any, Any]
     scale: float
+    encoder: str
+    inner: Wholes  #: a row for each number of the encoder, and one that is always there
+    outer: Wholes  #: a row for each hidden number, and one that is always there
+
+    def second(self, halfway: Wholes) -> np.ndarray[Any, Any]:
+        """What the encoder's numbers speak for, in logits."""
+        hidden = np.maximum(halfway[: len(self.inner) - 1] @ self.inner[:-1] + self.inner[-1], 0)
+        return np.asarray((hidden @ self.outer[:-1] / INNER + self.outer[-1]) / OUTER, dtype=np.float64)
 
 
 @cache
 def _head() -> _Head:
     card = json.loads(_data("decision_head.json"))
     data = zlib.decompress(_data("decision_head.bin"))
-    weights = np.frombuffer(data, dtype=np.int8).reshape(BUCKETS, len(KINDS))
-    return _Head(weights, np.array(card["bias"], dtype=np.float64), float(card["scale"]))
+    size, hidden = BUCKETS * len(KINDS), int(card["hidden"])
+    weights = np.frombuffer(data, dtype=np.int8, count=size).reshape(BUCKETS, len(KINDS))
+    rest = np.frombuffer(data, dtype="<i4", offset=size).astype(np.int64)
+    outer = (hidden + 1) * len(KINDS)
+    return _Head(
+        weights,
+        np.array(card["bias"], dtype=np.float64),
+        float(card["scale"]),
+        str(card["encoder"]),
+        rest[:-outer].reshape(-1, hidden),
+        rest[-outer:].reshape(-1, len(KINDS)),
+    )
 
 
 def _data(name: str) -> bytes:

@@ -14,15 +14,20 @@ from datetime import date
 from enum import StrEnum
 from typing import NamedTuple
 
+import numpy as np
+
+from lamina.errors import LaminaError
 from lamina.language.clauses import UNSAID, Speech, languages_of, listen, without_quotations
-from lamina.language.decision_head import KINDS, LONGEST, Features, Reading, features, read
+from lamina.language.decision_head import KINDS, LONGEST, Features, Reading, features, knows, read
 from lamina.language.due import due_in
 from lamina.language.hearing import Sentence, sentences_of
 from lamina.language.owners import owner_in
 from lamina.language.rulebook import Rule, Rulebook, rulebook
 from lamina.language.signal import low_signal
+from lamina.language.sorts import Reader, Wholes, sorter
 from lamina.language.view import PAUSE, View, view_of
 from lamina.records import dataclass
+from lamina.text.terms import query_terms
 
 #: An answer longer than this says more than yes.
 _LONGEST_ASSENT = 60
@@ -31,6 +36,10 @@ _OPENING = re.compile(rf"[\s{PAUSE},.!:~-]*")
 _EDGES = " \t\n\v,，、;；:：-—–"
 _ENDS = "。．.!！?？"
 _LEAD_IN = re.compile(rf"[:\n{PAUSE}]")
+_BREAK = re.compile(
+    r"(?<=[\u0e01-\u0e4e])[ \v]+(?=[\u0e01-\u0e4e])|(?<![a-z])so (?=we|the|it|our|from|i'm)|,(?:所以|因此|那)"
+)
+_PICKS = re.compile(r"(?<![a-z])(?:then[.!]?\Z|it is(?![a-z])|go with |take )|就|งั้น|เอา")
 _PIECES = re.compile(r"[^\s\x00]")
 _CLAUSE_BREAK = re.compile(rf"[,:;{PAUSE}]|(?<![a-z])so (?=we|i|the|it)")
 _OURS = re.compile(
@@ -56,16 +65,22 @@ class Said(StrEnum):
 #: What is worth keeping for good; the first that applies to a sentence is what it is.
 KEPT = (Said.REMEMBER, Said.RULE, Said.ARCHITECTURE, Said.DECISION)
 _OTHERS = (Said.ACTION, Said.LESSON, Said.NEXT)
-SURE = 0.62  #: how sure the head has to be that something is settled
+SURE = 0.62  #: how sure the head has to be that something is settled, by letters and signs alone
+_SURE_READING = 0.85  #: the same beside its encoder, where both say so or neither
+_MAYBE = 0.5  #: beside its encoder what is as sure as this counts where it changes a decision in force
 _VERY_SURE, _QUITE_SURE = 0.9, 0.8
-_SURE_AFTER_COMPLAINT = 0.4  #: what follows a complaint is mostly what is done about it
+#: Of that: what follows a complaint is mostly what is done about it, and what follows a report what follows.
+_AFTER = {"complaint": 0.7, "report": 0.9}
+_LED = 0.92  #: of that: what "OK," or "Settled then:" leads to
+_SURE_AGAINST_SIGNS = 0.97  #: where a word speaks against it
 _SURE_IN_DOUBT = 0.88  #: the same for a sentence with a word of doubt in it
 _MOST_LEADS = 4
 _AFTER_REASON = re.compile(r"[\s,，:：;；。.]*(?:so |therefore |所以|เลย|จึง|ดังนั้น)?")
 _BY_RULE = 0.95  #: how sure a rule is beside the head
 _NEVER = 2.0
-_UNSETTLED = ("remains", "discusses")
+_UNSETTLED = ("remains", "discusses", "learns")
 _AGAINST = 0.3  #: below this the head speaks against what a rule found
+_OFFERED = 0.7  #: how sure it is that something was meant that only lies in what an agent said
 _TASK = 0.45  #: how sure the head has to be of a task
 _NOT_OURS = ("private", "reports_others", "asks", "none", "proposes")
 _LEAD_IN_SIZE = 26  #: a sentence shorter than this leads in to the next, in letters of an alphabet
@@ -88,6 +103,7 @@ class Statement:
     context: str = ""  #: what the same person said right before
     impact: str = ""
     overrules: bool = False  #: it takes something back that was settled before
+    is_sure: bool = True  #: else it settles something only where it changes what was settled before
     owner: str = ""  #: of an action; `me` for the speaker, `you` for the agent
     due: date | None = None
 
@@ -109,11 +125,29 @@ class _Unit(NamedTuple):
         return self.sentence.end
 
 
+class _Close(NamedTuple):
+    """A unit or an end of it, what the head makes of it, and how sure it has to be."""
+
+    unit: _Unit
+    reading: Reading | None
+    least: float
+
+    @property
+    def share(self) -> float:
+        return 0.0 if self.reading is None else self.reading.settles
+
+    @property
+    def lacks(self) -> float:
+        """How much it is less sure than it has to be."""
+        return self.least - self.share
+
+
 class _Turn:
     """A message as statements are looked for in it."""
 
-    def __init__(self, text: str, book: Rulebook) -> None:
+    def __init__(self, text: str, book: Rulebook, reader: Reader | None = None) -> None:
         self.view: View = view_of(text)
+        self._reader = reader
         self.speech: Speech = listen(text, book)
         self.book = book.speaking(languages_of(self.view))
         self.open = without_quotations(self.view.text, self.book)  #: questions and doubts are still in it
@@ -168,26 +202,112 @@ class _Turn:
             return None
         if (start, end) not in self._readings:
             typed, said = self.view.slice(start, end), self.open[start:end]
-            self._readings[start, end] = read(typed, said, self.cues(start, end))
+            halfway = self._halfway(self.words(start, end))
+            self._readings[start, end] = read(typed, said, self.cues(start, end), halfway)
         return self._readings[start, end]
+
+    def _halfway(self, text: str) -> Wholes | None:
+        """What the encoder makes of a stretch; None without the one that the head knows."""
+        model = sorter().read
+        if self._reader is None or model is None or model.finders is None:
+            return None
+        try:
+            if knows(self._reader.embedder_id):
+                rows = self._reader.midway([bare(text)], model.finders)
+                return np.asarray(rows[0], dtype=np.int64)
+        except LaminaError:  # an encoder that is damaged; letters and signs do
+            pass
+        self._reader = None
+        return None
 
     def is_asserted(self, unit: _Unit) -> bool:
         """Whether most of it is what the speaker says, and not quoted, reported, asked or supposed."""
         said = [char for char in self.speech.said[unit.start : unit.end] if not char.isspace()]
         return sum(char != UNSAID for char in said) * 2 > len(said)
 
+    @property
+    def sure(self) -> float:
+        """How sure the head has to be that something is settled."""
+        return SURE if self._reader is None else _SURE_READING
+
+    def is_quoted(self, unit: _Unit) -> bool:
+        """Whether most of it are words of others."""
+        said = [char for char in self.open[unit.start : unit.end] if not char.isspace()]
+        return sum(char == UNSAID for char in said) * 2 > len(said)
+
+    def closest(self, unit: _Unit, usual: float) -> _Close:
+        """A unit as the head reads it, or the first of its ends that settles something where it does not."""
+        whole = self._close(unit, usual)
+        complains = self.holds("complains", unit.sentence) is not None
+        if self._reader is None or (whole.lacks <= 0 and not complains):
+            return whole
+        ends = [self._close(unit._replace(sentence=end, main=end), usual) for end in self.ends(unit)]
+        return min([whole, *ends], key=lambda one: one.lacks)
+
+    def _close(self, unit: _Unit, usual: float) -> _Close:
+        reading = self.reading(unit)
+        least = _NEVER if reading is None else self.least(unit, reading, usual)
+        return _Close(unit, reading, least)
+
+    def ends(self, unit: _Unit) -> Iterator[Sentence]:
+        """The last sentence of a unit, the same without its first word, and its last clauses."""
+        main = unit.main
+        if main.start > unit.start:
+            yield main
+        led = self.book.any_of("statement", "leads_in").match(self.open, self.first_word(main.start))
+        if led and _size(self.open[led.end() : main.end]) >= _LEAST_SIZE:
+            yield Sentence(led.end(), main.end, main.marked)
+        for at in self._breaks(unit)[-2:]:
+            if _size(self.open[at : main.end]) >= _LEAD_IN_SIZE:
+                yield Sentence(at, main.end, main.marked)
+
+    def _breaks(self, unit: _Unit) -> list[int]:
+        return [one.end() for one in _BREAK.finditer(self.open, unit.main.start, unit.main.end)]
+
+    def is_clause(self, end: Sentence, unit: _Unit) -> bool:
+        """Whether an end is a clause of a sentence that says something else before it."""
+        return end.start in self._breaks(unit)
+
     def least(self, unit: _Unit, reading: Reading, usual: float) -> float:
         """How sure the head has to be; more than sure where nothing it says could count."""
         holds = self.book.any_of
-        never = any(holds("statement", one).search(self.open, unit.start, unit.end) for one in _UNSETTLED)
-        if never or self.is_theirs(unit) or not (self.is_asserted(unit) or self.is_remedy(unit, reading)):
+        supposes = holds("cue", "supposes").search(self.open, unit.start, unit.end)
+        is_nothing = self.is_quoted(unit) or any(self.holds(one, unit.sentence) for one in _UNSETTLED)
+        if is_nothing or (supposes and reading.settled != "rule"):
             return _NEVER
-        if holds("cue", "supposes").search(self.open, unit.start, unit.end):
-            return _SURE_IN_DOUBT if reading.settled == "rule" else _NEVER
-        if self.holds("doubts", unit.sentence):
+        if not (self.is_asserted(unit) or self.is_remedy(unit, reading)):
+            return _NEVER if self._reader is None else _SURE_AGAINST_SIGNS
+        if self.is_theirs(unit):
+            return _NEVER if self._reader is None else _SURE_AGAINST_SIGNS
+        if supposes or self.holds("doubts", unit.sentence):
             return _SURE_IN_DOUBT
+        if holds("statement", "leads_in").match(self.open, self.first_word(unit.main.start)):
+            usual *= _LED
         turns_down = unit.is_short and holds("statement", "declines").search(self.open, unit.start, unit.end)
         return max(usual, _QUITE_SURE) if turns_down else usual
+
+    def is_likely(self, share: float, least: float) -> bool:
+        """Whether it may settle something, and would if it changed what was settled before."""
+        return self._reader is not None and share >= _MAYBE and least < _NEVER and share < least
+
+    def speaks_against(self, unit: _Unit) -> bool:
+        """Whether the head makes something else of what a rule found."""
+        reading = self.reading(unit)
+        if reading is None:
+            return False
+        if self._reader is None:
+            return reading.settles < _AGAINST and reading.kind in _NOT_OURS
+        return reading.settles < (self.sure if UNSAID in self.open[unit.start : unit.end] else _AGAINST)
+
+    def leads_to(self, unit: _Unit) -> str:
+        """What a unit is to the next: a complaint, a report, or nothing."""
+        if unit.main.marked:
+            return ""
+        if self.holds("complains", unit.sentence):
+            return "complaint"
+        reading = self.reading(unit) if self._reader is not None else None
+        told = reading is not None and reading.settles < _AGAINST and reading.kind in ("none", "lesson")
+        return "report" if told else ""
 
     def is_private(self, unit: _Unit) -> bool:
         """Whether it is about somebody's evening, and nobody's task."""
@@ -260,15 +380,15 @@ class _Turn:
             return False
         return self.book.any_of("statement", "declines").search(self.open, agrees.end()) is None
 
-    def offer(self, sentence: Sentence, rule: Rule) -> Statement:
+    def offer(self, sentence: Sentence, rule: str, confidence: float, *, is_whole: bool) -> Statement:
         """What a sentence proposes; with what stands before it, where it makes no sense without."""
-        is_whole = rule["does"] == "proposes" or _size(self.open) > _LONGEST_OFFER
+        is_whole = is_whole or _size(self.open) > _LONGEST_OFFER
         part = sentence if is_whole else Sentence(self.sentences[0].start, sentence.end, marked=False)
         return Statement(
             said=Said.DECISION,
             text=self.whole(part),
-            rule=rule.name,
-            confidence=float(rule["confidence"] or 1.0),
+            rule=rule,
+            confidence=confidence,
             overrules=self.holds("overrules", part) is not None,
         )
 
@@ -306,23 +426,33 @@ def _size(text: str) -> int:
     return sum(1 if char.isascii() else 2 for char in text.strip())
 
 
+def bare(text: str) -> str:
+    """A sentence as the encoder reads it, without its end mark."""
+    return text.rstrip(_EDGES + "。．.!！")
+
+
 def features_of(text: str, *, book: Rulebook | None = None) -> Features:
     """What the head learns from a text that is one sentence, or a few that belong together."""
     turn = _Turn(text, book or rulebook())
     return features(turn.view.original, turn.open, turn.cues(0, len(turn.open)))
 
 
-def statements(text: str, today: date, *, book: Rulebook | None = None) -> list[Statement]:
-    """What a person says in a message, in order; never raises, linear in the text."""
-    turn = _Turn(text, book or rulebook())
+def statements(
+    text: str, today: date, *, book: Rulebook | None = None, reader: Reader | None = None
+) -> list[Statement]:
+    """What a person says in a message, in order; never raises, linear in the text.
+
+    A reader that the head was trained beside says more surely what a sentence does.
+    """
+    turn = _Turn(text, book or rulebook(), reader)
     if turn.book.any_of("statement", "jokes").search(turn.open) or turn.only_assents():
         return []
     found: list[Statement] = []
     last: _Settled | None = None  # the last one, while what follows it may belong to it
-    complained = False  # right before
+    after = ""  # what was said right before
     for unit in turn.units():
-        new = _settled(turn, unit, _SURE_AFTER_COMPLAINT if complained else SURE)
-        complained = turn.holds("complains", unit.sentence) is not None and not unit.main.marked
+        new = _settled(turn, unit, after)
+        after = turn.leads_to(unit)
         if new is not None and last is not None and _belongs(turn, new, last):
             last = _joined(last, new)
             found[-1:] = [last.statement]
@@ -356,30 +486,44 @@ def _without_complaint(found: list[Statement], last: _Settled | None) -> list[St
     return found[:-1] if is_idle else found
 
 
-def _settled(turn: _Turn, unit: _Unit, least: float) -> _Settled | None:
-    """What a unit settles: a rule or the head says so, and the head does not speak against a rule."""
-    reading = turn.reading(unit)
-    share = reading.settles if reading is not None else 0.0
+def _settled(turn: _Turn, unit: _Unit, after: str) -> _Settled | None:
+    """What a unit settles: a rule or the head says so, and the head does not speak against a rule.
+
+    `after` is what was said right before in the same message: a complaint, a report, or nothing.
+    """
+    usual = turn.sure * _AFTER.get(after, 1.0)
+    close = turn.closest(unit, usual)
+    reading, share, end = close.reading, close.share, close.unit.sentence
     for number in unit.numbers:
         kept = _kept(turn, number)
         if kept is not None and kept.said is Said.REMEMBER:
             return _Settled(kept, unit, 1.0)
-        if kept and not turn.is_theirs(unit) and (reading is None or not _speaks_against(reading)):
+        if kept and not turn.is_theirs(unit) and not turn.speaks_against(unit):
             overrules = kept.overrules or (reading is not None and reading.settled == "changes")
             return _Settled(replace(kept, overrules=overrules), unit, max(share, _BY_RULE))
-    if reading is None or reading.kind == "task" or share < turn.least(unit, reading, least):
+    if reading is None or reading.kind == "task":
+        return None
+    is_sure = close.lacks <= 0
+    if not is_sure and not ((after or end != unit.sentence) and turn.is_likely(share, close.least)):
         return None
     said = Said.RULE if reading.settled == "rule" else Said.DECISION
-    part = turn.settling_part(unit)
+    part, before = turn.settling_part(unit), ""
+    whole = turn.reading(unit)
+    if (
+        turn.is_clause(end, unit)
+        and whole
+        and (whole.settles < usual or turn.is_complaint(turn.words(unit.start, end.start)))
+    ):
+        part, before = end, turn.words(unit.main.start, end.start).removesuffix(" so").strip(_EDGES)
     told = _told(turn, unit.numbers[-1], said, _Found("decision head", _confidence(share)), part)
     if told is None:
         return None
-    told = replace(told, overrules=told.overrules or reading.settled == "changes")
-    return _Settled(told, unit, share, turn.is_complaint(told.text))
-
-
-def _speaks_against(reading: Reading) -> bool:
-    return reading.settles < _AGAINST and reading.kind in _NOT_OURS
+    told = replace(told, why=told.why or before)
+    is_complaint = turn.is_complaint(told.text)
+    if is_complaint and not is_sure:
+        return None
+    told = replace(told, overrules=told.overrules or reading.settled == "changes", is_sure=is_sure)
+    return _Settled(told, unit, share, is_complaint)
 
 
 def _confidence(share: float) -> float:
@@ -388,11 +532,13 @@ def _confidence(share: float) -> float:
 
 def _belongs(turn: _Turn, new: _Settled, last: _Settled) -> bool:
     """Whether what is settled next only says more of what was settled right before it."""
+    if new.statement.is_sure != last.statement.is_sure:
+        return False
     if new.statement.said is Said.REMEMBER or last.statement.said is Said.REMEMBER or turn.adds(new.unit):
         return False
     needs = turn.book.any_of("statement", "needs_subject").match(turn.open, turn.first_word(new.unit.start))
     is_short = new.unit.is_short and not any(map(str.isdigit, new.statement.text))
-    return last.is_complaint or new.share < _VERY_SURE or needs is not None or is_short
+    return last.is_complaint or new.is_complaint or new.share < _VERY_SURE or needs is not None or is_short
 
 
 def _joined(first: _Settled, second: _Settled) -> _Settled:
@@ -525,19 +671,34 @@ def _owner(turn: _Turn, found: re.Match[str]) -> str:
 def agreed(text: str, answer: str, *, book: Rulebook | None = None) -> Statement | None:
     """The last thing an agent's message proposes, when the answer agrees to it and does nothing else.
 
-    What is only offered ("how about", "Postgres is the safer pick") takes an answer that says so: "do that".
+    What is only offered ("how about", "Postgres is the safer pick") takes an answer that says so: "do that";
+    what only lies in what was said takes one that also names it, or says that it is to be done.
     """
     reply = _Turn(answer, book or rulebook())
     if not reply.assents():
         return None
     turn, approves = _Turn(text, book or rulebook()), reply.book.any_of("statement", "approves")
-    for does in ("proposes", "offers") if approves.search(reply.open) else ("proposes",):
+    approved = approves.search(reply.open) is not None
+    for does in ("proposes", "offers") if approved else ("proposes",):
         for sentence in reversed(turn.sentences):
             for rule in turn.book.of("statement", does):
                 found = rule.regex.search(turn.open, sentence.start, sentence.end)
                 if found and not rule.is_exception(found, turn.open, sentence.start, sentence.end):
-                    return turn.offer(sentence, rule)
+                    return turn.offer(
+                        sentence, rule.name, float(rule["confidence"] or 1.0), is_whole=does == "proposes"
+                    )
+    named = _named(turn, reply)
+    told = [one for one in turn.sentences if not one.marked][-1:]
+    for sentence in named or (told if approved else []):
+        return turn.offer(sentence, "named" if named else "approved", _OFFERED, is_whole=bool(named))
     return None
+
+
+def _named(turn: _Turn, reply: _Turn) -> list[Sentence]:
+    """The last sentence with something in it that the answer names."""
+    words = set(query_terms(reply.open)) if _PICKS.search(reply.open) else set()
+    found = [one for one in turn.sentences if words & set(query_terms(turn.open[one.start : one.end]))]
+    return [one for one in found if not one.marked][-1:]
 
 
 def headline(text: str, why: str = "", *, book: Rulebook | None = None) -> str:

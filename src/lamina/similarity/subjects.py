@@ -1,15 +1,18 @@
 """Whether a decision is about the same matter as an earlier one, and whether it says something else of it.
 
-A matter is told by the names and nouns that two decisions share, those that few others have counting most;
-what was said right before a decision belongs to it. The value is what differs. Pure and deterministic.
+A matter is told by the names and nouns that two decisions share, those that few others have counting most,
+and where an encoder is at hand by how like the two are in meaning; what was said right before a decision
+belongs to it. The value is what differs. Pure and deterministic.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from functools import cache, lru_cache
 from math import log
+from typing import NamedTuple
 
 from lamina.late import read_rules
 from lamina.records import dataclass
@@ -25,6 +28,16 @@ _ALONE = 2.5  #: the same where little is shared, but with this one only
 _BEGINNING = 3  #: the first third of a sentence
 _NEARBY = 0.6  #: what a term counts that was only said before or after
 _PIECE_OF_ALL = 0.5  #: of all pieces of Thai and Chinese, about half go across two words and name nothing
+#: What likeness, shared words and the lead before the next one count beside an encoder, and where doubt and
+#: certainty begin, for one that says it changes something and for one that does not: a logistic regression
+#: over 160 changes in three languages.
+_SAID, _TOLD, _SHARED, _AHEAD, _AGAINST = 4.0, 4.0, 4.0, 7.0, 6.2
+#: What it counts that the words before a decision name what only this earlier one says: "Penpot crashes. …"
+_POINTED, _WORD, _PIECE = 4.0, 0.7, 0.35
+_UNLIKE = 0.3  #: how like two decisions of one project are that have nothing to do with each other
+_CLEAR, _CLEAR_UNSAID, _CLEAR_BARE = -0.2, 0.0, 1.0  # the last where nothing was said before it
+_UNCLEAR, _UNCLEAR_UNSAID = -2.2, -0.6
+_APART = 0.7  #: how far ahead of the next one the best has to be to be the one that is meant
 _LEAST = 2  #: terms that must be shared with one that does not say that it changes something
 
 
@@ -37,6 +50,13 @@ class Matter:
     overrules: bool = False  #: it says itself that it changes something
 
 
+class Like(NamedTuple):
+    """How like an earlier decision is to a new one, by the cosine of what an encoder makes of both."""
+
+    said: float  #: by what the two say
+    told: float  #: by the new one together with what was said around it
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """Which of the earlier decisions a new one is about."""
@@ -45,13 +65,15 @@ class Match:
     is_sure: bool
 
 
-def changed_by(new: Matter, earlier: Sequence[Matter]) -> Match | None:
+def changed_by(new: Matter, earlier: Sequence[Matter], likes: Sequence[Like] = ()) -> Match | None:
     """The earlier decision that a new one changes or puts in doubt; None when it is about none of them.
 
-    Of two that are as close, the later counts.
+    Of two that are as close, the later counts. `likes` are what an encoder says of each of the earlier ones.
     """
     words = [terms_of(one.text) for one in earlier]
     seen = Counter(word for each in (*words, terms_of(new.text)) for word in each)
+    if likes:
+        return _meant(new, earlier, likes, seen)
     shares = [_share(new, old, seen, len(words) + 1) for old in earlier]
     ranked = sorted(range(len(shares)), key=lambda at: (shares[at], at), reverse=True)
     if not ranked:
@@ -74,11 +96,54 @@ def changed_by(new: Matter, earlier: Sequence[Matter]) -> Match | None:
     return Match(best, share >= _ALONE * next_best) if is_about else None
 
 
+def _meant(
+    new: Matter, earlier: Sequence[Matter], likes: Sequence[Like], seen: Mapping[str, int]
+) -> Match | None:
+    named = [
+        _SHARED * _share(replace(new, overrules=True), old, seen, len(earlier) + 1)
+        + _POINTED * _pointed(new, old, seen)
+        for old in earlier
+    ]
+    close = [_SAID * like.said + _TOLD * like.told + one for like, one in zip(likes, named, strict=True)]
+    ahead = [like.told - _most((one.told for one in likes), at, _UNLIKE) for at, like in enumerate(likes)]
+    scores = [round(one + _AHEAD * lead - _AGAINST, 4) for one, lead in zip(close, ahead, strict=True)]
+    best = max(range(len(scores)), key=lambda at: (scores[at], at))
+    if not new.overrules and (
+        compare(new.text, earlier[best].text).relation is Relation.SAME
+        or _end_alike(new.text, earlier[best].text)
+    ):
+        return None
+    unsaid = _CLEAR_UNSAID if new.around else _CLEAR_BARE
+    clear = _CLEAR if new.overrules else unsaid
+    unclear = _UNCLEAR if new.overrules and named[best] else _UNCLEAR_UNSAID
+    is_alone = close[best] - _most(close, best, 0.0) >= _APART
+    return Match(best, is_alone and scores[best] >= clear) if scores[best] >= unclear else None
+
+
+def _most(values: Iterable[float], but: int, least: float) -> float:
+    """The largest of some values but one."""
+    return max([one for at, one in enumerate(values) if at != but] + [least])
+
+
+def _pointed(new: Matter, old: Matter, seen: Mapping[str, int]) -> float:
+    """How clearly what was said before a decision names an earlier one, from 0 to 1."""
+    before = (terms_of(new.around) - terms_of(new.text)) & terms_of(old.text)
+    only = [word for word in sorted(before) if seen.get(word, 0) == 1 and not word[0].isdigit()]
+    return min(1.0, sum(_WORD if word.isascii() else _PIECE for word in only))
+
+
 def _begin_alike(one: str, other: str) -> bool:
     """Whether two sentences differ in their second half only: what they are about comes before the value."""
     mine, theirs = query_terms(one), query_terms(other)
     half = (max(len(mine), len(theirs)) + 1) // 2
     return mine[:half] == theirs[:half]
+
+
+def _end_alike(one: str, other: str) -> bool:
+    """Whether two sentences say the same of two things: they differ in their first half only."""
+    mine, theirs = query_terms(one), query_terms(other)
+    half = (max(len(mine), len(theirs)) + 1) // 2
+    return mine != theirs and mine[half:] == theirs[half:] != []
 
 
 def _share(new: Matter, old: Matter, seen: Mapping[str, int], count: int) -> float:
