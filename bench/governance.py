@@ -82,8 +82,8 @@ def shown(name: str, times: Sequence[tuple[float, float]]) -> str:
     return f"{name:<22} {cpu:>8.2f} {wall:>8.2f}"
 
 
-def burdened(engine: Any, corpus: Corpus, noes: int, shown: int) -> Any:
-    """An agent whose person said no to so many things, and whose tools lately said as many."""
+def burdened(engine: Any, corpus: Corpus, noes: int) -> Any:
+    """An agent whose person said no to so many things."""
     ana = engine.scope()
     texts = [corpus.sentence() for _ in range(noes)]
 
@@ -92,8 +92,6 @@ def burdened(engine: Any, corpus: Corpus, noes: int, shown: int) -> Any:
             refuse(unit, Draft(scope=ana.scope, text=text), f"bench:{number}", "forgotten")
 
     engine.act(ana.scope, work)
-    tool = engine.scope(agent="web", role="tool")
-    tool.remember_many([{"text": corpus.sentence()} for _ in range(shown)])
     return engine.scope(agent="planner")
 
 
@@ -136,8 +134,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 timed(lambda n=n: talk.hear(TURNS[n % len(TURNS)].format(n), reply=f"noted {n}"))
                 for n in range(100, 100 + options.samples // 2)
             ]
-            planner = burdened(one, corpus, options.noes, options.shown)
-            wrote = compared(planner.remember, forgetful, [corpus.sentence() for _ in range(options.samples)])
+            planner, wrote = burdened(one, corpus, options.noes), []
+            for shown_too in (0, options.shown):  # first beside the noes alone
+                tool = one.scope(agent="web", role="tool")
+                tool.remember_many([{"text": corpus.sentence()} for _ in range(shown_too)])
+                texts = [corpus.sentence() for _ in range(options.samples)]
+                wrote.append(compared(planner.remember, forgetful, texts))
             bare_config = replace(one.config, answer_receipts=False)
             kept = partial(patch.object, one, "config", bare_config)
             third, fourth = (lamina.open(folder / n, tenant=f"{folder.name}{n}", **shared) for n in "cd")
@@ -156,8 +158,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(shown("ungoverned write", theirs))
     print(shown("hear, with a reply", heard))
     print(f"governed / ungoverned: {ratio:.2f} (processor), {wall:.2f} (wall)")
-    told_noes = f"an agent's write beside {options.noes:,} noes and {options.shown} texts of tools"
-    print(f"{told_noes}: {wrote[0] * 1000:.2f} / {wrote[1] * 1000:.2f} ms = {wrote[0] / wrote[1]:.2f}")
+    beside = f"an agent's write beside {options.noes:,} noes"
+    for what, (mine, bare) in zip(("", f" and {options.shown} texts of tools"), wrote, strict=True):
+        print(f"{beside}{what}: {mine * 1000:.2f} / {bare * 1000:.2f} ms = {mine / bare:.2f}")
     recall = f"{asked[0] * 1000:.2f} / {asked[1] * 1000:.2f} ms = {asked[0] / asked[1]:.2f}"
     print(f"a recall with its receipt: {recall}")
     for at, what in enumerate(("write", "revision")):

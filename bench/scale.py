@@ -137,10 +137,13 @@ def checkpoints(url: str, delay_s: float, rounds: int = 10) -> list[dict[str, An
         ]
         for savers in (ours, theirs):  # the first ones open connections, and theirs prepare statements
             _saved(savers, rounds)
-        turns = [(_saved(theirs, rounds), _saved(ours, rounds)) for _ in range(6)]  # moods are shared
+        turns: dict[bool, list[dict[str, float]]] = {True: [], False: []}
+        for turn in range(12):  # moods are shared
+            for side in (turn % 2 == 0, turn % 2 != 0):
+                turns[side].append(_saved(ours if side else theirs, rounds))
         other, own = (
-            {name: statistics.median(turn[side][name] for turn in turns) for name in turns[0][side]}
-            for side in (0, 1)
+            {name: statistics.median(turn[name] for turn in turns[side]) for name in turns[side][0]}
+            for side in (False, True)
         )
     return [
         {

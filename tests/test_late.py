@@ -159,3 +159,12 @@ def test_a_pattern_from_what_was_kept_is_the_pattern() -> None:
             theirs and theirs.groups(),
         )
     assert (again.groups, again.groupindex, again.flags) == (plain.groups, plain.groupindex, plain.flags)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="says how many threads a process has")
+def test_a_command_has_one_thread_whatever_numpy_would_start(tmp_path: Path) -> None:
+    told = "atexit.register(lambda: print(len(os.listdir('/proc/self/task'))))"
+    words = ["lamina", "-w", str(tmp_path / "notes"), "init", "--owner", "ana"]
+    code = f"import atexit, os, sys; {told}; sys.argv = {words!r}; from lamina.__main__ import main; main()"
+    ended = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert ended.stdout.split()[-1] == "1"

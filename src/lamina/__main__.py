@@ -28,6 +28,7 @@ def main() -> None:
     if (answer := _at_once(words)) is not None:
         sys.stdout.write(answer)
         return
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of numpy's that wait cost more than they do
     gc.set_threshold(50_000)  # what is loaded stays: to look through it again and again finds nothing
     if "--harness" in words and "hook" in words[:3]:
         _leave(_hook(words))

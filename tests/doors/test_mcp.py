@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
+import re
 import signal
 import socket
 import subprocess
@@ -24,7 +26,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult, Tool
+from mcp_types import INTERNAL_ERROR, CallToolResult, Tool
 
 import lamina
 from lamina.doors.binding import check_binding, host_headers
@@ -33,6 +35,7 @@ from lamina.doors.mcp.server import build_server, serve
 from lamina.engine import Engine
 from lamina.lifecycle.tokens import create_token, revoke_token
 from lamina.testing import ManualClock
+from tests.effort import times
 
 LEGACY, MODERN = "legacy", "auto"  #: how the client connects, and what it must come to
 VERSION = {LEGACY: "2025-11-25", MODERN: "2026-07-28"}
@@ -956,3 +959,45 @@ def test_a_port_that_is_taken_is_said_in_words(workspace: str) -> None:
     ):
         serve(engine.scope(user="ana"), engine, http=True, tools="core")
     assert caught.value.code == "bind_failed"
+
+
+#: What a model may send in the place of anything.
+ANYTHING: list[Any] = [
+    None, True, 0, -1, 1.5, 10**30, "", " ", "tea", "user:ana:semantic:1", "session", "\u202e\u200bx",
+    "é" * 300, "{}", "\x00", "a" * 70_000, [], ["tea"], [None, 3], {}, {"text": {"a": []}}, [[[[]]]],
+    "2026-11-18", "-1 day", "*",
+]  # fmt: skip
+
+
+_SURPRISED = re.compile(r"unexpected|^Error executing tool \w+$")
+
+
+def test_no_tool_is_surprised_by_anything_that_is_sent(here: Here) -> None:
+    """Arguments by chance, those of the schema and others: an answer or a plain refusal, never a failure."""
+    chance, sent = random.Random(20261118), 0
+
+    async def work(client: Client) -> None:
+        nonlocal sent
+        tools = (await client.list_tools()).tools
+        await done(client, "memory_remember", text="Ana likes green tea")
+        for _ in range(times(4, 60)):
+            for tool in tools:
+                known = list(tool.input_schema["properties"])
+                names = [*known, "not_there"] if chance.random() < 0.2 else known
+                needed = tool.input_schema.get("required", [])
+                given = {
+                    one: chance.choice(ANYTHING) for one in names if one in needed or chance.random() < 0.4
+                }
+                sent += 1
+                try:
+                    result = await client.call_tool(tool.name, given)
+                except MCPError as error:
+                    if error.error.code == INTERNAL_ERROR:
+                        raise
+                    continue
+                said = " ".join(str(getattr(block, "text", "")) for block in result.content)
+                assert not (result.is_error and _SURPRISED.search(said)), (tool.name, given, said)
+        assert (await done(client, "memory_recall", question="tea"))["hits"]
+
+    here.talk(work, tools="all")
+    assert sent > 200

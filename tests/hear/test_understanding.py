@@ -338,3 +338,78 @@ def test_a_wish_without_a_setting_is_said_back_in_its_own_words_and_with_its_end
     me = engine.scope(session="s1")
     assert "response.instruction" not in me.hear("don't use semicolons with me, ever").acknowledgement
     assert "until 20" in me.hear("Until Friday keep answers to one line.").acknowledgement
+
+
+@pytest.mark.parametrize(
+    ("said", "wish", "question"),
+    [
+        (
+            ["I was born in Tehran.", "I run a dry cleaner's."],
+            "could you un-remember my birthplace?",
+            "Tehran",
+        ),
+        (["我每个月工资八千五", "我养了两只猫"], "我挣多少那条请清掉", "工资"),
+        (["ผมเป็นเบาหวาน", "ผมขับแท็กซี่"], "เรื่องโรคประจำตัวช่วยลบออกด้วย", "เบาหวาน"),
+    ],
+)
+def test_what_a_wish_means_goes_though_it_shares_no_word_with_it(
+    engine: Engine, said: list[str], wish: str, question: str
+) -> None:
+    me = engine.scope(session="s1")
+    for one in said:
+        me.hear(one)
+    me.hear(wish)
+    assert said[0].rstrip(".") not in " ".join(known(engine, question))
+    assert known(engine, said[1]) == [said[1]]
+
+
+def test_a_thing_that_is_named_is_not_what_was_said_last(engine: Engine) -> None:
+    me = engine.scope(session="s1")
+    me.hear("我在银行上班")
+    me.hear("籍貫那條刪掉吧")
+    assert known(engine, "我在哪里上班") == ["我在银行上班"]
+
+
+@pytest.mark.parametrize(
+    ("said", "now", "question", "holds"),
+    [
+        ("我家的垃圾車七點來", "講錯了，垃圾車八點十分才來", "垃圾車幾點來", "八點十分"),
+        (
+            "My niece is called Elodie.",
+            "sorry, Melodie with an M! typo",
+            "what is my niece called?",
+            "Melodie",
+        ),
+        ("我婚宴摆十五桌。", "*十七桌", "婚宴几桌", "十七桌"),
+        ("ตามีหลานเจ็ดคน", "เมื่อกี้ตานับผิดไป หลานแปดคน", "ตามีหลานกี่คน", "แปดคน"),
+    ],
+)
+def test_what_somebody_puts_right_is_known_in_the_next_session(
+    engine: Engine, said: str, now: str, question: str, holds: str
+) -> None:
+    me = engine.scope(session="s1")
+    me.hear(said)
+    me.hear(now)
+    assert holds in known(engine, question)[0]
+
+
+@pytest.mark.parametrize(
+    "said", ["抱歉，我剛剛在開會", "sorry, the doorbell rang", "ขอโทษที เมื่อกี้หลุดไป เน็ตไม่ดี"]
+)
+def test_an_excuse_puts_nothing_right(engine: Engine, said: str) -> None:
+    me = engine.scope(session="s1")
+    me.hear("我住台中。")
+    me.hear(said)
+    assert known(engine, "我住哪裡") == ["我住台中。"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "oh btw Tom is coeliac so anything food related keep gluten out",
+        "Dad is on warfarin so remember to leave out the spinach",
+    ],
+)
+def test_a_request_takes_nothing_away_that_says_something(said: str) -> None:
+    hearing = hear(said, rulebook())
+    assert kept_words(hearing, (0, len(hearing.said))) == said

@@ -11,9 +11,9 @@ import pytest
 
 from lamina.language.owners import owner_in
 from lamina.language.recap import recap
-from lamina.language.statements import KEPT, Said, headline, statements
+from lamina.language.statements import KEPT, Said, agreed, headline, statements
 from lamina.similarity.compare import Relation, compare
-from lamina.similarity.subjects import Matter, changed_by
+from lamina.similarity.subjects import Like, Match, Matter, changed_by
 from lamina.text.accounts import corrected, trusted
 from lamina.text.memory_page import anchor_of
 
@@ -148,3 +148,25 @@ def test_an_account_says_what_it_was_about_and_how_it_went() -> None:
 def test_an_anchor_is_what_viewers_make_of_a_heading() -> None:
     assert anchor_of("Decision: Let's use LanceDB, now!") == "decision-lets-use-lancedb-now"
     assert anchor_of("Decision: ใช้ AWS") == "decision-ใช้-aws"
+
+
+def test_a_new_value_is_matched_by_meaning_and_by_what_was_wrong_before() -> None:
+    earlier = [
+        Matter(text="Surgery days are Tuesday and Thursday."),
+        Matter(text="We lease a new one from Sirona, 340 a month."),
+    ]
+    new = Matter(text="Operations are on Wednesdays.", around="The anaesthetist can only come midweek.")
+    assert changed_by(new, earlier) is None  # no word is shared
+    assert changed_by(new, earlier, [Like(0.64, 0.73), Like(0.2, 0.3)]) == Match(0, is_sure=True)
+    pointed = Matter(text="The X-ray comes from Carestream.", around="Sirona wants a deposit.")
+    assert changed_by(pointed, earlier, [Like(0.25, 0.35), Like(0.3, 0.45)]) == Match(1, is_sure=True)
+    other = Matter(text="One trainee a year, paid by us.")
+    assert changed_by(other, earlier, [Like(0.2, 0.2), Like(0.3, 0.3)]) is None
+
+
+def test_a_yes_takes_what_the_agent_had_in_mind() -> None:
+    offer = "You need a permit. The taxi firm's offer of 2,900 for both days is easier."
+    found = agreed(offer, "Yes, take their offer.")
+    assert found is not None
+    assert "2,900" in found.text
+    assert agreed(offer, "Yes, it rained all day.") is None

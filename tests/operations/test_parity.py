@@ -49,7 +49,7 @@ def http_offers() -> Offers:
             if (operation := by_route.get((method.upper(), path))) is None:
                 continue
             names = {one["name"] for one in described.get("parameters", ())}
-            names -= {"x-lamina-user", "x-lamina-session", "x-lamina-run", "if-match"}
+            names -= {"x-lamina-user", "x-lamina-session", "x-lamina-run", "x-lamina-revision", "if-match"}
             names |= _in_body(spec, described)
             ours = {(one.about.header or one.wire): one.name for one in operation.parameters}
             found[operation.name] = {ours.get(name, name) for name in names}

@@ -16,6 +16,7 @@ from lamina.errors import Unavailable
 from lamina.model.audit import CHAIN
 from lamina.retrieval.meaning import Meaning, compare, likeness
 from lamina.scoped import ScopedMemory
+from lamina.storage import vectors
 from lamina.storage.memories import Memories
 from lamina.storage.text_index import TextIndex
 from lamina.testing import ManualClock
@@ -364,3 +365,19 @@ def test_an_encoder_that_failed_rests_and_is_then_asked_again() -> None:
         codes.append(caught.value.code)
     assert codes == ["encoder_failed", "encoder_resting", "encoder_failed"]
     assert len(tended.patient.embed(["a"])) == 1
+
+
+def test_of_sessions_that_are_over_no_earlier_vectors_are_kept(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that has seen many of them would else grow by three copies of each."""
+    monkeypatch.setattr(vectors, "FRESH", 1)
+    for number in range(12):
+        mind = engine.scope(user="ana", session=f"s{number}")
+        for turn in range(4):
+            mind.hear(f"On day {number} I read {turn} pages about boats and bees.")
+            mind.recall("boats and bees")
+    kept = engine.database.kept["vectors"]
+    assert len(kept) > 12
+    assert max(map(len, kept.values())) > 1
+    assert {len(states) for states in list(kept.values())[:-8]} == {1}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from lamina.storage.database import Database, Transaction
@@ -30,13 +32,17 @@ def _shelf(database: Database, name: str) -> int:
     return database.write(lambda tx: TextIndex(tx).open_shelf(name)[0])
 
 
+def _added(shelf: int, text: list[str], transaction: Transaction) -> int:
+    return TextIndex(transaction).add(shelf, text)
+
+
 def test_texts_that_come_together_stand_as_if_each_had_come_alone(place: Place) -> None:
     database = place.open().database
     together, alone = _shelf(database, "user:many"), _shelf(database, "user:one")
     database.write(lambda tx: [TextIndex(tx).add(together, text) for text in TEXTS[:5]])
     slots = database.write(lambda tx: [TextIndex(tx).add(together, text) for text in TEXTS[5:]])
     for text in TEXTS:
-        database.write(lambda tx, text=text: TextIndex(tx).add(alone, text))
+        database.write(partial(_added, alone, text))
     assert slots == list(range(5, len(TEXTS)))
     assert _rows(database, together) == _rows(database, alone)
 

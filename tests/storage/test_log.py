@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from lamina.storage.database import Transaction
@@ -18,6 +19,10 @@ class Counted(SqliteDatabase):
         super()._fold()
 
 
+def _kept(text: str, transaction: Transaction) -> None:
+    transaction.run("write_property", name="long", value=text)
+
+
 def test_a_log_that_cannot_begin_anew_is_folded_once_a_stretch(tmp_path: Path) -> None:
     database = Counted(tmp_path / "store.db")
 
@@ -25,7 +30,7 @@ def test_a_log_that_cannot_begin_anew_is_folded_once_a_stretch(tmp_path: Path) -
         transaction.all("read_property", name="held")  # as long as this reads, the log cannot begin anew
         for number in range(2 * LONG_LOG // PAGES + 20):
             text = f"{number:08}" * (PAGES * 512)
-            database.write(lambda tx, text=text: tx.run("write_property", name="long", value=text))
+            database.write(partial(_kept, text))
 
     database.read(write_on)
     database.close()

@@ -4,12 +4,13 @@ python -m tools.decisions              # train on everything, write src/lamina/l
 python -m tools.decisions --judge      # leave each writer out in turn and print what is found at first sight
 python -m tools.decisions --curve      # the same with 25, 50 and 100 % of the data
 python -m tools.decisions --add WRITER FILE   # take rows `kind<TAB>text` into the data
-python -m tools.decisions --fortnights [NAME…]  # replay written fortnights and print what was found and linked
+python -m tools.decisions --fortnights [NAME…]   # replay written fortnights, print what was found and linked
 """
 
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 from pathlib import Path
 
 from lamina.encoders.reading import ReadingEncoder
@@ -35,16 +36,14 @@ def main() -> None:
         return
     for writer, file in options.add:
         print(f"{writer}: {add(writer, Path(file))} rows")
-    from tools.decisions.train import judge, train_and_write  # needs torch and scipy
-    from tools.understanding.states import States
-
-    rows, states = load(), States(options.states)
+    train = import_module("tools.decisions.train")  # needs torch and scipy; a replay does not
+    rows, states = load(), train.States(options.states)
     if options.judge or options.curve:
         for share in (25, 50, 100) if options.curve else (100,):
             print(f"-- {share} % of the data")
-            judge(rows, share, states)
+            train.judge(rows, share, states)
     elif not options.add:
-        train_and_write(rows, states)
+        train.train_and_write(rows, states)
     states.keep()
 
 

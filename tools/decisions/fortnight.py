@@ -1,9 +1,9 @@
 """Written fortnights of talk with a key of what is settled in them, and what becomes of them, day by day.
 
-A line `# day time session` begins a conversation; `u` and `a` lines are what the person and the agent say, two
-minutes apart. Below what was said stands the key: `D name: words | match ; match | supersedes | stale` for a
-decision (one string of each match is in its entry; `/` between those that do), `A name: words | match | owner` for
-a task, `N name: words | why` for what settles nothing.
+A line `# day time session` begins a conversation; `u` and `a` lines are what the person and the agent say,
+two minutes apart. Below what was said is the key: `D name: words | match ; match | supersedes | stale` for
+a decision (one string of each match is in its entry; `/` between those that do), `A name: words | match |
+owner` for a task, `N name: words | why` for what settles nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Fortnight:
 
 def load(path: Path) -> Fortnight:
     """A fortnight from its file."""
-    out, session, at = Fortnight(path.stem), "", datetime.min
+    out, session, at = Fortnight(path.stem), "", datetime.min.replace(tzinfo=_ZONE)
     for line in filter(None, path.read_text("utf-8").splitlines()):
         mark, rest = line.split(" ", 1)
         if mark == "#":

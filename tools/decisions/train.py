@@ -1,4 +1,4 @@
-"""Multinomial logistic regression over the head's own features, quantised to bytes; and beside it one hidden layer
+"""Multinomial logistic regression over the head's own features, quantised to bytes, and one hidden layer
 over what the encoder makes of a sentence halfway, in whole numbers."""
 
 from __future__ import annotations

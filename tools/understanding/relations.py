@@ -318,12 +318,12 @@ def limits(found: Sequence[Decided]) -> dict[str, dict[str, int]]:
     for does in Does:
         for names, asked in ((("clear", "ahead", "asks"), None), (("sure", "apart", "certain"), does)):
             own = [one for one in found if one.does is does and one.row.asked is asked]
-            tops = np.quantile([one.scores[0] for one in own], np.linspace(0.02, 0.98, 33))
+            tops = np.quantile([one.scores[0] for one in own], np.linspace(0.02, 0.98, 65))
             best = max(
                 (sum(one.worth(least, gap, asks) for one in own), least, gap, asks)
                 for least in tops
                 for gap in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
-                for asks in [*(top for top in tops[::4] if top < least), least]
+                for asks in [*(top for top in tops[::8] if top < least), least]
             )
             for name, value in zip(names, best[1:], strict=True):
                 out.setdefault(name, {})[does] = round(1000 * value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -34,6 +35,10 @@ STATED = (Kind.FACT, Kind.PREFERENCE, Kind.CONSTRAINT, Kind.INSTRUCTION, Kind.CO
 _LASTING = (Layer.SEMANTIC, Layer.USER_MODEL)
 #: Letters that may stand beside a word that points; where there are more, something else is named.
 _BESIDE, _NO_POINTER = 14, ("me", "us")
+#: A Chinese character before one that points, which belongs neither to a request nor to who is spoken to.
+_NAMED = re.compile(
+    "[\u3400-\u9fff](?<![把请帮忙我你您给就都也那这个的删掉清除忘记不要别抹去撤移取消了吧麻烦可以能先快赶紧马上欸哎啊喂等一下])"
+)
 #: The new value can be put in the place of the old one; nothing was said after it.
 _IN_PLACE, _NEWEST = "in place", "newest"
 #: How far what is certain is ahead, in thousandths of a logit; and of how many at most a person is asked.
@@ -71,6 +76,11 @@ class Meant:
     @property
     def ids(self) -> tuple[str, ...]:
         return tuple(one.memory.id for one in self.fits)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the best of them has a word or its meaning in common with what was said."""
+        return self.fits[0].words > 0 or self.fits[0].statement.like >= _ALIKE
 
 
 def certain(text: str, does: Does, signs: frozenset[str] = frozenset()) -> Said:
@@ -120,19 +130,22 @@ def heard(fits: Sequence[Fit], said: Said) -> Meant | None:
     told = "cue amends" in said.signs or (
         "cue denies" in said.signs and best.words > 0 and _IN_PLACE in best.why
     )
-    announced = does is Does.CORRECT and told and len(near) == 1 and most >= -_ANNOUNCED
+    least = -_ANNOUNCED if _IN_PLACE in best.why else 0
+    announced = does is Does.CORRECT and told and len(near) == 1 and most >= least
     points = best.words > 0 or not {*best.why} <= {_NEWEST}
     asked = announced or (points and most >= model().asks[does])
     return Meant(does, _in_order(near), announced) if asked else None
 
 
-def chosen(fits: Sequence[Fit], does: Does) -> Meant | None:
+def chosen(fits: Sequence[Fit], does: Does, signs: frozenset[str] = frozenset()) -> Meant | None:
     """Which of them is meant by words of which it is certain what they want; None where none comes near."""
     ordered = sorted(fits, key=lambda one: (-one.scores[does], one.memory.id))
-    if not ordered or ordered[0].scores[does] < model().certain[does]:
-        return None
-    most = ordered[0].scores[does]
+    most = ordered[0].scores[does] if ordered else -_CERTAIN
     near = [one for one in ordered if one.scores[does] >= most - model().apart[does]]
+    if does is Does.CORRECT and "cue amends" in signs and len(near) == 1 and most >= -_ANNOUNCED:
+        return Meant(does, tuple(near), clear=True)
+    if not near or most < model().certain[does]:
+        return None
     if len(near) == 1 and most < model().sure[does] and not near[0].words:
         return None
     ahead = most - ordered[1].scores[does] if len(ordered) > 1 else 0
@@ -176,7 +189,8 @@ def known_to(caller: Caller, words: str) -> Known:
 
 def read_beside(caller: Caller, words: str, known: Sequence[Statement]) -> list[Statement]:
     """The statements with what an encoder says that reads each of the likest together with some words."""
-    reader, found = caller.store.embedder, list(known)
+    reader: object = caller.store.embedder
+    found = list(known)
     if isinstance(reader, JointReader):
         best = sorted(range(len(found)), key=lambda at: (-found[at].like, at))[:_READ]
         with suppress(LaminaError):  # without it likeness must do
@@ -242,4 +256,6 @@ def only_points(caller: Caller, text: str) -> bool:
     pointers = caller.store.ruleset.rules.any_of("cue", "this").finditer(said)
     longest = max((one[0] for one in pointers if one[0] not in _NO_POINTER), key=len, default="")
     beside = len(said) - len(longest)
+    if longest and len(_NAMED.findall(said.partition(longest)[0])) > 1:  # of something that stands before it
+        return just_said(said)
     return just_said(said) or (len(longest) > 1 and beside <= (_BESIDE if said.isascii() else _BESIDE // 2))

@@ -67,9 +67,11 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
                 found = [one for one in keyed(caller) if one.key == command.key]
     kept = [one for one in found if one.layer is not Layer.WORKING]
     if not kept and command.target in (Target.TEXT, Target.ABOUT):
-        if pointed := _pointed_at(caller, command):
+        fits = _fitting(caller, command)
+        names = fits is not None and fits.clear and fits.is_named  # "that number": which, is said
+        if not names and (pointed := _pointed_at(caller, command)):
             found = pointed
-        elif (fits := _fitting(caller, command)) is not None:
+        elif fits is not None:
             if not fits.clear:
                 return [Receipt(decision=Outcome.DENIED, code="several_meant", ids=fits.ids)]
             found = [one.memory for one in fits.fits]

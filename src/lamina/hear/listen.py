@@ -16,7 +16,7 @@ from lamina.language.commands import is_note, note_key
 from lamina.language.facts import profile_fact
 from lamina.language.hearing import Hearing
 from lamina.language.relation import Does, Said
-from lamina.language.slots import kept_words, points_back, said_before_it, says_something, ways
+from lamina.language.slots import just_said, kept_words, points_back, said_before_it, says_something, ways
 from lamina.language.sorts import Sort
 from lamina.language.spoken_times import VAGUE, Lifetime, lifetime_in
 from lamina.language.understanding import (
@@ -213,7 +213,7 @@ def _of_known(
     near = [
         one
         for one in leaning
-        if one.leans is Sort.CORRECT or (one.leans is not None and not only_points(caller, one.text))
+        if one.leans is Sort.CORRECT or (one.leans is not None and not just_said(view_of(one.text).text))
     ]
     parts_near = [listener.part(*one.span) for one in near]
     whole = heard_whole(listener) if near else None
@@ -225,7 +225,10 @@ def _of_known(
         does = Does.CORRECT if starred else Does(clear[0]) if clear else None
         fits = fitting(caller, said if does is None else certain(text, does, said.signs))
         own = [one for one in fits if one.is_sentence]
-        meant = heard(own, said) if does is None else chosen(own, does)
+        meant = heard(own, said) if does is None else chosen(own, does, said.signs)
+        forgets = meant is not None and meant.does is Does.FORGET and not meant.is_named
+        if forgets and only_points(caller, text):
+            meant = None
         if meant is not None:
             return [_about(meant, text, listener.hearing.span(stretch.start, stretch.end))], []
         adds = adds or any(one.words >= 1 and one.statement.lasting for one in fits)

@@ -23,7 +23,7 @@ _CLAUSE = re.compile(
     rf"(?:[,、;!?。\n{PAUSE}()（）]|(?<![0-9])[:.]|[:.](?![0-9]))+|(?<= )[-–—]+(?= )|(?<= )(?:and|so|but) "
 )
 _TOKEN = re.compile(rf"{WORD}|[\u0e01-\u0e4e]|[\u3400-\u9fff]")
-_EDGES = f" \t\n*~\"'“”‘’「」,、.。!?;:-–—{PAUSE}"
+_EDGES = f" \t\n*~\"'“”‘’「」,，、.。!！?？;；:：-–—{PAUSE}"
 #: Within a time or a number, a character before and after its sign.
 _IN_A_NUMBER = re.compile("[0-9][:.][0-9]")
 _RUN_ON = re.compile("[\u0e01-\u0e4e\u3400-\u9fff]")

@@ -2,8 +2,8 @@
 
 It reads runs of characters and words, the signs of `decision_signs.toml` and pairs of them, and what rules
 see; beside the encoder that it was trained on also what that makes of the sentence halfway, with one hidden
-layer. Weights are whole numbers, trained by `python -m tools.decisions`; the same text has the same reading on
-every machine.
+layer. Weights are whole numbers, trained by `python -m tools.decisions`; the same text has the same reading
+on every machine.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ class Reading:
 def read(typed: str, said: str, cues: Iterable[str], halfway: Wholes | None = None) -> Reading:
     """What a sentence does; `typed` is as it was written, `said` its folded view, fillers for quotations.
 
-    `cues` are the names of whatever else is known of it, `halfway` what the encoder of `knows` makes of it. In
-    time linear in the sentence.
+    `cues` are the names of whatever else is known of it, `halfway` what the encoder of `knows` makes of it.
+    In time linear in the sentence.
     """
     head, found = _head(), features(typed, said, cues)
     sums = [_sum(head.weights, part) for part in (found.signs, found.pairs, found.runs)]

@@ -39,6 +39,7 @@ _LEAD_IN = re.compile(rf"[:\n{PAUSE}]")
 _BREAK = re.compile(
     r"(?<=[\u0e01-\u0e4e])[ \v]+(?=[\u0e01-\u0e4e])|(?<![a-z])so (?=we|the|it|our|from|i'm)|,(?:所以|因此|那)"
 )
+_PICKS = re.compile(r"(?<![a-z])(?:then[.!]?\Z|it is(?![a-z])|go with |take )|就|งั้น|เอา")
 _PIECES = re.compile(r"[^\s\x00]")
 _CLAUSE_BREAK = re.compile(rf"[,:;{PAUSE}]|(?<![a-z])so (?=we|i|the|it)")
 _OURS = re.compile(
@@ -77,7 +78,7 @@ _MOST_LEADS = 4
 _AFTER_REASON = re.compile(r"[\s,，:：;；。.]*(?:so |therefore |所以|เลย|จึง|ดังนั้น)?")
 _BY_RULE = 0.95  #: how sure a rule is beside the head
 _NEVER = 2.0
-_UNSETTLED = ("remains", "discusses")
+_UNSETTLED = ("remains", "discusses", "learns")
 _AGAINST = 0.3  #: below this the head speaks against what a rule found
 _OFFERED = 0.7  #: how sure it is that something was meant that only lies in what an agent said
 _TASK = 0.45  #: how sure the head has to be of a task
@@ -122,6 +123,23 @@ class _Unit(NamedTuple):
     @property
     def end(self) -> int:
         return self.sentence.end
+
+
+class _Close(NamedTuple):
+    """A unit or an end of it, what the head makes of it, and how sure it has to be."""
+
+    unit: _Unit
+    reading: Reading | None
+    least: float
+
+    @property
+    def share(self) -> float:
+        return 0.0 if self.reading is None else self.reading.settles
+
+    @property
+    def lacks(self) -> float:
+        """How much it is less sure than it has to be."""
+        return self.least - self.share
 
 
 class _Turn:
@@ -217,26 +235,28 @@ class _Turn:
         said = [char for char in self.open[unit.start : unit.end] if not char.isspace()]
         return sum(char == UNSAID for char in said) * 2 > len(said)
 
-    def closest(self, unit: _Unit) -> tuple[Reading | None, Sentence | None]:
-        """What the head makes of a unit, or of its end where it is surer of that, and which end it is."""
+    def closest(self, unit: _Unit, usual: float) -> _Close:
+        """A unit as the head reads it, or the first of its ends that settles something where it does not."""
+        whole = self._close(unit, usual)
+        complains = self.holds("complains", unit.sentence) is not None
+        if self._reader is None or (whole.lacks <= 0 and not complains):
+            return whole
+        ends = [self._close(unit._replace(sentence=end, main=end), usual) for end in self.ends(unit)]
+        return min([whole, *ends], key=lambda one: one.lacks)
+
+    def _close(self, unit: _Unit, usual: float) -> _Close:
         reading = self.reading(unit)
-        if reading is None or self._reader is None or reading.settles >= self.sure:
-            return reading, None
-        best: tuple[Reading, Sentence | None] = reading, None
-        for end in self.ends(unit):
-            read = self.reading(unit._replace(sentence=end))
-            if read is not None and read.settles > best[0].settles:
-                best = read, end
-        return best
+        least = _NEVER if reading is None else self.least(unit, reading, usual)
+        return _Close(unit, reading, least)
 
     def ends(self, unit: _Unit) -> Iterator[Sentence]:
         """The last sentence of a unit, the same without its first word, and its last clauses."""
         main = unit.main
         if main.start > unit.start:
             yield main
-        if led := self.book.any_of("statement", "leads_in").match(self.open, self.first_word(main.start)):
-            if _size(self.open[led.end() : main.end]) >= _LEAST_SIZE:
-                yield Sentence(led.end(), main.end, main.marked)
+        led = self.book.any_of("statement", "leads_in").match(self.open, self.first_word(main.start))
+        if led and _size(self.open[led.end() : main.end]) >= _LEAST_SIZE:
+            yield Sentence(led.end(), main.end, main.marked)
         for at in self._breaks(unit)[-2:]:
             if _size(self.open[at : main.end]) >= _LEAD_IN_SIZE:
                 yield Sentence(at, main.end, main.marked)
@@ -251,21 +271,15 @@ class _Turn:
     def least(self, unit: _Unit, reading: Reading, usual: float) -> float:
         """How sure the head has to be; more than sure where nothing it says could count."""
         holds = self.book.any_of
-        if (
-            self.is_quoted(unit)
-            or holds("cue", "supposes").search(self.open, unit.start, unit.end)
-            and (reading.settled != "rule")
-        ):
+        supposes = holds("cue", "supposes").search(self.open, unit.start, unit.end)
+        is_nothing = self.is_quoted(unit) or any(self.holds(one, unit.sentence) for one in _UNSETTLED)
+        if is_nothing or (supposes and reading.settled != "rule"):
             return _NEVER
         if not (self.is_asserted(unit) or self.is_remedy(unit, reading)):
             return _NEVER if self._reader is None else _SURE_AGAINST_SIGNS
-        if self.is_theirs(unit) or any(
-            holds("statement", one).search(self.open, unit.start, unit.end) for one in _UNSETTLED
-        ):
+        if self.is_theirs(unit):
             return _NEVER if self._reader is None else _SURE_AGAINST_SIGNS
-        if holds("cue", "supposes").search(self.open, unit.start, unit.end):
-            return _SURE_IN_DOUBT
-        if self.holds("doubts", unit.sentence):
+        if supposes or self.holds("doubts", unit.sentence):
             return _SURE_IN_DOUBT
         if holds("statement", "leads_in").match(self.open, self.first_word(unit.main.start)):
             usual *= _LED
@@ -274,7 +288,7 @@ class _Turn:
 
     def is_likely(self, share: float, least: float) -> bool:
         """Whether it may settle something, and would if it changed what was settled before."""
-        return self._reader is not None and _MAYBE <= share and least < _NEVER and share < least
+        return self._reader is not None and share >= _MAYBE and least < _NEVER and share < least
 
     def speaks_against(self, unit: _Unit) -> bool:
         """Whether the head makes something else of what a rule found."""
@@ -477,8 +491,9 @@ def _settled(turn: _Turn, unit: _Unit, after: str) -> _Settled | None:
 
     `after` is what was said right before in the same message: a complaint, a report, or nothing.
     """
-    reading, end = turn.closest(unit)
-    share = reading.settles if reading is not None else 0.0
+    usual = turn.sure * _AFTER.get(after, 1.0)
+    close = turn.closest(unit, usual)
+    reading, share, end = close.reading, close.share, close.unit.sentence
     for number in unit.numbers:
         kept = _kept(turn, number)
         if kept is not None and kept.said is Said.REMEMBER:
@@ -488,14 +503,17 @@ def _settled(turn: _Turn, unit: _Unit, after: str) -> _Settled | None:
             return _Settled(replace(kept, overrules=overrules), unit, max(share, _BY_RULE))
     if reading is None or reading.kind == "task":
         return None
-    least = turn.least(unit, reading, turn.sure * _AFTER.get(after, 1.0))
-    is_sure = share >= least
-    if not is_sure and not ((after or end) and turn.is_likely(share, least)):
+    is_sure = close.lacks <= 0
+    if not is_sure and not ((after or end != unit.sentence) and turn.is_likely(share, close.least)):
         return None
     said = Said.RULE if reading.settled == "rule" else Said.DECISION
-    part = turn.settling_part(unit)
-    before = ""
-    if end is not None and turn.is_clause(end, unit):
+    part, before = turn.settling_part(unit), ""
+    whole = turn.reading(unit)
+    if (
+        turn.is_clause(end, unit)
+        and whole
+        and (whole.settles < usual or turn.is_complaint(turn.words(unit.start, end.start)))
+    ):
         part, before = end, turn.words(unit.main.start, end.start).removesuffix(" so").strip(_EDGES)
     told = _told(turn, unit.numbers[-1], said, _Found("decision head", _confidence(share)), part)
     if told is None:
@@ -520,7 +538,7 @@ def _belongs(turn: _Turn, new: _Settled, last: _Settled) -> bool:
         return False
     needs = turn.book.any_of("statement", "needs_subject").match(turn.open, turn.first_word(new.unit.start))
     is_short = new.unit.is_short and not any(map(str.isdigit, new.statement.text))
-    return last.is_complaint or new.share < _VERY_SURE or needs is not None or is_short
+    return last.is_complaint or new.is_complaint or new.share < _VERY_SURE or needs is not None or is_short
 
 
 def _joined(first: _Settled, second: _Settled) -> _Settled:
@@ -653,8 +671,8 @@ def _owner(turn: _Turn, found: re.Match[str]) -> str:
 def agreed(text: str, answer: str, *, book: Rulebook | None = None) -> Statement | None:
     """The last thing an agent's message proposes, when the answer agrees to it and does nothing else.
 
-    What is only offered ("how about", "Postgres is the safer pick") takes an answer that says so: "do that"; what
-    only lies in what was said takes one that also names it, or says that it is to be done.
+    What is only offered ("how about", "Postgres is the safer pick") takes an answer that says so: "do that";
+    what only lies in what was said takes one that also names it, or says that it is to be done.
     """
     reply = _Turn(answer, book or rulebook())
     if not reply.assents():
@@ -678,7 +696,7 @@ def agreed(text: str, answer: str, *, book: Rulebook | None = None) -> Statement
 
 def _named(turn: _Turn, reply: _Turn) -> list[Sentence]:
     """The last sentence with something in it that the answer names."""
-    words = set(query_terms(reply.open))
+    words = set(query_terms(reply.open)) if _PICKS.search(reply.open) else set()
     found = [one for one in turn.sentences if words & set(query_terms(turn.open[one.start : one.end]))]
     return [one for one in found if not one.marked][-1:]
 

@@ -1,8 +1,8 @@
 """Whether a decision is about the same matter as an earlier one, and whether it says something else of it.
 
-A matter is told by the names and nouns that two decisions share, those that few others have counting most, and
-where an encoder is at hand by how like the two are in meaning; what was said right before a decision belongs to
-it. The value is what differs. Pure and deterministic.
+A matter is told by the names and nouns that two decisions share, those that few others have counting most,
+and where an encoder is at hand by how like the two are in meaning; what was said right before a decision
+belongs to it. The value is what differs. Pure and deterministic.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ _BEGINNING = 3  #: the first third of a sentence
 _NEARBY = 0.6  #: what a term counts that was only said before or after
 _PIECE_OF_ALL = 0.5  #: of all pieces of Thai and Chinese, about half go across two words and name nothing
 #: What likeness, shared words and the lead before the next one count beside an encoder, and where doubt and
-#: certainty begin, for one that says it changes something and for one that does not: a logistic regression over
-#: 160 changes in three languages.
+#: certainty begin, for one that says it changes something and for one that does not: a logistic regression
+#: over 160 changes in three languages.
 _SAID, _TOLD, _SHARED, _AHEAD, _AGAINST = 4.0, 4.0, 4.0, 7.0, 6.2
 #: What it counts that the words before a decision name what only this earlier one says: "Penpot crashes. …"
 _POINTED, _WORD, _PIECE = 4.0, 0.7, 0.35
 _UNLIKE = 0.3  #: how like two decisions of one project are that have nothing to do with each other
 _CLEAR, _CLEAR_UNSAID, _CLEAR_BARE = -0.2, 0.0, 1.0  # the last where nothing was said before it
 _UNCLEAR, _UNCLEAR_UNSAID = -2.2, -0.6
+_APART = 0.7  #: how far ahead of the next one the best has to be to be the one that is meant
 _LEAST = 2  #: terms that must be shared with one that does not say that it changes something
 
 
@@ -98,19 +99,30 @@ def changed_by(new: Matter, earlier: Sequence[Matter], likes: Sequence[Like] = (
 def _meant(
     new: Matter, earlier: Sequence[Matter], likes: Sequence[Like], seen: Mapping[str, int]
 ) -> Match | None:
-    scores = []
-    for at, (old, like) in enumerate(zip(earlier, likes, strict=True)):
-        share = _share(replace(new, overrules=True), old, seen, len(earlier) + 1)
-        others = max((one.told for place, one in enumerate(likes) if place != at), default=_UNLIKE)
-        ahead = like.told - max(others, _UNLIKE)
-        total = _SAID * like.said + _TOLD * like.told + _SHARED * share + _AHEAD * ahead - _AGAINST
-        scores.append(round(total + _POINTED * _pointed(new, old, seen), 4))
+    named = [
+        _SHARED * _share(replace(new, overrules=True), old, seen, len(earlier) + 1)
+        + _POINTED * _pointed(new, old, seen)
+        for old in earlier
+    ]
+    close = [_SAID * like.said + _TOLD * like.told + one for like, one in zip(likes, named, strict=True)]
+    ahead = [like.told - _most((one.told for one in likes), at, _UNLIKE) for at, like in enumerate(likes)]
+    scores = [round(one + _AHEAD * lead - _AGAINST, 4) for one, lead in zip(close, ahead, strict=True)]
     best = max(range(len(scores)), key=lambda at: (scores[at], at))
-    if not new.overrules and compare(new.text, earlier[best].text).relation is Relation.SAME:
+    if not new.overrules and (
+        compare(new.text, earlier[best].text).relation is Relation.SAME
+        or _end_alike(new.text, earlier[best].text)
+    ):
         return None
     unsaid = _CLEAR_UNSAID if new.around else _CLEAR_BARE
-    clear, unclear = (_CLEAR, _UNCLEAR) if new.overrules else (unsaid, _UNCLEAR_UNSAID)
-    return Match(best, scores[best] >= clear) if scores[best] >= unclear else None
+    clear = _CLEAR if new.overrules else unsaid
+    unclear = _UNCLEAR if new.overrules and named[best] else _UNCLEAR_UNSAID
+    is_alone = close[best] - _most(close, best, 0.0) >= _APART
+    return Match(best, is_alone and scores[best] >= clear) if scores[best] >= unclear else None
+
+
+def _most(values: Iterable[float], but: int, least: float) -> float:
+    """The largest of some values but one."""
+    return max([one for at, one in enumerate(values) if at != but] + [least])
 
 
 def _pointed(new: Matter, old: Matter, seen: Mapping[str, int]) -> float:
@@ -125,6 +137,13 @@ def _begin_alike(one: str, other: str) -> bool:
     mine, theirs = query_terms(one), query_terms(other)
     half = (max(len(mine), len(theirs)) + 1) // 2
     return mine[:half] == theirs[:half]
+
+
+def _end_alike(one: str, other: str) -> bool:
+    """Whether two sentences say the same of two things: they differ in their first half only."""
+    mine, theirs = query_terms(one), query_terms(other)
+    half = (max(len(mine), len(theirs)) + 1) // 2
+    return mine != theirs and mine[half:] == theirs[half:] != []
 
 
 def _share(new: Matter, old: Matter, seen: Mapping[str, int], count: int) -> float:

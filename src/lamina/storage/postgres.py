@@ -71,10 +71,8 @@ CREATE TABLE IF NOT EXISTS lamina.schema_migration (
 # connection cannot carry one tenant's rights into the next request.
 # The names of tables are set for the transaction, too: a pooler between us and the server refuses settings of
 # a connection, and gives the next transaction another one.
-_ENTER = (
-    "SELECT set_config('role', 'lamina_app', true), set_config('lamina.tenant', %(tenant)s, true),"
-    " set_config('search_path', 'lamina, public', true)"
-)
+_WHO = "SELECT set_config('role', 'lamina_app', true), set_config('lamina.tenant', %(tenant)s, true)"
+_ENTER = f"{_WHO}, set_config('search_path', 'lamina, public', true)"
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _INDEX = re.compile(r"^CREATE (UNIQUE )?INDEX (\w+) (ON .*?);$", flags=re.M | re.S)
 _UNREADABLE = (
@@ -90,7 +88,8 @@ _JOB_LOCK = (
 )
 # Who is alone on the whole store waits for everybody; the others wait for those on the same chain.
 _ENTER_ALONE = f"{_ENTER}, pg_advisory_xact_lock(hashtextextended('lamina:' || %(tenant)s, 0))"
-_ENTER_AMONG = f"{_ENTER}, pg_advisory_xact_lock_shared(hashtextextended('lamina:' || %(tenant)s, 0))"
+_AMONG = ", pg_advisory_xact_lock_shared(hashtextextended('lamina:' || %(tenant)s, 0))"
+_ENTER_AMONG = f"{_ENTER}{_AMONG}"
 _CHAIN = ", pg_advisory_xact_lock(hashtextextended('lamina:' || %(tenant)s || ':{}', 0))"
 
 
@@ -108,7 +107,7 @@ def _calls(queries: tuple[str, ...], common: frozenset[str]) -> str:
         re.sub(r"%\((\w+)\)s", partial(_numbered, common, at), query.removeprefix("SELECT "))
         for at, query in enumerate(queries)
     ]
-    return ", ".join([_ENTER_AMONG, *parts])
+    return ", ".join([f"{_WHO}{_AMONG}", *parts])  # functions name their tables in full
 
 
 def _numbered(common: frozenset[str], at: int, value: re.Match[str]) -> str:

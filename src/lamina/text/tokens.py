@@ -14,17 +14,19 @@ from lamina.late import regex
 _LOWER, _UPPER, _DIGIT, _BLANK, _PUNCTUATION = 200, 250, 400, 220, 600
 _THAI, _HAN, _KANA_HANGUL, _WIDE_PUNCTUATION, _ALPHABETIC, _OTHER = 500, 900, 800, 800, 450, 2000
 
-# No character may be in two classes: its weight would be taken off again where the rest is counted.
-_CLASSES: tuple[tuple[re.Pattern[str], int], ...] = tuple(
-    (regex(f"[{members}]+"), weight)
-    for members, weight in (
-        ("a-z", _LOWER),
-        ("A-Z", _UPPER),
-        ("0-9", _DIGIT),
-        ("\t-\r ", _BLANK),
-        (r"!-/:-@\[-`{-~", _PUNCTUATION),
-    )
+_ASCII = {
+    "abcdefghijklmnopqrstuvwxyz": _LOWER,
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ": _UPPER,
+    "0123456789": _DIGIT,
+    "\t\n\v\f\r ": _BLANK,
+    "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~": _PUNCTUATION,
+}
+#: For each byte the number of its class; the last is that of all others.
+_CLASS_OF = bytes(
+    next((n for n, members in enumerate(_ASCII) if chr(code) in members), len(_ASCII)) for code in range(256)
 )
+_WEIGHTS = (*_ASCII.values(), _OTHER)
+# No character may be in two classes: its weight would be taken off again where the rest is counted.
 _FOREIGN: tuple[tuple[re.Pattern[str], int], ...] = tuple(
     (regex(f"[{members}]+"), weight)
     for members, weight in (
@@ -51,19 +53,17 @@ def token_weight(text: str) -> int:
 
 
 def _weight(text: str) -> int:
-    weighed, total = _weigh(text, _CLASSES)
-    if weighed < len(text):
-        foreign, more = _weigh(text, _FOREIGN)
-        total += more + (len(text) - weighed - foreign) * _OTHER
-    return total
+    plain = text.encode("ascii", "ignore")
+    classes = plain.translate(_CLASS_OF)
+    total = sum(classes.count(number) * weight for number, weight in enumerate(_WEIGHTS))
+    rest = len(text) - len(plain)
+    for members, weight in _FOREIGN if rest else ():
+        count = sum(map(len, members.findall(text)))
+        total += count * weight
+        rest -= count
+    return total + rest * _OTHER
 
 
 #: What is found is weighed each time it is found.
 _KEPT_TEXT = 2000
 _known_weight = lru_cache(maxsize=8192)(_weight)
-
-
-def _weigh(text: str, classes: tuple[tuple[re.Pattern[str], int], ...]) -> tuple[int, int]:
-    """How many characters these classes hold, and their weight together."""
-    counts = [(sum(map(len, members.findall(text))), weight) for members, weight in classes]
-    return sum(count for count, _ in counts), sum(count * weight for count, weight in counts)
