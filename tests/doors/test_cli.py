@@ -192,9 +192,10 @@ def test_a_new_user_comes_from_init_to_a_proven_memory(shell: Shell) -> None:
     begun = shell.run("init", "--owner", "ana")
     assert begun.code == 0
     assert "PROFILE.md" in begun.out
-    first, second = re.findall(r"^  (lamina .*)$", begun.out, re.M)
-    assert re.match(r'lamina remember ".+" --key \S+', first)
+    first, second, third = re.findall(r"^  (lamina .*)$", begun.out, re.M)
+    assert re.match(r'lamina hear "Remember that .+"', first)
     assert second.startswith("lamina recall ")
+    assert third.startswith("lamina serve --open")
 
     kept = shell.run("remember", "friendly and short", "--key", "response.style")
     assert kept.out.splitlines() == ["Remembered: response.style.", "user:ana:profile:1"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -131,3 +133,9 @@ def test_an_agent_is_told_in_words_whose_value_stays(lamina: Says) -> None:
 def test_one_question_about_what_waits_has_the_marks_of_its_language(lamina: Says) -> None:
     lamina("--agent", "planner", "remember", "回答長一點", "--key", "response.format")
     assert "：1. 回答的格式 = 回答長一點。要記住嗎？" in lamina("pending", "ask")[0]
+
+
+def test_what_init_says_to_try_next_works(lamina: Says) -> None:
+    tell, ask, _ = re.findall(r"^  lamina (.*)$", lamina("init")[0], re.M)
+    assert lamina(*shlex.split(tell))[0].startswith("Remembered.\n")
+    assert lamina(*shlex.split(ask))[0].startswith("1. I drink tea without sugar\n")

@@ -148,7 +148,7 @@ def _made(out: Output, root: Path, person: str, created: list[str]) -> Iterator[
     yield "Try next:"
     yield f'  lamina {enter}hear "Remember that I drink tea without sugar."'
     yield f'  lamina {enter}recall "how do I drink tea?"'
-    yield f"  lamina {enter}serve --open    (everything, in your browser)"
+    yield f"  lamina {enter}serve --open  # everything, in your browser"
 
 
 def _quoted(text: str) -> str:
