@@ -475,7 +475,8 @@ def _strange(column: str, kind: str) -> str:
         first, last = (_FIRST, _LAST) if column.endswith(("at", "_from", "_until")) else (-_MOST, _MOST)
         within = f"AND {column} BETWEEN {0 if column in COUNTED else first} AND {last}"
         return f"NOT (typeof({column}) = 'integer' {within} OR {column} IS NULL)"
-    return f"typeof({column}) NOT IN ({_HELD[kind]}, 'null')"
+    # A table that is none of ours may say anything of its columns.
+    return f"typeof({column}) NOT IN ({_HELD[kind]}, 'null')" if kind in _HELD else "0"
 
 
 def _create_private(path: Path) -> None:
