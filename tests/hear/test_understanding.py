@@ -136,7 +136,7 @@ def test_a_wish_for_a_time_stands_over_a_lasting_one_which_holds_again_afterward
     me = engine.scope(session="s1")
     me.hear("From now on, always answer in English.")
     told = me.hear("For the next three days, answer in French.").acknowledgement
-    assert "response.language" in told
+    assert "the language of answers" in told
     assert "for_now" not in told
     assert me.resolve(["response.language"])["response.language"].value == "fr"
     assert [one.value for one in me.resolve(["response.language"])["response.language"].shadows] == ["en"]
