@@ -215,7 +215,8 @@ def test_rebuild_makes_the_documents_anew_with_their_ids(workspace: Place) -> No
     engine.scope().remember("Ana likes tea")
     library(engine).index(engine.now())
     before = {id_: one.passage for id_, one in indexed(engine).items()}
-    engine.database.write(lambda tx: tx.run("empty_postings"))
+    for shelf, *_ in engine.database.read(lambda tx: tx.all("all_shelves")):
+        engine.database.write(lambda tx, shelf=shelf: tx.run("drop_postings", shelf=shelf))
 
     assert engine.rebuild() == 1
 

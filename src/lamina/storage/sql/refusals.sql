@@ -18,7 +18,7 @@ VALUES (:tenant, :owner, :mark, :number, :part, :telling);
 SELECT {{refusal_columns}} FROM refusal WHERE tenant = :tenant AND owner = :owner AND number = :number;
 
 -- fragment: refusal_name
-number || ' ' || at || ' ' || source
+number || ' ' || at
 
 -- name: refusal_named
 SELECT {{refusal_name}} FROM refusal WHERE tenant = :tenant AND owner = :owner AND number = :number;
