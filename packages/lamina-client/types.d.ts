@@ -941,7 +941,7 @@ export interface ResetUserModelBody {
   removed: number;
 }
 
-/** The values in force for keys such as response.language, and what each of them hides. */
+/** The values used for keys such as response.language, and what each of them hides. */
 export interface ResolveBody {
   values: Record<string, Effective>;
 }
@@ -1265,6 +1265,8 @@ export type lamina__text__decision_entries__Status = "active" | "superseded" | "
 export interface RememberRequest {
   /** The same key with the same request is carried out once. */
   idempotencyKey?: string | null;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** One statement that makes sense on its own. */
   text: string;
   /** What sort of statement it is. */
@@ -1329,10 +1331,14 @@ export interface ListRequest {
   limit?: number;
   /** The cursor of the page before; the first page if none. */
   cursor?: string | null;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `recall` takes. */
 export interface RecallRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** A question or a few words; or an id or a key. */
   query: string;
   /** How many hits at most. */
@@ -1369,6 +1375,8 @@ export interface ReviseRequest {
   id: string;
   /** The ETag it must still have; otherwise 412. */
   ifMatch?: string | null;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** The whole new wording. */
   text: string;
   /** Only if it is still at this revision. */
@@ -1385,18 +1393,24 @@ export interface ForgetRequest {
   reason?: string;
   /** The ETag it must still have; otherwise 412. */
   ifMatch?: string | null;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `get` takes. */
 export interface GetRequest {
   /** The id of a memory, such as user:ana:semantic:12. */
   id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `restore` takes. */
 export interface RestoreRequest {
   /** The id of a memory, such as user:ana:semantic:12. */
   id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** Why; it is kept in the history. */
   reason?: string;
 }
@@ -1405,6 +1419,8 @@ export interface RestoreRequest {
 export interface PinRequest {
   /** The id of a memory, such as user:ana:semantic:12. */
   id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** Why; it is kept in the history. */
   reason?: string;
 }
@@ -1413,6 +1429,8 @@ export interface PinRequest {
 export interface UnpinRequest {
   /** The id of a memory, such as user:ana:semantic:12. */
   id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** Why; it is kept in the history. */
   reason?: string;
 }
@@ -1421,18 +1439,24 @@ export interface UnpinRequest {
 export interface HistoryRequest {
   /** The id of a memory, such as user:ana:semantic:12. */
   id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `explain` takes. */
 export interface ExplainRequest {
   /** The id of a memory, such as user:ana:semantic:12. */
   id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `whyNot` takes. */
 export interface WhyNotRequest {
   /** The id of a memory, such as user:ana:semantic:12. */
   id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** A question or a few words; or an id or a key. */
   query: string;
   /** How many hits at most. */
@@ -1465,16 +1489,22 @@ export interface WhyNotRequest {
 export interface ExplainEventRequest {
   /** The event's number. */
   seq: number;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `trace` takes. */
 export interface TraceRequest {
   /** How many events, the newest ones. */
   last?: number;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `hear` takes. */
 export interface HearRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** What was said, exactly. */
   text: string;
   /** What the agent answered. */
@@ -1487,6 +1517,8 @@ export interface HearRequest {
 
 /** What `teach` takes. */
 export interface TeachRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** What was said, exactly. */
   text: string;
   /** remember, set, forget, correct, temporary, lasting, …; none where it asks for nothing. */
@@ -1497,10 +1529,14 @@ export interface TeachRequest {
 export interface ResolveRequest {
   /** Only these; else all. */
   key?: string[];
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `context` takes. */
 export interface ContextRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** What you are about to do, in a sentence. */
   task: string;
   /** How many tokens it may have. */
@@ -1515,8 +1551,22 @@ export interface ContextRequest {
   cite?: boolean;
 }
 
+/** What `me` takes. */
+export interface MeRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
+}
+
+/** What `review` takes. */
+export interface ReviewRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
+}
+
 /** What `wouldKeep` takes. */
 export interface WouldKeepRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** A sentence as you would say it. */
   text: string;
   /** The one value it would set. */
@@ -1533,6 +1583,14 @@ export interface DifferenceRequest {
   before: string;
   /** The later one; now if none. */
   after?: string | null;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
+}
+
+/** What `documentTree` takes. */
+export interface DocumentTreeRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `audit` takes. */
@@ -1547,6 +1605,8 @@ export interface AuditRequest {
   before?: number;
   /** How many at most. */
   limit?: number;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `search` takes. */
@@ -1563,6 +1623,8 @@ export interface SearchRequest {
   citations?: Citations | null;
   /** How long it may take; 4000 by default. */
   timeout_ms?: number | null;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `lines` takes. */
@@ -1573,24 +1635,32 @@ export interface LinesRequest {
   start?: number;
   /** How many lines. */
   lines?: number;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `decisions` takes. */
 export interface DecisionsRequest {
   /** Only those that are active, superseded, archived, or doubtful. */
   status?: Standing | null;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `decision` takes. */
 export interface DecisionRequest {
   /** Its id, or a part that no other has. */
   id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `supersedeDecision` takes. */
 export interface SupersedeDecisionRequest {
   /** The decision that no longer counts. */
   id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** The decision that counts instead. */
   by: string;
   /** Why; what the new one says by default. */
@@ -1599,6 +1669,8 @@ export interface SupersedeDecisionRequest {
 
 /** What `query` takes. */
 export interface QueryRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** What you need to know, in a few words. */
   query: string;
   /** Who asks, where you want it checked; another agent than the caller is refused. */
@@ -1625,6 +1697,8 @@ export interface ChangesRequest {
   since?: string;
   /** Seconds to wait for something to say. */
   wait?: number;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `stats` takes. */
@@ -1633,10 +1707,14 @@ export interface StatsRequest {
   by?: string;
   /** How many days back. */
   days?: number;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `merge` takes. */
 export interface MergeRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** Ids of memories that say the same. */
   ids: string[];
   /** Why; it is kept in the history. */
@@ -1647,6 +1725,8 @@ export interface MergeRequest {
 export interface UnmergeRequest {
   /** The id of a memory, such as user:ana:semantic:12. */
   id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** Why; it is kept in the history. */
   reason?: string;
 }
@@ -1659,10 +1739,14 @@ export interface RelationsRequest {
   depth?: number;
   /** json, or dot for Graphviz */
   format?: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `link` takes. */
 export interface LinkRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** The id of a memory, such as user:ana:semantic:12. */
   from: string;
   /** The id of the other one. */
@@ -1681,12 +1765,16 @@ export interface UnlinkRequest {
   to: string;
   /** How they belong together, such as caused_by: letters, digits, _ and -. */
   type?: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `promote` takes. */
 export interface PromoteRequest {
   /** The id of a memory, such as user:ana:semantic:12. */
   id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** The wider space: user or project. */
   to: Space;
   /** Why; it is kept in the history. */
@@ -1695,12 +1783,28 @@ export interface PromoteRequest {
 
 /** What `startSession` takes. */
 export interface StartSessionRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** What to call it. */
   name: string;
 }
 
+/** What `endSession` takes. */
+export interface EndSessionRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
+}
+
+/** What `session` takes. */
+export interface SessionRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
+}
+
 /** What `startPhase` takes. */
 export interface StartPhaseRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** Which space: session, user or project. */
   space?: Space;
   /** What to call it. */
@@ -1713,6 +1817,8 @@ export interface StartPhaseRequest {
 export interface PhasesRequest {
   /** Which space: session, user or project. */
   space?: Space;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `phaseDiff` takes. */
@@ -1723,10 +1829,14 @@ export interface PhaseDiffRequest {
   after: number;
   /** Which space: session, user or project. */
   space?: Space;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `compact` takes. */
 export interface CompactRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** Which space: session, user or project. */
   space?: Space;
 }
@@ -1735,10 +1845,20 @@ export interface CompactRequest {
 export interface PendingRequest {
   /** Also what was approved, denied or expired. */
   decided?: boolean;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
+}
+
+/** What `askWhatWaits` takes. */
+export interface AskWhatWaitsRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `confirm` takes. */
 export interface ConfirmRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** Which, by its key; else the newest. */
   key?: string | null;
   /** Why; it is kept in the history. */
@@ -1747,12 +1867,16 @@ export interface ConfirmRequest {
 
 /** What `reject` takes. */
 export interface RejectRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** Which, by its key; else the newest. */
   key?: string | null;
 }
 
 /** What `learn` takes. */
 export interface LearnRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** What to learn. */
   text: string;
   /** user_model, procedural, semantic, episodic or auto; usually left out. */
@@ -1773,14 +1897,30 @@ export interface LearnRequest {
   derived_from?: string[] | null;
 }
 
+/** What `userModel` takes. */
+export interface UserModelRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
+}
+
 /** What `updateUserModel` takes. */
 export interface UpdateUserModelRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** A JSON object such as {"expertise": {"docker": "expert"}}. */
   updates: Record<string, unknown>;
 }
 
+/** What `resetUserModel` takes. */
+export interface ResetUserModelRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
+}
+
 /** What `removeFromUserModel` takes. */
 export interface RemoveFromUserModelRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** As the model shows it (expertise.C++, preferences.language, timezone, notes.<its text>) or its key. */
   item: string;
 }
@@ -1791,10 +1931,14 @@ export interface FindProceduresRequest {
   task?: string;
   /** How many at most. */
   limit?: number;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `learnProcedure` takes. */
 export interface LearnProcedureRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** When it applies. */
   trigger: string;
   /** What to do, in order. */
@@ -1807,6 +1951,8 @@ export interface LearnProcedureRequest {
 
 /** What `usedProcedure` takes. */
 export interface UsedProcedureRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** The procedure's id. */
   id: string;
   /** success, partial, failed or unknown. */
@@ -1819,10 +1965,14 @@ export interface FindEpisodesRequest {
   topic?: string;
   /** How many at most. */
   limit?: number;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `recordEpisode` takes. */
 export interface RecordEpisodeRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** What happened, in a sentence or two. */
   summary: string;
   /** What it was about. */
@@ -1841,6 +1991,8 @@ export interface RecordEpisodeRequest {
 export interface PurgeRequest {
   /** The memory; without one, all that is due. */
   id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** Also what could still be restored. */
   now?: boolean;
 }
@@ -1849,16 +2001,22 @@ export interface PurgeRequest {
 export interface VerifyPurgeRequest {
   /** The id of a memory, such as user:ana:semantic:12. */
   id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `erase` takes. */
 export interface EraseRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** Whose memories; there is no default. */
   user: string;
 }
 
 /** What `newToken` takes. */
 export interface NewTokenRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** What it is for, to recognise it by. */
   label: string;
   /** Whose memories it opens; the owner's by default, nobody's with `acts_for`. */
@@ -1877,16 +2035,32 @@ export interface NewTokenRequest {
   expires_at?: string | null;
 }
 
+/** What `tokens` takes. */
+export interface TokensRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
+}
+
 /** What `endToken` takes. */
 export interface EndTokenRequest {
   /** Its id, as the list of tokens shows it. */
   id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
+}
+
+/** What `jobs` takes. */
+export interface JobsRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `runJob` takes. */
 export interface RunJobRequest {
   /** Which job; the list has their names. */
   name: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** Show what would change; change nothing. */
   dry_run?: boolean;
   /** Agree to what the job would otherwise leave to you. */
@@ -1895,8 +2069,22 @@ export interface RunJobRequest {
   scheduled?: boolean;
 }
 
+/** What `policy` takes. */
+export interface PolicyRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
+}
+
+/** What `acceptPolicy` takes. */
+export interface AcceptPolicyRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
+}
+
 /** What `allow` takes. */
 export interface AllowRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** As the refusal names it. */
   fingerprints: string[];
 }
@@ -1907,16 +2095,22 @@ export interface VerifyAuditRequest {
   user?: string;
   /** Only what is of whoever has this memory, with a proof of its story. */
   memory?: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `exportProof` takes. */
 export interface ExportProofRequest {
   /** The id of a memory, such as user:ana:semantic:12. */
   id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `undo` takes. */
 export interface UndoRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** All that was kept in this session. */
   session?: string | null;
   /** All that this agent kept. */
@@ -1935,16 +2129,22 @@ export interface NoesRequest {
   lifted?: boolean;
   /** How many at most. */
   limit?: number;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `liftNo` takes. */
 export interface LiftNoRequest {
   /** Its number, as the list of noes shows it. */
   number: number;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `proveForgotten` takes. */
 export interface ProveForgottenRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** Its words, or the id of a memory. */
   what: string;
 }
@@ -1955,6 +2155,8 @@ export interface ReceiptRequest {
   id: string;
   /** Ask again, and say whether the same comes back. */
   replay?: boolean;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `answersWith` takes. */
@@ -1963,16 +2165,40 @@ export interface AnswersWithRequest {
   id: string;
   /** How many at most. */
   limit?: number;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
+}
+
+/** What `status` takes. */
+export interface StatusRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
+}
+
+/** What `export` takes. */
+export interface ExportRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
+}
+
+/** What `metrics` takes. */
+export interface MetricsRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `historyAlias` takes. */
 export interface HistoryAliasRequest {
   /** The id of a memory, such as user:ana:semantic:12. */
   id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `memoryQuery` takes. */
 export interface MemoryQueryRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** What you need to know, in a few words. */
   query: string;
   /** Who asks, where you want it checked; another agent than the caller is refused. */
@@ -1997,16 +2223,22 @@ export interface MemoryQueryRequest {
 export interface ApiUserModelRequest {
   /** The token's own user by default; a service's token names one of its people. */
   userId?: string | null;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `apiResetUserModel` takes. */
 export interface ApiResetUserModelRequest {
   /** The token's own user by default; a service's token names one of its people. */
   userId?: string | null;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `apiUpdateUserModel` takes. */
 export interface ApiUpdateUserModelRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   userId?: string | null;
   updates?: Record<string, unknown> | null;
   [more: string]: unknown;
@@ -2020,10 +2252,14 @@ export interface ApiFindProceduresRequest {
   limit?: number;
   /** The token's own user by default; a service's token names one of its people. */
   userId?: string | null;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `apiLearnProcedure` takes. */
 export interface ApiLearnProcedureRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** When it applies. */
   trigger: string;
   /** What to do, in order. */
@@ -2036,6 +2272,8 @@ export interface ApiLearnProcedureRequest {
 
 /** What `apiUsedProcedure` takes. */
 export interface ApiUsedProcedureRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** The procedure's id. */
   id: string;
   /** success, partial, failed or unknown. */
@@ -2052,10 +2290,14 @@ export interface ApiFindEpisodesRequest {
   limit?: number;
   /** The token's own user by default; a service's token names one of its people. */
   userId?: string | null;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `apiRecordEpisode` takes. */
 export interface ApiRecordEpisodeRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   /** What happened, in a sentence or two. */
   summary: string;
   /** What it was about. */
@@ -2073,11 +2315,15 @@ export interface ApiRecordEpisodeRequest {
 /** What `runPending` takes. */
 export interface RunPendingRequest {
   run_id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `runConfirm` takes. */
 export interface RunConfirmRequest {
   run_id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   key: string;
   reason?: string | null;
 }
@@ -2085,6 +2331,8 @@ export interface RunConfirmRequest {
 /** What `runReject` takes. */
 export interface RunRejectRequest {
   run_id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   key: string;
   reason?: string | null;
 }
@@ -2092,10 +2340,14 @@ export interface RunRejectRequest {
 /** What `runMetrics` takes. */
 export interface RunMetricsRequest {
   run_id: string;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `apiLearn` takes. */
 export interface ApiLearnRequest {
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
   userId?: string | null;
   pattern?: string | null;
   source?: string | null;
@@ -2119,6 +2371,8 @@ export interface ApiSearchRequest {
   mode?: Mode;
   project?: string | null;
   cwd?: string | null;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** What `apiConsult` takes. */
@@ -2128,6 +2382,8 @@ export interface ApiConsultRequest {
   limit?: number;
   /** The token's own user by default; a service's token names one of its people. */
   userId?: string | null;
+  /** What an answer of any server told: a replica that has less is not asked. */
+  xLaminaRevision?: string | null;
 }
 
 /** Everything that can be asked of a memory. */
@@ -2230,7 +2486,7 @@ export interface Operations {
    */
   teach(request: TeachRequest, options?: CallOptions): Promise<ReceiptBody>;
   /**
-   * The values in force for keys such as response.language, and what each of them hides.
+   * The values used for keys such as response.language, and what each of them hides.
    *
    * `GET /v1/resolve`
    */
@@ -2246,15 +2502,15 @@ export interface Operations {
    *
    * `GET /v1/me`
    */
-  me(request?: Record<string, never>, options?: CallOptions): Promise<Profile>;
+  me(request?: MeRequest, options?: CallOptions): Promise<Profile>;
   /**
    * One queue of what waits for you: guesses, wishes of agents, contradictions, doubles, refusals.
    *
    * `GET /v1/review`
    */
-  review(request?: Record<string, never>, options?: CallOptions): Promise<Review>;
+  review(request?: ReviewRequest, options?: CallOptions): Promise<Review>;
   /**
-   * Whether a sentence would be kept, gate by gate; nothing is stored.
+   * Whether a sentence would be kept, check by check; nothing is stored.
    *
    * `POST /v1/would-keep`
    */
@@ -2270,7 +2526,7 @@ export interface Operations {
    *
    * `GET /v1/documents/tree`
    */
-  documentTree(request?: Record<string, never>, options?: CallOptions): Promise<DocumentTree>;
+  documentTree(request?: DocumentTreeRequest, options?: CallOptions): Promise<DocumentTree>;
   /**
    * The newest records of the audit, with who did what; values are in it as hashes only.
    *
@@ -2373,13 +2629,13 @@ export interface Operations {
    *
    * `DELETE /v1/session`
    */
-  endSession(request?: Record<string, never>, options?: CallOptions): Promise<EndSessionBody>;
+  endSession(request?: EndSessionRequest, options?: CallOptions): Promise<EndSessionBody>;
   /**
    * When the session began, was last used and ended; nothing before its first use.
    *
    * `GET /v1/session`
    */
-  session(request?: Record<string, never>, options?: CallOptions): Promise<SessionBody>;
+  session(request?: SessionRequest, options?: CallOptions): Promise<SessionBody>;
   /**
    * Begin the next phase of a space; from then on a recall looks at that one only.
    *
@@ -2415,7 +2671,7 @@ export interface Operations {
    *
    * `POST /v1/pending/question`
    */
-  askWhatWaits(request?: Record<string, never>, options?: CallOptions): Promise<AskWhatWaitsBody>;
+  askWhatWaits(request?: AskWhatWaitsRequest, options?: CallOptions): Promise<AskWhatWaitsBody>;
   /**
    * Keep what was guessed.
    *
@@ -2439,7 +2695,7 @@ export interface Operations {
    *
    * `GET /v1/user-model`
    */
-  userModel(request?: Record<string, never>, options?: CallOptions): Promise<UserModelBody>;
+  userModel(request?: UserModelRequest, options?: CallOptions): Promise<UserModelBody>;
   /**
    * Merge into the user model: what is not mentioned stays, and lists grow.
    *
@@ -2451,7 +2707,7 @@ export interface Operations {
    *
    * `DELETE /v1/user-model`
    */
-  resetUserModel(request?: Record<string, never>, options?: CallOptions): Promise<ResetUserModelBody>;
+  resetUserModel(request?: ResetUserModelRequest, options?: CallOptions): Promise<ResetUserModelBody>;
   /**
    * Forget one item of the user model; it can be restored.
    *
@@ -2517,7 +2773,7 @@ export interface Operations {
    *
    * `GET /v1/tokens`
    */
-  tokens(request?: Record<string, never>, options?: CallOptions): Promise<TokensBody>;
+  tokens(request?: TokensRequest, options?: CallOptions): Promise<TokensBody>;
   /**
    * End a token at once and for good.
    *
@@ -2529,7 +2785,7 @@ export interface Operations {
    *
    * `GET /v1/jobs`
    */
-  jobs(request?: Record<string, never>, options?: CallOptions): Promise<JobsBody>;
+  jobs(request?: JobsRequest, options?: CallOptions): Promise<JobsBody>;
   /**
    * Run a job now and wait for it.
    *
@@ -2541,13 +2797,13 @@ export interface Operations {
    *
    * `GET /v1/policy`
    */
-  policy(request?: Record<string, never>, options?: CallOptions): Promise<PolicyBody>;
+  policy(request?: PolicyRequest, options?: CallOptions): Promise<PolicyBody>;
   /**
-   * Put POLICY.md of the configuration folder in force.
+   * Use POLICY.md of the configuration folder from now on.
    *
    * `POST /admin/policy/reload`
    */
-  acceptPolicy(request?: Record<string, never>, options?: CallOptions): Promise<Accepted>;
+  acceptPolicy(request?: AcceptPolicyRequest, options?: CallOptions): Promise<Accepted>;
   /**
    * Let a value pass that was taken for a secret and is none.
    *
@@ -2607,13 +2863,13 @@ export interface Operations {
    *
    * `GET /v1/status`
    */
-  status(request?: Record<string, never>, options?: CallOptions): Promise<StatusBody>;
+  status(request?: StatusRequest, options?: CallOptions): Promise<StatusBody>;
   /**
    * Everything that is known about the caller's user, an object a line; the last one seals the others.
    *
    * `GET /v1/export`
    */
-  export(request?: Record<string, never>, options?: CallOptions): Promise<string>;
+  export(request?: ExportRequest, options?: CallOptions): Promise<string>;
   /**
    * What this server did, in numbers, for a token with the right `admin`: they count everyone.
    *
@@ -2621,7 +2877,7 @@ export interface Operations {
    *
    * `GET /metrics`
    */
-  metrics(request?: Record<string, never>, options?: CallOptions): Promise<string>;
+  metrics(request?: MetricsRequest, options?: CallOptions): Promise<string>;
   /**
    * Every step in the life of a memory, oldest first, with its words before and after.
    *

@@ -535,8 +535,8 @@ def test_a_secret_is_denied_with_a_reason_and_appears_nowhere_in_the_reply(stdio
 
 LONG = "a" * 100_001
 UNUSABLE: list[tuple[str, dict[str, Any], str, str]] = [
-    ("memory_remember", {"text": ""}, "text_empty", "Say what"),
-    ("memory_remember", {"text": " \u200b "}, "text_empty", "Say what"),
+    ("memory_remember", {"text": ""}, "text_empty", "Say it in words"),
+    ("memory_remember", {"text": " \u200b "}, "text_empty", "Say it in words"),
     ("memory_remember", {"text": "a\x00b"}, "text_nul", "Remove it"),
     ("memory_remember", {"text": "a\x07b"}, "text_control", "Remove"),
     ("memory_remember", {"text": LONG}, "text_too_long", "Shorten it"),
