@@ -36,7 +36,7 @@ _MAY_WAIT = (Target.LATEST, Target.TEXT, Target.ABOUT)
 
 def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
     """Forget what is meant: code `several_meant` asks which, and `revised` says that a part stays."""
-    reason = f"said:{command.rule}"
+    reason = command.reason
     if command.meant and not command.clear:
         return [Receipt(decision=Outcome.DENIED, code="several_meant", ids=command.meant)]
     if command.rule == MISSPOKE:

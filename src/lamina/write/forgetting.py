@@ -14,6 +14,7 @@ from lamina.audit import events
 from lamina.errors import NotFound
 from lamina.language.acknowledge import acknowledgement
 from lamina.model import Authority, Draft, HistoryOp, Layer, Memory, Outcome, Receipt, Space, State
+from lamina.model.memory import SPOKEN
 from lamina.policy.consent import same_value
 from lamina.policy.gates import out_of_reach, reserved
 from lamina.similarity.repeats import sentences, statements, telling_of
@@ -39,7 +40,7 @@ from lamina.write.unit_of_work import UnitOfWork, is_learning
 _MORE = 2  #: terms beside those of a statement, such as a name, with which it is the same still
 _TELLING = 8  #: characters; what is shorter stands in too many turns to be looked for
 #: Why something is forgotten that its person does not merely want out of the answers.
-TAKEN_BACK = "said:misspoke"
+TAKEN_BACK = f"{SPOKEN}misspoke"
 _CAUSES = {"purge": "purged", TAKEN_BACK: "taken_back"}
 _WITH, _AS = "forgotten_with", "forgotten_as"
 
