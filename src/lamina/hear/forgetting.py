@@ -85,6 +85,12 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
     return _gone(caller, kept, found, reason)
 
 
+def was_named(caller: Caller, command: Command, text: str) -> bool:
+    """Whether a wish has a word of what it took."""
+    book = caller.store.ruleset.rules
+    return bool(telling(command.text, book) & telling(text, book))
+
+
 def _fitting(caller: Caller, command: Command) -> Meant | None:
     """What a wish to forget means by meaning; the sentence before it may say what "it" is."""
     said = without_what_stays(command.text)

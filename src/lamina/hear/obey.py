@@ -10,10 +10,9 @@ from typing import Any
 from lamina.errors import LaminaError, NotFound, Unavailable
 from lamina.hear.asked_back import ALL, ANSWERED, put_question
 from lamina.hear.correct import correct, restate
-from lamina.hear.forgetting import carry_forget
+from lamina.hear.forgetting import carry_forget, was_named
 from lamina.hear.teach import misheard
 from lamina.language.acknowledge import acknowledge, refusal
-from lamina.language.amend import telling
 from lamina.language.command import WISH, Action, Command, Target
 from lamina.language.commands import is_note, note_key
 from lamina.language.slots import is_sensitive
@@ -84,7 +83,7 @@ def _acknowledged(
     caller: Caller, command: Command, receipt: Receipt, count: int, said: tuple[Language, str]
 ) -> Receipt:
     """The receipt with its words; what a correction came to is read from the store again."""
-    act, code, book = command.action, receipt.code, caller.store.ruleset.rules
+    act, code = command.action, receipt.code
     if receipt.decision is Outcome.DENIED:
         missing = act in (Action.CONFIRM, Action.REJECT) and code == "not_found"
         message = "nothing_pending" if missing else refusal(code)
@@ -111,7 +110,7 @@ def _acknowledged(
         details["options"] = _options(caller, receipt.ids)
     elif message == "forgotten" and command.meant:  # nobody named it: they see which it was
         gone = history(caller, receipt.ids[0])[-1].old_text or ""
-        details |= {} if telling(gone, book) & telling(command.text, book) else {"name": f'"{gone}"'}
+        details |= {} if was_named(caller, command, gone) else {"name": f'"{gone}"'}
     elif act is Action.CORRECT and message == "remembered":
         old = history(caller, receipt.ids[0])[-1].old_text
         old = old or next((get(caller, one).text for one in command.meant), None)
