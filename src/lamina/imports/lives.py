@@ -15,8 +15,8 @@ from lamina.storage.export_rows import PersonRows
 from lamina.storage.relations import Relations, shelf_of
 from lamina.storage.sessions import Sessions
 from lamina.text.ttl import parse_time
-from lamina.write.caller import Caller
 from lamina.write.details import fraction
+from lamina.write.store import Caller
 
 
 def is_empty(caller: Caller) -> bool:

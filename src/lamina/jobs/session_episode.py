@@ -12,7 +12,7 @@ from lamina.language.statements import KEPT, Said, headline
 from lamina.layers.episodes import Episodes
 from lamina.model import Receipt
 from lamina.storage.sessions import Sessions
-from lamina.write.caller import Caller
+from lamina.write.store import Caller
 
 _MOST = 6  #: of each sort of what came of a session
 _CHARS = 200  #: of each

@@ -12,9 +12,9 @@ from lamina.read.journal import last_events, one_event
 from lamina.read.snapshot import Snapshot, look
 from lamina.storage.logs import History
 from lamina.text.normalise import well_formed
-from lamina.write.caller import Caller
 from lamina.write.commit import readable
 from lamina.write.details import whole_number
+from lamina.write.store import Caller
 from lamina.write.unit_of_work import UnitOfWork
 
 _SENTENCE = {

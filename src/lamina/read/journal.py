@@ -17,7 +17,7 @@ from lamina.storage.memories import Memories
 from lamina.storage.sessions import Phases
 from lamina.storage.small_tables import Properties
 from lamina.storage.text_index import TextIndex
-from lamina.write.ruleset import Ruleset
+from lamina.write.unit_of_work import Ruleset
 
 _PROJECTS = f"{Space.PROJECT}:"
 _POLICY = ("policy_snapshot", "policy")

@@ -22,8 +22,8 @@ from lamina.storage.relations import Relations
 from lamina.text.normalise import well_formed
 from lamina.text.tokens import count_tokens
 from lamina.text.ttl import parse_time
-from lamina.write.caller import Caller
 from lamina.write.details import checked_query, fraction, query_of, whole_number
+from lamina.write.store import Caller
 
 TOP_K = 3
 BUDGET = 512

@@ -32,8 +32,8 @@ from lamina.storage.shelf_contents import LayerRows
 from lamina.storage.text_index import TextIndex
 from lamina.text.terms import query_terms, terms
 from lamina.text.tokens import count_tokens
-from lamina.write.caller import Caller
 from lamina.write.details import Narrowing, checked_query, named_time, query_of, time_of
+from lamina.write.store import Caller
 
 #: Who may look at the earlier phases of a life whatever the policy says: it is theirs.
 OWN_PAST = (Role.USER, Role.ADMIN, Role.SYSTEM)

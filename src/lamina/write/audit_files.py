@@ -31,9 +31,18 @@ from lamina.workspace.files import (
     read_tail,
     settle_lines,
 )
-from lamina.write.custody import ADOPTED
-from lamina.write.seals import ANEW, BEGUN, HEADS, SHORT, Counted, Told, check_seals, heads_told
-from lamina.write.story import proof_of
+from lamina.write.seals import (
+    ADOPTED,
+    ANEW,
+    BEGUN,
+    HEADS,
+    SHORT,
+    Counted,
+    Told,
+    check_seals,
+    heads_told,
+    proof_of,
+)
 from lamina.write.unit_of_work import UnitOfWork
 
 _MARK = ',"mark":"'

@@ -49,12 +49,19 @@ from lamina.text.ttl import check_ttl, parse_ttl
 from lamina.workspace.files import read_file, replace_file, stamp, sweep
 from lamina.workspace.layout import PROFILE, workspace_id
 from lamina.workspace.locks import locked
-from lamina.write.commit import HOMES
-from lamina.write.entry_edits import MOVE, Effect, effect_from_plain, effect_to_plain, fields_of, release
-from lamina.write.request import Request, Verb, perform
-from lamina.write.retention import settle
-from lamina.write.ruleset import Ruleset
-from lamina.write.unit_of_work import UnitOfWork
+from lamina.write.commit import HOMES, settle
+from lamina.write.request import (
+    MOVE,
+    Effect,
+    Request,
+    Verb,
+    effect_from_plain,
+    effect_to_plain,
+    fields_of,
+    perform,
+    release,
+)
+from lamina.write.unit_of_work import Ruleset, UnitOfWork
 
 with late():
     import logging

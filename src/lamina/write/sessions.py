@@ -14,10 +14,10 @@ from lamina.storage.sessions import Phases, Session, Sessions
 from lamina.storage.shelf_contents import lapsed_on, lapsing_on
 from lamina.storage.text_index import TextIndex
 from lamina.text.normalise import well_formed
-from lamina.write.caller import Caller
 from lamina.write.details import whole_number
 from lamina.write.noes import kept_out
 from lamina.write.request import Request, Verb
+from lamina.write.store import Caller
 from lamina.write.unit_of_work import UnitOfWork
 
 
