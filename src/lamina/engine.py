@@ -25,7 +25,7 @@ with late():
     from lamina.read import status
 
 if TYPE_CHECKING:
-    from lamina.model.token import Token
+    from lamina.model import Token
     from lamina.read.status import Status
 
 #: Stores of other tenants that stay open; beyond, the one unused for longest is closed.

@@ -24,8 +24,7 @@ from lamina.encoders.port import Embedder
 from lamina.errors import ConfigError, Damaged, LaminaError, Unauthenticated
 from lamina.language.rulebook import Rulebook, rulebook
 from lamina.language.secrets.privacy import check_name
-from lamina.model import quoted
-from lamina.model.token import ANYBODYS, Right
+from lamina.model import ANYBODYS, Right, quoted
 from lamina.policy.categories import Categories, load_categories
 from lamina.policy.consent import Fields, load_fields
 from lamina.policy.loading import PRESETS, load_policy, preset

@@ -82,8 +82,7 @@ if TYPE_CHECKING:
     from lamina.lifecycle.review import Review
     from lamina.lifecycle.tokens import TokenDetails
     from lamina.lifecycle.undo import Undone
-    from lamina.model.audit import AuditReport, TraceEvent
-    from lamina.model.token import Token
+    from lamina.model import AuditReport, Token, TraceEvent
     from lamina.policy.phases import PhaseDiff
     from lamina.read.answered import AnswerReceipt
     from lamina.read.difference import Difference
@@ -96,7 +95,7 @@ if TYPE_CHECKING:
     from lamina.read.status import Status
     from lamina.read.tree import DocumentTree
     from lamina.storage.refusals import Refusal
-    from lamina.storage.sessions import Session
+    from lamina.storage.small_tables import Session
     from lamina.text.accounts import Episode, Procedure
     from lamina.text.decision_entries import Decision
     from lamina.write.guardrails import Guardrails

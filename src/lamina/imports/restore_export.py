@@ -48,8 +48,8 @@ from lamina.policy.consent import Care
 from lamina.records import dataclass
 from lamina.storage.logs import AuditLog, next_number, raise_number
 from lamina.storage.memories import Memories
+from lamina.storage.search_index import TextIndex
 from lamina.storage.small_tables import Imports
-from lamina.storage.text_index import TextIndex
 from lamina.text.ttl import parse_time
 from lamina.workspace.files import explained
 from lamina.write.commit import identity_of

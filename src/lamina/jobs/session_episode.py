@@ -11,7 +11,7 @@ from lamina.jobs.turns import turns_between
 from lamina.language.statements import KEPT, Said, headline
 from lamina.layers.episodes import Episodes
 from lamina.model import Receipt
-from lamina.storage.sessions import Sessions
+from lamina.storage.small_tables import Sessions
 from lamina.write.store import Caller
 
 _MOST = 6  #: of each sort of what came of a session

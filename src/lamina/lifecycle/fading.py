@@ -12,8 +12,7 @@ from functools import partial
 
 from lamina.audit import events
 from lamina.errors import NotFound
-from lamina.model import HistoryOp, Memory, Role, Scope, Space, State
-from lamina.model.scope import unquoted
+from lamina.model import HistoryOp, Memory, Role, Scope, Space, State, unquoted
 from lamina.storage.database import Transaction
 from lamina.storage.ledger import lanes_of
 from lamina.storage.memories import micros, moment

@@ -16,7 +16,7 @@ from lamina.language.secrets.privacy import redacted
 from lamina.model import Memory, Role, Trust, canonical, plain, quoted
 from lamina.read.snapshot import Snapshot
 from lamina.records import dataclass
-from lamina.storage.answers import Answers
+from lamina.storage.small_tables import Answers
 from lamina.text.normalise import well_formed
 from lamina.write.origins import expose
 from lamina.write.store import Caller

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from lamina.model import Explanation, HistoryEntry, HistoryOp, Memory, Verdict, iso
-from lamina.model.audit import TraceEvent
+from lamina.model import Explanation, HistoryEntry, HistoryOp, Memory, TraceEvent, Verdict, iso
 from lamina.ranking.decay import faded
 from lamina.read.journal import last_events, one_event
 from lamina.read.snapshot import Snapshot, look

@@ -15,7 +15,7 @@ from lamina.policy.gates import is_reserved
 from lamina.read.snapshot import Snapshot, look
 from lamina.storage.database import Transaction
 from lamina.storage.memories import Memories
-from lamina.storage.text_index import TextIndex
+from lamina.storage.search_index import TextIndex
 from lamina.text.entries import canonical_key
 from lamina.write.guardrails import load_guardrails
 from lamina.write.store import Caller

@@ -13,8 +13,8 @@ from typing import Any, Protocol, TypeVar
 from lamina.errors import InvalidInput, Unavailable
 from lamina.late import files
 from lamina.records import dataclass
-from lamina.storage.damage import Damage, DamagedRow
 from lamina.storage.ledger import Ledger, Sealing
+from lamina.storage.rows import Damage, DamagedRow
 
 T = TypeVar("T")
 DIALECTS = ("sqlite", "postgres")

@@ -19,13 +19,11 @@ from lamina.late import late
 from lamina.model import HistoryOp, Layer, Memory, Scope, State, quoted
 from lamina.ranking.decay import EPISODE_RENEWED
 from lamina.records import dataclass
-from lamina.storage.answers import keep_answers
 from lamina.storage.database import Database, Transaction
 from lamina.storage.ledger import Order, lane_of
 from lamina.storage.memories import Memories
-from lamina.storage.operational import Happening, Operational
 from lamina.storage.shelf_contents import LayerRows
-from lamina.storage.small_tables import Operation, Operations
+from lamina.storage.small_tables import Happening, Operation, Operational, Operations, keep_answers
 from lamina.text.learning_page import rendered, slug_of, untouched
 from lamina.workspace.files import read_file, remove_file, replace_file, stamp
 from lamina.write.audit_files import Mirror

@@ -15,8 +15,7 @@ from typing import Any
 
 from lamina.audit.chain import Anchor, Sealer, audit_line, check_chain, edited, foreign
 from lamina.errors import Damaged, LaminaError
-from lamina.model import quoted, unquoted
-from lamina.model.audit import AuditRecord, AuditReport, Finding, chain_of_number
+from lamina.model import AuditRecord, AuditReport, Finding, chain_of_number, quoted, unquoted
 from lamina.records import dataclass
 from lamina.storage.database import Database, Row, Transaction
 from lamina.storage.ledger import Order, lane_of

@@ -31,9 +31,8 @@ from lamina.model import (
 from lamina.policy.gates import BORDER_CODES, border, out_of_reach, policy_tags, privacy
 from lamina.policy.reconcile import Lose, New, Same, Supersede, reconcile
 from lamina.policy.rules import RetentionMode
-from lamina.storage.memories import Memories
-from lamina.storage.relations import Relations
-from lamina.storage.sessions import Sessions
+from lamina.storage.memories import Memories, Relations
+from lamina.storage.small_tables import Sessions
 from lamina.text.normalise import dedup_key
 from lamina.text.ttl import parse_ttl
 from lamina.write.noes import is_person, kept_out, lift, tried

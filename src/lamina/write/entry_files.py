@@ -41,8 +41,8 @@ from lamina.policy.gates import RESERVED, decide, is_reserved
 from lamina.records import dataclass
 from lamina.storage.database import Database, Transaction
 from lamina.storage.memories import Memories
+from lamina.storage.search_index import TextIndex
 from lamina.storage.small_tables import Entries, KnownEntry, Operation, Operations, Properties
-from lamina.storage.text_index import TextIndex
 from lamina.text.entries import Entry, EntryFile, canonical_key
 from lamina.text.normalise import well_formed
 from lamina.text.ttl import check_ttl, parse_ttl

@@ -16,8 +16,7 @@ from typing import Any
 from lamina.audit.chain import Sealer
 from lamina.clock import random_token
 from lamina.errors import ConfigError, InvalidInput, NotFound
-from lamina.model import canonical, from_plain, iso
-from lamina.model.audit import AuditRecord, Finding
+from lamina.model import AuditRecord, Finding, canonical, from_plain, iso
 from lamina.records import dataclass
 from lamina.storage.database import Database, Row, Transaction, load_queries
 from lamina.storage.ledger import (

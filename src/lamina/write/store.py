@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from lamina.audit.chain import Anchor
-from lamina.audit.telemetry import span
+from lamina.audit.events import span
 from lamina.clock import Runtime
 from lamina.config import Config
 from lamina.documents.index import Library
@@ -21,6 +21,7 @@ from lamina.encoders.port import Embedder
 from lamina.errors import Denied, InvalidInput
 from lamina.language.secrets.privacy import check_name
 from lamina.model import (
+    AuditReport,
     Decision,
     Draft,
     Layer,
@@ -34,17 +35,15 @@ from lamina.model import (
     quoted,
     unquoted,
 )
-from lamina.model.audit import AuditReport
 from lamina.policy.gates import decide
 from lamina.ranking.rerank import Reranker
 from lamina.records import dataclass
 from lamina.retrieval.hits import Means
 from lamina.retrieval.meaning import AT_ONCE, Rounds, embed_some
-from lamina.storage.answers import any_answers, drop_answers
 from lamina.storage.database import Database, OpenTransaction, ReachedDatabase, Transaction, kind_of, place_of
 from lamina.storage.ledger import lane_of
 from lamina.storage.shelf_contents import people
-from lamina.storage.small_tables import Properties, Responses
+from lamina.storage.small_tables import Properties, Responses, any_answers, drop_answers
 from lamina.write.aftermath import Aftermath, Answered, Reads, Tally
 from lamina.write.commit import settle
 from lamina.write.details import check_who, chosen

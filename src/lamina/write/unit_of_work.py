@@ -18,6 +18,7 @@ from lamina.encoders.port import Embedder
 from lamina.language.rulebook import Rulebook
 from lamina.language.secrets.privacy import Allowed
 from lamina.model import (
+    AuditRecord,
     HistoryEntry,
     HistoryOp,
     Layer,
@@ -30,7 +31,6 @@ from lamina.model import (
     canonical,
     quoted,
 )
-from lamina.model.audit import AuditRecord
 from lamina.policy.categories import Categories
 from lamina.policy.consent import Fields, load_fields
 from lamina.policy.gates import Law
@@ -51,10 +51,8 @@ from lamina.storage.logs import (
 )
 from lamina.storage.memories import Memories, micros
 from lamina.storage.refusals import KnownMarks
-from lamina.storage.sessions import Phases
-from lamina.storage.small_tables import Operations
-from lamina.storage.text_index import TextIndex
-from lamina.storage.vectors import WRITTEN, Vectors
+from lamina.storage.search_index import WRITTEN, TextIndex, Vectors
+from lamina.storage.small_tables import Operations, Phases
 from lamina.text.terms import terms
 
 #: What a step in a memory's history is called in the audit (CM-10) and in a thread's delta (IS-1).

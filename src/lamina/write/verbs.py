@@ -14,8 +14,8 @@ from lamina.language.secrets.privacy import redacted
 from lamina.model import Deny, Draft, Memory, Outcome, Receipt, Space
 from lamina.ranking.decay import faded
 from lamina.storage.memories import Memories
+from lamina.storage.search_index import TextIndex
 from lamina.storage.shelf_contents import pending_on
-from lamina.storage.text_index import TextIndex
 from lamina.text.entries import canonical_key
 from lamina.text.normalise import well_formed
 from lamina.write.commit import commit_denial, commit_pin, commit_put_behind, readable
