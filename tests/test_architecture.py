@@ -168,7 +168,7 @@ IN_PLACE_OF_A_LIBRARY = {"records.py"}
 FAN_OUT = {
     "retrieval/hits.py": (22, "the one place where words, meaning, time and doubt meet"),
     "write/entry_files.py": (22, "a file is a home: text, policy, storage and files meet in it"),
-    "write/request.py": (22, "what each verb means: gates, wording, files and every step meet in it"),
+    "write/request.py": (23, "what each verb means: gates, wording, files and every step meet in it"),
     "write/store.py": (26, "an open store, and who asks of it, is made of everything that a change needs"),
     "lifecycle/purge.py": (21, "what is purged is looked for in every table, index and file"),
     "imports/restore_export.py": (
