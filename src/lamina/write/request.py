@@ -20,6 +20,7 @@ from lamina.language.acknowledge import acknowledgement
 from lamina.language.secrets.privacy import find_secrets
 from lamina.late import late
 from lamina.model import (
+    SPOKEN,
     Admit,
     Authority,
     Decision,
@@ -42,7 +43,6 @@ from lamina.model import (
     plain,
     quoted,
 )
-from lamina.model.memory import SPOKEN
 from lamina.policy.consent import same_value
 from lamina.policy.gates import ALLOWED, may_promote, out_of_reach, reserved
 from lamina.policy.reconcile import Lose, New, Same, Supersede, reconcile
