@@ -245,13 +245,18 @@ class TextIndex:
 
     def _fresh_blocks(self, shelves: Sequence[int], terms: Sequence[str]) -> list[Block]:
         found: list[Block] = []
-        for shelf, slot, length, counts in self._tx.each(_texts, "fresh_texts", shelves=list(shelves)):
+        for shelf, slot, length, counts in self._fresh(shelves):
             found += [
                 (shelf, term, slot // SLOTS_PER_BLOCK, packed(slot, counts[term], length))
                 for term in terms
                 if term in counts
             ]
         return found
+
+    def _fresh(self, shelves: Sequence[int]) -> list[tuple[int, int, int, dict[str, int]]]:
+        """The texts that wait to be spread over the lists: shelf, slot, length, and how often each term."""
+        name, numbers = ("waiting", *shelves), list(shelves)
+        return self._tx.same(name, lambda: self._tx.each(_texts, "fresh_texts", shelves=numbers))
 
     def places(self, shelves: Sequence[Shelf]) -> dict[int, Places]:
         """By shelf number, the place of each slot in its conversation; shelves without any are left out."""
@@ -274,7 +279,7 @@ class TextIndex:
         found: set[str] = set()
         for shelf in shelves:
             found |= {row[0] for row in self._tx.all("terms_between", shelf=shelf, first=start, last=last)}
-        for _, _, _, counts in self._tx.each(_texts, "fresh_texts", shelves=list(shelves)):
+        for _, _, _, counts in self._fresh(shelves):
             found |= {term for term in counts if term.startswith(start)}
         return found
 
