@@ -30,8 +30,8 @@ from lamina.records import dataclass
 from lamina.retrieval.meaning import learn
 from lamina.storage.database import Database, Transaction
 from lamina.storage.documents import DOCUMENTS, Documents, File, Known
+from lamina.storage.search_index import TextIndex
 from lamina.storage.small_tables import Properties
-from lamina.storage.text_index import TextIndex
 from lamina.text.learning_page import shown_in, untouched
 from lamina.text.passages import PASSAGES_VERSION, read_markdown
 from lamina.workspace.files import Stamp, read_file

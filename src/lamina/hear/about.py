@@ -23,8 +23,8 @@ from lamina.read.shelves import keyed_in, latest, window_in
 from lamina.read.snapshot import Snapshot, look
 from lamina.records import dataclass
 from lamina.text.normalise import folded
-from lamina.write.caller import Caller
-from lamina.write.propose import pending
+from lamina.write.store import Caller
+from lamina.write.verbs import pending
 
 #: How many memories are looked through for the one that is meant, and how many of the last turns.
 LOOKED_AT, _TURNS = 64, 6

@@ -21,9 +21,8 @@ from lamina.read.shelves import keyed, latest, loaded, window
 from lamina.read.snapshot import look
 from lamina.similarity.repeats import telling_of
 from lamina.text.normalise import folded
-from lamina.write.caller import Caller
-from lamina.write.change import forget, get, revise
-from lamina.write.propose import pending, reject
+from lamina.write.store import Caller
+from lamina.write.verbs import forget, get, pending, reject, revise
 
 #: How much of what is denied a memory has to say before it is taken back.
 _NAMED = 0.6

@@ -33,8 +33,8 @@ from lamina.language.understanding import (
 from lamina.language.view import view_of
 from lamina.model import Kind, Space
 from lamina.text.ttl import SESSION_END
-from lamina.write.caller import Caller
-from lamina.write.propose import pending
+from lamina.write.store import Caller
+from lamina.write.verbs import pending
 
 #: A yes or a no answers a question only by itself: "No. When deploying, first …" is about something else.
 _ANSWERS = (Sort.CONFIRM, Sort.REJECT)

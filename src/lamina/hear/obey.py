@@ -24,11 +24,9 @@ from lamina.read.resolve import FOR_NOW, SESSION_WISH
 from lamina.read.shelves import keyed, turns
 from lamina.text.normalise import Language, folded
 from lamina.text.ttl import SESSION_END, parse_ttl
-from lamina.write.caller import Caller
-from lamina.write.change import forget, get
 from lamina.write.guesses import unnamed
-from lamina.write.propose import pending, propose, reject
-from lamina.write.remember import remember
+from lamina.write.store import Caller
+from lamina.write.verbs import forget, get, pending, propose, reject, remember
 
 #: What somebody says weighs more than what a program wrote, and a setting more than a note.
 _PRIORITY = {Action.REMEMBER: 80, Action.SET: 85, Action.CORRECT: 85}

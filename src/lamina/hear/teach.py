@@ -15,9 +15,9 @@ from lamina.read.shelves import latest, turns
 from lamina.storage.database import Transaction
 from lamina.storage.small_tables import Marks
 from lamina.text.normalise import folded, well_formed
-from lamina.write.caller import Caller
-from lamina.write.change import forget
 from lamina.write.guesses import check_person
+from lamina.write.store import Caller
+from lamina.write.verbs import forget
 
 _JOB = "taught"
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)

@@ -13,7 +13,7 @@ from datetime import datetime
 from math import log
 from typing import Any
 
-from lamina.audit.telemetry import span
+from lamina.audit.events import span
 from lamina.documents.results import LibraryStatus
 from lamina.errors import Denied, NotFound
 from lamina.model import Hit, Layer, Memory, Query, Recollection, Role, Source, Space, State
@@ -28,12 +28,12 @@ from lamina.retrieval.hits import Answer, find_hits
 from lamina.retrieval.packing import packed
 from lamina.storage.database import Transaction
 from lamina.storage.documents import Documents
+from lamina.storage.search_index import TextIndex
 from lamina.storage.shelf_contents import LayerRows
-from lamina.storage.text_index import TextIndex
 from lamina.text.terms import query_terms, terms
 from lamina.text.tokens import count_tokens
-from lamina.write.caller import Caller
 from lamina.write.details import Narrowing, checked_query, named_time, query_of, time_of
+from lamina.write.store import Caller
 
 #: Who may look at the earlier phases of a life whatever the policy says: it is theirs.
 OWN_PAST = (Role.USER, Role.ADMIN, Role.SYSTEM)

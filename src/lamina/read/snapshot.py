@@ -14,8 +14,8 @@ from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.memories import micros
 from lamina.storage.small_tables import Properties
-from lamina.write.caller import Caller
 from lamina.write.entry_files import DEFAULT_SESSION
+from lamina.write.store import Caller
 
 T = TypeVar("T")
 

@@ -25,10 +25,9 @@ from lamina.retrieval.meaning import Alike, alike
 from lamina.retrieval.packing import packed
 from lamina.retrieval.weighing import put_changes_first, put_on_scale, put_words_first, read_together, weigh
 from lamina.storage.database import Transaction
-from lamina.storage.memories import Memories
-from lamina.storage.relations import Relations
+from lamina.storage.memories import Memories, Relations
+from lamina.storage.search_index import TextIndex
 from lamina.storage.shelf_contents import LayerRows
-from lamina.storage.text_index import TextIndex
 from lamina.text.entries import canonical_key
 from lamina.text.terms import terms
 from lamina.text.tokens import count_tokens

@@ -26,7 +26,7 @@ from lamina.retrieval.meaning import Alike
 from lamina.similarity.nearness import cosines, small
 from lamina.similarity.renewal import renews
 from lamina.storage.database import Transaction
-from lamina.storage.vectors import Vectors
+from lamina.storage.search_index import Vectors
 from lamina.text.tokens import count_tokens
 
 #: Of the best so many, those that say that something has changed are looked at; what they step in front of is
