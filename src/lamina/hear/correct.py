@@ -48,7 +48,7 @@ def noticed(caller: Caller, text: str) -> list[Command]:
 
 def correct(caller: Caller, command: Command) -> Receipt | None:
     """Change the one memory that a correction means; None where nothing like it is known."""
-    reason = f"said:{command.rule}"
+    reason = command.reason
     if command.meant:
         return _changed(caller, loaded(caller, command.meant), command, reason)
     readings = corrections(command.text, caller.store.ruleset.rules, asked=True)

@@ -35,7 +35,7 @@ _MAY_WAIT = (Target.LATEST, Target.TEXT, Target.ABOUT)
 
 def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
     """Forget what is meant: code `several_meant` asks which, and `revised` says that a part stays."""
-    reason = f"said:{command.rule}"
+    reason = command.reason
     if command.meant and not command.clear:
         return [Receipt(decision=Outcome.DENIED, code="several_meant", ids=command.meant)]
     if command.rule == MISSPOKE:
@@ -82,6 +82,12 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
     if len(kept) == 1 and command.target is Target.TEXT and (rest := _rest(caller, kept[0], command)):
         return [revise(caller, kept[0].id, rest, expect=kept[0].revision, reason=reason)]
     return _gone(caller, kept, found, reason)
+
+
+def was_named(caller: Caller, command: Command, text: str) -> bool:
+    """Whether a wish has a word of what it took."""
+    book = caller.store.ruleset.rules
+    return bool(telling(command.text, book) & telling(text, book))
 
 
 def _fitting(caller: Caller, command: Command) -> Meant | None:

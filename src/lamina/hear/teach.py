@@ -53,7 +53,7 @@ def misheard(caller: Caller, command: Command) -> list[Receipt]:
     teach(caller, said)
     made = [one for one in latest(caller) if folded(one.text).strip(" .!?。") in folded(said)]
     for one in made:
-        forget(caller, one.id, reason=f"said:{command.rule}")
+        forget(caller, one.id, reason=command.reason)
     return [Receipt(decision=Outcome.ADMITTED, code="misheard", ids=tuple(one.id for one in made))]
 
 

@@ -17,7 +17,7 @@ from lamina.audit.events import span
 from lamina.documents.results import LibraryStatus
 from lamina.errors import Denied, NotFound
 from lamina.model import Hit, Layer, Memory, Query, Recollection, Role, Source, Space, State
-from lamina.ranking.confidence import Evidence, Spread, confidence, uncertainty
+from lamina.ranking.confidence import Spread, confidence, evidence, uncertainty
 from lamina.ranking.tiers import DEEPEST, DEPTHS, is_enough, reaches_far
 from lamina.read.answered import Given, kept_asked, kept_question, note_answer, note_shown, said_in
 from lamina.read.changes import delta_in
@@ -215,7 +215,7 @@ def _wanted(memory: Memory, query: Query) -> bool:
 
 def _hit(memory: Memory, score: float, share: float, reason: str) -> Hit:
     origin = memory.provenance
-    sure = confidence(Evidence(None, 0.0, share), "", Spread.of(()))
+    sure = confidence(evidence([None], [share]), "", Spread.of(()))[0]
     since = "" if memory.superseded_by is None else f"superseded since by {memory.superseded_by}"
     return Hit(
         id=memory.id,

@@ -60,7 +60,7 @@ def look(caller: Caller, work: Callable[[Snapshot], T], *, synced: bool = True, 
 
     def whole(transaction: Transaction) -> T:
         afterwards.clear()
-        transaction.told(now=micros(now), terms=list(asked_terms(question)))
+        transaction.told(now=micros(now), terms=asked_terms(question))
         return work(Snapshot(transaction, caller, now, afterwards))
 
     found = store.database.read(whole, elsewhere=store.since)

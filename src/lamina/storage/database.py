@@ -55,6 +55,10 @@ class Transaction(Protocol):
         """What `make` makes of the first row, or None; Damaged where it cannot be read."""
         ...
 
+    def same(self, name: tuple[Any, ...], work: Callable[[], T]) -> T:
+        """What some work comes to, done once on a snapshot; each time where the transaction may change it."""
+        ...
+
     def told(self, **values: Any) -> None:
         """Values by the names that queries have for them: what is usually asked with them may be at once."""
         ...

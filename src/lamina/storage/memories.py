@@ -271,6 +271,12 @@ def _bare(name: str, value: Any) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
+@lru_cache(maxsize=64)  # most ask for nothing of it, and one recall asks several times
+def _filtering(filters: Filters) -> dict[str, Any]:
+    bare = {name: _bare(name, getattr(filters, name)) for name in _FILTERS}
+    return {"filtered": int(filters != Filters()), **bare}
+
+
 def narrowing_of(query: Query, now: datetime) -> dict[str, Any]:
     """What a query asks of a memory beside its words, as the named queries are given it."""
     return {
@@ -281,8 +287,7 @@ def narrowing_of(query: Query, now: datetime) -> dict[str, Any]:
         "since": to_micros(query.since),
         "until": to_micros(query.until),
         "trusted": int(query.trusted_only),
-        "filtered": int(query.filters != Filters()),
-        **{name: _bare(name, getattr(query.filters, name)) for name in _FILTERS},
+        **_filtering(query.filters),
         "phases": list(query.phases),
     }
 

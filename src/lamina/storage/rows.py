@@ -120,7 +120,17 @@ class Making:
     """Rows made into things, for a transaction of either database."""
 
     damage: Damage
+    once: dict[Any, Any] | None
     _queries: Mapping[str, str]
+
+    def same(self, name: tuple[Any, ...], work: Callable[[], T]) -> T:
+        """What some work comes to, done once on a snapshot; each time where the transaction may change it."""
+        if self.once is None:
+            return work()
+        if name not in self.once:
+            self.once[name] = work()
+        found: T = self.once[name]
+        return found
 
     def told(self, **values: Any) -> None:
         """What is near answers at once: nothing has to be known before."""

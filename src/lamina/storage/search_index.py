@@ -254,13 +254,18 @@ class TextIndex:
 
     def _fresh_blocks(self, shelves: Sequence[int], terms: Sequence[str]) -> list[Block]:
         found: list[Block] = []
-        for shelf, slot, length, counts in self._tx.each(_texts, "fresh_texts", shelves=list(shelves)):
+        for shelf, slot, length, counts in self._fresh(shelves):
             found += [
                 (shelf, term, slot // SLOTS_PER_BLOCK, packed(slot, counts[term], length))
                 for term in terms
                 if term in counts
             ]
         return found
+
+    def _fresh(self, shelves: Sequence[int]) -> list[tuple[int, int, int, dict[str, int]]]:
+        """The texts that wait to be spread over the lists: shelf, slot, length, and how often each term."""
+        name, numbers = ("waiting", *shelves), list(shelves)
+        return self._tx.same(name, lambda: self._tx.each(_texts, "fresh_texts", shelves=numbers))
 
     def places(self, shelves: Sequence[Shelf]) -> dict[int, Places]:
         """By shelf number, the place of each slot in its conversation; shelves without any are left out."""
@@ -283,7 +288,7 @@ class TextIndex:
         found: set[str] = set()
         for shelf in shelves:
             found |= {row[0] for row in self._tx.all("terms_between", shelf=shelf, first=start, last=last)}
-        for _, _, _, counts in self._tx.each(_texts, "fresh_texts", shelves=list(shelves)):
+        for _, _, _, counts in self._fresh(shelves):
             found |= {term for term in counts if term.startswith(start)}
         return found
 
@@ -434,7 +439,7 @@ class Vectors:
 
     def lacking_on(self, embedder: str, shelf: Shelf) -> int:
         """How many texts of a shelf have no vector of this encoder."""
-        state = self._tx.one("vector_shelf_state", shelf=shelf.number, embedder=embedder)
+        state = self._state(shelf.number, embedder)
         return max(0, shelf.members - (0 if state is None else int(state[0])))
 
     def newest_lacking(self, embedder: str, dimension: int, shelf: Shelf, most: int) -> dict[int, Text]:
@@ -462,7 +467,7 @@ class Vectors:
         asked = nearness.small(question[None, :])[0]
         found = {}
         for shelf in shelves:
-            state = self._tx.one("vector_shelf_state", shelf=shelf.number, embedder=embedder)
+            state = self._state(shelf.number, embedder)
             new = more.get(shelf.number, {})
             if not new and (state is None or not state[0]):
                 continue
@@ -470,8 +475,7 @@ class Vectors:
             if state is not None:
                 kept = self._current((shelf.number, embedder), len(asked), (int(state[1]), int(state[2])))
             found[shelf.number] = scores = kept.likeness(asked, shelf.next_slot)
-            fresh = self._tx.all("fresh_vectors", shelf=shelf.number, embedder=embedder)
-            if fresh:
+            if fresh := self._fresh(shelf.number, embedder):
                 rows = _together(shelf.number, fresh, len(asked))
                 scores[[slot for slot, _ in fresh]] = nearness.cosines(rows, asked)
             if new:
@@ -480,13 +484,13 @@ class Vectors:
 
     def some(self, embedder: str, shelf: int, slots: Sequence[int]) -> dict[int, NDArray[np.float32]]:
         """The vectors of some texts of a shelf by their slots, as they are kept; without those of none."""
-        state = self._tx.one("vector_shelf_state", shelf=shelf, embedder=embedder) if slots else None
+        state = self._state(shelf, embedder) if slots else None
         if state is None or not state[0]:
             return {}
         kept = self._current((shelf, embedder), 0, (int(state[1]), int(state[2])))
         found = {slot: row for slot in slots if (row := kept.row(slot)) is not None}
         if len(found) < len(slots):
-            fresh = self._tx.all("fresh_vectors", shelf=shelf, embedder=embedder)
+            fresh = self._fresh(shelf, embedder)
             found |= {slot: np.frombuffer(data, dtype=np.int8) for slot, data in fresh if slot in slots}
         return {slot: row.astype(np.float32) for slot, row in found.items()}
 
@@ -509,6 +513,17 @@ class Vectors:
             rows = _together(shelf, fresh, asked[1].vectors.shape[1])
             parts.append(nearness.part([slot for slot, _ in fresh], rows))
         return nearness.before(asked, parts, least, most)
+
+    def _state(self, shelf: int, embedder: str) -> Row | None:
+        """How many vectors of an encoder a shelf has, and of which version they are."""
+        place = {"shelf": shelf, "embedder": embedder}
+        name = ("vectors", shelf, embedder)
+        return self._tx.same(name, lambda: self._tx.one("vector_shelf_state", **place))
+
+    def _fresh(self, shelf: int, embedder: str) -> list[Row]:
+        """Those that wait to be moved to their blocks, by slot."""
+        place = {"shelf": shelf, "embedder": embedder}
+        return self._tx.same(("fresh", shelf, embedder), lambda: self._tx.all("fresh_vectors", **place))
 
     def _current(self, key: _Key, dimension: int, stamp: tuple[int, int]) -> nearness.Vectors:
         """The blocks of a shelf as this snapshot has them; read once and kept, then only what changed."""

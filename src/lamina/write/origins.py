@@ -46,6 +46,8 @@ _LOOSE = regex(r"(?<=[\u0e01-\u0e4e])[ \t]+|[,:](?=\s)|[，、：]")
 _LEAD = regex(
     r"\b(?:that|and|but|because|since|so|while|who|which)\b|ว่า|และ|แต่|เพราะ|ซึ่ง|[说說]|并且?|並且?|而且|但是?|因[为為]|所以"
 )
+#: Chinese letters that come and go between the words of a claim: a pair with one of them is no word of it.
+_SMALL = frozenset("的都也就了着时出把被")
 _WEIGHTY = 4  #: from this importance on a person has to agree
 #: What somebody acts upon: from an origin that nobody vouches for it waits for the person.
 _BINDING = (Kind.DECISION, Kind.INSTRUCTION, Kind.CONSTRAINT, Kind.PROCEDURE)
@@ -276,7 +278,10 @@ def _parts(key: bytes, text: str) -> list[frozenset[int]]:
 
 @lru_cache(maxsize=1024)
 def _marked(key: bytes, part: str) -> frozenset[int]:
-    return frozenset(_mark(key, term) for term in telling_of(part.strip()).terms)
+    terms = telling_of(part.strip()).terms
+    return frozenset(_mark(key, term) for term in terms if _SMALL.isdisjoint(term)) or frozenset(
+        _mark(key, term) for term in terms
+    )
 
 
 @lru_cache(maxsize=16_384)

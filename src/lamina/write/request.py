@@ -20,6 +20,7 @@ from lamina.language.acknowledge import acknowledgement
 from lamina.language.secrets.privacy import find_secrets
 from lamina.late import late
 from lamina.model import (
+    SPOKEN,
     Admit,
     Authority,
     Decision,
@@ -242,7 +243,7 @@ def _receipt(value: dict[str, Any]) -> Receipt:
 _MORE = 2  #: terms beside those of a statement, such as a name, with which it is the same still
 _TELLING = 8  #: characters; what is shorter stands in too many turns to be looked for
 #: Why something is forgotten that its person does not merely want out of the answers.
-TAKEN_BACK = "said:misspoke"
+TAKEN_BACK = f"{SPOKEN}misspoke"
 _CAUSES = {"purge": "purged", TAKEN_BACK: "taken_back"}
 _WITH, _AS = "forgotten_with", "forgotten_as"
 
