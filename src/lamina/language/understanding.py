@@ -40,6 +40,8 @@ ONCE = "set once"
 _FRAMES = (Sort.TASK, Sort.QUESTION, Sort.HYPOTHETICAL, Sort.QUOTE)
 #: What is always about something that is known, and how near to it a sentence comes that may mean it.
 _OF_KNOWN, _LEANS = (Sort.CORRECT, Sort.FORGET), 5000
+#: What somebody may ask for behind a statement of theirs, and in how many clauses at most.
+_ASKS, _ASKED_IN = (Sort.TASK, Sort.QUESTION), 2
 #: How much of a sentence says whose words follow: "he said that …".
 _OPENING = 24
 #: How far a frame may be ahead of everything that asks for something before no clause in it counts.
@@ -65,8 +67,8 @@ _DENSE = re.compile("[\u0e01-\u0e2e\u3400-\u9fff]")
 
 
 @cache
-def _never_forgets() -> re.Pattern[str]:
-    return re.compile("|".join(tomllib.loads(packaged("manners"))["never_forgets"]["phrases"]))
+def _phrases(name: str) -> re.Pattern[str]:
+    return re.compile("|".join(tomllib.loads(packaged("manners"))[name]["phrases"]))
 
 
 class Act(StrEnum):
@@ -162,6 +164,7 @@ class Listener:
         self._second = self._model.second(_id_of(reader))
         self._known: dict[tuple[int, int], _Part] = {}
         self._midway: dict[tuple[int, int], Wholes] = {}
+        self._pieces: set[tuple[int, int]] = set()  # of statements that are kept
         self._played = is_played(hearing.said)
         self._unmeant = has_sign("unmeant", hearing.said)
         self._joking = has_sign("joke", hearing.said)
@@ -202,7 +205,7 @@ class Listener:
             return []
         sentences = [one for one in self.hearing.sentences if _has_words(self.hearing, one)]
         self._read([(one.start, one.end) for one in sentences])
-        parts = [self._told(one) for one in sentences]
+        parts = [part for one in sentences for part in self._told(one)]
         return self._together(parts) or parts
 
     def _together(self, parts: Sequence[_Part]) -> list[_Part]:
@@ -214,21 +217,57 @@ class Listener:
         clear = whole.margin(whole.sort) >= self._limits.get(self.limit(whole), 0) + _AS_A_WHOLE
         return [whole] if clear and self.act(whole) is Act.ACT else []
 
-    def _told(self, sentence: Sentence) -> _Part:
+    def _told(self, sentence: Sentence) -> list[_Part]:
         whole = self.part(sentence.start, sentence.end)
-        if self.act(whole) is Act.ACT or sentence.end - sentence.start <= LONG:
-            return whole
-        if whole.is_frame:
-            return whole
+        if led := self._led(whole):
+            return led
+        if self.act(whole) is Act.ACT:
+            return self._apart(whole)
+        if whole.is_frame or sentence.end - sentence.start <= LONG:
+            return [whole]
         spans = list(windows(self.hearing, sentence))
         self._read(spans)
         clauses = [self.part(*span) for span in spans]
         sure = [one for one in clauses if one.sort not in LEFT and self.act(one) is Act.ACT]
-        return max(sure, key=lambda one: (one.margin(one.sort), one.end - one.start), default=whole)
+        return [max(sure, key=lambda one: (one.margin(one.sort), one.end - one.start), default=whole)]
+
+    def _led(self, whole: _Part) -> list[_Part]:
+        """What a person tells of themselves before they ask for something in the same sentence, and that:
+        "I'm diabetic, can you plan a dinner?"."""
+        if "own" not in whole.seen.signs:
+            return []
+        cuts = [found.span() for found in _CLAUSE.finditer(self.hearing.said, whole.start, whole.end)]
+        for low, high in reversed(cuts[-_ASKED_IN:]):
+            told, asked = self.part(whole.start, low), self.part(high, whole.end)
+            asks = asked.sort in _ASKS and asked.margin(Sort.LASTING) <= -_FRAMED
+            if asks and told.sort is Sort.LASTING and self.act(told) is Act.ACT:
+                return [*self._apart(told), asked]
+        return []
+
+    def _apart(self, part: _Part) -> list[_Part]:
+        """A statement that is kept, as those it is made of, where each can stand by itself."""
+        said, cuts = self.hearing.said, [part.start]
+        if part.sort is not Sort.LASTING or _phrases("sensitive").search(said, part.start, part.end):
+            return [part]  # what waits for its person's word waits as a whole
+        for found in _phrases("joints").finditer(said, part.start, part.end):
+            if _phrases("opens").match(said, found.end(), part.end):
+                cuts += [found.start(), found.end()]
+        spans = list(zip(cuts[::2], [*cuts[1::2], part.end], strict=True))
+        self._read(spans if len(spans) > 1 else [])
+        stands = [self.part(*span).margin(Sort.LASTING) >= 0 for span in spans]
+        if len(spans) < 2 or not stands[0]:
+            return [part]
+        made = [spans[0]]
+        for span, alone in zip(spans[1:], stands[1:], strict=True):
+            made = [*made, span] if alone else [*made[:-1], (made[-1][0], span[1])]
+        self._pieces.update(made)
+        return [_Part(*span, part.scores, features(self.hearing, *span)) for span in made]
 
     def act(self, part: _Part) -> Act:
         """What a part comes to: the rules may exclude it, the thresholds decide."""
         sort, margin = part.sort, part.margin(part.sort)
+        if (part.start, part.end) in self._pieces:
+            return Act.ACT
         if sort in LEFT or self._is_excluded(part):
             return Act.LEAVE
         limits = self._limits
@@ -273,12 +312,14 @@ class Listener:
         hearing, sentence = self.hearing, self.hearing.sentence_at(part.start)
         said = hearing.said[part.start : part.end]
         marked = sentence.marked and part.end >= sentence.end
-        asked = marked or asks_anywhere(hearing.said[sentence.start : sentence.end])
+        # What is asked after a statement leaves it what it is: "I live in Leeds, where can I swim?"
+        end = part.end if part.start <= sentence.start else sentence.end
+        asked = marked or asks_anywhere(hearing.said[sentence.start : end])
         doubtful = part.margin(part.sort) < _ASKED_TO_SET
         match part.sort:
             case Sort.LASTING:
                 quoted = UNSAID in said or _QUOTED.search(said) is not None
-                unmeant = self._played or self._unmeant or _never_forgets().search(said) is not None
+                unmeant = self._played or self._unmeant or _phrases("never_forgets").search(said) is not None
                 return quoted or asked or unmeant
             case Sort.CORRECT:
                 return marked
@@ -433,7 +474,7 @@ def understand(
     """
     hearing = listener.hearing
     every = listener.parts()
-    parts = [one for one in every if not _overlaps(hearing.span(one.start, one.end), taken)]
+    parts = [part for one in every for part in _beside(listener, one, taken)]
     heard = [listener.understood(one, explain=explain) for one in parts]
     if any(one.is_frame for one in every):  # "put these in a table: …" is about what stands beside it
         lines = "\n" in hearing.said.strip()
@@ -459,6 +500,16 @@ def _is_once(hearing: Hearing, part: Understood) -> bool:
     """Whether a way to answer, beside a task or a question, is meant for that: it does not say "always"."""
     said = hearing.said[slice(*part.span)]
     return part.sort is Sort.SET and not (hearing.cue("lasts").search(said) or has_sign("tells", said))
+
+
+def _beside(listener: Listener, part: _Part, taken: Sequence[tuple[int, int]]) -> list[_Part]:
+    """What of a part rules made no command of: all of it, or what its speaker tells after the command."""
+    hearing = listener.hearing
+    if not _overlaps(hearing.span(part.start, part.end), taken):
+        return [part]
+    cuts = [found.end() for found in _phrases("joints").finditer(hearing.said, part.start, part.end)]
+    rest = [listener.part(at, part.end) for at in cuts if not _overlaps(hearing.span(at, part.end), taken)]
+    return [one for one in rest[:1] if one.sort is Sort.LASTING and listener.act(one) is Act.ACT]
 
 
 def _overlaps(span: tuple[int, int], taken: Sequence[tuple[int, int]]) -> bool:
