@@ -276,8 +276,9 @@ def _ends(part: Understood, today: date) -> bool:
 
 
 def _whole(hearing: Hearing, part: Understood) -> Understood:
-    """A wish is kept with its whole sentence: what it is about may stand in the clause before it."""
-    return replace(part, text=said_around(hearing, part.typed))
+    """A wish is kept with what its sentence says before it, which may be what it is about."""
+    sentence = hearing.sentence_at(part.span[0])
+    return replace(part, text=words(hearing, sentence.start, part.span[1]))
 
 
 def day_of(caller: Caller) -> date:

@@ -42,6 +42,8 @@ _FRAMES = (Sort.TASK, Sort.QUESTION, Sort.HYPOTHETICAL, Sort.QUOTE)
 _OF_KNOWN, _LEANS = (Sort.CORRECT, Sort.FORGET), 5000
 #: What somebody may ask for behind a statement of theirs, and in how many clauses at most.
 _ASKS, _ASKED_IN = (Sort.TASK, Sort.QUESTION), 2
+#: How long a greeting is that stands before a statement.
+_GREETING = 14
 #: How much of a sentence says whose words follow: "he said that …".
 _OPENING = 24
 #: How far a frame may be ahead of everything that asks for something before no clause in it counts.
@@ -222,7 +224,7 @@ class Listener:
         if led := self._led(whole):
             return led
         if self.act(whole) is Act.ACT:
-            return self._apart(whole)
+            return self._with_facts(whole) or self._apart(whole)
         if whole.is_frame or sentence.end - sentence.start <= LONG:
             return [whole]
         spans = list(windows(self.hearing, sentence))
@@ -234,15 +236,42 @@ class Listener:
     def _led(self, whole: _Part) -> list[_Part]:
         """What a person tells of themselves before they ask for something in the same sentence, and that:
         "I'm diabetic, can you plan a dinner?"."""
-        if "own" not in whole.seen.signs:
-            return []
         cuts = [found.span() for found in _CLAUSE.finditer(self.hearing.said, whole.start, whole.end)]
+        start = self._greeted(whole, cuts)
         for low, high in reversed(cuts[-_ASKED_IN:]):
-            told, asked = self.part(whole.start, low), self.part(high, whole.end)
+            if low <= start or not self._may_ask(high, whole.end):
+                continue
+            told, asked = self.part(start, low), self.part(high, whole.end)
             asks = asked.sort in _ASKS and asked.margin(Sort.LASTING) <= -_FRAMED
             if asks and told.sort is Sort.LASTING and self.act(told) is Act.ACT:
+                self._pieces.add((start, low))
                 return [*self._apart(told), asked]
         return []
+
+    def _with_facts(self, whole: _Part) -> list[_Part]:
+        """A way to answer, and what its speaker tells of themselves behind it."""
+        said = self.hearing.said
+        for found in (
+            _phrases("joints").finditer(said, whole.start, whole.end) if whole.sort is Sort.SET else ()
+        ):
+            if self.hearing.cue("speakers").match(said, found.end(), whole.end):
+                told = self.part(found.end(), whole.end)
+                if told.sort is Sort.LASTING and self.act(told) is Act.ACT:
+                    span = (whole.start, found.start())
+                    self._pieces.update((span, (told.start, told.end)))
+                    return [_Part(*span, whole.scores, features(self.hearing, *span)), *self._apart(told)]
+        return []
+
+    def _greeted(self, whole: _Part, cuts: Sequence[tuple[int, int]]) -> int:
+        """Where a sentence begins once a greeting is passed over."""
+        low, high = cuts[0] if cuts else (whole.end, whole.end)
+        short = high < whole.end and low - whole.start <= _GREETING
+        return high if short and self.part(whole.start, low).sort is Sort.CHAT else whole.start
+
+    def _may_ask(self, start: int, end: int) -> bool:
+        """Whether a clause has a word that asks for something, so that reading it may be worth the while."""
+        said = self.hearing.said[start:end]
+        return has_sign("make", said) or asks_anywhere(said) or _phrases("begs").search(said) is not None
 
     def _apart(self, part: _Part) -> list[_Part]:
         """A statement that is kept, as those it is made of, where each can stand by itself."""
@@ -250,16 +279,22 @@ class Listener:
         if part.sort is not Sort.LASTING or _phrases("sensitive").search(said, part.start, part.end):
             return [part]  # what waits for its person's word waits as a whole
         for found in _phrases("joints").finditer(said, part.start, part.end):
-            if _phrases("opens").match(said, found.end(), part.end):
+            if found.end() < part.end and _phrases("opens").match(said, found.end(), part.end):
                 cuts += [found.start(), found.end()]
         spans = list(zip(cuts[::2], [*cuts[1::2], part.end], strict=True))
-        self._read(spans if len(spans) > 1 else [])
-        stands = [self.part(*span).margin(Sort.LASTING) >= 0 for span in spans]
-        if len(spans) < 2 or not stands[0]:
+        if len(spans) < 2:
             return [part]
-        made = [spans[0]]
-        for span, alone in zip(spans[1:], stands[1:], strict=True):
-            made = [*made, span] if alone else [*made[:-1], (made[-1][0], span[1])]
+        self._read(spans)
+        made: list[tuple[int, int]] = []
+        others = False  # what has no speaker of its own goes on with the one who was named last
+        for low, high in spans:
+            piece = self.part(low, high)
+            own = self.hearing.cue("speakers").match(said, low) is not None
+            alone = piece.margin(Sort.LASTING) >= 0 and (own or not others)
+            others = (alone and _phrases("kin").search(said, low, high) is not None) or (others and not own)
+            made = [*made, (low, high)] if alone or not made else [*made[:-1], (made[-1][0], high)]
+        if len(made) < 2:
+            return [part]
         self._pieces.update(made)
         return [_Part(*span, part.scores, features(self.hearing, *span)) for span in made]
 
@@ -382,7 +417,7 @@ class Listener:
             timed=part.scores[Sort.TEMPORARY] >= part.scores[part.sort] - _TIMED,
             passes=part.sort in _TOLD_OF and part.margin(Sort.TEMPORARY) >= -_AS_LIKELY,
             leans=self._leaning(part),
-            own="own" in part.seen.signs,
+            own="own" in part.seen.signs or (part.start, part.end) in self._pieces,
             wishes=part.scores[Sort.SET] >= max(part.scores[Sort.LASTING], part.scores[Sort.PASSING]),
             otherwise=self._otherwise(part),
             because=tuple(self._model.strongest(part.seen.hashes, part.sort, names)) if explain else (),
@@ -535,6 +570,7 @@ def _goes_on(hearing: Hearing, last: Understood, one: Understood) -> bool:
     """Whether a lasting statement without a subject of its own follows another."""
     said = hearing.said[one.span[0] : one.span[1]].lstrip(_EDGES)
     both = last.sort is one.sort is Sort.LASTING and last.act is not Act.LEAVE
+    both = both and hearing.sentence_at(last.span[0]) != hearing.sentence_at(one.span[0])
     return both and not hearing.cue("speakers").match(said)
 
 
