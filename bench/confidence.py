@@ -245,15 +245,18 @@ def judged(
     told = evidence(likenesses, [hit.scores.get("share", 0.0) for hit in hits])
     beside, asked = elsewhere(question, [hit.text for hit in hits]), math.log(max(1, count_tokens(question)))
     timing = understood(question, _NOW).timing
-    for number, (hit, one) in enumerate(list(zip(hits, told, strict=True))[:DEPTH]):
-        words = max(0.0, (one.share - NAMED) / (1.0 - NAMED))
-        like = one.likeness or 0.0
-        behind = spread.standard(like + one.behind) - spread.standard(like)
+    behind, like = np.nan_to_num(told.behind), np.nan_to_num(told.likeness)
+    stands = spread.standard(like)
+    away = spread.standard(like + behind) - stands
+    for number, hit in enumerate(hits[:DEPTH]):
+        share = float(told.share[number])
+        words = max(0.0, (share - NAMED) / (1.0 - NAMED))
         unfit = float(not fits(timing, hit.text))
-        more = (words, min(one.share, NAMED), beside[number], asked - USUALLY_ASKED, unfit)
+        more = (words, min(share, NAMED), beside[number], asked - USUALLY_ASKED, unfit)
         read, is_read = hit.scores.get("read", 0.0), "read" in hit.scores
-        standard = (spread.standard(like), behind, *more)
-        yield Row(*place, number == 0, hit.id in gold, is_read, (like, one.behind, *more, read), standard)
+        plain = (float(like[number]), float(behind[number]), *more, read)
+        standard = (float(stands[number]), float(away[number]), *more)
+        yield Row(*place, number == 0, hit.id in gold, is_read, plain, standard)
 
 
 def elsewhere(question: str, texts: Sequence[str]) -> list[float]:

@@ -23,7 +23,7 @@ from lamina.jobs.writer import Asking, Cost, Written
 from lamina.scoped import ScopedMemory
 from lamina.storage.shelf_contents import statements_on
 from lamina.testing import ManualClock
-from lamina.write.caller import callers_of
+from lamina.write.store import callers_of
 
 DAYS = 30
 PEOPLE = ("ana", "bo", "chai", "mei", "noor")

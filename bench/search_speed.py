@@ -29,9 +29,9 @@ import lamina
 from bench.corpus import Corpus
 from bench.engine import Floor, in_turns
 from lamina.retrieval.meaning import learn, likeness
-from lamina.storage import text_index as text_index
+from lamina.storage import search_index
 from lamina.storage.memories import Memories
-from lamina.storage.text_index import TextIndex
+from lamina.storage.search_index import TextIndex
 from lamina.write.commit import identity_of
 from lamina.write.unit_of_work import indexed_terms
 
@@ -46,7 +46,8 @@ def stored(engine: Any, mind: Any, texts: Sequence[str]) -> float:
     mind.remember_many({"text": text} for text in texts[:THROUGH_THE_API])
     rate = min(len(texts), THROUGH_THE_API) / (time.perf_counter() - start)
     pattern = mind.get("user:ana:semantic:1")
-    often, text_index.FRESH = text_index.FRESH, 1024  # lists are written less often; they come to the same
+    often = search_index.FRESH
+    search_index.FRESH = 1024  # lists are written less often; they come to the same
     for first in range(THROUGH_THE_API, len(texts), _PAGE):
         page = texts[first : first + _PAGE]
 
@@ -61,7 +62,7 @@ def stored(engine: Any, mind: Any, texts: Sequence[str]) -> float:
             learn(transaction, engine.ruleset.encoder, shelf, meant)
 
         engine.database.write(work)
-    text_index.FRESH = often
+    search_index.FRESH = often
     mind.remember_many({"text": f"The last of all, {number}."} for number in range(often))
     return rate
 

@@ -16,7 +16,7 @@ from psycopg import sql
 
 import lamina
 from lamina.engine import Engine
-from lamina.model.audit import CHAIN, AuditRecord
+from lamina.model import CHAIN, AuditRecord
 from lamina.scoped import ScopedMemory
 from lamina.storage.ledger import CHAINS, Order
 from lamina.storage.logs import AuditLog, Change, Changes

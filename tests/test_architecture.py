@@ -159,7 +159,7 @@ TIME_AND_CHANCE = {
 MAX_FILE_LINES = 800
 #: Of the whole wheel. It follows what is there; growing it by over 1 % takes a sentence in a decision
 #: (0021 to 0034; the sum is in 0034).
-MAX_STATEMENTS = 42_900
+MAX_STATEMENTS = 42_600
 MAX_FUNCTION_LINES = 50
 #: Of our own modules that one of ours imports.
 MAX_FAN_OUT = 20
@@ -168,7 +168,8 @@ IN_PLACE_OF_A_LIBRARY = {"records.py"}
 FAN_OUT = {
     "retrieval/hits.py": (22, "the one place where words, meaning, time and doubt meet"),
     "write/entry_files.py": (22, "a file is a home: text, policy, storage and files meet in it"),
-    "write/store.py": (25, "an open store is made of everything that a change needs"),
+    "write/request.py": (23, "what each verb means: gates, wording, files and every step meet in it"),
+    "write/store.py": (26, "an open store, and who asks of it, is made of everything that a change needs"),
     "lifecycle/purge.py": (21, "what is purged is looked for in every table, index and file"),
     "imports/restore_export.py": (
         21,
@@ -755,7 +756,7 @@ CAUGHT: list[tuple[Rule, str, str]] = [
 ]
 
 ALLOWED: list[tuple[Rule, str, str]] = [
-    (wrong_direction, "model/a.py", "from lamina.errors import Denied\nfrom lamina.model.scope import Scope"),
+    (wrong_direction, "model/a.py", "from lamina.errors import Denied\nfrom lamina.model import Scope"),
     (wrong_direction, "model/a.py", "from . import scope\nfrom .scope import Scope"),
     (wrong_direction, "policy/a.py", "from lamina.config import x\nfrom lamina.language import x"),
     (wrong_direction, "jobs/a.py", "from lamina.imports import x\nfrom lamina.write.store import Store"),

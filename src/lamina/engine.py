@@ -17,16 +17,15 @@ from lamina.lifecycle.fading import after_indexing, catch_up
 from lamina.lifecycle.purge import finish_purges
 from lamina.scoped import ScopedMemory
 from lamina.storage.database import place_of
-from lamina.write.parts import Parts, Who
 from lamina.write.reindex import rebuild
-from lamina.write.store import Store
+from lamina.write.store import Parts, Store, Who
 
 with late():
     from lamina.lifecycle import tokens
     from lamina.read import status
 
 if TYPE_CHECKING:
-    from lamina.model.token import Token
+    from lamina.model import Token
     from lamina.read.status import Status
 
 #: Stores of other tenants that stay open; beyond, the one unused for longest is closed.

@@ -24,8 +24,7 @@ from lamina.encoders.port import Embedder
 from lamina.errors import ConfigError, Damaged, LaminaError, Unauthenticated
 from lamina.language.rulebook import Rulebook, rulebook
 from lamina.language.secrets.privacy import check_name
-from lamina.model import quoted
-from lamina.model.token import ANYBODYS, Right
+from lamina.model import ANYBODYS, Right, quoted
 from lamina.policy.categories import Categories, load_categories
 from lamina.policy.consent import Fields, load_fields
 from lamina.policy.loading import PRESETS, load_policy, preset
@@ -35,11 +34,10 @@ from lamina.similarity.merge_bands import merging
 from lamina.storage.database import Database
 from lamina.storage.sqlite import SqliteDatabase, tenant_file
 from lamina.workspace.layout import DATABASE, create_workspace, is_workspace, known_tenant
-from lamina.write.custody import check_key, store_id
 from lamina.write.linking import Linking
-from lamina.write.parts import Parts
-from lamina.write.ruleset import Ruleset
-from lamina.write.store import Store
+from lamina.write.seals import check_key, store_id
+from lamina.write.store import Parts, Store
+from lamina.write.unit_of_work import Ruleset
 
 # What a glance at a memory does without is loaded by what needs it: a client asks for one at every prompt.
 if TYPE_CHECKING:

@@ -29,9 +29,8 @@ from lamina.model import (
     quoted,
 )
 from lamina.storage.ledger import lane_of
-from lamina.write.caller import Caller
 from lamina.write.details import Details, Narrowing
-from lamina.write.store import Store
+from lamina.write.store import Caller, Store
 
 with late():  # each verb loads what it needs
     from lamina.hear import agent_turn, asked_back, converse, teach
@@ -60,7 +59,7 @@ with late():  # each verb loads what it needs
         tree,
     )
     from lamina.read import list as pages
-    from lamina.write import change, governance, propose, remember, sessions
+    from lamina.write import sessions, verbs
 
 if TYPE_CHECKING:
     from lamina.documents.results import DocumentLines, SearchResults
@@ -83,8 +82,7 @@ if TYPE_CHECKING:
     from lamina.lifecycle.review import Review
     from lamina.lifecycle.tokens import TokenDetails
     from lamina.lifecycle.undo import Undone
-    from lamina.model.audit import AuditReport, TraceEvent
-    from lamina.model.token import Token
+    from lamina.model import AuditReport, Token, TraceEvent
     from lamina.policy.phases import PhaseDiff
     from lamina.read.answered import AnswerReceipt
     from lamina.read.difference import Difference
@@ -97,7 +95,7 @@ if TYPE_CHECKING:
     from lamina.read.status import Status
     from lamina.read.tree import DocumentTree
     from lamina.storage.refusals import Refusal
-    from lamina.storage.sessions import Session
+    from lamina.storage.small_tables import Session
     from lamina.text.accounts import Episode, Procedure
     from lamina.text.decision_entries import Decision
     from lamina.write.guardrails import Guardrails
@@ -119,7 +117,7 @@ class ScopedMemory(Caller):
         The receipt says whether it was admitted, known already, or denied and why. Raises InvalidInput
         when the text or a detail cannot be used; then nothing happened.
         """
-        return remember.remember(self, text, **details)
+        return verbs.remember(self, text, **details)
 
     def remember_many(self, items: Iterable[Mapping[str, Any]]) -> builtins.list[Receipt]:
         """Remember many things in order, each `{"text": …, …}` with what `remember` takes; a receipt each.
@@ -127,7 +125,7 @@ class ScopedMemory(Caller):
         They come to what as many calls of `remember` would, but are stored in batches, each whole or not at
         all. An item that cannot be used is refused by its receipt, with its number; the others are stored.
         """
-        return remember.remember_many(self, items)
+        return verbs.remember_many(self, items)
 
     def hear(
         self,
@@ -214,27 +212,27 @@ class ScopedMemory(Caller):
 
     def revise(self, memory_id: str, text: str, *, expect: int | None = None, reason: str = "") -> Receipt:
         """Say a memory in new words; when it is no longer at the revision `expect`, that is a Conflict."""
-        return change.revise(self, memory_id, text, expect=expect, reason=reason)
+        return verbs.revise(self, memory_id, text, expect=expect, reason=reason)
 
     def forget(self, id_or_key: str, *, reason: str = "") -> Receipt:
         """Take a memory out of every answer; `restore` brings it back within the undo window."""
-        return change.forget(self, id_or_key, reason=reason)
+        return verbs.forget(self, id_or_key, reason=reason)
 
     def restore(self, memory_id: str, *, reason: str = "") -> Receipt:
         """Bring a forgotten memory back as it was."""
-        return change.restore(self, memory_id, reason=reason)
+        return verbs.restore(self, memory_id, reason=reason)
 
     def promote(self, memory_id: str, to: str, *, reason: str = "") -> Receipt:
         """Move a memory to a wider space: from the session to the user or the project, and so on."""
-        return change.promote(self, memory_id, to, reason=reason)
+        return verbs.promote(self, memory_id, to, reason=reason)
 
     def pin(self, memory_id: str, *, reason: str = "") -> Receipt:
         """Keep a memory through every clean-up: it neither fades nor is put aside unused."""
-        return change.pin(self, memory_id, True, reason)
+        return verbs.pin(self, memory_id, True, reason)
 
     def unpin(self, memory_id: str, *, reason: str = "") -> Receipt:
         """Let a memory age again like any other."""
-        return change.pin(self, memory_id, False, reason)
+        return verbs.pin(self, memory_id, False, reason)
 
     def merge(self, ids: Sequence[str], *, reason: str = "") -> Receipt:
         """Make one memory of several that say the same: code `merged`, and the id of the one that stays.
@@ -243,14 +241,14 @@ class ScopedMemory(Caller):
         different things. Raises NotFound for what the caller does not see, InvalidInput `merge_unfit` for
         what has a key, a file or an end of its own.
         """
-        return change.merge(self, ids, reason=reason)
+        return verbs.merge(self, ids, reason=reason)
 
     def unmerge(self, memory_id: str, *, reason: str = "") -> Receipt:
         """Undo a merge, or an update by a newer value: the ids of what is active again, as it was.
 
         A Conflict where the memory has changed since (`merge_changed`) or what it was made of is gone.
         """
-        return change.unmerge(self, memory_id, reason=reason)
+        return verbs.unmerge(self, memory_id, reason=reason)
 
     def link(self, memory_id: str, other: str, type: str = RELATED, strength: float = 1.0) -> Relation:
         """Say that two memories belong together; said again, it is as said last."""
@@ -306,7 +304,7 @@ class ScopedMemory(Caller):
 
     def get(self, memory_id: str) -> Memory:
         """One memory of the caller's own, in whatever state it is; NotFound otherwise."""
-        return change.get(self, memory_id)
+        return verbs.get(self, memory_id)
 
     def list(self, **wanted: Unpack[Wanted]) -> Page:
         """Everything the caller may read, newest first, a page at a time: what a recall hides is in none.
@@ -319,7 +317,7 @@ class ScopedMemory(Caller):
 
     def id_of(self, id_or_key: str) -> str:
         """The id of an active memory named by its id or its key, the nearest shelf first."""
-        return change.id_of(self, id_or_key)
+        return verbs.id_of(self, id_or_key)
 
     def history(self, memory_id: str) -> tuple[HistoryEntry, ...]:
         """Every step in the life of a memory, oldest first."""
@@ -443,11 +441,11 @@ class ScopedMemory(Caller):
         It counts for nothing until they confirm it; but a benign one (`response.tone`, `goal.…`) holds by
         itself once a second turn says the same, or as an insight of importance 3 that is 0.8 sure.
         """
-        return propose.propose(self, value, key, confidence, reason, importance=importance)
+        return verbs.propose(self, value, key, confidence, reason, importance=importance)
 
     def pending(self) -> builtins.list[Memory]:
         """The guesses that wait for the person's yes or no, oldest first."""
-        return propose.pending(self)
+        return verbs.pending(self)
 
     def proposals(self, *, decided: bool = False) -> builtins.list[Proposal]:
         """The same as people see them; with `decided`, also what was decided lately."""
@@ -465,7 +463,7 @@ class ScopedMemory(Caller):
 
     def reject(self, key: str | None = None, *, channel: str = "") -> builtins.list[Receipt]:
         """Drop what was guessed; without a key, the newest guess. Only the person can."""
-        return propose.reject(self, key, channel=channel)
+        return verbs.reject(self, key, channel=channel)
 
     def ask_what_waits(self) -> str:
         """What waits for the person as one question in their language, for the end of a session; empty
@@ -624,15 +622,15 @@ class ScopedMemory(Caller):
 
     def allow(self, *fingerprints: str) -> None:
         """Say that what a refusal names by these fingerprints is not a secret; only the person can."""
-        governance.allow(self, *fingerprints)
+        verbs.allow(self, *fingerprints)
 
     def may_use(self, tool: str) -> bool:
         """Whether the administrator's policy lets an agent use a tool; a refusal is audited."""
-        return governance.may_use(self, tool)
+        return verbs.may_use(self, tool)
 
     def prohibited(self, what: str) -> bool:
         """Whether the administrator's policy prohibits something by name, such as `secrets_exfiltration`."""
-        return governance.is_prohibited(self, what)
+        return verbs.is_prohibited(self, what)
 
     def audit(
         self, *, actor: str = "", op: str = "", memory_id: str = "", before: int = 0, limit: int = 50

@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from lamina import LaminaError
-from lamina.model.audit import CHAIN, AuditRecord
+from lamina.model import CHAIN, AuditRecord
 
 if TYPE_CHECKING:
     from lamina.engine import Engine

@@ -17,10 +17,10 @@ from lamina import NotFound
 from lamina.audit.chain import Sealer
 from lamina.engine import Engine
 from lamina.lifecycle.erase import erase
-from lamina.model.audit import AuditRecord
+from lamina.model import AuditRecord
 from lamina.storage.database import Transaction
 from lamina.storage.logs import AuditLog
-from lamina.write.story import check_proof
+from lamina.write.seals import check_proof
 from tests.backends import Place, a_place
 
 UNDERSTANDING = False

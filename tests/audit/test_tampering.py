@@ -16,7 +16,7 @@ import pytest
 import lamina
 from lamina.engine import Engine
 from lamina.lifecycle.tokens import create_token
-from lamina.model.audit import Finding
+from lamina.model import Finding
 from lamina.testing import ManualClock
 
 SEED = 20261116

@@ -13,7 +13,7 @@ from lamina import errors
 from lamina.doors.cli.exits import exit_code_of
 from lamina.doors.http.problems import problem_of
 from lamina.errors import LaminaError
-from lamina.write import promote
+from lamina.write import request
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "errors.md"
@@ -132,7 +132,7 @@ def test_the_page_has_every_other_code_of_a_receipt() -> None:
 
 def test_the_page_has_every_refusal_of_a_promotion() -> None:
     told = {code for row in first_column("Promotions refused") for code in re.findall(r"\w+", row)}
-    assert told == set(promote._WHY)
+    assert told == set(request._WHY)
 
 
 def test_the_page_has_every_code_of_the_command_line() -> None:

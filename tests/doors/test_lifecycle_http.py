@@ -16,7 +16,7 @@ import lamina
 from lamina.doors.http.app import create_app
 from lamina.engine import Engine
 from lamina.lifecycle.tokens import create_token
-from lamina.model.token import Right
+from lamina.model import Right
 
 Caller = Callable[..., httpx.Client]
 

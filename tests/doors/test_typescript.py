@@ -21,7 +21,7 @@ import lamina
 from lamina.doors.http.app import document
 from lamina.engine import Engine
 from lamina.lifecycle.tokens import create_token
-from lamina.model.token import Right
+from lamina.model import Right
 from tests.operations.serving import serving
 from tools.typescript import PACKAGE, camel, made, operations
 

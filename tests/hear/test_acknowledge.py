@@ -14,7 +14,7 @@ from lamina.language.acknowledge import acknowledge, acknowledgement, language_f
 from lamina.language.command import Action
 from lamina.language.commands import commands
 from lamina.text.normalise import Language, language_of
-from lamina.write import promote
+from lamina.write import request
 from tests.docs.test_errors_reference import modules, name_of, texts
 
 #: By which one memory stands against another (lamina.policy/reconcile.py).
@@ -34,7 +34,7 @@ DETAILS: dict[str, str | int] = {
 }
 #: Where the verbs are that a command comes to, and what they ask of a text, an entry and a file.
 VERBS = re.compile(
-    r".*/lamina/(?:hear/(?:obey|correct|forgetting)|write/(?:details|commit|request|guesses|entry_files|promote|merge)"
+    r".*/lamina/(?:hear/(?:obey|correct|forgetting)|write/(?:details|commit|request|guesses|entry_files|merge|verbs)"
     r"|layers/user_model|policy/gates|text/(?:entry_line|entries|normalise|ttl)|workspace/\w+)\.py"
 )
 CODE = re.compile(r"[a-z_]{3,40}")
@@ -111,7 +111,7 @@ def test_every_code_that_a_command_can_end_with_has_words_in_every_language() ->
     assert {"key_invalid", "several_meant", "privacy_deny_sensitive", "confirmation_needed"} <= {
         code for _, code in found
     }
-    refused = {code for name, code in found if name in ERRORS or name.startswith("Deny")} | {*promote._WHY}
+    refused = {code for name, code in found if name in ERRORS or name.startswith("Deny")} | {*request._WHY}
     refused |= {"several_meant", "correction_unclear", *(f"conflict_{rule}" for rule in RULES)}
     assert [code for code in sorted(refused) if refusal(code) == "refused"] == []
     # By what was done, or not by a command.

@@ -281,3 +281,79 @@ def test_settling_keeps_what_was_done_under_proof(workspace: Place, me: ScopedMe
     text = workspace.profile.read_text()
     workspace.profile.write_text("".join(line for line in text.splitlines(True) if "tea" not in line))
     assert not turn.done()
+
+
+#: What is known, how somebody wants one of it gone without naming it, and which that is.
+UNNAMED = [
+    (["I'm a member of Bethel Tabernacle"], "I'd like you to forget where I go to church.", 0),
+    (["ผมชอบสะสมแสตมป์", "ผมเป็นหอบหืด"], "เรื่องโรคประจำตัวไม่ต้องจำ ลบให้ด้วย", 1),
+    (["我月薪一万二"], "刚说的工资别记录哈，算完就扔", 0),
+    (["我的信仰是摩門教"], "我講過的宗教那件事希望你不要保留，可以刪嗎？請刪掉", 0),
+]
+
+
+@pytest.mark.parametrize(("known", "wish", "gone"), UNNAMED)
+def test_a_clear_wish_takes_the_one_that_is_ahead_and_says_which(
+    home: Engine, known: list[str], wish: str, gone: int
+) -> None:
+    scope = home.scope(session="one")
+    for one in known:
+        scope.remember(one)
+    heard = scope.hear(wish)
+    left = [one.text for one in scope.list().items if one.space == "user"]
+    assert sorted(left) == sorted(one for at, one in enumerate(known) if at != gone)
+    assert known[gone] in heard.acknowledgement
+
+
+def test_a_wish_takes_nothing_that_it_says_shall_stay(home: Engine) -> None:
+    scope = home.scope(session="one")
+    scope.remember("我的牙醫是蘇醫師")
+    scope.remember("我喜歡喝冬瓜茶")
+    scope.hear("牙醫的資料請移除，冬瓜茶留著")
+    assert [one.text for one in scope.list().items if one.space == "user"] == ["我喜歡喝冬瓜茶"]
+
+
+def test_what_is_left_of_a_memory_says_of_whom_it_is(home: Engine) -> None:
+    scope = home.scope(session="one")
+    scope.remember("我的心理咨询师叫安宁，每周三见她")
+    scope.hear("咨询师那事儿你就当我没说过吧")
+    assert [one.text for one in scope.list().items if one.space == "user"] == []
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "now"),
+    [
+        ("หนูเล่นไวโอลิน", "จริงๆ หนูเล่นวิโอลา ไม่ใช่ไวโอลิน คนสับสนกันเยอะ", "หนูเล่นวิโอลา"),
+        (
+            "我是初級採購",
+            "升職啦，不是初級了，現在是資深採購",
+            "我是初級採購 → 升職啦，不是初級了，現在是資深採購",
+        ),
+        (
+            "我的狗麻糬是柴犬",
+            "麻糬不是柴犬啦，獸醫說是米克斯",
+            "我的狗麻糬是柴犬 → 麻糬不是柴犬啦，獸醫說是米克斯",
+        ),
+    ],
+)
+def test_the_clause_that_is_about_the_memory_has_the_new_value(
+    home: Engine, known: str, said: str, now: str
+) -> None:
+    scope = home.scope(session="one")
+    scope.remember(known)
+    scope.hear(said)
+    assert [one.text for one in scope.list().items if one.space == "user"] == [now]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Up to the 30th our branch closes at four instead of six, please go by that.",
+        "Hold on to this till the exam on Tuesday and then chuck it: my seat is row F number 22.",
+        "ตอนนี้เข้าเวรดึกไปถึงวันที่ 25",
+    ],
+)
+def test_a_request_that_says_until_when_ends_then(home: Engine, said: str) -> None:
+    scope = home.scope(session="one")
+    scope.hear(said)
+    assert [one.expires_at is not None for one in scope.list().items if one.space == "user"] == [True]

@@ -14,7 +14,7 @@ from lamina.language.hearing import hear
 from lamina.language.rulebook import rulebook
 from lamina.language.understanding import LONGEST, ends_of
 from lamina.model import Heard
-from lamina.write.caller import Caller
+from lamina.write.store import Caller
 
 LOG = "2026-11-18 10:31 worker 7 wrote 4096 bytes in 12 ms and went on with the next of its batches\n"
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 import lamina
-from lamina.model.token import Right
+from lamina.model import Right
 from tests.operations.serving import serving
 
 SECRET = "-".join(["hunter2", "Blue"])

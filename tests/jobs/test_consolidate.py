@@ -16,7 +16,7 @@ from lamina.jobs.run import Asked, run_job
 from lamina.lifecycle.consolidate import MOST_PAIRS, consolidate, pairs_of
 from lamina.scoped import ScopedMemory
 from lamina.testing import ManualClock, ScriptedWriter
-from lamina.write.caller import callers_of
+from lamina.write.store import callers_of
 
 SAME = [
     ("Ana lives in Bangkok", "Ana lives in Bangkok now"),

@@ -19,7 +19,7 @@ from lamina.jobs.registry import JOBS
 from lamina.jobs.run import MOST_ATTEMPTS, Asked, due_jobs, list_jobs, run_job
 from lamina.jobs.schedule import Schedule, parse_schedules
 from lamina.jobs.writer import Asking
-from lamina.storage.job_runs import Run, Runs
+from lamina.storage.small_tables import Run, Runs
 from lamina.testing import ScriptedWriter
 from lamina.workspace.files import read_file, replace_file
 from lamina.workspace.grant import matches

@@ -9,7 +9,7 @@ import pytest
 
 from lamina import InvalidInput, NotFound, Role, Unauthenticated
 from lamina.lifecycle.tokens import authenticate, create_token, list_tokens, revoke_token
-from lamina.model.token import Right
+from lamina.model import Right
 
 if TYPE_CHECKING:
     from lamina.engine import Engine

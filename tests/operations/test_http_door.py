@@ -13,7 +13,7 @@ import lamina
 from lamina.doors.http.app import create_app, document
 from lamina.engine import Engine
 from lamina.lifecycle.tokens import create_token
-from lamina.model.token import Right
+from lamina.model import Right
 from lamina.operations.operation import Door
 from lamina.operations.wording import worded_for
 from lamina.testing import ManualClock

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from lamina.model import Space
-from lamina.model.token import Right
+from lamina.model import Right
 from lamina.operations.operation import Field, Tool, operation
 from lamina.scoped import ScopedMemory
 

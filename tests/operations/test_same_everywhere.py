@@ -18,7 +18,7 @@ from lamina.doors.client.verbs import verb_of
 from lamina.doors.http.answers import wire
 from lamina.engine import Engine
 from lamina.lifecycle.tokens import create_token
-from lamina.model.token import Right
+from lamina.model import Right
 from lamina.testing import ManualClock
 from tests.operations.serving import serving
 

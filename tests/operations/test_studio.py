@@ -15,7 +15,7 @@ import lamina
 from lamina.doors.http.app import create_app
 from lamina.engine import Engine
 from lamina.lifecycle.tokens import create_token, revoke_token
-from lamina.model.token import Right
+from lamina.model import Right
 from lamina.studio.app import Studio
 from lamina.studio.rendering import visible
 from lamina.studio.sign_in import COOKIE, IDLE, LONGEST

@@ -22,8 +22,18 @@ READING = ReadingEncoder().embedder_id
 USUAL = Spread.of(())
 
 
+def speaking(likeness: float | None, share: float = 0.0, **more: float) -> Evidence:
+    """What speaks for one text."""
+    told = evidence([likeness], [share])
+    for name, value in more.items():
+        setattr(told, name, value if name == "asked" else np.array([value]))
+    return told
+
+
 def sure(likeness: float | None, behind: float = 0.0, share: float = 0.0, encoder: str = READING) -> float:
-    return confidence(Evidence(likeness, behind, share), encoder, USUAL)
+    """How sure a text is beside another that is liker by so much."""
+    beside = [] if likeness is None or not behind else [likeness + behind]
+    return confidence(evidence([likeness, *beside], [share, *(0.0 for _ in beside)]), encoder, USUAL)[0]
 
 
 def test_the_encoder_that_is_shipped_has_been_measured() -> None:
@@ -34,8 +44,8 @@ def test_the_encoder_that_is_shipped_has_been_measured() -> None:
 def test_the_reader_that_is_shipped_has_been_measured_and_counts() -> None:
     """After new weights of either, the same: what it says is read by a table of its own."""
     reader = ReadingEncoder().reader_id()
-    told = [Evidence(0.5, 0.0, 0.0, read=read) for read in (-6.0, 0.0, 6.0)]
-    low, middle, high = (confidence(one, reader, USUAL) for one in told)
+    told = [speaking(0.5, read=read) for read in (-6.0, 0.0, 6.0)]
+    low, middle, high = (confidence(one, reader, USUAL)[0] for one in told)
     assert low < DOUBTFUL < high
     assert low < middle < high
     assert confidence(told[0], READING, USUAL) == confidence(told[2], READING, USUAL)
@@ -54,7 +64,7 @@ def test_who_only_repeats_a_name_is_answered_with_more_doubt() -> None:
 
 
 def test_what_another_text_says_of_a_question_speaks_against_this_one() -> None:
-    told = Evidence(0.5, 0.0, 0.2), Evidence(0.5, 0.0, 0.2, elsewhere=0.5)
+    told = speaking(0.5, 0.2), speaking(0.5, 0.2, elsewhere=0.5)
     assert confidence(told[1], READING, USUAL) < confidence(told[0], READING, USUAL)
     has = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
     assert said_elsewhere(has, np.array([0.2, 0.3, 0.1])) == [0.4, 0.2, 0.0]
@@ -62,12 +72,12 @@ def test_what_another_text_says_of_a_question_speaks_against_this_one() -> None:
 
 
 def test_a_short_question_tells_less_of_what_it_is_about() -> None:
-    short, long = (Evidence(0.5, 0.0, 0.0, asked=length) for length in (1.6, 3.2))
+    short, long = (speaking(0.5, asked=length) for length in (1.6, 3.2))
     assert confidence(short, READING, USUAL) < confidence(long, READING, USUAL)
 
 
 def test_a_time_that_is_asked_for_and_not_there_is_doubtful() -> None:
-    assert confidence(Evidence(0.5, 0.0, 0.0, fits=False), READING, USUAL) < DOUBTFUL < sure(0.5)
+    assert confidence(speaking(0.5, fits=0.0), READING, USUAL)[0] < DOUBTFUL < sure(0.5)
 
 
 def test_without_a_vector_the_words_decide() -> None:
@@ -79,14 +89,17 @@ def test_without_a_vector_the_words_decide() -> None:
 def test_an_encoder_that_nobody_measured_is_read_by_how_far_a_likeness_stands_out() -> None:
     high = Spread.of([0.80, 0.81, 0.79, 0.82, 0.80, 0.81, 0.78, 0.80, 0.80] * 10)
     low = Spread.of([0.10, 0.11, 0.09, 0.12, 0.10, 0.11, 0.08, 0.10, 0.10] * 10)
-    told = Evidence(0.82, 0.0, 0.0)
-    assert confidence(told, "another", high) < DOUBTFUL
-    assert confidence(told, "another", low) > SURE
+    told = speaking(0.82)
+    assert confidence(told, "another", high)[0] < DOUBTFUL
+    assert confidence(told, "another", low)[0] > SURE
 
 
 def test_evidence_is_beside_the_others() -> None:
     found = evidence([0.5, 0.25, None], [0.0, 0.5, 1.0])
-    assert found == [Evidence(0.5, 0.0, 0.0), Evidence(0.25, 0.25, 0.5), Evidence(None, 0.0, 1.0)]
+    assert found.behind[:2].tolist() == [0.0, 0.25]
+    alone = [confidence(evidence([None], [share]), READING, USUAL)[0] for share in (0.0, 0.5, 1.0)]
+    assert confidence(found, READING, USUAL)[2] == alone[2]  # what has no vector is judged by its words
+    assert confidence(found, "", USUAL) == alone
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from datetime import UTC, date, datetime
 import numpy as np
 import pytest
 
+from lamina.model import Authority, Kind, Layer, Memory, Provenance, Role, Space
 from lamina.ranking import lexical
-from lamina.ranking.fusion import Fused, Traits, adjust, newest_first, ranks_by, reciprocal
+from lamina.ranking.fusion import Fused, adjust, newest_first, ranked_by, reciprocal
 from lamina.ranking.question import Manner, guesses, misread, mistyped, parts_of, understood
 from lamina.ranking.rerank import closeness, judged, near_duplicates
 from lamina.ranking.timing import says_when, timing
@@ -109,18 +110,36 @@ def test_a_letter_wrong_is_guessed_and_nothing_else() -> None:
     assert not guesses("river", ["stone", "rivers2", "over"])
 
 
-def traits(**given: object) -> Traits:
-    return Traits(**{"text": "x", "at": NOW, **given})  # type: ignore[arg-type]
+def fused(
+    name: str, score: float = 0.0, *, at: datetime = NOW, layer: str = "semantic", by: str = ""
+) -> Fused:
+    memory = Memory(
+        id=name,
+        space=Space.USER,
+        owner="ana",
+        layer=Layer(layer),
+        kind=Kind.FACT,
+        text="x",
+        authority=Authority.USER_ASSERTED,
+        created_at=at,
+        updated_at=at,
+        valid_from=at,
+        superseded_by=by or None,
+        importance=3,
+        provenance=Provenance(actor="user:ana", role=Role.USER, via="test"),
+    )
+    return Fused(name, memory, score)
 
 
 def test_reciprocal_rank_fusion_is_that_of_the_documents() -> None:
-    one = Fused("a", scores={"lexical": 2.0, "meaning": 0.5})
-    other = Fused("b", scores={"lexical": 1.0})
+    one, other = fused("a", layer="procedural"), fused("b")
+    one.scores, other.scores = {"lexical": 2.0, "meaning": 0.5}, {"lexical": 1.0}
     for name in ("lexical", "meaning"):
-        for fused_id, rank in ranks_by([one, other], name).items():
-            next(each for each in (one, other) if each.id == fused_id).ranks[name] = rank
+        for rank, each in enumerate(ranked_by([other, one], name), 1):
+            each.ranks[name] = rank
 
-    reciprocal([one, other], {"a": traits(layer="procedural", decay=0.5), "b": traits()}, Manner.HOW_TO)
+    reciprocal(one, 0.5, Manner.HOW_TO)
+    reciprocal(other, 1.0, Manner.HOW_TO)
 
     assert one.score == round(1.2 * 0.5 * (1 / 61 + 1 / 61), 6)
     assert other.score == round(1 / 62, 6)
@@ -130,33 +149,32 @@ def test_layers_and_decay_move_a_score_only_a_little_unless_decay_is_plain() -> 
     question = understood("how do I brew tea", NOW)
     scores = {}
     for layer in ("semantic", "procedural", "user_model"):
-        one = Fused(layer, 1.0)
-        adjust(one, traits(layer=layer), question, {}, plain=False)
+        one = fused(layer, 1.0, layer=layer)
+        adjust(one, 1.0, question, {}, plain=False)
         scores[layer] = one.score
     assert 0.9 < scores["user_model"] < scores["semantic"] < scores["procedural"] < 1.1
-    faded, plainly = Fused("a", 1.0), Fused("b", 1.0)
-    adjust(faded, traits(decay=0.0), question, {}, plain=False)
-    adjust(plainly, traits(decay=0.25), question, {}, plain=True)
+    faded, plainly = fused("a", 1.0), fused("b", 1.0)
+    adjust(faded, 0.0, question, {}, plain=False)
+    adjust(plainly, 0.25, question, {}, plain=True)
     assert (faded.score, plainly.score) == (0.85, 0.25)
     assert faded.adjustments == {"*decay": 0.85}
 
 
 def test_an_old_decision_beats_a_fresh_mention_and_recency_counts_only_where_it_is_asked_for() -> None:
-    old = traits(at=datetime(2023, 6, 1, tzinfo=UTC))
+    old = datetime(2023, 6, 1, tzinfo=UTC)
     for question, first in (("why did we drop GraphQL", "old"), ("the latest word on GraphQL", "new")):
-        found = {"old": Fused("old", 1.0), "new": Fused("new", 0.95)}
-        known = {"old": old, "new": traits()}
+        found = [fused("old", 1.0, at=old), fused("new", 0.95)]
         asked = understood(question, NOW)
-        for name, one in found.items():
-            adjust(one, known[name], asked, {}, plain=False)
+        for one in found:
+            adjust(one, 1.0, asked, {}, plain=False)
         if asked.timing.latest:
-            newest_first(list(found.values()), known)
-        assert max(found.values(), key=lambda one: one.score).id == first
+            newest_first(found)
+        assert max(found, key=lambda one: one.score).id == first
 
 
 def test_what_is_superseded_is_lowered_and_says_so() -> None:
-    one = Fused("a", 1.0)
-    adjust(one, traits(superseded=True), understood("tea", NOW), {}, plain=False)
+    one = fused("a", 1.0, by="b")
+    adjust(one, 1.0, understood("tea", NOW), {}, plain=False)
     assert (one.score, one.adjustments) == (0.3, {"*superseded": 0.3})
 
 
@@ -174,8 +192,9 @@ def test_words_that_stand_together_and_in_order_add_to_a_score() -> None:
 
 def test_near_duplicates_come_after_what_differs() -> None:
     text = "the quarterly report of the northern office was sent to everybody on monday morning"
-    assert near_duplicates("which report", [text, text + ".", "something else entirely"]) == {1}
-    assert near_duplicates("report", ["tea 1", "tea 2"]) == set()
+    told = [text, text + ".", "something else entirely"]
+    assert [*near_duplicates("which report", told)] == [False, True, False]
+    assert [*near_duplicates("report", ["tea 1", "tea 2"])] == [False, False]
 
 
 class Contrary:

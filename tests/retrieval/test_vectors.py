@@ -13,12 +13,12 @@ import lamina
 from lamina.encoders.port import UNCALIBRATED, Tended
 from lamina.engine import Engine
 from lamina.errors import Unavailable
-from lamina.model.audit import CHAIN
+from lamina.model import CHAIN
 from lamina.retrieval.meaning import Meaning, compare, likeness
 from lamina.scoped import ScopedMemory
-from lamina.storage import vectors
+from lamina.storage import search_index
 from lamina.storage.memories import Memories
-from lamina.storage.text_index import TextIndex
+from lamina.storage.search_index import TextIndex
 from lamina.testing import ManualClock
 from tests.backends import Place
 
@@ -371,7 +371,7 @@ def test_of_sessions_that_are_over_no_earlier_vectors_are_kept(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server that has seen many of them would else grow by three copies of each."""
-    monkeypatch.setattr(vectors, "FRESH", 1)
+    monkeypatch.setattr(search_index, "FRESH", 1)
     for number in range(12):
         mind = engine.scope(user="ana", session=f"s{number}")
         for turn in range(4):

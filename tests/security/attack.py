@@ -25,7 +25,7 @@ from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 from lamina import lifecycle
 from lamina.model import Kind, Layer, Space
 from lamina.scoped import ScopedMemory
-from lamina.write.caller import Caller as AnyCaller
+from lamina.write.store import Caller as AnyCaller
 from tests.hints import hints_of
 from tests.security.world import QUESTIONS, Caller, Mark, World
 

@@ -39,8 +39,7 @@ from lamina.engine import Engine
 from lamina.errors import InvalidInput, LaminaError
 from lamina.integrations.langgraph import CheckpointSaver, Store
 from lamina.lifecycle.tokens import create_token
-from lamina.model import plain
-from lamina.model.token import Right
+from lamina.model import Right, plain
 from lamina.opening import open_tenants
 from lamina.scoped import ScopedMemory
 from tests.security.attack import Route, Thief, Verb, foreign_ids, leaked, routes, services, verbs

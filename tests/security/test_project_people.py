@@ -18,7 +18,7 @@ from lamina.doors.mcp.identity import Starter
 from lamina.doors.mcp.server import build_server
 from lamina.engine import Engine
 from lamina.lifecycle.tokens import create_token
-from lamina.model.token import Right
+from lamina.model import Right
 from tests.backends import Place
 
 PEOPLE = "projects: {atlas: {ana: [tasks, knowledge], bob: [tasks]}}"

@@ -17,7 +17,7 @@ from lamina.doors.http.app import create_app, document
 from lamina.doors.http.guard import OPEN_PATHS
 from lamina.engine import Engine
 from lamina.lifecycle.tokens import create_token, list_tokens
-from lamina.model.token import Right
+from lamina.model import Right
 
 PEOPLE = {
     "bob": "The lantern is under the green bridge",

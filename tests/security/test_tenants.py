@@ -19,7 +19,7 @@ from lamina.engine import Engine
 from lamina.errors import Unauthenticated
 from lamina.jobs.run import due_jobs
 from lamina.lifecycle.tokens import create_token, revoke_token
-from lamina.model.token import Right
+from lamina.model import Right
 from lamina.opening import open_tenants
 from lamina.storage.postgres import PostgresDatabase
 from lamina.studio.app import Studio

@@ -8,7 +8,7 @@ import pytest
 
 from lamina.storage.database import Database, Transaction
 from lamina.storage.logs import last_number, next_number
-from lamina.storage.text_index import FRESH, TextIndex
+from lamina.storage.search_index import FRESH, TextIndex
 from tests.backends import Place
 
 TEXTS = [["tea", "cup", f"word{number % 7}"] for number in range(2 * FRESH + 9)]

@@ -11,7 +11,7 @@ import pytest
 import lamina
 from lamina import Space
 from lamina.custody import move
-from lamina.model.audit import CHAIN
+from lamina.model import CHAIN
 from lamina.storage.ledger import CHAINS, Order
 from lamina.storage.logs import AuditLog
 from lamina.storage.postgres import PostgresDatabase

@@ -24,8 +24,8 @@ from lamina.lifecycle.export import export, lines_of
 from lamina.lifecycle.purge import purge_due
 from lamina.lifecycle.tokens import create_token
 from lamina.scoped import ScopedMemory
-from lamina.storage.damage import DamagedRow, selected
 from lamina.storage.database import DIALECTS, load_queries
+from lamina.storage.rows import DamagedRow, selected
 from lamina.testing import ManualClock
 from tests.effort import times
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from lamina.model import canonical
-from lamina.storage.shorthand import _PIECES, EVENT, MEMORY, shortened, whole
+from lamina.storage.rows import _PIECES, EVENT, MEMORY, shortened, whole
 
 names = some.text() | some.sampled_from(_PIECES)
 values = some.recursive(

@@ -18,7 +18,7 @@ from lamina.doors.http.app import create_app
 from lamina.doors.mcp.identity import Starter
 from lamina.doors.mcp.server import build_server
 from lamina.engine import Engine
-from lamina.model.token import Right
+from lamina.model import Right
 
 SAID = ("I prefer green tea.", "ฉันชอบชาเขียว", "我喜欢喝绿茶。")
 

@@ -23,9 +23,9 @@ from lamina.text import entries
 from lamina.text.entries import EntryFile
 from lamina.workspace.layout import create_workspace
 from lamina.write import entry_files
-from lamina.write.custody import store_id
-from lamina.write.parts import Parts
-from lamina.write.ruleset import Ruleset
+from lamina.write.seals import store_id
+from lamina.write.store import Parts
+from lamina.write.unit_of_work import Ruleset
 from tests.backends import Place
 
 if TYPE_CHECKING:

@@ -391,6 +391,7 @@ def test_what_was_purged_was_never_shown(engine: Engine) -> None:
             "鱼鹰集群的加密关闭了，但是昨天走廊刷了漆，电梯也修好了",
             None,
         ),
+        ("排座位时先安排出雾岭的客人。", "每次排座位都先安排雾岭的客人", None),
     ],
 )
 def test_a_clause_beside_words_of_ones_own_is_where_it_is_from(

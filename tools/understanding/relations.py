@@ -31,7 +31,7 @@ from lamina.language.rulebook import rulebook
 from lamina.language.sorts import Reader, Sort
 from lamina.language.understanding import Listener, heard_whole, is_near
 from lamina.language.view import view_of
-from lamina.write.caller import Caller
+from lamina.write.store import Caller
 from tools.understanding.rows import LANGUAGES
 from tools.understanding.rows import read as sentences
 

@@ -21,8 +21,7 @@ from typing import Any
 from lamina.clock import random_key
 from lamina.durable import make_folder, put_file, settle
 from lamina.errors import Damaged
-from lamina.model import canonical, iso
-from lamina.model.audit import CHAIN, AuditRecord, Finding, chain_of_number
+from lamina.model import CHAIN, AuditRecord, Finding, canonical, chain_of_number, iso
 from lamina.records import dataclass
 
 

@@ -1,13 +1,17 @@
-"""Trace events in the shape of the governance contract (GC-9), redacted by one rule set."""
+"""What is told while it happens: trace events in the shape of the governance contract (GC-9), redacted by one
+rule set, and OpenTelemetry spans for a host that uses them."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from lamina.errors import LaminaError
 from lamina.language.secrets.privacy import redacted
 from lamina.model import (
     Deny,
@@ -317,3 +321,35 @@ def _scrubbed(value: Any, ids: frozenset[str], within: bool = False) -> Any:
     within = within or any(isinstance(one, str) and one in ids for one in value.values())
     hide = _WORDS if within else ()
     return {name: _GONE if name in hide else _scrubbed(one, ids, within) for name, one in value.items()}
+
+
+Note = Callable[[str, Any], None]
+
+
+@contextmanager
+def span(operation: str, scope: Scope, content: Mapping[str, str] | None = None) -> Iterator[Note]:
+    """A span around one operation on the memory; `content` is what was said, for those who ask for it."""
+    api: Any = sys.modules.get("opentelemetry.trace")
+    if api is None:
+        yield lambda _, __: None
+        return
+    known = {
+        "gen_ai.operation.name": operation,
+        "gen_ai.memory.store.id": scope.tenant,
+        "gen_ai.agent.id": scope.agent,
+        "gen_ai.conversation.id": scope.session,
+        **(content or {}),
+    }
+    with api.get_tracer("lamina").start_as_current_span(
+        operation,
+        kind=api.SpanKind.INTERNAL,
+        attributes={name: value for name, value in known.items() if value is not None},
+        record_exception=False,  # a message may repeat what somebody said
+        set_status_on_exception=False,
+    ) as current:
+        try:
+            yield current.set_attribute
+        except LaminaError as error:
+            current.set_attribute("error.type", error.code)
+            current.set_status(api.StatusCode.ERROR)
+            raise

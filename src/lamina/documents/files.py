@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 from lamina.documents.settings import EVERY_FILE, SearchSettings, from_openclaw, listed_paths
@@ -55,11 +56,12 @@ def read_settings(root: Path, config_file: str, extra_paths: str) -> SearchSetti
     return replace(found, paths=(*found.paths, *listed_paths(extra_paths)))
 
 
+@lru_cache(maxsize=64)  # every question asks, and settings seldom change
 def sources_of(
-    root: Path, settings: SearchSettings, allowed: Sequence[Path]
-) -> tuple[list[Source], list[str]]:
+    root: Path, settings: SearchSettings, allowed: tuple[Path, ...]
+) -> tuple[tuple[Source, ...], tuple[str, ...]]:
     """Where to look, and notes about the paths where we may not: outside of `root` and of what is allowed."""
-    sources, notes = [], []
+    sources, notes = list[Source](), list[str]()
     wanted = (*(_DEFAULT if settings.include_default else ()), *settings.paths) if settings.enabled else ()
     for path, pattern in wanted:
         whole = Path(os.path.normpath(root / Path(path).expanduser()))
@@ -69,7 +71,7 @@ def sources_of(
         else:
             prefix = "" if base == root else f"{base.as_posix()}/"
             sources.append(Source(base, whole.relative_to(base).as_posix(), pattern, prefix))
-    return sources, notes
+    return tuple(sources), tuple(notes)
 
 
 def sweep_documents(sources: Sequence[Source], is_late: Callable[[], bool]) -> Swept:

@@ -30,8 +30,8 @@ from lamina.records import dataclass
 from lamina.retrieval.meaning import learn
 from lamina.storage.database import Database, Transaction
 from lamina.storage.documents import DOCUMENTS, Documents, File, Known
+from lamina.storage.search_index import TextIndex
 from lamina.storage.small_tables import Properties
-from lamina.storage.text_index import TextIndex
 from lamina.text.learning_page import shown_in, untouched
 from lamina.text.passages import PASSAGES_VERSION, read_markdown
 from lamina.workspace.files import Stamp, read_file
@@ -78,7 +78,7 @@ class Library:
         self.shelf = shelf_of(owner)
         self.edited: set[str] = set()  #: files of what was learnt that a person changed
         self._known: dict[str, Known] = {}
-        self._revision: str | None = None
+        self._revision: str | None = ""  #: of which `known` is; at first of none
         self._swept_at = 0.0
         self._last = LibraryStatus()
         self._unreadable: dict[str, tuple[Stamp, str]] = {}
@@ -143,13 +143,13 @@ class Library:
     def _sweep(self, is_late: Callable[[], bool]) -> tuple[Swept, tuple[str, ...]]:
         settings = self.settings
         allowed = [Path(one.strip()) for one in self._config.document_roots.split(",") if one.strip()]
-        sources, notes = sources_of(self._root, settings, allowed)
+        sources, notes = sources_of(self._root, settings, tuple(allowed))
         return sweep_documents(sources, is_late), (*settings.notes, *notes)
 
     def _load(self) -> None:
         def work(transaction: Transaction) -> None:
             revision = Properties(transaction).get(_REVISION)
-            if revision != self._revision or revision is None:
+            if revision != self._revision:
                 self._known, self._revision = Documents(transaction).known(), revision
 
         self._database.read(work)

@@ -9,7 +9,7 @@ from lamina.model import Query, Scope
 from lamina.retrieval.hits import find_hits
 from lamina.storage.database import Transaction
 from lamina.storage.documents import Documents, File
-from lamina.storage.text_index import TextIndex
+from lamina.storage.search_index import TextIndex
 from lamina.text.passages import read_markdown
 
 #: A sentence in each script we promise, and a word inside it.

@@ -29,8 +29,8 @@ from lamina.storage.documents import Documents
 from lamina.storage.logs import AuditLog
 from lamina.storage.memories import Memories
 from lamina.storage.migrate import load_migrations
+from lamina.storage.search_index import TextIndex
 from lamina.storage.sqlite import OLDEST_SAFE
-from lamina.storage.text_index import TextIndex
 from lamina.workspace.layout import STATE_DIR
 from lamina.write.unit_of_work import indexed_terms
 

@@ -74,8 +74,9 @@ class Pieces:
         self._vocabulary = vocabulary
         self._shared = shared
         self.parts = lru_cache(maxsize=16_384)(self._parts)
-        self._known_thai = lru_cache(maxsize=8_192)(self._known(self._thai))
-        self._known_chinese = lru_cache(maxsize=8_192)(self._known(self._chinese))
+        self._cut_thai, self._cut_chinese = map(lru_cache(maxsize=256), (self._thai, self._chinese))
+        self._known_thai = lru_cache(maxsize=8_192)(self._known(self._cut_thai))
+        self._known_chinese = lru_cache(maxsize=8_192)(self._known(self._cut_chinese))
 
     def __len__(self) -> int:
         return len(self._vocabulary)
@@ -91,7 +92,7 @@ class Pieces:
 
     def known_share(self, text: str) -> float:
         """How many of the text's pieces have a row of their own, of all."""
-        pieces = analysed(text, self._chinese, self._thai)
+        pieces = analysed(text, self._cut_chinese, self._cut_thai)
         known = sum(piece in self._vocabulary for piece in pieces)
         return known / len(pieces) if pieces else 0.0
 

@@ -24,8 +24,8 @@ from lamina.read.shelves import keyed_in, latest, window_in
 from lamina.read.snapshot import Snapshot, look
 from lamina.records import dataclass
 from lamina.text.normalise import folded
-from lamina.write.caller import Caller
-from lamina.write.propose import pending
+from lamina.write.store import Caller
+from lamina.write.verbs import pending
 
 #: How many memories are looked through for the one that is meant, and how many of the last turns.
 LOOKED_AT, _TURNS = 64, 6
@@ -141,7 +141,11 @@ def heard(fits: Sequence[Fit], said: Said) -> Meant | None:
 
 
 def chosen(fits: Sequence[Fit], does: Does, signs: frozenset[str] = frozenset()) -> Meant | None:
-    """Which of them is meant by words of which it is certain what they want; None where none comes near."""
+    """Which of them is meant by words of which it is certain what they want; None where none comes near.
+
+    Whoever gives a command knows as a rule what they said: one that is ahead is meant, though nothing names
+    it. They are told which it was, and it can be restored.
+    """
     ordered = sorted(fits, key=lambda one: (-one.scores[does], one.memory.id))
     most = ordered[0].scores[does] if ordered else -_CERTAIN
     near = [one for one in ordered if one.scores[does] >= most - model().apart[does]]
@@ -149,15 +153,12 @@ def chosen(fits: Sequence[Fit], does: Does, signs: frozenset[str] = frozenset())
         return Meant(does, tuple(near), clear=True)
     if not near or most < model().certain[does]:
         return None
-    if len(near) == 1 and most < model().sure[does] and not near[0].words:
-        return None
-    ahead = most - ordered[1].scores[does] if len(ordered) > 1 else 0
-    return Meant(does, _in_order(near), clear=len(near) == 1 and _may_be_done(does, near[0], ahead))
+    return Meant(does, _in_order(near), clear=len(near) == 1 and most >= model().sure[does])
 
 
 def _may_be_done(does: Does, fit: Fit, ahead: int) -> bool:
-    """Whether nobody has to be asked: nothing is forgotten that has neither a word nor its meaning in common
-    with the wish, unless the rest has clearly less."""
+    """Whether what was only heard needs no question: nothing is forgotten that has neither a word nor its
+    meaning in common with the wish, unless the rest has clearly less."""
     return does is Does.CORRECT or fit.words > 0 or fit.statement.like >= _ALIKE or ahead >= _FAR
 
 

@@ -15,11 +15,10 @@ from lamina.language.hints import promotion_hint
 from lamina.model import BUDGET, Heard, Outcome, Receipt, State
 from lamina.read.context import context
 from lamina.records import dataclass
-from lamina.write.caller import Caller
-from lamina.write.change import get
-from lamina.write.governance import may_use
-from lamina.write.promote import is_refused_move
+from lamina.write.request import is_refused_move
 from lamina.write.sessions import compact
+from lamina.write.store import Caller
+from lamina.write.verbs import get, may_use
 
 #: How often a write that fails is tried before the user is told.
 ATTEMPTS = 3

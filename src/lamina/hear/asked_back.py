@@ -20,9 +20,9 @@ from lamina.read.shelves import loaded
 from lamina.storage.database import Transaction
 from lamina.storage.small_tables import Marks
 from lamina.text.normalise import Language
-from lamina.write.caller import Caller
 from lamina.write.guesses import check_person
-from lamina.write.propose import pending
+from lamina.write.store import Caller
+from lamina.write.verbs import pending
 
 _JOB = "asked_back"
 #: For so long a question waits for its answer; one about all that waits does in whatever session follows.

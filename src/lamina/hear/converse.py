@@ -22,9 +22,9 @@ from lamina.layers.facts import extract
 from lamina.model import Deny, Heard, Outcome, Receipt, Role, Scope, Space, Trust, canonical
 from lamina.storage.ledger import lanes_of
 from lamina.text.normalise import well_formed
-from lamina.write.caller import Caller
-from lamina.write.change import put_behind
-from lamina.write.promote import is_refused_move
+from lamina.write.request import is_refused_move
+from lamina.write.store import Caller
+from lamina.write.verbs import put_behind
 
 #: Commands after which the message itself is not kept: it would say again what shall be gone.
 _LEAVE_NO_TURN = (Action.FORGET, Action.WITHHOLD, Action.REJECT, Action.MISHEARD)

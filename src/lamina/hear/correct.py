@@ -15,10 +15,9 @@ from lamina.language.sorts import Reader
 from lamina.language.understanding import Listener, heard_whole
 from lamina.model import Kind, Layer, Memory, Outcome, Receipt, Space
 from lamina.read.shelves import loaded
-from lamina.write.caller import Caller
-from lamina.write.change import put_behind, revise
 from lamina.write.details import Details
-from lamina.write.remember import remember
+from lamina.write.store import Caller
+from lamina.write.verbs import put_behind, remember, revise
 
 #: The rule of a correction that nobody gave as a command.
 _NOTICED = "amends"
@@ -49,7 +48,7 @@ def noticed(caller: Caller, text: str) -> list[Command]:
 
 def correct(caller: Caller, command: Command) -> Receipt | None:
     """Change the one memory that a correction means; None where nothing like it is known."""
-    reason = f"said:{command.rule}"
+    reason = command.reason
     if command.meant:
         return _changed(caller, loaded(caller, command.meant), command, reason)
     readings = corrections(command.text, caller.store.ruleset.rules, asked=True)

@@ -21,9 +21,8 @@ from lamina.read.shelves import keyed, latest, loaded, window
 from lamina.read.snapshot import look
 from lamina.similarity.repeats import telling_of
 from lamina.text.normalise import folded
-from lamina.write.caller import Caller
-from lamina.write.change import forget, get, revise
-from lamina.write.propose import pending, reject
+from lamina.write.store import Caller
+from lamina.write.verbs import forget, get, pending, reject, revise
 
 #: How much of what is denied a memory has to say before it is taken back.
 _NAMED = 0.6
@@ -36,7 +35,7 @@ _MAY_WAIT = (Target.LATEST, Target.TEXT, Target.ABOUT)
 
 def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
     """Forget what is meant: code `several_meant` asks which, and `revised` says that a part stays."""
-    reason = f"said:{command.rule}"
+    reason = command.reason
     if command.meant and not command.clear:
         return [Receipt(decision=Outcome.DENIED, code="several_meant", ids=command.meant)]
     if command.rule == MISSPOKE:
@@ -83,6 +82,12 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
     if len(kept) == 1 and command.target is Target.TEXT and (rest := _rest(caller, kept[0], command)):
         return [revise(caller, kept[0].id, rest, expect=kept[0].revision, reason=reason)]
     return _gone(caller, kept, found, reason)
+
+
+def was_named(caller: Caller, command: Command, text: str) -> bool:
+    """Whether a wish has a word of what it took."""
+    book = caller.store.ruleset.rules
+    return bool(telling(command.text, book) & telling(text, book))
 
 
 def _fitting(caller: Caller, command: Command) -> Meant | None:

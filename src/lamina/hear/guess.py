@@ -19,8 +19,8 @@ from lamina.policy.consent import Care
 from lamina.read.resolve import resolve
 from lamina.read.shelves import turns
 from lamina.text.normalise import Language
-from lamina.write.caller import Caller
-from lamina.write.propose import pending, propose
+from lamina.write.store import Caller
+from lamina.write.verbs import pending, propose
 
 
 def voice(caller: Caller, text: str) -> tuple[Language, str]:

@@ -16,7 +16,15 @@ from lamina.language.commands import is_note, note_key
 from lamina.language.facts import profile_fact
 from lamina.language.hearing import Hearing
 from lamina.language.relation import Does, Said
-from lamina.language.slots import just_said, kept_words, points_back, said_before_it, says_something, ways
+from lamina.language.slots import (
+    just_said,
+    kept_words,
+    points_back,
+    said_before_it,
+    says_something,
+    ways,
+    without_what_stays,
+)
 from lamina.language.sorts import Sort
 from lamina.language.spoken_times import VAGUE, Lifetime, lifetime_in
 from lamina.language.understanding import (
@@ -32,9 +40,10 @@ from lamina.language.understanding import (
 )
 from lamina.language.view import view_of
 from lamina.model import Kind, Space
+from lamina.read.shelves import keyed
 from lamina.text.ttl import SESSION_END
-from lamina.write.caller import Caller
-from lamina.write.propose import pending
+from lamina.write.store import Caller
+from lamina.write.verbs import pending
 
 #: A yes or a no answers a question only by itself: "No. When deploying, first …" is about something else.
 _ANSWERS = (Sort.CONFIRM, Sort.REJECT)
@@ -123,6 +132,9 @@ def _reread(caller: Caller, hearing: Hearing, command: Command, doubted: Doubt) 
             text=typed,
             rule="heard_forget",
         )
+    if _is_put_right(caller, hearing, command, doubted):
+        typed = said_around(hearing, command.span)
+        return replace(command, action=Action.CORRECT, key=None, value=None, text=typed, rule=HEARD)
     if command.action is Action.CORRECT and command.target is Target.TEXT and command.old is None:
         command = _with_its_sentence(caller, hearing, command)
     command = _fuller(hearing, command)
@@ -138,6 +150,13 @@ def _reread(caller: Caller, hearing: Hearing, command: Command, doubted: Doubt) 
             space = Space.SESSION if found.ttl == SESSION_END else command.space
             return replace(command, lifetime=found.ttl, space=space)
     return command
+
+
+def _is_put_right(caller: Caller, hearing: Hearing, command: Command, doubted: Doubt) -> bool:
+    """Whether a request to keep something rather changes what is kept: "about the choir, make it Mondays"."""
+    note = command.action is Action.REMEMBER and is_note(command.key)
+    corrects = note and doubted.instead is Sort.CORRECT
+    return corrects and _named(caller, said_around(hearing, command.span), Does.CORRECT)
 
 
 def _with_its_sentence(caller: Caller, hearing: Hearing, command: Command) -> Command:
@@ -231,7 +250,8 @@ def _of_known(
         said = Said(text, stretch.scores, stretch.seen.signs)
         clear = [one.sort for one in [stretch, *(parts_near if whole else ())] if listener.is_clear(one)]
         does = Does.CORRECT if starred else Does(clear[0]) if clear else None
-        fits = fitting(caller, said if does is None else certain(text, does, said.signs))
+        named = without_what_stays(text) if does is Does.FORGET else text
+        fits = fitting(caller, said if does is None else certain(named, does, said.signs))
         own = [one for one in fits if one.is_sentence]
         meant = heard(own, said) if does is None else chosen(own, does, said.signs)
         forgets = meant is not None and meant.does is Does.FORGET and not meant.is_named
@@ -295,7 +315,7 @@ def _commands(
 ) -> Iterator[Command]:
     match part.sort:
         case Sort.REMEMBER:
-            yield from _kept(hearing, part, around)
+            yield from _kept(hearing, part, around, today)
         case Sort.SET:
             found = lifetime_in(view_of(part.text).text, today) if part.timed else None
             lasts = hearing.cue("lasts").search(hearing.said[slice(*part.span)])
@@ -308,8 +328,9 @@ def _commands(
             if part.margin >= _CLEARLY or waits_about(caller, part.text) or only_points(caller, part.text):
                 yield _command(Action.FORGET, part, text=part.text, old=before)
         case Sort.CORRECT:
-            if profile_fact(part.text, book=caller.store.ruleset.rules):
-                return  # a fact with a key: the turn itself puts its newest value in force
+            fact = profile_fact(part.text, book=caller.store.ruleset.rules)
+            if fact and any(one.key == fact.key for one in keyed(caller)):
+                return  # the turn itself puts the newest value of a key in force
             if part.otherwise is not None:  # nothing to put right, but something that now holds
                 yield from _commands(caller, hearing, replace(part, sort=part.otherwise), around, today)
             elif part.own and part.margin >= _CLEARLY:
@@ -335,15 +356,20 @@ def _command(action: Action, part: Understood, **fields: object) -> Command:
     return replace(made, **fields)  # type: ignore[arg-type]
 
 
-def _kept(hearing: Hearing, part: Understood, around: Around) -> Iterator[Command]:
-    """What is to be remembered: the rest of the sentence, what follows it, or what stands before it."""
+def _kept(hearing: Hearing, part: Understood, around: Around, today: date) -> Iterator[Command]:
+    """What is to be remembered, and for how long: the rest of the sentence, what follows it, or what stands
+    before it."""
     words = kept_words(hearing, part.span)
     before, following = around
     back = before is not None and points_back(hearing, part.span)
     if back or not says_something(words, part.text):
         other = before if back else following or before
         words = other.text if other is not None else words
-    yield _command(Action.REMEMBER, part, key=note_key(words), value=words, text=words)
+    found = lifetime_in(view_of(part.text).text, today) if part.timed else None
+    ttl = found.ttl if found and not found.vague else None
+    space = Space.SESSION if ttl == SESSION_END else None
+    own = {"key": note_key(words), "value": words, "text": words, "lifetime": ttl, "space": space}
+    yield _command(Action.REMEMBER, part, **own)
 
 
 def _set(caller: Caller, part: Understood, lifetime: Lifetime | None) -> Iterator[Command]:

@@ -10,7 +10,7 @@ from typing import Any
 from lamina.errors import LaminaError, NotFound, Unavailable
 from lamina.hear.asked_back import ALL, ANSWERED, put_question
 from lamina.hear.correct import correct, restate
-from lamina.hear.forgetting import carry_forget
+from lamina.hear.forgetting import carry_forget, was_named
 from lamina.hear.teach import misheard
 from lamina.language.acknowledge import acknowledge, refusal
 from lamina.language.command import WISH, Action, Command, Target
@@ -24,11 +24,9 @@ from lamina.read.resolve import FOR_NOW, SESSION_WISH
 from lamina.read.shelves import keyed, turns
 from lamina.text.normalise import Language, folded
 from lamina.text.ttl import SESSION_END, parse_ttl
-from lamina.write.caller import Caller
-from lamina.write.change import forget, get
 from lamina.write.guesses import unnamed
-from lamina.write.propose import pending, propose, reject
-from lamina.write.remember import remember
+from lamina.write.store import Caller
+from lamina.write.verbs import forget, get, pending, propose, reject, remember
 
 #: What somebody says weighs more than what a program wrote, and a setting more than a note.
 _PRIORITY = {Action.REMEMBER: 80, Action.SET: 85, Action.CORRECT: 85}
@@ -108,6 +106,9 @@ def _acknowledged(
         one, several = _QUESTIONS[act is Action.FORGET]
         message = one if len(receipt.ids) == 1 else several
         details["options"] = _options(caller, receipt.ids)
+    elif message == "forgotten" and command.meant:  # nobody named it: they see which it was
+        gone = history(caller, receipt.ids[0])[-1].old_text or ""
+        details |= {} if was_named(caller, command, gone) else {"name": f'"{gone}"'}
     elif act is Action.CORRECT and message == "remembered":
         old = history(caller, receipt.ids[0])[-1].old_text
         old = old or next((get(caller, one).text for one in command.meant), None)
@@ -149,7 +150,7 @@ def _remember(caller: Caller, command: Command) -> list[Receipt]:
         space=space,
         ttl=ttl,
         priority=SESSION_WISH if space is Space.SESSION else _PRIORITY[command.action],
-        reason=f"said:{command.rule}",
+        reason=command.reason,
     )
     return [receipt]
 
@@ -162,7 +163,7 @@ def _beside_what_lasts(caller: Caller, command: Command) -> Command:
     lent = known.get(FOR_NOW + command.key)
     if not command.lifetime:
         if lent is not None:
-            forget(caller, lent.id, reason=f"said:{command.rule}")
+            forget(caller, lent.id, reason=command.reason)
         return command
     lasting = known.get(command.key)
     beside = lasting is not None and lasting.expires_at is None and command.lifetime != SESSION_END
@@ -172,9 +173,9 @@ def _beside_what_lasts(caller: Caller, command: Command) -> Command:
 def _note(caller: Caller, command: Command) -> list[Receipt]:
     """Keep what a person says of themselves; what may harm them waits for their word."""
     if is_sensitive(command.text):
-        return [propose(caller, command.text, note_key(command.text), _STATED, f"said:{command.rule}")]
+        return [propose(caller, command.text, note_key(command.text), _STATED, command.reason)]
     kind = command.kind
-    return [remember(caller, command.text, kind=kind, merge=True, reason=f"said:{command.rule}")]
+    return [remember(caller, command.text, kind=kind, merge=True, reason=command.reason)]
 
 
 def _meant(caller: Caller, command: Command) -> Command:
@@ -223,7 +224,7 @@ def _correct(caller: Caller, command: Command) -> list[Receipt]:
     """A new value for a key; or other words for the memory that is meant, else a new one that says them."""
     if command.rule == ANSWERED:
         said = next(reversed(turns(caller, 1)), command.text)
-        return [restate(caller, get(caller, command.key or ""), said, f"said:{command.rule}")]
+        return [restate(caller, get(caller, command.key or ""), said, command.reason)]
     if command.key and command.target is Target.KEY:
         return _remember(caller, command)
     if (receipt := correct(caller, command)) is not None:

@@ -21,7 +21,7 @@ from lamina.language.sorts import Reader
 from lamina.language.understanding import Listener, ends_of, is_paste
 from lamina.model import Kind, Role, Trust
 from lamina.records import dataclass
-from lamina.write.caller import Caller
+from lamina.write.store import Caller
 
 #: Commands beside which nothing else of a message is kept: it gives the reason for them.
 _SAYS_WHY = (Action.FORGET, Action.WITHHOLD, Action.CORRECT, Action.MISHEARD)

@@ -13,7 +13,7 @@ from lamina.language.slots import is_sensitive
 from lamina.language.understanding import Understood, understand
 from lamina.model import Deny, Draft, Heard, Space, Understanding
 from lamina.read.shelves import loaded
-from lamina.write.caller import Caller
+from lamina.write.store import Caller
 
 #: How much of a text is said again.
 _SHOWN = 120

@@ -17,7 +17,7 @@ from lamina.similarity.compare import same_task
 from lamina.storage.database import Transaction
 from lamina.storage.small_tables import Marks
 from lamina.text.accounts import Origin
-from lamina.write.caller import Caller
+from lamina.write.store import Caller
 
 _JOB = "repeated"
 #: So often a task has to be done with the same steps, and within how long.

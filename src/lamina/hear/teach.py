@@ -15,9 +15,9 @@ from lamina.read.shelves import latest, turns
 from lamina.storage.database import Transaction
 from lamina.storage.small_tables import Marks
 from lamina.text.normalise import folded, well_formed
-from lamina.write.caller import Caller
-from lamina.write.change import forget
 from lamina.write.guesses import check_person
+from lamina.write.store import Caller
+from lamina.write.verbs import forget
 
 _JOB = "taught"
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)
@@ -53,7 +53,7 @@ def misheard(caller: Caller, command: Command) -> list[Receipt]:
     teach(caller, said)
     made = [one for one in latest(caller) if folded(one.text).strip(" .!?。") in folded(said)]
     for one in made:
-        forget(caller, one.id, reason=f"said:{command.rule}")
+        forget(caller, one.id, reason=command.reason)
     return [Receipt(decision=Outcome.ADMITTED, code="misheard", ids=tuple(one.id for one in made))]
 
 

@@ -36,8 +36,7 @@ from lamina.storage.ledger import lanes_of
 from lamina.write.commit import commit_denial, commit_remember
 from lamina.write.guesses import held, waiting_for
 from lamina.write.origins import traced
-from lamina.write.promote import deny_promotion
-from lamina.write.request import Request, Verb
+from lamina.write.request import Request, Verb, deny_promotion
 from lamina.write.store import Store
 from lamina.write.unit_of_work import UnitOfWork
 

@@ -21,10 +21,10 @@ from lamina.records import dataclass
 from lamina.storage.shelf_contents import LayerRows
 from lamina.storage.small_tables import Imports, Position
 from lamina.text.normalise import well_formed
-from lamina.write.caller import Caller
 from lamina.write.details import MAX_TAGS, checked_tags, draft_of
 from lamina.write.noes import kept_out
 from lamina.write.request import Request, Verb
+from lamina.write.store import Caller
 from lamina.write.unit_of_work import UnitOfWork
 
 _BATCH = 250

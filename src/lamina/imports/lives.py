@@ -12,11 +12,11 @@ from lamina.language.secrets.privacy import find_secrets
 from lamina.model import HistoryEntry, canonical, from_plain, quoted
 from lamina.storage.database import Transaction
 from lamina.storage.export_rows import PersonRows
-from lamina.storage.relations import Relations, shelf_of
-from lamina.storage.sessions import Sessions
+from lamina.storage.memories import Relations, shelf_of
+from lamina.storage.small_tables import Sessions
 from lamina.text.ttl import parse_time
-from lamina.write.caller import Caller
 from lamina.write.details import fraction
+from lamina.write.store import Caller
 
 
 def is_empty(caller: Caller) -> bool:

@@ -48,15 +48,15 @@ from lamina.policy.consent import Care
 from lamina.records import dataclass
 from lamina.storage.logs import AuditLog, next_number, raise_number
 from lamina.storage.memories import Memories
+from lamina.storage.search_index import TextIndex
 from lamina.storage.small_tables import Imports
-from lamina.storage.text_index import TextIndex
 from lamina.text.ttl import parse_time
 from lamina.workspace.files import explained
-from lamina.write.caller import Caller
 from lamina.write.commit import identity_of
 from lamina.write.details import draft_of, whole_number
 from lamina.write.noes import kept_out, refuse
 from lamina.write.request import Request, Verb
+from lamina.write.store import Caller
 from lamina.write.unit_of_work import Shelf, UnitOfWork
 
 _BATCH = 250

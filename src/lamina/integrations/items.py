@@ -11,7 +11,7 @@ from lamina.errors import Conflict, Denied, InvalidInput, NotFound
 from lamina.model import Memory, Outcome, Receipt, Space, quoted, unquoted
 from lamina.scoped import ScopedMemory
 from lamina.storage.memories import Memories
-from lamina.storage.text_index import TextIndex
+from lamina.storage.search_index import TextIndex
 from lamina.write.details import chosen, draft_of
 from lamina.write.request import Request, Verb
 

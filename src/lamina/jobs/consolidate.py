@@ -15,8 +15,7 @@ from lamina.jobs.writer import Asking
 from lamina.lifecycle.consolidate import JOB, REMEMBERED, Ask, Consolidated, consolidate
 from lamina.model import quoted
 from lamina.storage.small_tables import Marks
-from lamina.write.caller import Caller, callers_of
-from lamina.write.store import Store
+from lamina.write.store import Caller, Store, callers_of
 
 PROMPT = "same-fact-1"
 _VERDICT: dict[str, Any] = {

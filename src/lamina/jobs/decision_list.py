@@ -13,8 +13,7 @@ from lamina.model import Role
 from lamina.records import dataclass
 from lamina.text.decision_entries import Decision, DecisionFile, Status, in_force
 from lamina.text.entries import Severity
-from lamina.write.caller import Caller
-from lamina.write.store import Store
+from lamina.write.store import Caller, Store
 
 
 class Standing(StrEnum):

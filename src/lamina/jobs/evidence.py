@@ -18,7 +18,7 @@ from lamina.storage.memories import Memories
 from lamina.text.decision_entries import Decision, DecisionFile, Status, in_force, same_conclusion
 from lamina.text.entries import Severity
 from lamina.text.terms import query_terms
-from lamina.write.caller import caller_of
+from lamina.write.store import caller_of
 
 WINDOW = timedelta(days=28)  #: what counts as recent, for candidates and for use
 STALE = timedelta(days=180)

@@ -13,7 +13,7 @@ from lamina.jobs.writer import Asking
 from lamina.layers.insights import MOST_INSIGHTS, keep, material_of
 from lamina.model import quoted
 from lamina.storage.small_tables import Marks
-from lamina.write.caller import Caller, callers_of
+from lamina.write.store import Caller, callers_of
 
 PROMPT = "insights-1"
 _REST = timedelta(hours=24)

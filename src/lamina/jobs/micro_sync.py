@@ -9,7 +9,7 @@ from lamina.jobs.decided import DAY_FILES, RECENT_FILES, keep, kept_decisions, n
 from lamina.jobs.job import Task
 from lamina.jobs.proposed import proposed
 from lamina.jobs.turns import turns_between
-from lamina.write.caller import caller_of
+from lamina.write.store import caller_of
 
 #: How far before its stretch a run looks for the proposal that an answer is about.
 _CONTEXT = timedelta(hours=1)

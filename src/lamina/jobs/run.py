@@ -17,7 +17,7 @@ from lamina.jobs.schedule import Schedule, parse_schedules, zone_of
 from lamina.jobs.writer import Budgeted, Writer
 from lamina.records import dataclass
 from lamina.storage.database import Transaction
-from lamina.storage.job_runs import Run, Runs
+from lamina.storage.small_tables import Run, Runs
 from lamina.workspace.grant import granted
 from lamina.workspace.locks import JOB_LOCK_DIR, locked
 from lamina.write.store import Store

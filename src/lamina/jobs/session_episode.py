@@ -11,8 +11,8 @@ from lamina.jobs.turns import turns_between
 from lamina.language.statements import KEPT, Said, headline
 from lamina.layers.episodes import Episodes
 from lamina.model import Receipt
-from lamina.storage.sessions import Sessions
-from lamina.write.caller import Caller
+from lamina.storage.small_tables import Sessions
+from lamina.write.store import Caller
 
 _MOST = 6  #: of each sort of what came of a session
 _CHARS = 200  #: of each

@@ -16,7 +16,7 @@ from lamina.policy.writing import Pass, Repaired
 from lamina.text.decision_entries import NOT_SAID, Decision, plain_line
 from lamina.text.memory_page import SUMMARY_CHARS
 from lamina.text.terms import query_terms
-from lamina.write.caller import caller_of
+from lamina.write.store import caller_of
 
 PROMPT = "summary-2"
 _BATCH = 20

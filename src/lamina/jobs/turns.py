@@ -9,7 +9,7 @@ from lamina.imports.exclusion import excluded_session, silent
 from lamina.imports.turn import Speaker, Turn
 from lamina.model import Memory, Role, Trust
 from lamina.storage.memories import Memories
-from lamina.write.caller import Caller
+from lamina.write.store import Caller
 
 _PAGE = 500
 _SPEAKERS = {Role.USER: Speaker.USER, Role.AGENT: Speaker.ASSISTANT}

@@ -19,7 +19,7 @@ from lamina.language.statements import KEPT, Said, headline
 from lamina.records import dataclass
 from lamina.text.decision_entries import NOT_SAID, Decision, Status, in_force, plain_line
 from lamina.text.sealed_page import sealed, unsealed
-from lamina.write.caller import caller_of
+from lamina.write.store import caller_of
 
 MAY_WRITE = ("second-brain/summaries/*.md",)
 SECTIONS = (

@@ -103,6 +103,15 @@ def is_starred(hearing: Hearing) -> bool:
     return said.startswith("*") and said.count("*") == 1
 
 
+def is_beside_the_point(correction: Correction, known: str, book: Rulebook) -> bool:
+    """Whether another clause says more of what a memory is about than what a rule took for the value:
+    "got promoted, not junior any more, senior buyer now"."""
+    rest = words_of(known, book) - words_of(correction.old, book)
+    clauses = _clauses(view_of(correction.said))
+    apart = (one for one in clauses if correction.old not in one and correction.value not in one)
+    return not words_of(correction.value, book) & rest and any(words_of(one, book) & rest for one in apart)
+
+
 def _named(hearing: Hearing, sentence: Sentence) -> Iterator[Correction]:
     """What is wrong and what is right, where a rule finds both."""
     view, said = hearing.view, hearing.said
@@ -191,6 +200,9 @@ def _replaced(correction: Correction, known: str, book: Rulebook) -> Amended | N
 
 def _not_again(before: str, value: str) -> str:
     """The value without words that stand before its place already: "called Mira" after "is called"."""
+    for count in range(len(value) - 1, 0, -1) if _RUN_ON.match(value) else ():
+        if before.endswith(value[:count]):
+            return value[count:]
     words, said = value.split(" "), view_of(before).text.split()
     for count in range(min(len(words) - 1, len(said)), 0, -1):
         if view_of(" ".join(words[:count])).text.split() == said[-count:]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from lamina.model.memory import Kind
+from lamina.model.memory import SPOKEN, Kind
 from lamina.model.scope import Space
 from lamina.records import dataclass
 
@@ -54,3 +54,8 @@ class Command:
     clear: bool = True  #: else the person has to be asked whether, and which of `meant`
     span: tuple[int, int]  #: where it stands in the message
     rule: str  #: the name of the rule that found it
+
+    @property
+    def reason(self) -> str:
+        """Why what comes of it is kept or gone: a person said so."""
+        return SPOKEN + self.rule

@@ -16,6 +16,7 @@ from lamina.language.amend import (
     amended,
     bare,
     corrections,
+    is_beside_the_point,
     telling,
     weight,
     without_cues,
@@ -44,6 +45,10 @@ _WORD = re.compile("[A-Za-z]{4,}")
 _THAI = re.compile("(?<=[ก-๎]) (?=[ก-๎])")
 #: What a speaker does or has; what is called something may be their cat.
 _DOES = re.compile("[养有住喜爱会做开用吃喝每]|มี|เลี้ยง|ทำงาน|อยู่|ชอบ|พัก|กิน|ใช้|เรียน")
+#: Words for somebody who was named before.
+_OF_ANOTHER = re.compile(
+    r"\b(?:he|she|him|her|his|hers|they|them|it|its)\b|[她他它牠祂]|เขา(?!ใจ)|มัน", re.IGNORECASE
+)
 #: A statement that says itself whose it is.
 _OWN = re.compile(r"(?:i|i'm|my|we|our)\b", re.IGNORECASE)
 #: So much may be said beside a new value before some of it would be lost with it.
@@ -126,9 +131,9 @@ def without_part(text: str, words: set[str], book: Rulebook) -> str:
     or the rest would not say of whom it is."""
     clauses = [one for each in clauses_of(text) for one in _phrases(each)]
     named = [bool(words & words_of(str(one), book)) for one in clauses]
-    if len(clauses) < 2 or sum(named) != 1:
-        return ""
     rest = [one for one, yes in zip(clauses, named, strict=True) if not yes]
+    if len(clauses) < 2 or sum(named) != 1 or (named[0] and _OF_ANOTHER.search(str(rest[0]))):
+        return ""
     if named[0] and not book.any_of("cue", "speakers").match(view_of(rest[0].text).text):
         speaker = book.any_of("cue", "speakers").match(view_of(clauses[0].text).text)
         if speaker is None or not _DOES.match(view_of(rest[0].text).text):
@@ -176,6 +181,8 @@ def _in_place(said: str, known: str, book: Rulebook, readings: Sequence[Correcti
     for reading in readings:
         change = amended(reading, known, book, asked=True)
         if change is None or not change.text or "\n" in change.text:
+            continue
+        if reading.named and is_beside_the_point(reading, known, book):
             continue
         named = reading.named or denies
         lost = telling(without_values(said, book), book) - telling(f"{known} {change.text}", book)

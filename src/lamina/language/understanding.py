@@ -396,7 +396,8 @@ class Listener:
         if self._played or "unsaid" in part.seen.signs:
             return None
         sentence = self.hearing.sentence_at(part.start)
-        early = min(part.end, part.start + _OPENING)
+        dense = _DENSE.search(self.hearing.said, part.start, part.end) is not None
+        early = min(part.end, part.start + (_OPENING // 3 if dense else _OPENING))
         if self.is_clear(part) and self.hearing.is_spoken(sentence, early):
             return sort  # "could you drop that?"; "…, I mix them up when I type"
         asks = sentence.marked or asks_anywhere(self.hearing.said[sentence.start : sentence.end])
@@ -415,7 +416,8 @@ class Listener:
             text=words(self.hearing, part.start, part.end),
             margin=part.margin(part.sort),
             timed=part.scores[Sort.TEMPORARY] >= part.scores[part.sort] - _TIMED,
-            passes=part.sort in _TOLD_OF and part.margin(Sort.TEMPORARY) >= -_AS_LIKELY,
+            passes=part.margin(Sort.TEMPORARY) >= -_AS_LIKELY
+            and (part.sort in _TOLD_OF or (part.sort is Sort.TEMPORARY and not self._is_excluded(part))),
             leans=self._leaning(part),
             own="own" in part.seen.signs or (part.start, part.end) in self._pieces,
             wishes=part.scores[Sort.SET] >= max(part.scores[Sort.LASTING], part.scores[Sort.PASSING]),

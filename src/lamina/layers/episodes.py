@@ -14,8 +14,8 @@ from lamina.read.snapshot import look
 from lamina.records import dataclass
 from lamina.text.accounts import Episode, Result, episode_text
 from lamina.text.normalise import well_formed
-from lamina.write.caller import Caller
 from lamina.write.details import chosen, whole_number
+from lamina.write.store import Caller
 
 MOST_TOPICS = 20
 

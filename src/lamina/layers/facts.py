@@ -13,7 +13,7 @@ from lamina.policy.writing import Held, Rejected
 from lamina.storage.database import Transaction
 from lamina.storage.small_tables import Marks
 from lamina.text.normalise import language_of
-from lamina.write.caller import Caller
+from lamina.write.store import Caller
 
 CANDIDATES = 5  #: statements of a message that are looked at
 MOST = 3  #: of them that are kept

@@ -20,7 +20,7 @@ from lamina.records import dataclass
 from lamina.retrieval.alike import compared
 from lamina.similarity.compare import Relation
 from lamina.storage.shelf_contents import statements_on
-from lamina.write.caller import Caller
+from lamina.write.store import Caller
 
 AGENT = "insights"  #: who says it, in provenance, history and audit
 CATEGORY = "relationship_dynamic"

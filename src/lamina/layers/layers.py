@@ -21,13 +21,13 @@ from lamina.records import dataclass
 from lamina.retrieval.alike import compared
 from lamina.similarity.compare import Relation
 from lamina.text.normalise import well_formed
-from lamina.write.caller import Caller
+from lamina.write.aftermath import free_name
 from lamina.write.commit import commit_succession, replace_too
 from lamina.write.details import Narrowing, chosen, time_of
 from lamina.write.guesses import Guess, conclude, stage, unnamed
-from lamina.write.learning_files import free_name
-from lamina.write.propose import waiting
+from lamina.write.store import Caller
 from lamina.write.unit_of_work import UnitOfWork
+from lamina.write.verbs import waiting
 
 #: What may be done about a contradiction: keep both and say so, ask the person, let the new one take over.
 RESOLUTIONS = ("warn", "ask", "supersede", "keep")

@@ -26,12 +26,12 @@ from lamina.text.accounts import (
     worded,
 )
 from lamina.text.normalise import folded, well_formed
-from lamina.write.caller import Caller
 from lamina.write.commit import annotate, commit_denial, forbidden, readable, reword
 from lamina.write.details import chosen, origins_of
 from lamina.write.guesses import Guess, stage, waiting_for
 from lamina.write.noes import kept_out, lift
 from lamina.write.origins import traced
+from lamina.write.store import Caller
 from lamina.write.unit_of_work import UnitOfWork
 
 MOST_STEPS = 50

@@ -13,11 +13,11 @@ from lamina.read.recall import allowed_query
 from lamina.records import dataclass
 from lamina.storage.database import Row, Transaction
 from lamina.storage.memories import Memories, moment
-from lamina.storage.relations import Relations as Edges
+from lamina.storage.memories import Relations as Edges
 from lamina.text.normalise import well_formed
-from lamina.write.caller import Caller
 from lamina.write.commit import readable
 from lamina.write.details import fraction, whole_number
+from lamina.write.store import Caller
 from lamina.write.unit_of_work import UnitOfWork
 
 Work = Callable[[UnitOfWork, Sequence[Memory]], None]

@@ -14,9 +14,8 @@ from lamina.model import Layer, Memory, Outcome, Receipt, Role, Space
 from lamina.read.shelves import keyed, user_model
 from lamina.read.snapshot import look
 from lamina.records import dataclass
-from lamina.write.caller import Caller
-from lamina.write.change import forget
-from lamina.write.propose import propose
+from lamina.write.store import Caller
+from lamina.write.verbs import forget, propose
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from lamina.layers.writing import drafted
 from lamina.model import Deny, Draft, Hold, Outcome
 from lamina.policy.gates import GATES
 from lamina.records import dataclass
-from lamina.write.caller import Caller
+from lamina.write.store import Caller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

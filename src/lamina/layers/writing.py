@@ -12,10 +12,10 @@ from typing import Any
 from lamina.model import Draft, Kind, Receipt
 from lamina.policy.writing import Checked, Pass, checked
 from lamina.records import dataclass
-from lamina.storage.operational import Count
-from lamina.write.caller import Caller
+from lamina.storage.small_tables import Count
 from lamina.write.details import draft_of
 from lamina.write.request import Request, Verb
+from lamina.write.store import Caller
 
 
 def drafted(caller: Caller, text: str, details: Any, **more: Any) -> Draft:

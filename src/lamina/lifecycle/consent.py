@@ -14,12 +14,11 @@ from lamina.read.resolve import resolve
 from lamina.records import dataclass
 from lamina.storage.memories import Memories
 from lamina.storage.shelf_contents import guesses_on
-from lamina.write.caller import Caller, caller_of
 from lamina.write.guesses import close, turns_of
 from lamina.write.noes import refused_before
-from lamina.write.propose import pending, reject
-from lamina.write.store import Store
+from lamina.write.store import Caller, Store, caller_of
 from lamina.write.unit_of_work import UnitOfWork
+from lamina.write.verbs import pending, reject
 
 #: How many proposals are shown, or closed in one transaction.
 _AT_ONCE = 200

@@ -26,8 +26,8 @@ from lamina.storage.shelf_contents import statements_on
 from lamina.storage.small_tables import Marks
 from lamina.text.normalise import language_of
 from lamina.text.terms import query_terms
-from lamina.write.caller import Caller
 from lamina.write.merge import commit_merge, encoder_for
+from lamina.write.store import Caller
 
 JOB = "consolidate"
 MOST_PAIRS = 50  #: of a user in a day, merged or asked about

@@ -20,9 +20,8 @@ from lamina.storage.ends import Erasure, person_names
 from lamina.storage.logs import AuditLog
 from lamina.workspace.files import HISTORY_DIR, drop_versions, explained, read_file, replace_file
 from lamina.workspace.locks import locked
-from lamina.write.allowance import load_allowed
-from lamina.write.caller import Caller
-from lamina.write.store import Store
+from lamina.write.guardrails import load_allowed
+from lamina.write.store import Caller, Store
 from lamina.write.unit_of_work import UnitOfWork
 
 #: What of a workspace is its owner's memory; with the entry files, which begin anew.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from lamina.model import Layer, State, canonical, iso
-from lamina.write.caller import Caller
+from lamina.write.store import Caller
 
 Parts = Callable[[], Iterator[tuple[str, dict[str, Any]]]]
 Lines = Iterator[tuple[str, str]]  #: the file, and a line of it

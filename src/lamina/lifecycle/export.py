@@ -24,8 +24,7 @@ from lamina.storage.export_rows import PersonRows
 from lamina.storage.small_tables import Properties
 from lamina.text.normalise import undirected
 from lamina.workspace.files import explained
-from lamina.write.caller import Caller
-from lamina.write.store import Store
+from lamina.write.store import Caller, Store
 
 FORMAT, VERSION = "lamina-export", 1
 MANIFEST, MEMORIES, RELATIONS, PAGE = "manifest.json", "memories.jsonl", "relations.jsonl", "memories.md"

@@ -12,8 +12,7 @@ from functools import partial
 
 from lamina.audit import events
 from lamina.errors import NotFound
-from lamina.model import HistoryOp, Memory, Role, Scope, Space, State
-from lamina.model.scope import unquoted
+from lamina.model import HistoryOp, Memory, Role, Scope, Space, State, unquoted
 from lamina.storage.database import Transaction
 from lamina.storage.ledger import lanes_of
 from lamina.storage.memories import micros, moment
@@ -22,11 +21,10 @@ from lamina.storage.small_tables import Properties
 from lamina.text.accounts import episode_of
 from lamina.text.learning_page import body_of, shown_in, untouched
 from lamina.workspace.files import read_file
-from lamina.write.caller import caller_of
-from lamina.write.change import revise
 from lamina.write.commit import put_aside, reword
-from lamina.write.store import Store
+from lamina.write.store import Store, caller_of
 from lamina.write.unit_of_work import LEARNINGS, UnitOfWork
+from lamina.write.verbs import revise
 
 _log = logging.getLogger("lamina.engine")
 #: How often episodes are looked after: when a store is opened, and the scheduler's interval too.

@@ -18,13 +18,12 @@ from lamina.storage.database import Transaction
 from lamina.storage.refusals import Refusal, Refusals
 from lamina.storage.shelf_contents import saying
 from lamina.text.normalise import well_formed
-from lamina.write.caller import Caller
-from lamina.write.change import get
 from lamina.write.details import whole_number
 from lamina.write.guesses import Guess, stage
 from lamina.write.request import Request, Verb, perform
-from lamina.write.store import Store
+from lamina.write.store import Caller, Store
 from lamina.write.unit_of_work import UnitOfWork
+from lamina.write.verbs import get
 
 MOST = 200
 _AGENT = "prove"

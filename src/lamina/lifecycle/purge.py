@@ -30,12 +30,11 @@ from lamina.storage.shelf_contents import forgotten_with, put_aside_on
 from lamina.storage.small_tables import Operation, Operations
 from lamina.text.entries import EntryFile
 from lamina.workspace.files import drop_versions, read_file
-from lamina.write.caller import Caller
-from lamina.write.change import forget, get
 from lamina.write.commit import again, forbidden
 from lamina.write.noes import refuse
-from lamina.write.store import Store
+from lamina.write.store import Caller, Store
 from lamina.write.unit_of_work import UnitOfWork, is_learning
+from lamina.write.verbs import forget, get
 
 _log = logging.getLogger("lamina.engine")
 

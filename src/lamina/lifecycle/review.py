@@ -13,7 +13,7 @@ from lamina.read.shelves import loaded
 from lamina.records import dataclass
 from lamina.similarity.compare import Relation
 from lamina.storage.refusals import Refusal, Refusals
-from lamina.write.caller import Caller
+from lamina.write.store import Caller
 
 #: So many pairs are shown; the rest comes up as these are settled.
 PAIRS = 20

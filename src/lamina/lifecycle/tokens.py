@@ -11,8 +11,7 @@ from typing import TypedDict, Unpack
 from lamina.clock import random_token
 from lamina.errors import InvalidInput, NotFound, Unauthenticated
 from lamina.language.secrets.privacy import check_name
-from lamina.model import Role, Scope, checked_name, quoted, unquoted
-from lamina.model.token import ANYBODYS, EVERYBODY, Right, Token
+from lamina.model import ANYBODYS, EVERYBODY, Right, Role, Scope, Token, checked_name, quoted, unquoted
 from lamina.storage.small_tables import Tokens
 from lamina.text.normalise import well_formed
 from lamina.write.details import check_who, chosen

@@ -17,12 +17,12 @@ from lamina.storage.database import Transaction
 from lamina.storage.memories import Memories
 from lamina.storage.shelf_contents import written_by
 from lamina.text.normalise import well_formed
-from lamina.write.caller import Caller
-from lamina.write.change import forget
 from lamina.write.commit import again, revive, standing
 from lamina.write.guesses import close
 from lamina.write.noes import kept_out
+from lamina.write.store import Caller
 from lamina.write.unit_of_work import UnitOfWork
+from lamina.write.verbs import forget
 
 _PAGE = 500
 

@@ -8,7 +8,7 @@ from lamina.documents.results import Corpus, DocumentLines, SearchResults
 from lamina.documents.settings import Citations
 from lamina.jobs.decided import Kept
 from lamina.jobs.decision_list import DecisionList, Standing
-from lamina.model.token import Right
+from lamina.model import Right
 from lamina.operations.operation import Field, Tool, given, operation, routed
 from lamina.records import dataclass
 from lamina.scoped import ScopedMemory

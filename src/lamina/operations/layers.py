@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, cast
 
 from lamina.layers.layers import Learned
-from lamina.model import Receipt
-from lamina.model.token import Right
+from lamina.model import Receipt, Right
 from lamina.operations.memories import MOST_ITEMS, DerivedFrom
 from lamina.operations.operation import Door, Field, Tool, given, operation, routed
 from lamina.operations.sessions import Nothing

@@ -16,12 +16,12 @@ from lamina.model import (
     Memory,
     Receipt,
     Recollection,
+    Right,
     Space,
     State,
+    TraceEvent,
     Verdict,
 )
-from lamina.model.audit import TraceEvent
-from lamina.model.token import Right
 from lamina.operations.operation import Door, Field, Tool, given, operation, routed
 from lamina.read.list import Page
 from lamina.records import dataclass

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from lamina.errors import LaminaError
-from lamina.model.token import Right
+from lamina.model import Right
 from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
 

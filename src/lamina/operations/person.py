@@ -7,8 +7,7 @@ from typing import Annotated
 
 from lamina.layers.would_keep import WouldKeep
 from lamina.lifecycle.review import Review
-from lamina.model import Kind
-from lamina.model.token import Right
+from lamina.model import Kind, Right
 from lamina.operations.operation import Door, Field, Tool, operation
 from lamina.operations.sessions import Nothing
 from lamina.operations.upkeep import ADMINS_ONLY

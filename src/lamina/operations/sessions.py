@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 
 from lamina.lifecycle.consent import Proposal
-from lamina.model import Phase, Receipt, Space
-from lamina.model.token import Right
+from lamina.model import Phase, Receipt, Right, Space
 from lamina.operations.memories import MemoryId, Reason
 from lamina.operations.operation import Door, Field, Tool, operation, routed
 from lamina.policy.phases import PhaseDiff
 from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
-from lamina.storage.sessions import Session
+from lamina.storage.small_tables import Session
 
 OfSpace = Annotated[Space, Field("Which space: session, user or project.")]
 PERSON_ONLY = "Only the person decides; no tool call of a model can."

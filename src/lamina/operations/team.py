@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, cast
 
 from lamina.layers.relations import Graph, Relation
-from lamina.model import RELATED, Delta, Receipt
-from lamina.model.token import Right
+from lamina.model import RELATED, Delta, Receipt, Right
 from lamina.operations.memories import LARGEST, MOST_ITEMS, ChangesSince, OneBecause, Reason
 from lamina.operations.operation import Field, Tool, given, operation, routed
 from lamina.read.query import Queried

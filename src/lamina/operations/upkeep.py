@@ -16,9 +16,7 @@ from lamina.lifecycle.prove import Proof
 from lamina.lifecycle.purge import PurgeReceipt
 from lamina.lifecycle.tokens import MOST_PEOPLE
 from lamina.lifecycle.undo import Undone
-from lamina.model import Role
-from lamina.model.audit import AuditReport
-from lamina.model.token import Right, Token
+from lamina.model import AuditReport, Right, Role, Token
 from lamina.operations.memories import ID_FORM, MemoryId
 from lamina.operations.operation import Door, Field, Tool, given, operation, routed
 from lamina.operations.sessions import PERSON_ONLY, Nothing

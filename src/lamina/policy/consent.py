@@ -89,6 +89,7 @@ class Fields:
 
 
 @lru_cache(maxsize=64)
+@lru_cache(maxsize=64)  # asked for more than once of what is being written
 def same_value(text: str) -> str:
     """One text for all spellings of a value: case, width, script, look-alike letters, blanks and stops.
 

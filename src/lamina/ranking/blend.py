@@ -103,6 +103,11 @@ class Blend:
         return len(self._found)
 
     @property
+    def talks(self) -> bool:
+        """Whether anything of it was said in a conversation."""
+        return self._talk is not None
+
+    @property
     def spread(self) -> Spread:
         """How like the question all of them are."""
         like = self._parts["meaning"]
@@ -136,7 +141,7 @@ class Blend:
 
     def said_before(self, places: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], tuple[int, ...]]:
         """By shelf and slot of some turns, those of the turn right before each, where there is one."""
-        if self._talk is None or not places:
+        if self._talk is None:
             return {}
         starts = dict(zip(self._shelves, self._starts.tolist(), strict=False))
         at = np.array([starts[shelf] + slot for shelf, slot in places], dtype=np.int64)
@@ -164,7 +169,7 @@ class Blend:
     def _candidates(self, at: NDArray[np.int64]) -> list[Candidate]:
         numbers = np.searchsorted(self._starts, at, side="right") - 1
         names = ("lexical", "meaning", "conversation", "share")
-        parts = [[round(one, 6) for one in self._parts[name][at].tolist()] for name in names]
+        parts = [np.round(self._parts[name][at], 6).tolist() for name in names]
         slots, scores = (at - self._starts[numbers]).tolist(), self._score[at].tolist()
         shelves = [self._shelves[number] for number in numbers.tolist()]
         return [Candidate(*each) for each in zip(shelves, slots, scores, *parts, strict=True)]

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from lamina.late import read_rules
 from lamina.records import dataclass
 
+Floats = NDArray[np.float64]
+
 #: Of what a question is about, so much may be said by any text that names the same person or thing.
 NAMED = 0.6
 #: Below the first as many questions without an answer lie as questions with one above it; from the second on
@@ -37,7 +39,7 @@ class Spread:
     deviation: float
 
     @classmethod
-    def of(cls, likenesses: Sequence[float] | NDArray[np.float64]) -> Spread:
+    def of(cls, likenesses: Sequence[float] | Floats) -> Spread:
         """That of some likenesses; a few are read as if they stood among others as they usually are."""
         known = np.asarray(likenesses, dtype=np.float64)
         count = len(known)
@@ -45,35 +47,36 @@ class Spread:
         squares = float(((known - mean) ** 2).sum()) + _USUAL * _DEVIATION**2
         return cls(round(mean, 6), round(math.sqrt(squares / (count + _USUAL)), 6))
 
-    def standard(self, likeness: float) -> float:
+    def standard(self, likeness: Floats) -> Floats:
         """So many deviations above the average: the same scale for every encoder."""
         return (likeness - self.mean) / self.deviation
 
 
 @dataclass(slots=True)
 class Evidence:
-    """What speaks for a text."""
+    """What speaks for some texts, each at its place in every row."""
 
-    likeness: float | None  #: to the question; None where it has no vector
-    behind: float  #: by how much it is less like it than the likest
-    share: float  #: how much of what the question is about its words say
-    dated: bool = False  #: whether it is of the very time that is asked about
-    fits: bool = True  #: whether it says a thing of the sort that is asked for
-    elsewhere: float = 0.0  #: how much of what the question is about another text says, and this one does not
+    likeness: Floats  #: to the question; not a number where there is no vector
+    share: Floats  #: how much of what the question is about their words say
+    dated: Floats  #: 1 for what is of the very time that is asked about
+    fits: Floats  #: 1 for what says a thing of the sort that is asked for
+    elsewhere: Floats  #: how much of what the question is about another text says, and this one does not
+    read: Floats  #: what a reader of both says of them; not a number where none has looked
     asked: float = USUALLY_ASKED  #: how long the question is: the logarithm of its tokens
-    read: float | None = None  #: what a reader of both says of it, where one has looked
+
+    @property
+    def behind(self) -> Floats:
+        """By how much they are less like the question than the likest."""
+        return np.asarray(np.fmax.reduce(self.likeness, initial=-1.0) - self.likeness)
 
 
-def evidence(likenesses: Sequence[float | None], shares: Sequence[float]) -> list[Evidence]:
-    """What speaks for each of some texts beside the others."""
-    best = max((one for one in likenesses if one is not None), default=0.0)
-    return [
-        Evidence(likeness, 0.0 if likeness is None else best - likeness, share)
-        for likeness, share in zip(likenesses, shares, strict=True)
-    ]
+def evidence(likenesses: Sequence[float | None], shares: Sequence[float]) -> Evidence:
+    """What likeness and words say of some texts, and nothing else does."""
+    like, share = np.array(likenesses, dtype=np.float64), np.array(shares, dtype=np.float64)
+    return Evidence(like, share, 0.0 * share, 0.0 * share + 1.0, 0.0 * share, np.full(len(shares), np.nan))
 
 
-def said_elsewhere(has: NDArray[np.float64], worth: NDArray[np.float64]) -> list[float]:
+def said_elsewhere(has: Floats, worth: Floats) -> list[float]:
     """For each of some texts, the most that another says of the terms which it does not have.
 
     `has` tells which texts (rows) have which of a question's terms, `worth` what these are of the question.
@@ -89,28 +92,38 @@ def is_measured(encoder: str) -> bool:
     return encoder in _tables()
 
 
-def confidence(found: Evidence, encoder: str, spread: Spread) -> float:
-    """The probability that a text answers its question, as encoders of this id see it.
+def confidence(found: Evidence, encoder: str, spread: Spread) -> list[float]:
+    """The probability that each of some texts answers its question, as encoders of this id see it.
 
     An encoder that nobody has measured is read by how far a likeness stands out on these very shelves.
     """
     like, behind, tables = found.likeness, found.behind, _tables()
-    if like is None or not encoder:
-        weights, total = tables["words"], 0.0
-    elif (known := tables.get(encoder)) is not None:
-        weights, total = known, known["likeness"] * like + known["behind"] * behind
+    if not encoder:
+        return _sure(found, tables["words"], 0.0)
+    if (known := tables.get(encoder)) is not None:
+        sure = _sure(found, known, known["likeness"] * like + known["behind"] * behind)
     else:
         weights, standard = tables["other"], spread.standard(like)
         away = spread.standard(like + behind) - standard
-        total = weights["likeness"] * standard + weights["behind"] * away
-    said = min(1.0, found.share + (DATED if found.dated else 0.0))
-    total += weights["base"] + weights["words"] * max(0.0, (said - NAMED) / (1.0 - NAMED))
+        sure = _sure(found, weights, weights["likeness"] * standard + weights["behind"] * away)
+    if not np.isnan(like).any():
+        return sure
+    by_words = _sure(found, tables["words"], 0.0)
+    return [words if math.isnan(one) else one for one, words in zip(sure, by_words, strict=True)]
+
+
+def _sure(found: Evidence, weights: Mapping[str, float], meant: Floats | float) -> list[float]:
+    """The probabilities, from what their meaning is worth and the rest of what speaks for each."""
+    said = np.minimum(1.0, found.share + DATED * found.dated)
+    total = meant + (weights["base"] + weights["words"] * np.maximum(0.0, (said - NAMED) / (1.0 - NAMED)))
     if "named" in weights:  # who repeats a name asks of what is known; who asks in other words knows less
-        total += weights["named"] * min(found.share, NAMED) + weights["elsewhere"] * found.elsewhere
+        total += weights["named"] * np.minimum(found.share, NAMED) + weights["elsewhere"] * found.elsewhere
         total += weights["asked"] * (found.asked - USUALLY_ASKED)
-    total += 0.0 if found.fits else weights["unfit"]
-    total += weights.get("read", 0.0) * (found.read or 0.0)
-    return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total)))), 4)
+    total += weights["unfit"] * (1.0 - found.fits)
+    if "read" in weights:
+        total += weights["read"] * np.nan_to_num(found.read)
+    # The exponential is not the same in every maths library, so it is rounded.
+    return [round(1.0 / (1.0 + math.exp(-one)), 4) for one in np.clip(total, -30.0, 30.0).tolist()]
 
 
 def uncertainty(sure: float) -> str:

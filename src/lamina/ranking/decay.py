@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from lamina.model import Layer, Memory
-from lamina.records import dataclass
 
 #: What is forgotten of a memory's weight each day.
 _FADING = {Layer.PROCEDURAL: 0.005}
@@ -20,8 +20,7 @@ EPISODE_LIFE = timedelta(days=90)
 EPISODE_RENEWED = timedelta(days=30)
 
 
-@dataclass(frozen=True, slots=True)
-class Decay:
+class Decay(NamedTuple):
     """What is left of a memory's weight: the part its age took, and the part its use gives back."""
 
     recency: float  #: e^(-λ·days); a half after 69 days, after 139 for a procedure

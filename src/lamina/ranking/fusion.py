@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from datetime import datetime, timedelta
+from datetime import timedelta
+from functools import lru_cache
 
 from lamina.late import regex
+from lamina.model import Authority, Kind, Memory
 from lamina.ranking.question import Manner, Question
 from lamina.ranking.timing import Timing, says_when, told_of
 from lamina.records import dataclass
@@ -39,35 +41,28 @@ _SHORT = timedelta(days=31)  #: a text that names a longer time tells of more th
 _ASKS = regex(r"[?\uff1f]\s*(?:\[[^\]]*\]\s*)?$")
 
 
-@dataclass(slots=True, kw_only=True)
-class Traits:
-    """What ranking looks at in a thing that was found."""
-
-    text: str
-    at: datetime
-    layer: str = "semantic"
-    decay: float = 1.0
-    importance: int = _MIDDLING
-    pinned: bool = False
-    superseded: bool = False
-    insight: bool = False  #: nobody said it: a model made it out
-    relation: float = 0.0
-    answers: float = 0.0  #: how far the turn before it asked what is asked
-
-
 @dataclass(slots=True)
 class Fused:
     """A candidate with what each retriever made of it."""
 
     id: str
+    memory: Memory
     score: float = 0.0
-    ranks: dict[str, int] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
-    adjustments: dict[str, float] = field(default_factory=dict)  #: `+near` is added, `*layer` multiplied
     share: float = 0.0  #: how much of the question its words say
     place: tuple[int, ...] = ()  #: its shelf and slot; empty where it was named and not found
+    ranks: dict[str, int] = field(default_factory=dict)
+    adjustments: dict[str, float] = field(default_factory=dict)  #: `+near` is added, `*layer` multiplied
+    relation: float = 0.0  #: how strongly it is linked to another that matches well
+    answers: float = 0.0  #: how far the turn before it asked what is asked
     confidence: float = 0.0  #: how sure it is that this answers the question
     uncertainty: str = "high"  #: the same in a word
+
+    @property
+    def text(self) -> str:
+        """What it says, with its key before it."""
+        memory = self.memory
+        return f"{memory.key}: {memory.text}" if memory.key else memory.text
 
 
 def asks(text: str) -> bool:
@@ -75,6 +70,7 @@ def asks(text: str) -> bool:
     return ("?" in text or "\uff1f" in text) and _ASKS.search(text) is not None
 
 
+@lru_cache(maxsize=64)
 def boost(layer: str, manner: Manner) -> float:
     """What a layer counts for a question asked in this manner."""
     match layer:
@@ -88,73 +84,75 @@ def boost(layer: str, manner: Manner) -> float:
             return 1.0
 
 
-def ranks_by(found: Iterable[Fused], retriever: str) -> dict[str, int]:
-    """The ranks of those that a retriever found, the best first; equals by id."""
-    having = [one for one in found if one.scores.get(retriever, 0.0) > 0.0]
+def ranked_by(found: Iterable[Fused], retriever: str) -> list[Fused]:
+    """Those that a retriever found, the best first; equals by id."""
+    having = [one for one in found if retriever in one.scores]
     having.sort(key=lambda one: (-one.scores[retriever], one.id))
-    return {one.id: rank for rank, one in enumerate(having, 1)}
+    return having
 
 
-def reciprocal(found: Sequence[Fused], traits: Mapping[str, Traits], manner: Manner) -> None:
-    """Scores as the documents define them: for each retriever, boost · 1/(K + rank) · decay is added."""
-    for one in found:
-        trait = traits[one.id]
-        insight = INSIGHT if trait.insight else 1.0
-        weight = boost(trait.layer, manner) * trait.decay * insight
-        one.score = round(sum(weight / (K + rank) for rank in one.ranks.values()), 6)
-        one.adjustments = {"*layer": boost(trait.layer, manner), "*decay": trait.decay}
-        one.adjustments |= {"*insight": insight} if trait.insight else {}
+def reciprocal(one: Fused, decay: float, manner: Manner) -> None:
+    """The score as the documents define it: for each retriever, boost · 1/(K + rank) · decay is added."""
+    layer, made_out = boost(one.memory.layer, manner), _made_out(one.memory)
+    weight = layer * decay * (INSIGHT if made_out else 1.0)
+    one.score = round(sum(weight / (K + rank) for rank in one.ranks.values()), 6)
+    one.adjustments = {"*layer": layer, "*decay": decay, **({"*insight": INSIGHT} if made_out else {})}
 
 
-def adjust(one: Fused, trait: Traits, question: Question, added: Mapping[str, float], plain: bool) -> None:
-    """Put a candidate's own qualities into its score; `plain` decay multiplies without a floor."""
-    timing = question.timing
-    then = 0.0 if timing.period is None else _of_then(trait, timing)
-    extra = dict(added)
-    if "exact" in one.ranks:
-        extra["exact"] = EXACT
-    if trait.relation:
-        extra["relation"] = RELATION * trait.relation
-    if timing.bare and then == 1.0:
-        extra["then"] = THEN
-    factors = {
-        "layer": 1.0 + MILD * (boost(trait.layer, question.manner) - 1.0),
-        "decay": trait.decay if plain else DECAY_FLOOR + (1.0 - DECAY_FLOOR) * trait.decay,
-        "importance": 1.0 + IMPORTANCE * (trait.importance - _MIDDLING),
-    }
-    if trait.pinned:
+def _made_out(memory: Memory) -> bool:
+    """Whether nobody said it, and a model made it out."""
+    return memory.kind is Kind.INSIGHT and memory.authority is Authority.AI_INFERRED
+
+
+def adjust(one: Fused, decay: float, question: Question, added: Mapping[str, float], plain: bool) -> None:
+    """Put a candidate's own qualities into its score; `plain` decay multiplies without a floor.
+
+    Every recall does this to dozens: what changes nothing is not noted.
+    """
+    memory, timing, text, extra = one.memory, question.timing, one.text, added
+    then = 0.0 if timing.period is None else _of_then(one, timing)
+    if one.relation or timing.bare or "exact" in one.ranks:
+        told = {"exact": EXACT if "exact" in one.ranks else 0.0, "relation": RELATION * one.relation}
+        extra = {**added, **told, "then": THEN if timing.bare and then == 1.0 else 0.0}
+    factors: dict[str, float] = {}
+    if (layer := boost(memory.layer, question.manner)) != 1.0:
+        factors["layer"] = 1.0 + MILD * (layer - 1.0)
+    factors["decay"] = decay if plain else DECAY_FLOOR + (1.0 - DECAY_FLOOR) * decay
+    if memory.importance != _MIDDLING:
+        factors["importance"] = 1.0 + IMPORTANCE * (memory.importance - _MIDDLING)
+    if memory.pinned:
         factors["pinned"] = PINNED
-    if trait.superseded:
+    if memory.superseded_by is not None:
         factors["superseded"] = SUPERSEDED
-    if trait.insight:
+    if _made_out(memory):
         factors["insight"] = INSIGHT
     if then:
         factors["period"] = 1.0 + PERIOD * then
-    if asks(trait.text):
+    if asks(text):
         factors["asking"] = ASKING
-    if trait.answers:
-        factors["answers"] = 1.0 + ANSWERS * trait.answers
-    if timing.when and says_when(trait.text):
+    if one.answers:
+        factors["answers"] = 1.0 + ANSWERS * one.answers
+    if timing.when and says_when(text):
         factors["dated"] = DATED
     _apply(one, extra, factors)
 
 
-def _of_then(trait: Traits, timing: Timing) -> float:
+def _of_then(one: Fused, timing: Timing) -> float:
     """How near a text is to the time that is asked about: by when it was said, or by the time it names."""
-    period = timing.period
+    period, at = timing.period, one.memory.said_at
     if period is None:
         return 0.0
-    named = told_of(trait.text, trait.at)
+    named = told_of(one.text, at)
     if named is not None and named.end - named.start <= max(period.end - period.start, _SHORT):
-        return 1.0 if period.meets(named) else 0.5 * period.nearness(trait.at)
-    return 0.0 if timing.ahead else period.nearness(trait.at)
+        return 1.0 if period.meets(named) else 0.5 * period.nearness(at)
+    return 0.0 if timing.ahead else period.nearness(at)
 
 
-def newest_first(found: Sequence[Fused], traits: Mapping[str, Traits]) -> None:
+def newest_first(found: Sequence[Fused]) -> None:
     """Where the latest is asked for, the newer of what matches well comes before the older."""
     best = max((one.score for one in found), default=0.0)
     good = [one for one in found if one.score >= best / 2]
-    good.sort(key=lambda one: (traits[one.id].at, one.id))
+    good.sort(key=lambda one: (one.memory.said_at, one.id))
     for place, one in enumerate(good):
         _apply(one, {}, {"latest": 1.0 + LATEST * place / max(1, len(good) - 1)})
 
@@ -163,10 +161,10 @@ def _apply(one: Fused, added: Mapping[str, float], factors: Mapping[str, float])
     score = one.score
     for name, value in added.items():
         if value:
-            one.adjustments[f"+{name}"] = round(value, 6)
+            one.adjustments[f"+{name}"] = value
             score += value
     for name, value in factors.items():
         if value != 1.0:
-            one.adjustments[f"*{name}"] = round(value, 6)
+            one.adjustments[f"*{name}"] = value
             score *= value
     one.score = round(score, 6)

@@ -79,18 +79,23 @@ def _rules() -> _Rules:
 
 def understood(text: str, now: datetime) -> Question:
     """The question, seen from `now`."""
-    words = tuple(query_terms(text))
+    words, weights = _looked_up(text)
     rules, folded = _rules(), text.casefold()
     own = bool(rules.patterns["me"].search(folded)) and not rules.patterns["you"].search(folded)
     literals = tuple(next(filter(None, found)).casefold() for found in _LITERAL.findall(text))
-    weights = _weights(words, spelt_terms(text))
     return Question(text, words, weights, _manner(text), timing(text, now), own, literals)
 
 
-@lru_cache(maxsize=64)
-def asked_terms(text: str) -> tuple[str, ...]:
+def asked_terms(text: str) -> list[str]:
     """The terms that a question is looked up by."""
-    return tuple(_weights(query_terms(text), spelt_terms(text))) if text else ()
+    return list(_looked_up(text)[1]) if text else []
+
+
+@lru_cache(maxsize=64)  # a question is looked up before it is understood
+def _looked_up(text: str) -> tuple[tuple[str, ...], Mapping[str, float]]:
+    """The terms to look for in order, and all that are looked up with their weights."""
+    words = tuple(query_terms(text))
+    return words, _weights(words, spelt_terms(text))
 
 
 def _manner(text: str) -> Manner:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Protocol
 
@@ -114,29 +114,27 @@ def judged(
     return out
 
 
-def near_duplicates(question: str, texts: Sequence[str], depth: int = 32) -> set[int]:
-    """Of texts in their order, those that say almost word for word what one before them says.
+def near_duplicates(question: str, texts: Iterable[str], depth: int = 32) -> Iterator[bool]:
+    """Of texts in their order, whether each says almost word for word what one before it says.
 
-    A text that holds the whole question is what was asked for, and never one of them.
+    A text that holds the whole question is what was asked for, and never does.
     """
-    asked, known = question.strip(), texts[:depth]
-    said = [term_set(text) for text in known]
-    twins: set[int] = set()
-    for number, own in enumerate(said):
-        size = len(own)
-        if size < _TELLING:
+    asked, others = question.strip(), list[frozenset[str]]()
+    for number, text in enumerate(texts):
+        own = term_set(text) if number < depth else frozenset()
+        if (size := len(own)) < _TELLING:
+            yield False
             continue
+        # Whatever it shares with a much shorter one, or with one that lacks its first words, is too little.
         least, most = _SAME * size, size / _SAME
-        some = tuple(own)[: int(size - least) + 1]  # of what is in all but a tenth, one is in any so many
-        for earlier in range(number):
-            other = len(said[earlier])
-            if not least <= other <= most or earlier in twins or said[earlier].isdisjoint(some):
-                continue  # whatever it shares with a much shorter one is too little
-            both = len(own & said[earlier])
-            if both >= _SAME * (size + other - both) and asked not in known[number]:
-                twins.add(number)
-                break
-    return twins
+        some = tuple(own)[: int(size - least) + 1]
+        near = [one for one in others if least <= len(one) <= most and not one.isdisjoint(some)]
+        both = [(len(own & one), len(one)) for one in near]
+        is_twin = any(shared >= _SAME * (size + other - shared) for shared, other in both)
+        is_twin = is_twin and asked not in text
+        if not is_twin:
+            others.append(own)
+        yield is_twin
 
 
 _TELLING = 8  #: different terms from which on likeness means something

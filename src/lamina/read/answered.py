@@ -16,10 +16,10 @@ from lamina.language.secrets.privacy import redacted
 from lamina.model import Memory, Role, Trust, canonical, plain, quoted
 from lamina.read.snapshot import Snapshot
 from lamina.records import dataclass
-from lamina.storage.answers import Answers
+from lamina.storage.small_tables import Answers
 from lamina.text.normalise import well_formed
-from lamina.write.caller import Caller
 from lamina.write.origins import expose
+from lamina.write.store import Caller
 from lamina.write.unit_of_work import UnitOfWork
 
 _REDACTED = "(redacted)"

@@ -14,7 +14,7 @@ from lamina.read.snapshot import Snapshot
 from lamina.storage.database import Transaction
 from lamina.storage.logs import always_on
 from lamina.storage.memories import Memories
-from lamina.storage.text_index import TextIndex
+from lamina.storage.search_index import TextIndex
 
 #: Most memories of a category with the mode `all`; the budget of a context is far smaller.
 _MOST = 200

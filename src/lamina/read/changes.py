@@ -19,7 +19,7 @@ from lamina.storage.database import Transaction
 from lamina.storage.logs import Deltas, ShelfChange
 from lamina.storage.memories import Memories
 from lamina.text.normalise import Language, language_of
-from lamina.write.caller import Caller
+from lamina.write.store import Caller
 
 MOST = 3
 _LONGEST = 160

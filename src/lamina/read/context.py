@@ -25,9 +25,9 @@ from lamina.similarity.echoes import same, telling
 from lamina.storage.shelf_contents import pending_on, told_on
 from lamina.text.normalise import undirected
 from lamina.text.tokens import count_tokens
-from lamina.write.caller import Caller
 from lamina.write.details import whole_number
 from lamina.write.noes import ASKED_AGAIN
+from lamina.write.store import Caller
 
 #: How many hits a context considers; the budget decides how many it shows.
 HITS = 20

@@ -9,9 +9,9 @@ from lamina.errors import InvalidInput
 from lamina.model import Memory
 from lamina.read.snapshot import Snapshot, look
 from lamina.records import dataclass
+from lamina.storage.search_index import TextIndex
 from lamina.storage.shelf_contents import LayerRows
-from lamina.storage.text_index import TextIndex
-from lamina.write.caller import Caller
+from lamina.write.store import Caller
 
 #: Of each sort so many are told, the newest.
 SHOWN = 200

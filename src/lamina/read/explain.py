@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from lamina.model import Explanation, HistoryEntry, HistoryOp, Memory, Verdict, iso
-from lamina.model.audit import TraceEvent
+from lamina.model import Explanation, HistoryEntry, HistoryOp, Memory, TraceEvent, Verdict, iso
 from lamina.ranking.decay import faded
 from lamina.read.journal import last_events, one_event
 from lamina.read.snapshot import Snapshot, look
 from lamina.storage.logs import History
 from lamina.text.normalise import well_formed
-from lamina.write.caller import Caller
 from lamina.write.commit import readable
 from lamina.write.details import whole_number
+from lamina.write.store import Caller
 from lamina.write.unit_of_work import UnitOfWork
 
 _SENTENCE = {

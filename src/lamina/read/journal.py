@@ -8,16 +8,14 @@ from typing import Any
 
 from lamina.audit import events
 from lamina.errors import NotFound
-from lamina.model import Phase, Query, Space, State
-from lamina.model.audit import TraceEvent
+from lamina.model import Phase, Query, Space, State, TraceEvent
 from lamina.retrieval.hits import Answer
 from lamina.storage.database import Transaction
 from lamina.storage.logs import Events
 from lamina.storage.memories import Memories
-from lamina.storage.sessions import Phases
-from lamina.storage.small_tables import Properties
-from lamina.storage.text_index import TextIndex
-from lamina.write.ruleset import Ruleset
+from lamina.storage.search_index import TextIndex
+from lamina.storage.small_tables import Phases, Properties
+from lamina.write.unit_of_work import Ruleset
 
 _PROJECTS = f"{Space.PROJECT}:"
 _POLICY = ("policy_snapshot", "policy")

@@ -15,10 +15,10 @@ from lamina.read.recall import OWN_PAST, allowed_query
 from lamina.read.snapshot import Snapshot, look
 from lamina.records import dataclass
 from lamina.storage.listing import Listed, Listing, Order, place_of
-from lamina.storage.text_index import TextIndex
+from lamina.storage.search_index import TextIndex
 from lamina.text.normalise import well_formed
-from lamina.write.caller import Caller
 from lamina.write.details import MAX_TAGS, chosen, query_of, whole_number
+from lamina.write.store import Caller
 
 PAGE, LARGEST = 50, 500
 

@@ -12,11 +12,11 @@ from lamina.read.snapshot import Snapshot, look
 from lamina.retrieval.hits import Answer, Means
 from lamina.storage.database import Transaction
 from lamina.storage.memories import Memories
+from lamina.storage.search_index import TextIndex
 from lamina.storage.shelf_contents import LayerRows
-from lamina.storage.text_index import TextIndex
 from lamina.text.terms import query_terms, terms
-from lamina.write.caller import Caller
 from lamina.write.details import Narrowing, checked_query, query_of, time_of
+from lamina.write.store import Caller
 
 
 def why_not(caller: Caller, question: str, memory_id: str, narrowing: Narrowing) -> Verdict:

@@ -11,7 +11,7 @@ from lamina.model import Kind, Layer, Memory, Space, State, Trust
 from lamina.read.list import list_memories
 from lamina.records import dataclass
 from lamina.storage.shelf_contents import pending_on, topics_on
-from lamina.write.caller import Caller
+from lamina.write.store import Caller
 
 #: Of each group so many are told; how many there are is told beside.
 SHOWN = 8

@@ -18,12 +18,12 @@ from lamina.read.snapshot import Snapshot, look
 from lamina.records import dataclass
 from lamina.retrieval.hits import Answer
 from lamina.storage.database import Transaction
-from lamina.storage.relations import Relations
+from lamina.storage.memories import Relations
 from lamina.text.normalise import well_formed
 from lamina.text.tokens import count_tokens
 from lamina.text.ttl import parse_time
-from lamina.write.caller import Caller
 from lamina.write.details import checked_query, fraction, query_of, whole_number
+from lamina.write.store import Caller
 
 TOP_K = 3
 BUDGET = 512

@@ -13,11 +13,11 @@ from datetime import datetime
 from math import log
 from typing import Any
 
-from lamina.audit.telemetry import span
+from lamina.audit.events import span
 from lamina.documents.results import LibraryStatus
 from lamina.errors import Denied, NotFound
 from lamina.model import Hit, Layer, Memory, Query, Recollection, Role, Source, Space, State
-from lamina.ranking.confidence import Evidence, Spread, confidence, uncertainty
+from lamina.ranking.confidence import Spread, confidence, evidence, uncertainty
 from lamina.ranking.tiers import DEEPEST, DEPTHS, is_enough, reaches_far
 from lamina.read.answered import Given, kept_asked, kept_question, note_answer, note_shown, said_in
 from lamina.read.changes import delta_in
@@ -28,12 +28,12 @@ from lamina.retrieval.hits import Answer, find_hits
 from lamina.retrieval.packing import packed
 from lamina.storage.database import Transaction
 from lamina.storage.documents import Documents
+from lamina.storage.search_index import TextIndex
 from lamina.storage.shelf_contents import LayerRows
-from lamina.storage.text_index import TextIndex
 from lamina.text.terms import query_terms, terms
 from lamina.text.tokens import count_tokens
-from lamina.write.caller import Caller
 from lamina.write.details import Narrowing, checked_query, named_time, query_of, time_of
+from lamina.write.store import Caller
 
 #: Who may look at the earlier phases of a life whatever the policy says: it is theirs.
 OWN_PAST = (Role.USER, Role.ADMIN, Role.SYSTEM)
@@ -215,7 +215,7 @@ def _wanted(memory: Memory, query: Query) -> bool:
 
 def _hit(memory: Memory, score: float, share: float, reason: str) -> Hit:
     origin = memory.provenance
-    sure = confidence(Evidence(None, 0.0, share), "", Spread.of(()))
+    sure = confidence(evidence([None], [share]), "", Spread.of(()))[0]
     since = "" if memory.superseded_by is None else f"superseded since by {memory.superseded_by}"
     return Hit(
         id=memory.id,

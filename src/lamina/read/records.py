@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lamina.model.audit import AuditRecord
+from lamina.model import AuditRecord
 from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.logs import AuditLog

@@ -11,8 +11,8 @@ from lamina.read.answered import AnswerReceipt, digest_of, receipt, said_in
 from lamina.read.context import context
 from lamina.read.query import query
 from lamina.read.recall import recall
-from lamina.write.caller import Caller
 from lamina.write.details import named_time
+from lamina.write.store import Caller
 
 _TIMES = ("since", "until", "as_of")
 

@@ -15,10 +15,10 @@ from lamina.policy.gates import is_reserved
 from lamina.read.snapshot import Snapshot, look
 from lamina.storage.database import Transaction
 from lamina.storage.memories import Memories
-from lamina.storage.text_index import TextIndex
+from lamina.storage.search_index import TextIndex
 from lamina.text.entries import canonical_key
-from lamina.write.caller import Caller
 from lamina.write.guardrails import load_guardrails
+from lamina.write.store import Caller
 
 #: The priority of an entry of a session that a person asked for; a line with less fills gaps of the profile.
 SESSION_WISH = 90

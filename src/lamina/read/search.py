@@ -16,8 +16,8 @@ from lamina.read.answered import show_to
 from lamina.read.recall import allowed_query, covering, find_deep
 from lamina.read.snapshot import look
 from lamina.records import dataclass
-from lamina.write.caller import Caller
 from lamina.write.details import checked_query, chosen, query_of, whole_number
+from lamina.write.store import Caller
 
 
 class SearchOptions(TypedDict, total=False):

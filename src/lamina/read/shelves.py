@@ -12,10 +12,10 @@ from lamina.ranking.tiers import is_likely
 from lamina.read.recall import find
 from lamina.read.snapshot import Snapshot, look
 from lamina.storage.memories import Memories
+from lamina.storage.search_index import TextIndex
 from lamina.storage.shelf_contents import LayerRows, keyed_on, latest_on, turns_on
-from lamina.storage.text_index import TextIndex
 from lamina.text.accounts import Episode, Procedure, episode_of, procedure_of
-from lamina.write.caller import Caller
+from lamina.write.store import Caller
 
 _OWN = (Space.SESSION, Space.USER)
 

@@ -14,8 +14,8 @@ from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.memories import micros
 from lamina.storage.small_tables import Properties
-from lamina.write.caller import Caller
 from lamina.write.entry_files import DEFAULT_SESSION
+from lamina.write.store import Caller
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ def look(caller: Caller, work: Callable[[Snapshot], T], *, synced: bool = True, 
 
     def whole(transaction: Transaction) -> T:
         afterwards.clear()
-        transaction.told(now=micros(now), terms=list(asked_terms(question)))
+        transaction.told(now=micros(now), terms=asked_terms(question))
         return work(Snapshot(transaction, caller, now, afterwards))
 
     found = store.database.read(whole, elsewhere=store.since)

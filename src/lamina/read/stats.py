@@ -8,10 +8,10 @@ from enum import StrEnum
 from lamina.model import Scope, quoted
 from lamina.records import dataclass
 from lamina.storage.database import Transaction
-from lamina.storage.operational import Count, Operational
 from lamina.storage.shelf_contents import topics_on
-from lamina.write.caller import Caller
+from lamina.storage.small_tables import Count, Operational
 from lamina.write.details import chosen, whole_number
+from lamina.write.store import Caller
 
 #: For so many days what was done is counted.
 KEPT_DAYS = 90

@@ -9,11 +9,10 @@ from lamina.documents.results import LibraryStatus
 from lamina.records import dataclass
 from lamina.retrieval.meaning import Meaning, meaning_of
 from lamina.storage.database import Transaction
-from lamina.storage.job_runs import Runs
 from lamina.storage.logs import AuditLog
 from lamina.storage.memories import Memories
-from lamina.storage.small_tables import Operations, Properties
-from lamina.storage.text_index import TextIndex
+from lamina.storage.search_index import TextIndex
+from lamina.storage.small_tables import Operations, Properties, Runs
 from lamina.write.entry_files import FileProblem
 from lamina.write.store import Store
 

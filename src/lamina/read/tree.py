@@ -9,8 +9,8 @@ from lamina.ranking.tiers import tier_of
 from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.documents import Documents, Known
-from lamina.write.caller import Caller
 from lamina.write.entry_files import FileProblem
+from lamina.write.store import Caller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

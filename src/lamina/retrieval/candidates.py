@@ -11,8 +11,7 @@ from lamina.ranking.lexical import Shelf
 from lamina.ranking.timing import Period
 from lamina.storage.database import Transaction
 from lamina.storage.documents import DOCUMENTS, ID_PREFIX, Documents, Found
-from lamina.storage.memories import Memories
-from lamina.storage.relations import Relations
+from lamina.storage.memories import Memories, Relations
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_NAMED = 32  #: passages of one file that its path finds

@@ -19,8 +19,7 @@ from lamina.ranking.question import parts_of
 from lamina.records import dataclass
 from lamina.storage.database import Database, Transaction
 from lamina.storage.ledger import lane_of
-from lamina.storage.text_index import TextIndex
-from lamina.storage.vectors import BEYOND, EVERYWHERE, WRITTEN, Stretch, Vectors
+from lamina.storage.search_index import BEYOND, EVERYWHERE, WRITTEN, Stretch, TextIndex, Vectors
 from lamina.text.normalise import language_of
 
 #: So many texts without a vector are read while a question waits, a few milliseconds each.

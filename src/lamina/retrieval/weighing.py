@@ -26,7 +26,7 @@ from lamina.retrieval.meaning import Alike
 from lamina.similarity.nearness import cosines, small
 from lamina.similarity.renewal import renews
 from lamina.storage.database import Transaction
-from lamina.storage.vectors import Vectors
+from lamina.storage.search_index import Vectors
 from lamina.text.tokens import count_tokens
 
 #: Of the best so many, those that say that something has changed are looked at; what they step in front of is
@@ -49,18 +49,16 @@ _STEP = 1e-6
 _NEW = 1 / 3
 
 
-def read_together(
-    reader: JointReader, question: Question, found: list[Fused], memories: Mapping[str, Memory]
-) -> str:
+def read_together(reader: JointReader, question: Question, found: list[Fused]) -> str:
     """Read the best short statements beside the question: what answers it rises among them.
 
     What is asked for by its name, in a word, or in several sentences, stays as it was found. Returns the
     reader's id, or nothing where it did not read. Raises what the reader raises.
     """
-    best = [one for one in found[:READ] if one.place and _lasts(memories[one.id])]
+    best = [one for one in found[:READ] if one.place and _lasts(one.memory)]
     if not best or question.manner in TRUST or parts_of(question.text) or _only_names(question.text):
         return ""
-    fits = reader.fits(question.text, [memories[one.id].text for one in best])
+    fits = reader.fits(question.text, [one.memory.text for one in best])
     bounded = [min(AT_MOST, max(-AT_MOST, fit)) for fit in fits]
     for one, fit in zip(best, bounded, strict=True):
         one.scores["read"] = fit
@@ -76,32 +74,28 @@ def _only_names(question: str) -> bool:
     return count_tokens(question) <= _A_WORD
 
 
-def weigh(
-    found: Sequence[Fused],
-    meaning: Alike,
-    blend: Blend,
-    question: Question,
-    memories: Mapping[str, Memory],
-    reader: str = "",
-) -> None:
+def weigh(found: Sequence[Fused], meaning: Alike, blend: Blend, question: Question, reader: str = "") -> None:
     """Say of each how sure it is that it answers the question; what the question names does.
 
     `reader` is the id of the one that has read the best of them beside it.
     """
     told = evidence([one.scores.get("meaning") for one in found], [one.share for one in found])
     placed = [at for at, one in enumerate(found) if one.place]
-    for at, elsewhere in zip(placed, blend.elsewhere([found[at].place for at in placed]), strict=True):
-        told[at].elsewhere = elsewhere
-    length, timing = math.log(max(1, count_tokens(question.text))), question.timing
-    of_a_sort = timing.when or timing.number
+    told.elsewhere[placed] = blend.elsewhere([found[at].place for at in placed])
+    told.asked, timing = math.log(max(1, count_tokens(question.text))), question.timing
+    if timing.period is not None:
+        told.dated[:] = ["*period" in one.adjustments for one in found]
+    if timing.when or timing.number:
+        told.fits[:] = [fits(timing, one.memory.text) for one in found]
     spread = Spread.of(()) if is_measured(meaning.encoder) else blend.spread
-    for one, speaks in zip(found, told, strict=True):
-        speaks.asked, speaks.dated = length, "*period" in one.adjustments
-        speaks.fits = not of_a_sort or fits(timing, memories[one.id].text)
-        speaks.read = one.scores.get("read") if is_measured(reader) else None
-        judge = meaning.encoder if speaks.read is None else reader
-        sure = 1.0 if "exact" in one.ranks else confidence(speaks, judge, spread)
-        one.confidence = max(sure, OF_THEN) if "+then" in one.adjustments else sure
+    all_sure = confidence(told, meaning.encoder, spread)
+    if is_measured(reader):
+        told.read[:] = [one.scores.get("read", math.nan) for one in found]
+        by_reader = zip(confidence(told, reader, spread), told.read.tolist(), all_sure, strict=True)
+        all_sure = [alone if math.isnan(read) else both for both, read, alone in by_reader]
+    for one, sure in zip(found, all_sure, strict=True):
+        exact = 1.0 if "exact" in one.ranks else sure
+        one.confidence = max(exact, OF_THEN) if "+then" in one.adjustments else exact
         one.uncertainty = uncertainty(one.confidence)
 
 
@@ -119,7 +113,6 @@ def put_changes_first(
     meaning: Alike,
     shelves: Sequence[Shelf],
     found: list[Fused],
-    memories: Mapping[str, Memory],
 ) -> None:
     """Let every statement of a change step in front of what it changes, if that was found before it.
 
@@ -128,14 +121,11 @@ def put_changes_first(
     """
     if asks_before(question):
         return
-    _put_newer_first(found, memories)
-    if not meaning.encoder:
-        _put_values_first(found, memories)
-        found.sort(key=lambda one: (-one.score, one.id))
-        return
+    _put_newer_first(found)
+    short = [one for one in found[:_LOOKED_AT] if one.place and _lasts(one.memory)]
     by_place = {one.place: one for one in found[:_FIRST]}
     after: dict[str, Fused] = {}
-    telling = [one for one in found[:_LOOKED_AT] if one.place and _tells(memories[one.id])][:_MOST]
+    telling = [one for one in short if says_changed(one.memory.text)][:_MOST] if meaning.encoder else []
     for one in sorted(telling, key=lambda each: each.place):
         shelf = next(each for each in shelves if each.number == one.place[0])
         first = [slot for number, slot in filter(None, by_place) if number == shelf.number]
@@ -146,45 +136,45 @@ def put_changes_first(
             continue
         after[old.id] = one
         _step_before(one, old, "+newer")
-    _put_values_first(found, memories)
+    _put_values_first(found[:_FIRST], short)
     found.sort(key=lambda one: (-one.score, one.id))
 
 
-def _put_newer_first(found: Sequence[Fused], memories: Mapping[str, Memory]) -> None:
+def _put_newer_first(found: Sequence[Fused]) -> None:
     """Let a memory that was put right step in front of what said it before, which answers no more."""
-    by_id = {one.id: one for one in found}
-    for old in found[:_LOOKED_AT]:
-        newer = by_id.get(memories[old.id].superseded_by or "")
+    replaced = [one for one in found[:_LOOKED_AT] if one.memory.superseded_by]
+    by_id = {one.id: one for one in found} if replaced else {}
+    for old in replaced:
+        newer = by_id.get(old.memory.superseded_by or "")
         if newer is not None:
             _step_before(newer, old, "+newer")
             old.confidence = round(SUPERSEDED * old.confidence, 6)
             old.uncertainty = uncertainty(old.confidence)
 
 
-def _put_values_first(found: Sequence[Fused], memories: Mapping[str, Memory]) -> None:
+def _put_values_first(first: Sequence[Fused], short: Sequence[Fused]) -> None:
     """The same for a new value of the same thing that no word announces, if it is about as like the question:
     what was taken for the same thing and is another is not."""
-    short = [one for one in found[:_LOOKED_AT] if one.place and _lasts(memories[one.id])]
     lasting = {one.id for one in short}
-    short.sort(key=lambda each: each.place)
-    for old in [one for one in found[:_FIRST] if one.id in lasting]:
-        for one in short:
+    by_age = sorted(short, key=lambda each: each.place)
+    for old in [one for one in first if one.id in lasting]:
+        for one in by_age:
             newer = one.place[0] == old.place[0] and one.place[1] > old.place[1]
             behind = old.scores.get("meaning", 0.0) - one.scores.get("meaning", 0.0)
-            if newer and behind <= _AS_LIKE and renews(memories[one.id].text, memories[old.id].text):
+            if newer and behind <= _AS_LIKE and renews(one.memory.text, old.memory.text):
                 _step_before(one, old, "+newer")
 
 
-def put_words_first(found: list[Fused], memories: Mapping[str, Memory]) -> None:
+def put_words_first(found: list[Fused]) -> None:
     """Let what a person said, or a file, step in front of an agent's words that only repeat it."""
     best = found[:_LOOKED_AT]
-    echoes = [one for one in best if memories[one.id].provenance.role is Role.AGENT]
+    echoes = [one for one in best if one.memory.provenance.role is Role.AGENT]
     if not echoes or len(echoes) == len(best):
         return
     repeated = {one.id for one in echoes}
-    own = [(one, weighed(memories[one.id].text)) for one in best if one.id not in repeated]
+    own = [(one, weighed(one.memory.text)) for one in best if one.id not in repeated]
     for echo in echoes:
-        said = weighed(memories[echo.id].text)
+        said = weighed(echo.memory.text)
         for one, words in own:
             wrapped = _liker(one, echo) and _adds_little(words, said)  # it stands in the echo, in courtesies
             if one.score <= echo.score and (wrapped or _adds_little(said, words)):
@@ -210,10 +200,6 @@ def _step_before(one: Fused, other: Fused, why: str) -> None:
         one.score = round(other.score + _STEP, 6)
         one.confidence = max(one.confidence, other.confidence)
         one.uncertainty = uncertainty(one.confidence)
-
-
-def _tells(memory: Memory) -> bool:
-    return _lasts(memory) and says_changed(memory.text)
 
 
 def _lasts(memory: Memory) -> bool:

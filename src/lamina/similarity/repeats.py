@@ -139,17 +139,24 @@ def telling_of(sentence: str) -> Telling:
         seen = in_digits(plain(_THREADED.sub(_untied, sentence[:_LONGEST])).text)
         said = _PERSONS.sub(" ", seen)
     bare, turned, _ = bared(said)
-    terms: list[str] = []
+    if sentence.isascii():
+        words: list[str] = _PLAIN_RUN.findall(bare)
+        terms = [term for word in words for term in _term(word)]
+        named = frozenset([*terms[-1:], *_named(seen, terms)])
+        return Telling(
+            frozenset(terms), named, frozenset(word for word in words if word[0].isdecimal()), bool(turned)
+        )
+    terms = []
     numbers: list[str] = []
     last: list[str] = []
     units: set[str] = set()  # a letter that follows a number, such as 元, says little by itself
-    for part in (_PLAIN_RUN if sentence.isascii() else _RUN).findall(bare):
+    for part in _RUN.findall(bare):
         first = part[0]
         if first.isdecimal():
             cut = [part]
             numbers.append(part)
         elif first < "\u0e01":
-            cut = [part] if first == "¤" or part[-1] in "+#" else _term(part)
+            cut = _term(part)
         elif first <= "\u0e4e":
             cut = [part[at : at + 3] for at in range(len(part) - 2)] or [part]
         elif "\u3400" <= first <= "\u9fff" or "\uf900" <= first <= "\ufaff":
@@ -169,6 +176,8 @@ def telling_of(sentence: str) -> Telling:
 @lru_cache(maxsize=16_384)
 def _term(word: str) -> list[str]:
     """The term of a word, as it is in the index; none of a word that says nothing."""
+    if word[0] == "¤" or word[0].isdecimal() or word[-1] in "+#":
+        return [word]
     if word.isascii():
         return [term for term in query_terms(word) if not is_stop_word(term)][:1]
     return query_terms(f"{word} \u4e00")[:-1][:1]
@@ -180,6 +189,8 @@ def _untied(sign: re.Match[str]) -> str:
 
 def _named(text: str, terms: list[str]) -> Iterator[str]:
     """Terms that begin with a capital inside a sentence: names."""
+    if text.isascii() and text[1:].lower() == text[1:]:
+        return
     known = set(terms)
     for word in text.split()[1:]:
         if word[:1].isupper():

@@ -21,6 +21,8 @@ _ESCAPED_BYTES = regex(r"(?:\\+x[0-9A-Fa-f]{2}){8,}")
 _BASE32 = regex("(?<![0-9A-Za-z])[A-Z2-7]{16,}={0,6}(?![0-9A-Za-z=])")
 _MAILED = regex("=[0-9A-F]{2}.{0,9}=[0-9A-F]{2}")
 _ESCAPED = regex(r"\\+u([0-9A-Fa-f]{4})")
+#: What has neither a run as long as a code nor a sign of an escape holds no code.
+_MAY_BE_CODED = regex(r"[!-~]{14}|[%=\\]")
 _THREADS = 3  #: characters that may stand between every two letters
 _ENOUGH = 8  #: letters of a text that may be threaded
 #: Signs that tell values apart: `C++` and `C#`, `1.5` and `15`, `-5`, `50%`.
@@ -49,7 +51,7 @@ def _otherwise(text: str) -> Iterator[str]:
     bare = html.unescape(_TAG.sub("", bare)) if "<" in bare or "&" in bare else bare
     if bare != seen:
         yield bare
-    for said in _uncoded(seen):
+    for said in _uncoded(seen) if _MAY_BE_CODED.search(seen) else ():
         yield said
         yield from _uncoded(said)  # a code in a code
     if (loose := _unthreaded(bare)) != bare:
@@ -88,7 +90,7 @@ def letters(text: str) -> str:
     seen = one_spelling(text)
     if _SIGN.search(seen) and _SIGNIFICANT.search(seen):
         return ""
-    return _BETWEEN.sub("", seen)
+    return _BETWEEN.sub("", "".join(seen.split()))
 
 
 def in_digits(text: str) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 
 from lamina.errors import Conflict, Damaged
 from lamina.records import dataclass
-from lamina.storage.damage import Row
 from lamina.storage.database import Database, Transaction
+from lamina.storage.rows import Row
 
 _PAGE = 500
 #: Their rows come by themselves, with those that they count; they are compared like all others.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import field
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -13,8 +13,8 @@ from typing import Any, Protocol, TypeVar
 from lamina.errors import InvalidInput, Unavailable
 from lamina.late import files
 from lamina.records import dataclass
-from lamina.storage.damage import Damage, DamagedRow
 from lamina.storage.ledger import Ledger, Sealing
+from lamina.storage.rows import Damage, DamagedRow
 
 T = TypeVar("T")
 DIALECTS = ("sqlite", "postgres")
@@ -53,6 +53,10 @@ class Transaction(Protocol):
 
     def only(self, make: Callable[[Row], T], name: str, /, **values: Any) -> T | None:
         """What `make` makes of the first row, or None; Damaged where it cannot be read."""
+        ...
+
+    def same(self, name: tuple[Any, ...], work: Callable[[], T]) -> T:
+        """What some work comes to, done once on a snapshot; each time where the transaction may change it."""
         ...
 
     def told(self, **values: Any) -> None:
@@ -347,14 +351,17 @@ class GroupCommit:
     def _commit(self, jobs: list[_Job]) -> None:
         try:
             with self.open_batch() as transaction:
-                if len(jobs) == 1:
-                    jobs[0].value = _sealed(jobs[0].work, transaction)
-                    return
                 for job in jobs:
                     try:
-                        with transaction.part():
-                            job.value = _sealed(job.work, transaction)
-                    except Exception as error:  # noqa: BLE001 - handed to the thread whose work it was
+                        with transaction.part() if len(jobs) > 1 else nullcontext():
+                            transaction.told(about=kind_of(job.work))
+                            transaction.ledger.begin()
+                            transaction.noted.clear()  # of work before it, which may have been undone
+                            job.value = job.work(transaction)
+                            transaction.ledger.flush()  # the seal over what it changed
+                    except Exception as error:  # handed to the thread whose work it was
+                        if len(jobs) == 1:
+                            raise
                         job.error = error
         except BaseException as error:  # an interrupt must not leave the other threads waiting
             for job in jobs:
@@ -364,16 +371,6 @@ class GroupCommit:
         finally:
             for job in jobs:
                 job.done = True
-
-
-def _sealed(work: Callable[[Transaction], T], transaction: Transaction) -> T:
-    """What the work comes to, with the seal over what it changed."""
-    transaction.told(about=kind_of(work))
-    transaction.ledger.begin()
-    transaction.noted.clear()  # of a piece of work before it, which may have been undone
-    result = work(transaction)
-    transaction.ledger.flush()
-    return result
 
 
 def _interrupted() -> Unavailable:

@@ -10,8 +10,7 @@ from lamina.model import Query, canonical
 from lamina.records import dataclass
 from lamina.storage.database import Row, Transaction
 from lamina.storage.memories import from_micros, micros, to_micros
-from lamina.storage.text_index import TextIndex
-from lamina.storage.vectors import Vectors
+from lamina.storage.search_index import TextIndex, Vectors
 from lamina.text.passages import Document, Passage
 from lamina.text.terms import terms
 

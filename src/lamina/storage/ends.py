@@ -12,8 +12,8 @@ from lamina.storage.ledger import TABLES as SEALED
 from lamina.storage.ledger import lane_of
 from lamina.storage.memories import from_row
 from lamina.storage.refusals import never_shown, shown_by
+from lamina.storage.search_index import TextIndex
 from lamina.storage.small_tables import Properties, Tokens
-from lamina.storage.text_index import TextIndex
 
 #: The tables with anything of a person's, in the order in which they are emptied of it.
 TABLES = (

@@ -8,8 +8,7 @@ from typing import Any
 from lamina.model import iso, plain
 from lamina.storage.database import Row, Transaction
 from lamina.storage.ends import of_person
-from lamina.storage.memories import Memories, from_micros, from_row, moment
-from lamina.storage.relations import Relations
+from lamina.storage.memories import Memories, Relations, from_micros, from_row, moment
 
 Part = tuple[str, dict[str, Any]]
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from lamina.model import canonical
 from lamina.records import dataclass
-from lamina.storage.damage import selected
+from lamina.storage.rows import selected
 
 Row = tuple[Any, ...]
 

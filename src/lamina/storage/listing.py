@@ -14,7 +14,7 @@ from lamina.model import Memory, Query, State, Trust
 from lamina.records import dataclass
 from lamina.storage.database import Row, Transaction
 from lamina.storage.memories import Memories, micros, narrowing_of
-from lamina.storage.text_index import TextIndex
+from lamina.storage.search_index import TextIndex
 
 #: The most frequent tags are counted, so many of them.
 _TAGS = 50

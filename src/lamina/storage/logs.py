@@ -11,14 +11,22 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Any
 
-from lamina.model import HistoryEntry, HistoryOp, Memory, canonical, iso
-from lamina.model.audit import CHAIN, AuditRecord, TraceEvent, chain_of_number
+from lamina.model import (
+    CHAIN,
+    AuditRecord,
+    HistoryEntry,
+    HistoryOp,
+    Memory,
+    TraceEvent,
+    canonical,
+    chain_of_number,
+    iso,
+)
 from lamina.records import dataclass
-from lamina.storage.damage import legible
 from lamina.storage.database import Row, Transaction
 from lamina.storage.ledger import STORE, lane_of
 from lamina.storage.memories import from_row, micros, moment
-from lamina.storage.shorthand import shortened, whole
+from lamina.storage.rows import legible, shortened, whole
 
 
 def next_number(transaction: Transaction, name: str) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from lamina.storage.damage import UNREADABLE, DamagedRow, Row, key_of, legible, selected, unsound
 from lamina.storage.logs import event_of, record_of, step_of
 from lamina.storage.memories import from_row
+from lamina.storage.rows import UNREADABLE, DamagedRow, Row, key_of, legible, selected, unsound
 from lamina.storage.small_tables import token_of
 
 #: Table to a query that selects what its things are made of, and what makes them.

@@ -16,16 +16,6 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from lamina.errors import Damaged, LaminaError, Unavailable
 from lamina.late import files
-from lamina.storage.damage import (
-    Damage,
-    DamagedRow,
-    Making,
-    incomplete,
-    missing_tables,
-    numbered_twice,
-    row_damaged,
-    text_explained,
-)
 from lamina.storage.database import (
     GroupCommit,
     Row,
@@ -40,6 +30,16 @@ from lamina.storage.habits import Foresight, Habits, asked_for, only_reads, tabl
 from lamina.storage.ledger import CHAINS, Ledger, Order, OtherLane, Sealing
 from lamina.storage.makers import judged
 from lamina.storage.migrate import Migration, load_migrations, missing, pending
+from lamina.storage.rows import (
+    Damage,
+    DamagedRow,
+    Making,
+    incomplete,
+    missing_tables,
+    numbered_twice,
+    row_damaged,
+    text_explained,
+)
 
 T = TypeVar("T")
 _Pool = ConnectionPool[psycopg.Connection[Row]]

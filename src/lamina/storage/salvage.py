@@ -14,7 +14,7 @@ import apsw
 
 from lamina.records import dataclass
 from lamina.storage.carving import carved, table_columns
-from lamina.storage.damage import legible
+from lamina.storage.rows import legible
 
 _JSON = frozenset({"tags", "provenance", "meta", "decision"})
 

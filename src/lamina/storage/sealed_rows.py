@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from lamina.model import plain
-from lamina.model.audit import AuditRecord
+from lamina.model import AuditRecord, plain
 from lamina.storage.database import Row, Transaction
 from lamina.storage.ledger import LAST, STORE, TABLES, Sums, lane_of, lane_of_row
 from lamina.storage.logs import record_of
-from lamina.storage.relations import Relations, shelf_of
+from lamina.storage.memories import Relations, shelf_of
 
 _PAGE = 2000
 _LEAST = -(2**62)

@@ -11,8 +11,8 @@ from lamina.model import Layer, Memory, Role, Space, canonical, unquoted
 from lamina.storage.database import Transaction
 from lamina.storage.ends import of_person
 from lamina.storage.memories import Memories, from_row, micros, moment
-from lamina.storage.sessions import Phases, Sessions
-from lamina.storage.text_index import TextIndex
+from lamina.storage.search_index import TextIndex
+from lamina.storage.small_tables import Phases, Sessions
 
 
 def _numbers(transaction: Transaction, names: Sequence[str]) -> list[int]:

@@ -1,19 +1,23 @@
-"""The store's small books: properties, file operations, file entries, repeated requests, tokens, what
-background work keeps between its runs, and how far files of other tools were read."""
+"""The store's small books.
+
+Properties, file operations, file entries, repeated requests, tokens, sessions and phases, receipts of
+answers, counts of what was done, runs of jobs, and how far files of other tools were read.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from lamina.model import Role, canonical
-from lamina.model.token import Right, Token
+from lamina.model import Layer, Phase, Right, Role, Token, canonical, contract_kind
+from lamina.policy.phases import Standing
 from lamina.records import dataclass
 from lamina.storage.database import Row, Transaction
+from lamina.storage.ledger import lane_of
 from lamina.storage.logs import next_shared
-from lamina.storage.memories import from_micros, micros, moment, to_micros
+from lamina.storage.memories import Memories, from_micros, micros, moment, to_micros
 
 
 class Properties:
@@ -323,3 +327,292 @@ class Imports:
 
     def add(self, keys: Iterable[str]) -> None:
         self._tx.many("add_import_entry", [{"user": self._user, "key": key} for key in keys])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One conversation of one user."""
+
+    name: str
+    started_at: datetime
+    last_at: datetime
+    ended_at: datetime | None
+
+
+class Sessions:
+    """The sessions of one tenant inside one transaction."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    def get(self, user: str, name: str) -> Session | None:
+        row = self._tx.one("session_by_name", user=user, name=name)
+        if row is None:
+            return None
+        started, last, ended = row
+        return Session(
+            name=name, started_at=moment(started), last_at=moment(last), ended_at=from_micros(ended)
+        )
+
+    def touch(self, user: str, name: str, now: datetime) -> None:
+        """The session is in use; one that had ended begins anew."""
+        self._tx.run("touch_session", user=user, name=name, now=micros(now))
+
+    def end(self, user: str, name: str, now: datetime) -> None:
+        self._tx.run("end_session", user=user, name=name, now=micros(now))
+
+    def keep(self, shelf: int, now: datetime, until: datetime) -> None:
+        """What is kept until the session's end lives on, unless the session was over already."""
+        rows = self._tx.all("sealed_lapsing", shelf=shelf, now=micros(now))
+        if rows:
+            Memories(self._tx).set_ends({row[0]: micros(until) for row in rows}, rows)
+
+    def lapsing(self, shelf: int) -> list[str]:
+        """Ids of what goes when the session of this shelf ends."""
+        return [row[0] for row in self._tx.all("session_lapsing", shelf=shelf)]
+
+    def lapsed(self, shelf: int, now: datetime) -> list[str]:
+        """Ids of active memories on a shelf whose time is up."""
+        return [row[0] for row in self._tx.all("lapsed_on", shelf=shelf, now=micros(now))]
+
+
+class Phases:
+    """The phases of one tenant's shelves inside one transaction."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    def start(self, shelf: int, phase: Phase) -> None:
+        """From now on the shelf is in this phase."""
+        values = {
+            "shelf": shelf,
+            "number": phase.number,
+            "name": phase.name,
+            "reason": phase.reason,
+            "started_tick": phase.started_tick,
+            "started_at": micros(phase.started_at),
+        }
+        ledger = self._tx.ledger
+        for old in self._tx.all("sealed_shelf_of", number=shelf):
+            ledger.take("shelf", [old])
+            ledger.put("shelf", ledger.changed("shelf", old, {"phase": phase.number}))
+            ledger.put("phase", ledger.row("phase", values), lane_of(old[1]))
+        self._tx.run("add_phase", **values)
+        self._tx.run("enter_phase", shelf=shelf, number=phase.number)
+
+    def get(self, shelf: int, number: int) -> Phase | None:
+        """One whose name or reason is damaged is still the phase that the shelf is in."""
+        found = self._tx.each(_phase, "phase_by_number", shelf=shelf, number=number)
+        if not found and self._tx.damage.has("phase", f"{shelf} {number}"):
+            return Phase(number=number, name=None, reason="unknown", started_tick=0, started_at=moment(0))
+        return found[0] if found else None
+
+    def of(self, shelf: int) -> list[Phase]:
+        """Those that are kept, oldest first."""
+        return self._tx.each(_phase, "phases_of", shelf=shelf)
+
+    def keep(self, shelf: int, newest: int, most: int) -> None:
+        """Let go of the oldest, so that at most so many are kept."""
+        gone = self._tx.all("drop_phases", shelf=shelf, upto=newest - most)
+        for known in self._tx.all("sealed_shelf_of", number=shelf) if gone else ():
+            self._tx.ledger.take("phase", gone, lane_of(known[1]))
+
+    def standing(self, shelf: int, tick: int) -> list[Standing]:
+        """What was active on the shelf when its clock reached a tick."""
+        rows = self._tx.all("standing_before", shelf=shelf, tick=tick)
+        return [Standing(one, contract_kind(Layer(layer)), identity) for one, layer, identity in rows]
+
+
+def _phase(row: Row) -> Phase:
+    number, name, reason, tick, at = row
+    return Phase(number=number, name=name, reason=reason, started_tick=tick, started_at=moment(at))
+
+
+Kept = tuple[str, datetime, dict[str, Any]]  #: id, when, everything else
+
+
+class Answers:
+    """The receipts of one person's answers inside one transaction."""
+
+    def __init__(self, transaction: Transaction, owner: str) -> None:
+        self._tx, self._owner = transaction, owner
+
+    def get(self, answer_id: str) -> Kept | None:
+        return self._tx.only(_kept, "answer_by_id", id=answer_id, owner=self._owner)
+
+    def naming(self, memory_id: str, limit: int) -> list[Kept]:
+        """Those that name a memory, the latest first."""
+        return self._tx.each(_kept, "answers_naming", owner=self._owner, named=f'"{memory_id}"', limit=limit)
+
+
+def keep_answers(transaction: Transaction, rows: Sequence[tuple[str, str, datetime, dict[str, Any]]]) -> None:
+    """Store receipts: id, owner, when, everything else."""
+    transaction.many(
+        "add_answer",
+        [
+            {"id": one, "owner": owner, "at": micros(at), "data": canonical(data)}
+            for one, owner, at, data in rows
+        ],
+    )
+
+
+def drop_answers(transaction: Transaction, before: datetime) -> None:
+    """Receipts from before then go, whoever's."""
+    transaction.run("drop_answers", before=micros(before))
+
+
+def any_answers(transaction: Transaction, before: datetime) -> bool:
+    """Whether there are any from before then."""
+    return transaction.one("any_answers", before=micros(before)) is not None
+
+
+def _kept(row: Row) -> Kept:
+    return row[0], moment(row[1]), json.loads(row[2])
+
+
+_HOUR = timedelta(hours=1) // timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """One thing that was done (IS-14)."""
+
+    at: datetime
+    user: str
+    thread: str
+    node: str  #: hotpath, context, episodic, worker or writing
+    op: str  #: classify, search, query, extract, create, update, merge, link, delete, restore; or a kind
+    status: str = "ok"  #: ok, error or skipped; pass, repaired, held or rejected for writing
+    memory_id: str | None = None
+    category: str | None = None
+    sim: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """How often a thing was done within a stretch of time."""
+
+    since: datetime
+    node: str
+    op: str
+    status: str
+    count: int
+
+
+class Operational:
+    """The counts of one tenant inside one transaction."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    def add(self, happenings: Sequence[Happening]) -> None:
+        rows = [
+            {
+                "at": micros(one.at),
+                "user": one.user,
+                "thread": one.thread,
+                "node": one.node,
+                "op": one.op,
+                "status": one.status,
+                "memory_id": one.memory_id,
+                "category": one.category,
+                "sim": one.sim,
+            }
+            for one in happenings
+        ]
+        self._tx.many("add_operational", rows)
+
+    def counts(self, user: str, since: datetime, width: timedelta) -> list[Count]:
+        """What a user's callers did, by stretches of time, oldest first."""
+        step = width // timedelta(microseconds=1)
+        first = micros(since)
+        whole = first + -first % _HOUR
+        rows = self._tx.all("count_operational", user=user, since=first, whole=whole, width=step)
+        return [
+            Count(since=moment(at), node=node, op=op, status=status, count=count)
+            for at, node, op, status, count in rows
+        ]
+
+    def asked(self, user: str, since: datetime) -> int:
+        """In how many turns memory was asked on demand."""
+        row = self._tx.one("count_asked", user=user, since=micros(since))
+        return int(row[0]) if row else 0
+
+    def forget(self, before: datetime) -> None:
+        self._tx.run("forget_operational", before=micros(before))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One time that a job was due."""
+
+    job: str
+    slot_at: datetime
+    until: datetime
+    state: str  #: seen, running, done, failed, dead, settled
+    attempts: int
+    started_at: datetime
+    ended_at: datetime | None = None
+    next_at: datetime | None = None
+    code: str = ""
+    report: dict[str, Any]
+
+
+class Runs:
+    """The runs of one tenant's jobs inside one transaction."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    def at(self, job: str, slot_at: datetime) -> Run | None:
+        return self._tx.only(_run, "job_run_at", job=job, slot_at=micros(slot_at))
+
+    def newest(self, now: datetime) -> dict[str, Run]:
+        """The last time that each job was due."""
+        return {run.job: run for run in self._tx.each(_run, "newest_job_runs", now=micros(now))}
+
+    def covered_until(self, job: str) -> datetime | None:
+        """Up to where successful runs have done their work."""
+        row = self._tx.one("covered_until", job=job)
+        return None if row is None else from_micros(row[0])
+
+    def dead(self) -> list[Run]:
+        """Those that were tried often enough."""
+        return self._tx.each(_run, "dead_jobs")
+
+    def put(self, run: Run) -> None:
+        self._tx.run(
+            "put_job_run",
+            job=run.job,
+            slot_at=micros(run.slot_at),
+            until_at=micros(run.until),
+            state=run.state,
+            attempts=run.attempts,
+            started_at=micros(run.started_at),
+            ended_at=to_micros(run.ended_at),
+            next_at=to_micros(run.next_at),
+            code=run.code,
+            report=canonical(run.report),
+        )
+
+    def succeeded(self, run: Run) -> None:
+        """Keep a success; it makes up for the failures before it."""
+        self.put(run)
+        self._tx.run("settle_job_runs", job=run.job, slot_at=micros(run.slot_at))
+        self._tx.run("drop_old_job_runs", job=run.job)
+
+
+def _run(row: Row) -> Run:
+    job, slot_at, until_at, state, attempts, started_at, ended_at, next_at, code, report = row
+    return Run(
+        job=job,
+        slot_at=moment(slot_at),
+        until=moment(until_at),
+        state=state,
+        attempts=attempts,
+        started_at=moment(started_at),
+        ended_at=from_micros(ended_at),
+        next_at=from_micros(next_at),
+        code=code,
+        report=json.loads(report),
+    )

@@ -18,7 +18,11 @@ from lamina.durable import make_folder, settle_folder
 from lamina.errors import ConfigError, Damaged, LaminaError, Unavailable
 from lamina.late import late
 from lamina.model import quoted
-from lamina.storage.damage import (
+from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries, put_rows
+from lamina.storage.ledger import Ledger, Order, Sealing
+from lamina.storage.makers import judged
+from lamina.storage.migrate import Migration, load_migrations, migrate
+from lamina.storage.rows import (
     COUNTED,
     INDIVISIBLE,
     NAMELESS,
@@ -36,10 +40,6 @@ from lamina.storage.damage import (
     text_explained,
     unsound,
 )
-from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries, put_rows
-from lamina.storage.ledger import Ledger, Order, Sealing
-from lamina.storage.makers import judged
-from lamina.storage.migrate import Migration, load_migrations, migrate
 
 with late():
     import filelock

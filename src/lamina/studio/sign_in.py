@@ -15,8 +15,7 @@ from lamina.clock import random_token
 from lamina.engine import Engine
 from lamina.errors import Denied, Unauthenticated
 from lamina.lifecycle.tokens import live_token
-from lamina.model import Role
-from lamina.model.token import Right, Token
+from lamina.model import Right, Role, Token
 from lamina.records import dataclass
 
 COOKIE = "lamina_studio"

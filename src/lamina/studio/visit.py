@@ -12,8 +12,7 @@ from starlette.responses import RedirectResponse, Response
 
 from lamina.engine import Engine
 from lamina.errors import Denied
-from lamina.model import canonical, plain
-from lamina.model.token import Right
+from lamina.model import Right, canonical, plain
 from lamina.operations.asking import request_of
 from lamina.operations.catalogue import OPERATIONS
 from lamina.policy.consent import Care

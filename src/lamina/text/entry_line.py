@@ -88,15 +88,20 @@ def _folded(text: str) -> str:
     text = _DOT.sub(".", text.translate(_WIDE))
     for _ in range(2):  # folding may undo the composition, and composing may allow another fold
         text = unicodedata.normalize("NFC", text.casefold())
-    marked = "".join(char if _is_key_char(char) else "\0" for char in text)
-    return re.sub("\0+", "_", marked)
+    return re.sub("\0+", "_", text.translate(_KEY_CHARACTERS))
 
 
-def _is_key_char(char: str) -> bool:
-    if char in "_.-":
-        return True
-    category = unicodedata.category(char)
-    return category[0] in "LM" or category == "Nd"
+class _KeyCharacters(dict[int, str]):
+    """Every character that a key may hold as it is, and any other as one that none holds."""
+
+    def __missing__(self, code: int) -> str:
+        char, category = chr(code), unicodedata.category(chr(code))
+        stays = char in "_.-" or category[0] in "LM" or category == "Nd"
+        self[code] = found = char if stays else "\0"
+        return found
+
+
+_KEY_CHARACTERS = _KeyCharacters()
 
 
 class Field(NamedTuple):  # a tuple, because a file has thousands of them and reading it is mostly making them

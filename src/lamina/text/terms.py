@@ -216,7 +216,8 @@ def _chunk_terms(chunk: str) -> tuple[str, ...]:
         chunk = _THOUSANDS.sub(_without_commas, chunk)
     out: list[str] = []
     for compound in _COMPOUND.findall(chunk):
-        out += _compound_terms(compound)
+        words = _WORD.findall(compound)
+        out += _word_terms(compound) if words == [compound] else _compound_terms(compound, words)
     return tuple(out)
 
 
@@ -240,11 +241,8 @@ def _without_commas(number: re.Match[str]) -> str:
     return number[0].replace(",", "")
 
 
-def _compound_terms(compound: str) -> list[str]:
+def _compound_terms(compound: str, words: Sequence[str]) -> list[str]:
     """The whole, its path segments, and its words, so that each of them finds it."""
-    words = _WORD.findall(compound)
-    if words == [compound]:
-        return _word_terms(compound)
     out: list[str] = []
     if len(compound) <= _COMPOUND_LIMIT:
         whole = compound.casefold().removesuffix("'s")
@@ -287,8 +285,10 @@ def _apostrophe_terms(word: str) -> list[str]:
 
 @lru_cache(maxsize=32_768)
 def _stem(word: str) -> str:
-    if len(word) > TERM_LIMIT or not word.isalpha():
+    if len(word) > TERM_LIMIT:
         return _capped(word)
+    if not word.isalpha():
+        return word
     # A stemmer may not be shared by threads, and a new one costs less than stemming a word.
     stem: str = Stemmer.Stemmer("english", 0).stemWord(word)
     return stem

@@ -10,22 +10,24 @@ from contextlib import suppress
 from dataclasses import field
 from datetime import datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from lamina.errors import LaminaError
+from lamina.audit.chain import Anchor, Sealer
+from lamina.errors import Conflict, LaminaError
 from lamina.late import late
-from lamina.model import HistoryOp, Layer, Memory, Scope, quoted
+from lamina.model import HistoryOp, Layer, Memory, Scope, State, quoted
 from lamina.ranking.decay import EPISODE_RENEWED
 from lamina.records import dataclass
-from lamina.storage.answers import keep_answers
 from lamina.storage.database import Database, Transaction
 from lamina.storage.ledger import Order, lane_of
-from lamina.storage.operational import Happening, Operational
+from lamina.storage.memories import Memories
 from lamina.storage.shelf_contents import LayerRows
+from lamina.storage.small_tables import Happening, Operation, Operational, Operations, keep_answers
+from lamina.text.learning_page import rendered, slug_of, untouched
+from lamina.workspace.files import read_file, remove_file, replace_file, stamp
 from lamina.write.audit_files import Mirror
-from lamina.write.learning_files import Learnings
-from lamina.write.parts import Parts
-from lamina.write.unit_of_work import UnitOfWork
+from lamina.write.unit_of_work import LEARNING, LEARNINGS, UnitOfWork
 
 with late():
     import logging
@@ -170,11 +172,10 @@ Event = dict[str, Any]
 class Aftermath:
     """Shared by every view of a store and by all its threads."""
 
-    def __init__(self, parts: Parts) -> None:
-        root, database = parts.root, parts.database
+    def __init__(self, root: Path | None, database: Database, sealer: Sealer, anchor: Anchor) -> None:
         self._root = root
         self._database: Database = database
-        self.mirror = Mirror(root, database, parts.ruleset.sealer, parts.anchor)
+        self.mirror = Mirror(root, database, sealer, anchor)
         self.learnings = None if root is None else Learnings(root, database)
         self.tally, self.reads, self.answers = Tally(), Reads(), Answered()
         self.listeners: list[Callable[[Event], None]] = []
@@ -223,3 +224,41 @@ class Aftermath:
             with suppress(LaminaError):  # they are counts; what was acknowledged is stored already
                 self.tally.store(self._database)
         self.mirror.settle()
+
+
+def free_name(root: Path, title: str, day: str) -> str:
+    """A name that no file has: -2, -3 … where the title was learnt before on the same day."""
+    stem, number = f"{LEARNINGS}{day}_{slug_of(title)}", 1
+    while stamp(root, name := f"{stem}.md" if number == 1 else f"{stem}-{number}.md") is not None:
+        number += 1
+    return name
+
+
+class Learnings:
+    """Keeps the files in step with the memories, also after a crash: what is still to do is in the outbox."""
+
+    def __init__(self, root: Path, database: Database) -> None:
+        self._root = root
+        self._database = database
+
+    def follow(self) -> None:
+        """Do what the outbox says. The store has the truth, so what fails here is tried again later."""
+        with suppress(LaminaError, OSError):
+            for operation in self._database.read(lambda tx: Operations(tx).of(LEARNING)):
+                self._bring_in_line(operation)
+                self._end(operation.id)
+
+    def _end(self, number: int) -> None:
+        self._database.write(lambda tx: Operations(tx).end(number))
+
+    def _bring_in_line(self, operation: Operation) -> None:
+        memory = self._database.read(lambda tx: Memories(tx).get(operation.payload["id"]))
+        before = read_file(self._root, operation.target)
+        if before is not None and not untouched(before.decode("utf-8", "replace")):
+            return  # a person's words stay; `take_in` makes them the memory's
+        if memory is None or memory.state is not State.ACTIVE or memory.file != operation.target:
+            if before is not None:
+                remove_file(self._root, operation.target, before)
+        elif (data := rendered(memory)) != before:
+            with suppress(Conflict):
+                replace_file(self._root, operation.target, data, before)

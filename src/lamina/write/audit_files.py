@@ -15,8 +15,7 @@ from typing import Any
 
 from lamina.audit.chain import Anchor, Sealer, audit_line, check_chain, edited, foreign
 from lamina.errors import Damaged, LaminaError
-from lamina.model import quoted, unquoted
-from lamina.model.audit import AuditRecord, AuditReport, Finding, chain_of_number
+from lamina.model import AuditRecord, AuditReport, Finding, chain_of_number, quoted, unquoted
 from lamina.records import dataclass
 from lamina.storage.database import Database, Row, Transaction
 from lamina.storage.ledger import Order, lane_of
@@ -31,9 +30,18 @@ from lamina.workspace.files import (
     read_tail,
     settle_lines,
 )
-from lamina.write.custody import ADOPTED
-from lamina.write.seals import ANEW, BEGUN, HEADS, SHORT, Counted, Told, check_seals, heads_told
-from lamina.write.story import proof_of
+from lamina.write.seals import (
+    ADOPTED,
+    ANEW,
+    BEGUN,
+    HEADS,
+    SHORT,
+    Counted,
+    Told,
+    check_seals,
+    heads_told,
+    proof_of,
+)
 from lamina.write.unit_of_work import UnitOfWork
 
 _MARK = ',"mark":"'

@@ -41,20 +41,27 @@ from lamina.policy.gates import RESERVED, decide, is_reserved
 from lamina.records import dataclass
 from lamina.storage.database import Database, Transaction
 from lamina.storage.memories import Memories
+from lamina.storage.search_index import TextIndex
 from lamina.storage.small_tables import Entries, KnownEntry, Operation, Operations, Properties
-from lamina.storage.text_index import TextIndex
 from lamina.text.entries import Entry, EntryFile, canonical_key
 from lamina.text.normalise import well_formed
 from lamina.text.ttl import check_ttl, parse_ttl
 from lamina.workspace.files import read_file, replace_file, stamp, sweep
 from lamina.workspace.layout import PROFILE, workspace_id
 from lamina.workspace.locks import locked
-from lamina.write.commit import HOMES
-from lamina.write.entry_edits import MOVE, Effect, effect_from_plain, effect_to_plain, fields_of, release
-from lamina.write.request import Request, Verb, perform
-from lamina.write.retention import settle
-from lamina.write.ruleset import Ruleset
-from lamina.write.unit_of_work import UnitOfWork
+from lamina.write.commit import HOMES, settle
+from lamina.write.request import (
+    MOVE,
+    Effect,
+    Request,
+    Verb,
+    effect_from_plain,
+    effect_to_plain,
+    fields_of,
+    perform,
+    release,
+)
+from lamina.write.unit_of_work import Ruleset, UnitOfWork
 
 with late():
     import logging

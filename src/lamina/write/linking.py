@@ -14,9 +14,8 @@ from lamina.records import dataclass
 from lamina.retrieval.meaning import meant, meant_by
 from lamina.similarity.compare import least_shared, text_similarity
 from lamina.similarity.renewal import renews
-from lamina.storage.relations import Relations
-from lamina.storage.text_index import TextIndex
-from lamina.storage.vectors import Vectors
+from lamina.storage.memories import Relations
+from lamina.storage.search_index import TextIndex, Vectors
 from lamina.text.normalise import language_of
 from lamina.text.terms import query_terms
 from lamina.write.unit_of_work import UnitOfWork

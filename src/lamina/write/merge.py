@@ -15,7 +15,6 @@ from lamina.model import (
     Draft,
     HistoryEntry,
     HistoryOp,
-    Layer,
     Memory,
     Outcome,
     Query,
@@ -34,17 +33,15 @@ from lamina.text.ttl import parse_time
 from lamina.write import commit
 from lamina.write.noes import kept_out, lift
 from lamina.write.origins import trust_of
-from lamina.write.ruleset import Ruleset
-from lamina.write.unit_of_work import UnitOfWork
+from lamina.write.unit_of_work import Ruleset, UnitOfWork
 
 #: How many memories one merge takes, and how many neighbours are compared with a new one.
 MOST, _NEAR = 10, 12
-_LAYERS = (Layer.SEMANTIC, Layer.USER_MODEL)
 _LONGEST = 2_000
 
 
 def remember_merging(unit: UnitOfWork, draft: Draft, passed: tuple[str, ...]) -> Receipt:
-    """Store an admitted draft; where merging is asked for, it first meets what is close to it.
+    """Store an admitted draft that first meets what is close to it: see `commit.may_merge`.
 
     What says the same becomes one with it, and another value takes the place of the older one, if the caller
     may change that: otherwise the first stands by itself and the second is refused.
@@ -65,10 +62,7 @@ def remember_merging(unit: UnitOfWork, draft: Draft, passed: tuple[str, ...]) ->
 
 def _met(unit: UnitOfWork, draft: Draft) -> Merge | Update | None:
     """What a draft should become one with, or replace; None where it stands by itself."""
-    rules, lasting = unit.ruleset.merging, draft.ttl == "none" and draft.valid_until is None
-    wanted = rules.on_write if draft.merge is None else draft.merge
-    plain = draft.key is None and not draft.place and draft.file is None and draft.layer in _LAYERS
-    if not (wanted and plain and lasting and (shelf := unit.text_index.shelf(commit.shelf_of(draft)))):
+    if (shelf := unit.text_index.shelf(commit.shelf_of(draft))) is None:
         return None
     if commit.standing(unit, shelf[0], commit.identity_of(None, draft.kind, draft.text)) is not None:
         return None  # the very same words are dealt with as ever
@@ -86,7 +80,7 @@ def _met(unit: UnitOfWork, draft: Draft) -> Merge | Update | None:
     known = [one for one in known if _fit(unit, one) and one.provenance.trust is trust_of(unit, draft)]
     alike = compared(encoder, draft.text, [one.text for one in known])
     near = [Near(one, found) for one, found in zip(known, alike, strict=True)]
-    return banded(draft.text, near, rules.bands_for(draft.layer), unit.now)
+    return banded(draft.text, near, unit.ruleset.merging.bands_for(draft.layer), unit.now)
 
 
 def encoder_for(ruleset: Ruleset) -> Embedder | None:
@@ -98,7 +92,7 @@ def encoder_for(ruleset: Ruleset) -> Embedder | None:
 def _fit(unit: UnitOfWork, memory: Memory) -> bool:
     """Whether a memory is a lasting statement that lives by its words alone."""
     words = commit.identity_of(None, memory.kind, memory.text)
-    plain = memory.key is None and memory.file is None and memory.layer in _LAYERS
+    plain = memory.key is None and memory.file is None and memory.layer in commit.MERGED_LAYERS
     return plain and memory.expires_at is None and unit.memories.place(memory.id)[2] == words
 
 

@@ -80,7 +80,7 @@ def _repeated(unit: UnitOfWork, draft: Draft) -> Repeat | None:
         wordings = dict.fromkeys((draft.text.strip().rstrip(STOPS), *parts))
         marks += [mark for wording in wordings for mark in _words_marks(key, wording)]
     terms = frozenset[str]().union(*(one.terms for one in tellings))
-    marks += [f"t{term_mark(key, term)}" for term in terms]
+    marks += [_anchor_mark(key, term) for term in terms]
     refusals = _refusals(unit, draft)
     hits = unit.ruleset.noes.among(marks, newest, draft.scope.owner(Space.USER) or "", refusals)
     matches = refusals.marked(hits) if hits else []
@@ -290,6 +290,12 @@ def _words_marks(key: bytes, text: str) -> Iterator[str]:
 def term_mark(key: bytes, term: str) -> str:
     """The keyed mark of one term, in ten hexadecimal digits."""
     return hmac.digest(key, b"term\0" + term.encode(), "sha256").hex()[:10]
+
+
+@lru_cache(maxsize=16_384)
+def _anchor_mark(key: bytes, term: str) -> str:
+    """The mark of a term as the anchor of a statement."""
+    return f"t{term_mark(key, term)}"
 
 
 def _field_mark(unit: UnitOfWork, draft: Draft) -> str:

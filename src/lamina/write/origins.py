@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +46,8 @@ _LOOSE = regex(r"(?<=[\u0e01-\u0e4e])[ \t]+|[,:](?=\s)|[，、：]")
 _LEAD = regex(
     r"\b(?:that|and|but|because|since|so|while|who|which)\b|ว่า|และ|แต่|เพราะ|ซึ่ง|[说說]|并且?|並且?|而且|但是?|因[为為]|所以"
 )
+#: Chinese letters that come and go between the words of a claim: a pair with one of them is no word of it.
+_SMALL = frozenset("的都也就了着时出把被")
 _WEIGHTY = 4  #: from this importance on a person has to agree
 #: What somebody acts upon: from an origin that nobody vouches for it waits for the person.
 _BINDING = (Kind.DECISION, Kind.INSTRUCTION, Kind.CONSTRAINT, Kind.PROCEDURE)
@@ -86,8 +89,10 @@ def _found(unit: UnitOfWork, draft: Draft) -> list[str]:
     found = list(_sharing(parts, shown))
     if not found:
         return []
-    own, last = _said_lately(unit, draft.scope, since), shown.last(since)
-    tools = {text for text, shared in found if text in last and not any(shared <= one for one in own)}
+    own = _said_lately(unit, draft.scope, since)
+    tools = {
+        text for text, shared in found if shown.counts(text, since) and not any(shared <= one for one in own)
+    }
     return [source for _, source, _ in sorted((shown.texts[text] for text in tools), reverse=True)]
 
 
@@ -100,11 +105,10 @@ class _Shown(NamedTuple):
     text_of: Sequence[int]  #: for each sentence the text that it is of
     beside: Set[int]  #: the sentences of texts that have several
 
-    def last(self, since: datetime) -> Set[int]:
-        """The texts that count: those shown since then, and of them the last."""
-        first = micros(since)
-        recent = sorted((one for one in enumerate(self.texts) if one[1][0] >= first), key=lambda one: one[1])
-        return {number for number, _ in recent[-_MOST:]}
+    def counts(self, text: int, since: datetime) -> bool:
+        """Whether a text was shown since then, and is among the last of those."""
+        told = self.texts[text]
+        return told[0] >= micros(since) and sum(other > told for other in self.texts) < _MOST
 
     def grown(self, seen: Iterable[Exposure]) -> _Shown:
         """The same with more texts."""
@@ -153,12 +157,14 @@ def _sharing(parts: Sequence[frozenset[int]], shown: _Shown) -> Iterator[tuple[i
     known = shown.places
     places = {mark: known[mark] for mark in frozenset[int]().union(*parts) if mark in known}
     for part in parts if places else ():
-        own, shared, whole = _size(part), Counter[int](), defaultdict[int, int](int)
+        own, whole = _size(part), defaultdict[int, int](int)
         both = part & places.keys()
-        unit = 4 if not any(mark & 3 for mark in both) else 1  # quarters that are counted at once
-        for mark in both:
-            shared.update(places[mark] if unit == 4 else places[mark] * _QUARTERS[mark & 3])
         least = least_shared(own)
+        if _size(both) < least:  # in no sentence is more of it than in all
+            continue
+        unit = 4 if not any(mark & 3 for mark in both) else 1  # quarters that are counted at once
+        at = (places[mark] if unit == 4 else places[mark] * _QUARTERS[mark & 3] for mark in both)
+        shared = Counter(chain.from_iterable(at))
         for sentence in [sentence for sentence, size in shared.items() if size * unit >= least]:
             if made_of(shared[sentence] * unit, own, shown.sizes[sentence]):
                 yield shown.text_of[sentence], _both(part, places, {sentence})
@@ -272,9 +278,13 @@ def _parts(key: bytes, text: str) -> list[frozenset[int]]:
 
 @lru_cache(maxsize=1024)
 def _marked(key: bytes, part: str) -> frozenset[int]:
-    return frozenset(_mark(key, term) for term in telling_of(part.strip()).terms)
+    terms = telling_of(part.strip()).terms
+    return frozenset(_mark(key, term) for term in terms if _SMALL.isdisjoint(term)) or frozenset(
+        _mark(key, term) for term in terms
+    )
 
 
+@lru_cache(maxsize=16_384)
 def _mark(key: bytes, term: str) -> int:
     """The keyed mark of a term; its last bits say how much of a word it is."""
     return int(term_mark(key, term)[:8], 16) & ~3 | weight_of(term) & 3

@@ -11,9 +11,8 @@ from lamina.storage.database import Database, Transaction
 from lamina.storage.documents import DOCUMENTS, Documents
 from lamina.storage.ledger import lane_of
 from lamina.storage.memories import Memories
+from lamina.storage.search_index import TextIndex, Vectors
 from lamina.storage.small_tables import Properties
-from lamina.storage.text_index import TextIndex
-from lamina.storage.vectors import Vectors
 from lamina.text.terms import ANALYSER_VERSION
 from lamina.write.unit_of_work import indexed_terms, said_in
 

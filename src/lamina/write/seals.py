@@ -6,16 +6,30 @@ all (docs/decisions/0024-a-seal-over-the-whole-story.md).
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
+from datetime import datetime
+from typing import Any
 
 from lamina.audit.chain import Sealer
-from lamina.model import canonical
-from lamina.model.audit import AuditRecord, Finding
+from lamina.clock import random_token
+from lamina.errors import ConfigError, InvalidInput, NotFound
+from lamina.model import AuditRecord, Finding, canonical, from_plain, iso
 from lamina.records import dataclass
-from lamina.storage.database import Row, Transaction
-from lamina.storage.ledger import STORE, TABLES, Order, Sums, is_top, lane_of, opened_sums
+from lamina.storage.database import Database, Row, Transaction, load_queries
+from lamina.storage.ledger import (
+    STORE,
+    TABLES,
+    Order,
+    Sums,
+    is_top,
+    lane_of,
+    opened_sums,
+    row_text,
+    sealed_columns,
+)
 from lamina.storage.logs import AuditLog
 from lamina.storage.sealed_rows import MARKED, SealedRows
 from lamina.storage.small_tables import Properties, parsed
@@ -181,3 +195,156 @@ def _compared(lane: str, known: Sums | None, found: Sums, located: set[tuple[str
             yield Finding(what="inserted", seq=None, detail=f"{there - sealed} {what} of {whose} were put in")
         else:
             yield Finding(what="edited", seq=None, detail=f"{what} of {whose} are not as they were sealed")
+
+
+#: The act by which a store went on with another key, and the property that holds the fingerprint in use.
+ADOPTED = "key_adopted"
+_PROPERTY = "audit_key"
+
+
+def store_id(database: Database) -> str:
+    """The name by which a store's anchor is known; made when the store is."""
+
+    def work(transaction: Transaction) -> str:
+        properties = Properties(transaction)
+        known = properties.get("store_id")
+        if known is None:
+            known = random_token(12)
+            properties.set("store_id", known)
+        return known
+
+    return database.read(lambda tx: Properties(tx).get("store_id")) or database.write(work)
+
+
+def check_key(transaction: Transaction, sealer: Sealer) -> None:
+    """Raise ConfigError (`audit_key_other`) where another key seals this store: what the two write would look
+    forged to each other."""
+    known = _sealing(transaction, sealer)
+    if known not in (None, sealer.key_id):
+        raise ConfigError(
+            f"Another key seals the audit of this store: its fingerprint is {known}, and that of the key here"
+            f" is {sealer.key_id}.",
+            code="audit_key_other",
+            hint="Copy `keys/audit.key` in the LAMINA_HOME of the machine that made the store to its place"
+            " here, or name it in LAMINA_AUDIT_KEY_FILE. If it is lost, `lamina audit adopt-key` goes on with"
+            " the key here; what was sealed before can then no longer be checked.",
+        )
+
+
+def in_custody(transaction: Transaction, sealer: Sealer) -> bool:
+    """Whether our key is known to be the one of this store, and its story is under the seal."""
+    ours = Properties(transaction).get(_PROPERTY) == sealer.key_id
+    return ours and under_seal(transaction, sealer)
+
+
+def claim_key(unit: UnitOfWork, *, adopt: bool, anew: bool = False) -> None:
+    """Make our key the one of this store: a new one, one from before stores knew theirs, or one to adopt.
+
+    The story comes under the seal with it, where it is not; with `anew` it is taken as it is found.
+    """
+    transaction, sealer = unit.transaction, unit.ruleset.sealer
+    if not adopt:
+        check_key(transaction, sealer)
+    known = _sealing(transaction, sealer)
+    if known not in (None, sealer.key_id):
+        seal_store(unit, ADOPTED, known)
+    elif anew:
+        seal_store(unit, ANEW, "owner")
+    elif not under_seal(transaction, sealer):
+        seal_store(unit, BEGUN)
+    if Properties(transaction).get(_PROPERTY) != sealer.key_id:
+        Properties(transaction).set(_PROPERTY, sealer.key_id)
+
+
+def _sealing(transaction: Transaction, sealer: Sealer) -> str | None:
+    """The fingerprint of the key that seals this store; of an older store, that of its newest record."""
+    if known := Properties(transaction).get(_PROPERTY):
+        return known
+    newest = AuditLog(transaction).newest_record()
+    if newest is None or sealer.intact(newest):
+        return None if newest is None else sealer.key_id
+    return newest.key_id
+
+
+_FORM = 1
+_ENDS = ("purge", "purge_receipt", "erase")
+
+
+def proof_of(transaction: Transaction, sealer: Sealer, memory_id: str, now: datetime) -> dict[str, Any]:
+    """The story of a memory with a mark over it; NotFound where the audit knows of no such memory.
+
+    Of one that was purged the records are left, which say so.
+    """
+    told = SealedRows(transaction).story(memory_id)
+    if not told["records"]:
+        raise NotFound(f"The audit knows of no memory {memory_id!r:.80}.", hint="`lamina list` shows ids.")
+    seq, newest = AuditLog(transaction).head(lane_of(memory_id))
+    proof = {
+        "lamina_proof": _FORM,
+        "store": Properties(transaction).get("store_id") or "",
+        "tenant": transaction.tenant,
+        "key_id": sealer.key_id,
+        "at": iso(now),
+        "memory_id": memory_id,
+        "chain": {"records": seq, "newest": newest},
+        **told,
+    }
+    return {**proof, "mark": sealer.mark(canonical(proof))}
+
+
+def read_proof(text: str) -> dict[str, Any]:
+    """A proof from its file; InvalidInput where it is none."""
+    try:
+        proof = json.loads(text)
+    except ValueError:
+        proof = None
+    if not isinstance(proof, dict) or proof.get("lamina_proof") != _FORM:
+        raise InvalidInput(
+            "This file is not a proof of a memory's story.",
+            code="proof_invalid",
+            hint="Make one with `lamina audit export-proof ID > proof.json`.",
+        )
+    return proof
+
+
+def check_proof(proof: Mapping[str, Any], sealer: Sealer) -> list[str]:
+    """What is wrong with a proof, as somebody with the key can tell it; nothing where all of it holds."""
+    if proof.get("key_id") != sealer.key_id:
+        return [f"it was made with the key {proof.get('key_id')}, and the key here is {sealer.key_id}"]
+    rest = {name: value for name, value in proof.items() if name != "mark"}
+    found = [] if proof.get("mark") == sealer.mark(canonical(rest)) else ["it is not as it was made"]
+    try:
+        return [*found, *_faults(proof, sealer)]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return [*found, "something in it has not the form of a proof"]
+
+
+def _faults(proof: Mapping[str, Any], sealer: Sealer) -> Iterator[str]:
+    records = [from_plain(AuditRecord, one) for one in proof["records"]]
+    for record in records:
+        if record.key_id == sealer.key_id and not sealer.intact(record):
+            yield f"record {record.seq} is not as it was sealed"
+    queries = load_queries("sqlite")
+    for table, rows in (("memory", proof["memory"]), ("history", proof["steps"])):
+        for row in rows:
+            names = sealed_columns(queries[f"sealed_{table}"])
+            values = tuple(None if (table, name) == ("history", "number") else row[name] for name in names)
+            if sealer.element(row_text(proof["tenant"], table, values, queries))[1] != row["seal"]:
+                yield f"a row of {table} is not as it was sealed"
+    steps = {one["number"]: one for one in proof["steps"]}
+    told = {one.number: one for one in records if one.number is not None and one.op not in _ENDS}
+    gone = {one.number for one in records if one.op in ("purge", "erase")}
+    for number, step in steps.items():
+        record = told.get(number)
+        if record is None:
+            yield f"no record tells of step {number}"
+        elif record.key_id == sealer.key_id:
+            seal = sealer.fingerprint
+            old, new = seal(step["old_text"]), seal(step["new_text"])
+            if new != record.new_hash or old != (None if number in gone else record.old_hash):
+                yield f"step {number} has other words than were sealed"
+    if None not in gone and (missing := told.keys() - steps.keys()):
+        yield f"steps {', '.join(map(str, sorted(missing)))} are missing"
+    last = [steps[max(steps)]["revision"]] if steps else []
+    if [one["revision"] for one in proof["memory"]] != last:
+        yield "the memory is not what its last step made it"

@@ -10,14 +10,14 @@ from lamina.language.secrets.privacy import check_name, find_secrets
 from lamina.model import Draft, Phase, Space, checked_name
 from lamina.policy.phases import PhaseDiff, compared
 from lamina.storage.database import Transaction
-from lamina.storage.sessions import Phases, Session, Sessions
+from lamina.storage.search_index import TextIndex
 from lamina.storage.shelf_contents import lapsed_on, lapsing_on
-from lamina.storage.text_index import TextIndex
+from lamina.storage.small_tables import Phases, Session, Sessions
 from lamina.text.normalise import well_formed
-from lamina.write.caller import Caller
 from lamina.write.details import whole_number
 from lamina.write.noes import kept_out
 from lamina.write.request import Request, Verb
+from lamina.write.store import Caller
 from lamina.write.unit_of_work import UnitOfWork
 
 

@@ -1,4 +1,4 @@
-"""An open store, with or without a workspace: what every verb reads, writes and judges with."""
+"""An open store, with or without a workspace, and who asks of it: what the functions of every room take."""
 
 from __future__ import annotations
 
@@ -6,33 +6,53 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
 from functools import partial
 from itertools import groupby
-from typing import Any, TypeVar, Unpack
+from pathlib import Path
+from typing import Any, TypedDict, TypeVar, Unpack
 
-from lamina.audit.telemetry import span
+from lamina.audit.chain import Anchor
+from lamina.audit.events import span
+from lamina.clock import Runtime
+from lamina.config import Config
 from lamina.documents.index import Library
-from lamina.model import Decision, Draft, Receipt, Role, Scope, Space, canonical, checked_name, quoted
-from lamina.model.audit import AuditReport
+from lamina.encoders.port import Embedder
+from lamina.errors import Denied, InvalidInput
+from lamina.language.secrets.privacy import check_name
+from lamina.model import (
+    AuditReport,
+    Decision,
+    Draft,
+    Layer,
+    Receipt,
+    Role,
+    Scope,
+    Space,
+    State,
+    canonical,
+    checked_name,
+    quoted,
+    unquoted,
+)
 from lamina.policy.gates import decide
 from lamina.ranking.rerank import Reranker
+from lamina.records import dataclass
 from lamina.retrieval.hits import Means
 from lamina.retrieval.meaning import AT_ONCE, Rounds, embed_some
-from lamina.storage.answers import any_answers, drop_answers
 from lamina.storage.database import Database, OpenTransaction, ReachedDatabase, Transaction, kind_of, place_of
 from lamina.storage.ledger import lane_of
-from lamina.storage.small_tables import Properties, Responses
+from lamina.storage.shelf_contents import people
+from lamina.storage.small_tables import Properties, Responses, any_answers, drop_answers
 from lamina.write.aftermath import Aftermath, Answered, Reads, Tally
-from lamina.write.allowance import load_allowed
-from lamina.write.custody import claim_key, in_custody
-from lamina.write.entry_files import FileProblem, Homes
-from lamina.write.guardrails import Guardrails, accept, load_guardrails, policy_problem
-from lamina.write.parts import Parts, Who, scope_from
+from lamina.write.commit import settle
+from lamina.write.details import check_who, chosen
+from lamina.write.entry_files import DEFAULT_SESSION, FileProblem, Homes
+from lamina.write.guardrails import Guardrails, accept, load_allowed, load_guardrails, policy_problem
 from lamina.write.reindex import begin_index, is_current, renew
 from lamina.write.request import Request, Verb, forget_old_responses, perform
-from lamina.write.retention import settle
-from lamina.write.seals import known_chains, spread, tie
-from lamina.write.unit_of_work import UnitOfWork
+from lamina.write.seals import claim_key, in_custody, known_chains, spread, tie
+from lamina.write.unit_of_work import Ruleset, UnitOfWork
 
 T = TypeVar("T")
 
@@ -53,6 +73,61 @@ _OPERATIONS = {
 }
 
 
+#: Root, owner, store, settings and encoder into the index of a workspace's documents.
+OpenLibrary = Callable[[Path, Scope, Database, Config, Embedder | None], Library]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a store is put together from."""
+
+    database: Database
+    ruleset: Ruleset
+    config: Config
+    runtime: Runtime
+    anchor: Anchor
+    home: Path  #: the configuration folder, where POLICY.md lies
+    root: Path | None  #: the workspace, None for a store without files
+    embedder: Embedder | None = None  #: what finds by meaning; without it words alone do
+    library: OpenLibrary | None = None  #: how the workspace's documents are opened; None, and there are none
+    open_writer: Callable[[], Any] = lambda: None  #: the language model that jobs may ask, if any
+    adopt: bool = False  #: take the files over from another workspace on the same store
+    adopt_key: bool = False  #: go on with this key where another sealed the store
+    reseal: bool = False  #: take everything as it is found and seal it anew
+
+
+class Who(TypedDict, total=False):
+    """Who is asking, in whose name; what is left out is the workspace's owner, speaking for themselves."""
+
+    user: str  #: never None: whose memory it is must be said, or left out
+    agent: str | None
+    session: str | None
+    run: str | None
+    project: str | None
+    role: str | None
+    via: str
+    speaks_for: bool  #: an agent carries the person's own turns; in the owner's own process it does
+
+
+def scope_from(config: Config, who: Who) -> Scope:
+    """Who asks, as their memories know them; InvalidInput for a field that is unknown, or given and empty."""
+    check_who(who, Who.__annotations__)
+    agent = who.get("agent")
+    via = who.get("via") or "python"
+    role = who.get("role") or (Role.AGENT if agent else Role.USER)
+    return Scope(
+        tenant=config.tenant,
+        user=who.get("user", config.owner),
+        agent=agent,
+        session=who.get("session"),
+        run=who.get("run"),
+        project=who.get("project") or config.project,
+        role=chosen(Role, role, "role"),
+        via=via,
+        speaks_for=who.get("speaks_for", via == "python" and bool(agent)),
+    )
+
+
 class Store:
     """An open store. Safe to share between threads."""
 
@@ -66,7 +141,7 @@ class Store:
         self.progress: Callable[[int], None] | None = None  #: who is told how far long work is
         self.open_writer = parts.open_writer
         self.root = parts.root
-        self.aftermath = Aftermath(parts)
+        self.aftermath = Aftermath(parts.root, parts.database, parts.ruleset.sealer, parts.anchor)
         self.tally, self.reads = self.aftermath.tally, self.aftermath.reads
         self.answers = self.aftermath.answers
         self.mirror = self.aftermath.mirror
@@ -451,3 +526,93 @@ class Store:
         """From now on SESSION.md is about another session of the owner."""
         self.sync()
         self._homes.enter_session(name, self.now())
+
+
+@dataclass(frozen=True, init=False)
+class Caller:
+    """One who asks. Everything happens within the scope; nothing outside it exists here."""
+
+    store: Store  #: as the caller may read it: what is outside its allowlist is in no answer
+    scope: Scope
+
+    def __init__(self, store: Store, scope: Scope) -> None:
+        for name in (scope.user, scope.agent, scope.session, scope.run, scope.project):
+            check_name(name or "")
+        lists = store.ruleset.categories
+        reach = lists.reach(scope)
+        if reach and plans_or_acts(store, scope):  # whoever has a list and acts needs to know how (IS-12)
+            reach = tuple(dict.fromkeys((*reach, Layer.PROCEDURAL)))
+        seen = replace(scope, reach=reach, project_reach=lists.project_reach(scope))
+        object.__setattr__(self, "scope", seen)
+        object.__setattr__(self, "store", store.seen_by(seen))
+
+    @property
+    def in_session(self) -> Scope:
+        """The scope with the session it is in, named or not."""
+        if self.scope.session:
+            return self.scope
+        return replace(self.scope, session=self.default_session(self.store.current_session))
+
+    def scope_of(self, memory_id: str) -> Scope:
+        """The scope that reaches a memory: a session's is reached from that session, named or not.
+
+        A person reaches what was said in any session of theirs.
+        """
+        if not memory_id.startswith(f"{Space.SESSION}:"):
+            return self.scope
+        owner, _, name = memory_id.removeprefix(f"{Space.SESSION}:").partition(":")[0].partition(",")
+        if not self.sees_past or not name or owner != quoted(self.scope.user):
+            return self.in_session
+        try:
+            return replace(self.scope, session=unquoted(name))
+        except InvalidInput:  # no session can have this name
+            return self.in_session
+
+    @property
+    def sees_past(self) -> bool:
+        """Whether what is forgotten, superseded or expired exists for the caller: not for an agent."""
+        return self.scope.role in (Role.USER, Role.ADMIN, Role.SYSTEM)
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """The states in which the caller may look at a memory; what is purged is in none."""
+        return tuple(State) if self.sees_past else (State.ACTIVE,)
+
+    def default_session(self, current: Callable[[], str]) -> str:
+        """The session of a caller who names none: the owner's is the one that SESSION.md is about."""
+        return current() if self.scope.user == self.store.config.owner else DEFAULT_SESSION
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether the workspace's files are the caller's own, and within its allowlist."""
+        return self.scope.user == self.store.config.owner and self.scope.sees("documents")
+
+    @property
+    def acts(self) -> bool:
+        """Whether the caller is given procedures unasked: a person, or an agent that plans or acts."""
+        return self.scope.agent is None or plans_or_acts(self.store, self.scope)
+
+    def shelf(self, space: str) -> str:
+        """The caller's shelf in a space it may write to."""
+        where = chosen(Space, space, "space")
+        name = self.in_session.shelf(where)
+        if name is None or not self.store.ruleset.policy.may_write(self.scope.role, where):
+            raise Denied(f"This caller does not divide the {where} space.", code="write_space_disallowed")
+        return name
+
+
+def plans_or_acts(store: Store, scope: Scope) -> bool:
+    """Whether this is an agent that the setting `procedure_agents` names."""
+    names = store.config.procedure_agents.split(",")
+    return scope.agent is not None and any(fnmatchcase(scope.agent, name.strip()) for name in names)
+
+
+def callers_of(store: Store) -> list[Caller]:
+    """Everybody this tenant holds something of, in the order of names, as a job acts for them."""
+    users, tenant = sorted(store.database.read(people)), store.config.tenant
+    return [Caller(store, Scope(tenant=tenant, user=user, role=Role.SYSTEM, via="job")) for user in users]
+
+
+def caller_of(store: Store, **who: Unpack[Who]) -> Caller:
+    """A caller by name; what is left out is the workspace's owner, speaking for themselves."""
+    return Caller(store, store.scope_of(**who))

@@ -1,15 +1,24 @@
-"""One transaction's bookkeeping: a change is in history, thread, trace and audit, or it is nowhere."""
+"""One transaction's bookkeeping, and what governs it.
+
+A change is in history, thread, trace and audit, or it is nowhere.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from lamina.audit import events
-from lamina.audit.chain import audit_line
+from lamina.audit.chain import Sealer, audit_line
+from lamina.encoders.port import Embedder
+from lamina.language.rulebook import Rulebook
+from lamina.language.secrets.privacy import Allowed
 from lamina.model import (
+    AuditRecord,
     HistoryEntry,
     HistoryOp,
     Layer,
@@ -19,10 +28,16 @@ from lamina.model import (
     Scope,
     Space,
     State,
+    canonical,
+    quoted,
 )
-from lamina.model.audit import AuditRecord
+from lamina.policy.categories import Categories
+from lamina.policy.consent import Fields, load_fields
+from lamina.policy.gates import Law
+from lamina.policy.rules import Policy
 from lamina.records import dataclass
 from lamina.retrieval.meaning import meant_by, vectors_of
+from lamina.similarity.merge_bands import Merging
 from lamina.storage.database import Transaction
 from lamina.storage.ledger import lane_of
 from lamina.storage.logs import (
@@ -35,12 +50,10 @@ from lamina.storage.logs import (
     next_number,
 )
 from lamina.storage.memories import Memories, micros
-from lamina.storage.sessions import Phases
-from lamina.storage.small_tables import Operations
-from lamina.storage.text_index import TextIndex
-from lamina.storage.vectors import WRITTEN, Vectors
+from lamina.storage.refusals import KnownMarks
+from lamina.storage.search_index import WRITTEN, TextIndex, Vectors
+from lamina.storage.small_tables import Operations, Phases
 from lamina.text.terms import terms
-from lamina.write.ruleset import Ruleset
 
 #: What a step in a memory's history is called in the audit (CM-10) and in a thread's delta (IS-1).
 _AUDIT_OP = {
@@ -392,3 +405,50 @@ def said_in(memory: Memory) -> tuple[str, int] | None:
     if session is None or memory.layer is not Layer.EPISODIC:
         return None
     return session, int(memory.provenance.role is not Role.USER)
+
+
+#: The unit of work, shelf, what is new on it by slot, and its vectors where it has any.
+Linker = Callable[[Any, int, Mapping[int, Memory], Mapping[int, Any]], None]
+
+
+@dataclass(frozen=True)
+class Ruleset:
+    """What every transaction of an engine shares."""
+
+    sealer: Sealer
+    policy: Policy
+    rules: Rulebook
+    session_timeout: timedelta = timedelta(minutes=30)
+    patience: timedelta = timedelta(days=7)  #: how long a guess waits for its person
+    allowed: dict[str, frozenset[str]] = field(default_factory=dict)  #: user to fingerprints of no secrets
+    categories: Categories = field(default_factory=Categories)
+    linker: Linker | None = None  #: links what is new to what it is close to; None links nothing
+    fields: Fields = field(default_factory=load_fields)  #: what needs a person's consent
+    merging: Merging = field(default_factory=Merging)
+    encoder: Embedder | None = None  #: the table: compares what is written, at once
+    noes: KnownMarks = field(default_factory=KnownMarks)  #: what this process knows of people's noes
+
+    def law(self, scope: Scope) -> Law:
+        """What this caller's drafts are judged by."""
+        marks = self.allowed.get(quoted(scope.user), frozenset())
+        allowed, known = Allowed(self._allowing_key, marks), frozenset(self.categories.known)
+        return Law(self.policy, allowed, known, self.fields)
+
+    @cached_property
+    def _allowing_key(self) -> bytes:
+        return self.sealer.subkey("allowed")
+
+    @cached_property
+    def no_key(self) -> bytes:
+        """What the marks of a person's noes are made with."""
+        return self.sealer.subkey("no")
+
+    @cached_property
+    def snapshot(self) -> dict[str, Any]:
+        """The policy as events carry it."""
+        return self.policy.snapshot()
+
+    @cached_property
+    def policy_name(self) -> str:
+        """The property under which the store keeps the snapshot; stored events name it instead of it."""
+        return f"policy:{hashlib.sha256(canonical(self.snapshot).encode()).hexdigest()[:16]}"

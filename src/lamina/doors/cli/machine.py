@@ -28,7 +28,7 @@ with late():
     from lamina.audit import chain
     from lamina.doors.cli import tour
     from lamina.jobs import clockwork
-    from lamina.write import story
+    from lamina.write import seals
 
 if TYPE_CHECKING:
     from lamina.doors.doctor import Check
@@ -300,10 +300,10 @@ def check_proof_file(call: Call, values: Values) -> int:
     """Check a proof of a memory's story with the audit key here; no store is opened."""
     file = Path(values["file"])
     try:
-        proof = story.read_proof(file.read_text("utf-8"))
+        proof = seals.read_proof(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise NotFound(f"The file {file} cannot be read.", hint="Check its path.") from error
-    faults = story.check_proof(proof, _key_here(call))
+    faults = seals.check_proof(proof, _key_here(call))
     data = {"memory_id": proof.get("memory_id"), "holds": not faults, "faults": faults}
     if not faults:
         told = f"{proof['memory_id']}: steps {len(proof['steps'])}, records {len(proof['records'])}."

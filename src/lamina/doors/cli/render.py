@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from lamina.lifecycle.erase import EraseReceipt
     from lamina.lifecycle.export import Exported
     from lamina.lifecycle.purge import PurgeReceipt
-    from lamina.model.audit import TraceEvent
+    from lamina.model import TraceEvent
     from lamina.operations.upkeep import MadeToken, TokenLine
     from lamina.policy.phases import PhaseDiff
     from lamina.read.list import Page
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from lamina.read.stats import Stats
     from lamina.read.status import Status
     from lamina.retrieval.meaning import Meaning
-    from lamina.storage.sessions import Session
+    from lamina.storage.small_tables import Session
     from lamina.text.accounts import Episode, Procedure
     from lamina.text.decision_entries import Decision
 

@@ -13,7 +13,7 @@ from lamina.model import plain
 if TYPE_CHECKING:
     from lamina.lifecycle.prove import Proof
     from lamina.lifecycle.undo import Undone
-    from lamina.model.audit import AuditReport
+    from lamina.model import AuditReport
     from lamina.read.answered import AnswerReceipt
     from lamina.storage.refusals import Refusal
 

@@ -12,8 +12,7 @@ from lamina.model import Space
 from lamina.read.context import context
 from lamina.storage.shelf_contents import pending_on
 from lamina.workspace.layout import find_workspace, is_workspace
-from lamina.write.caller import Caller, caller_of
-from lamina.write.store import Store
+from lamina.write.store import Caller, Store, caller_of
 
 OpenStore = Callable[[Path | None], Store]
 

@@ -19,8 +19,7 @@ from lamina.engine import Engine
 from lamina.errors import Denied
 from lamina.layers.relations import exported
 from lamina.lifecycle.export import lines_of
-from lamina.model import Role
-from lamina.model.token import Right, Token
+from lamina.model import Right, Role, Token
 from lamina.read.status import Status
 from lamina.write.reindex import renewal
 

@@ -9,7 +9,7 @@ from fastapi import Depends, Header, Request
 
 from lamina.engine import Engine
 from lamina.errors import Denied, InvalidInput
-from lamina.model.token import Right, Token
+from lamina.model import Right, Token
 from lamina.scoped import ScopedMemory
 
 USER_FIELD = "userId"

@@ -43,8 +43,7 @@ from lamina.doors.http.routes import Custom, add_route
 from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.layers.layers import Learned
 from lamina.lifecycle.consent import proposal_of
-from lamina.model import Hit, Kind, Layer, Memory, Outcome, Receipt, plain
-from lamina.model.token import Right
+from lamina.model import Hit, Kind, Layer, Memory, Outcome, Receipt, Right, plain
 from lamina.operations.asking import request_of
 from lamina.operations.catalogue import OPERATIONS
 from lamina.operations.operation import routed

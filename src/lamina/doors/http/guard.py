@@ -24,7 +24,7 @@ from lamina.doors.http.problems import Problem, Refused, answer, log, logged, re
 from lamina.engine import Engine
 from lamina.errors import LaminaError, Unauthenticated
 from lamina.language.secrets.privacy import find_secrets
-from lamina.model.token import Token
+from lamina.model import Token
 from lamina.records import dataclass
 
 #: The only paths that answer without a token; they tell nothing about anybody's memory.

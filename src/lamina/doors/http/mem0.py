@@ -15,8 +15,7 @@ from fastapi import APIRouter, Body, Request
 from lamina.doors.http.caller import engine_of, memory_for
 from lamina.doors.http.guard import MEM0
 from lamina.errors import Denied, InvalidInput
-from lamina.model import Memory, Outcome, Receipt, Role, quoted, unquoted
-from lamina.model.token import EVERYBODY, Right, Token
+from lamina.model import EVERYBODY, Memory, Outcome, Receipt, Right, Role, Token, quoted, unquoted
 from lamina.scoped import ScopedMemory
 from lamina.storage.shelf_contents import people
 from lamina.write.details import whole_number

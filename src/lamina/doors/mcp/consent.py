@@ -19,8 +19,7 @@ from pydantic import BaseModel, Field
 from lamina.doors.mcp.identity import Caller
 from lamina.errors import LaminaError
 from lamina.lifecycle.consent import answered, needs_consent
-from lamina.model import Outcome, Receipt
-from lamina.model.token import Right
+from lamina.model import Outcome, Receipt, Right
 from lamina.scoped import ScopedMemory
 
 #: The first version in which a tool asks by what it returns, so that no open connection is needed.

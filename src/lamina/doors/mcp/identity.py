@@ -12,7 +12,7 @@ from mcp.server.auth.provider import AccessToken
 
 from lamina.engine import Engine
 from lamina.errors import Denied, Unauthenticated
-from lamina.model.token import Right, Token
+from lamina.model import Right, Token
 from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
 

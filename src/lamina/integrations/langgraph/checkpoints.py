@@ -38,8 +38,7 @@ from lamina.integrations.langgraph.rows import (
     tuple_of,
     with_ancestors,
 )
-from lamina.model import canonical
-from lamina.model.scope import checked_name
+from lamina.model import canonical, checked_name
 from lamina.records import dataclass
 from lamina.storage.database import Database, Row, Transaction
 from lamina.storage.memories import micros, moment

@@ -28,7 +28,7 @@ from lamina.model import Deny, Draft, Memory, Outcome, Receipt, Space, quoted, u
 from lamina.scoped import ScopedMemory
 from lamina.storage.database import Transaction
 from lamina.storage.memories import Memories
-from lamina.storage.text_index import TextIndex
+from lamina.storage.search_index import TextIndex
 from lamina.text.normalise import well_formed
 from lamina.write.details import chosen, draft_of
 from lamina.write.request import Request, Verb

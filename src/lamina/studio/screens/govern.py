@@ -8,8 +8,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from lamina.doors.cli.plain_view import plain_lines
 from lamina.errors import LaminaError
-from lamina.model import plain
-from lamina.model.token import Right
+from lamina.model import Right, plain
 from lamina.studio.screens.ask import agents_of
 from lamina.studio.visit import Page, Visit
 

@@ -8,8 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from lamina.language.acknowledge import acknowledge, refusal
-from lamina.model import Heard, Outcome, State
-from lamina.model.token import Right
+from lamina.model import Heard, Outcome, Right, State
 from lamina.read.stats import Stats
 from lamina.studio.visit import Page, Visit
 

@@ -9,8 +9,7 @@ from starlette.responses import PlainTextResponse, Response
 from lamina.doors.cli.plain_view import plain_lines
 from lamina.errors import Conflict, LaminaError, NotFound
 from lamina.layers.relations import Graph
-from lamina.model import Outcome, Receipt, State, plain
-from lamina.model.token import Right
+from lamina.model import Outcome, Receipt, Right, State, plain
 from lamina.operations.catalogue import OPERATIONS
 from lamina.studio.screens.memories import ACTS
 from lamina.studio.visit import Page, Visit

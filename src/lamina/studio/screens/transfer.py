@@ -9,7 +9,7 @@ from typing import Any
 from starlette.responses import Response, StreamingResponse
 
 from lamina.errors import InvalidInput, LaminaError
-from lamina.model.token import Right
+from lamina.model import Right
 from lamina.studio.visit import Page, Visit
 
 _STAGED = "import"

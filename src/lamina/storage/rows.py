@@ -1,4 +1,9 @@
-"""Rows that cannot be read: each is named and left out, and none is in the way of the others."""
+"""What rows say: one that cannot be read is named and left out, and JSON is kept short.
+
+What nearly every event and every memory says in the same words stands as one character each: canonical JSON
+has no control characters. What people said stays as it is, so that what is forgotten can be looked for in the
+files.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,6 @@ from lamina.errors import Damaged
 from lamina.late import late
 from lamina.records import dataclass
 from lamina.storage.migrate import load_migrations
-from lamina.storage.shorthand import whole
 
 with late():
     import logging
@@ -116,7 +120,17 @@ class Making:
     """Rows made into things, for a transaction of either database."""
 
     damage: Damage
+    once: dict[Any, Any] | None
     _queries: Mapping[str, str]
+
+    def same(self, name: tuple[Any, ...], work: Callable[[], T]) -> T:
+        """What some work comes to, done once on a snapshot; each time where the transaction may change it."""
+        if self.once is None:
+            return work()
+        if name not in self.once:
+            self.once[name] = work()
+        found: T = self.once[name]
+        return found
 
     def told(self, **values: Any) -> None:
         """What is near answers at once: nothing has to be known before."""
@@ -240,3 +254,52 @@ def text_explained() -> Iterator[None]:
         yield
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise row_damaged(DamagedRow("row", "")) from error
+
+
+#: Only ever longer: what is stored says `n` for the piece at that place. At most 27.
+_PIECES = (
+    '{"ai_profile":"',
+    'assistant","reason":"interaction_recorded","session":"',
+    '","trace_version":"2024-10-01","type":"memory_',
+    'write","written":[{"created_at":',
+    ',"id":"',
+    ',"importance":',
+    ',"kind":"',
+    '","meta":{"authority":"',
+    '","authority_reason":"source:',
+    '","dedup_key":"',
+    '","event_type":"',
+    '"importance_reason":["event:',
+    '","source:',
+    '"],"owner":"',
+    '","phase_id":"phase-',
+    '"phase_name":null,"phase_reason":"auto","phase_started_at":',
+    '"policy_tags":["allowed_by:privacy","allowed_by:write_policy:normal",'
+    '"allowed_by:policy_event_types","allowed_by:promotion_rule"]',
+    '"},"scope":"session","source":"',
+    '","text":"',
+    '"}]}',
+    '{"action":"write",',
+    '"ai_profile":"assistant","allowed":true,"from_space":"',
+    '","policy_snapshot":"policy:',
+    '","reason":"allowed","session":"',
+    '","to_space":"',
+    'border_check"}',
+)
+_SIGNS = [chr(code) for code in range(1, 32) if chr(code) not in "\t\n\r"]
+EVENT = tuple(zip(_PIECES, _SIGNS, strict=False))
+#: Of a memory's own JSON only what is whole: queries look for names in quotes in it.
+MEMORY = tuple((piece, sign) for piece, sign in EVENT if piece.startswith('"policy_tags"'))
+_WHOLE = {ord(sign): piece for piece, sign in EVENT}
+
+
+def shortened(text: str, pieces: Sequence[tuple[str, str]] = EVENT) -> str:
+    """Canonical JSON as it is kept."""
+    for piece, sign in pieces:
+        text = text.replace(piece, sign)
+    return text
+
+
+def whole(text: str) -> str:
+    """What `shortened` was given; JSON that never was shortened as it is."""
+    return text.translate(_WHOLE)
