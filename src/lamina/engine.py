@@ -7,27 +7,30 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from copy import copy
+from datetime import timedelta
 from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Unpack
 
 from lamina.errors import Unauthenticated
 from lamina.late import late
-from lamina.lifecycle.fading import after_indexing, catch_up
-from lamina.lifecycle.purge import finish_purges
 from lamina.scoped import ScopedMemory
 from lamina.storage.database import place_of
+from lamina.storage.memories import moment
+from lamina.storage.small_tables import LOOKED_AFTER, PURGE, Operations, Properties
 from lamina.write.reindex import rebuild
 from lamina.write.store import Parts, Store, Who
 
 with late():
-    from lamina.lifecycle import tokens
+    from lamina.lifecycle import fading, purge, tokens
     from lamina.read import status
 
 if TYPE_CHECKING:
     from lamina.model import Token
     from lamina.read.status import Status
 
+#: How often episodes are looked after where no job does it.
+EPISODES_EVERY = timedelta(hours=6)
 #: Stores of other tenants that stay open; beyond, the one unused for longest is closed.
 MOST_OPEN = 64
 
@@ -39,8 +42,17 @@ class Engine(Store):
         self.tenants: Tenants | None = None  #: the others, for a server that serves everybody
         self.closing = ExitStack()  #: what ends with it
         super().__init__(parts)
-        catch_up(self)
-        finish_purges(self)
+        self._take_up()
+
+    def _take_up(self) -> None:
+        """What is due when a store is opened; what does it is loaded only where something is."""
+        looked, begun = self.database.read(
+            lambda tx: (Properties(tx).number(LOOKED_AFTER), bool(Operations(tx).of(PURGE)))
+        )
+        if not looked or abs(self.now() - moment(looked)) >= EPISODES_EVERY:  # also by a clock set back
+            fading.catch_up(self)
+        if begun:
+            purge.finish_purges(self)
 
     def __enter__(self) -> Engine:
         return self
@@ -109,7 +121,7 @@ class Engine(Store):
 
     def indexed(self) -> None:
         """After documents were indexed: edited learnings are taken in, episodes past their time reduced."""
-        after_indexing(self)
+        fading.after_indexing(self)
 
 
 class Tenants:

@@ -15,9 +15,9 @@ from lamina.errors import NotFound
 from lamina.model import HistoryOp, Memory, Role, Scope, Space, State, unquoted
 from lamina.storage.database import Transaction
 from lamina.storage.ledger import lanes_of
-from lamina.storage.memories import micros, moment
+from lamina.storage.memories import micros
 from lamina.storage.shelf_contents import LayerRows
-from lamina.storage.small_tables import Properties
+from lamina.storage.small_tables import LOOKED_AFTER, Properties
 from lamina.text.accounts import episode_of
 from lamina.text.learning_page import body_of, shown_in, untouched
 from lamina.workspace.files import read_file
@@ -28,8 +28,6 @@ from lamina.write.verbs import revise
 
 _log = logging.getLogger("lamina.engine")
 #: How often episodes are looked after: when a store is opened, and the scheduler's interval too.
-EVERY = timedelta(hours=6)
-_LOOKED_AFTER = "episodes_expired"
 _LINE = 160  #: characters of what stays of an episode
 _AT_ONCE = 200  #: that are looked for in one go
 PIECE = 5  #: of one person's that are one transaction
@@ -156,8 +154,6 @@ def after_indexing(store: Store) -> None:
 
 
 def catch_up(store: Store) -> None:
-    """When a store is opened: nothing, unless episodes were last looked after six hours ago."""
-    last, now = store.database.read(lambda tx: Properties(tx).number(_LOOKED_AFTER)), store.now()
-    if not last or abs(now - moment(last)) >= EVERY:  # a clock set back does not put it off
-        expire_episodes(store)
-        store.database.write(lambda tx: Properties(tx).set(_LOOKED_AFTER, str(micros(now))))
+    """Look after episodes, and note when."""
+    expire_episodes(store)
+    store.database.write(lambda tx: Properties(tx).set(LOOKED_AFTER, str(micros(store.now()))))

@@ -27,7 +27,7 @@ from lamina.storage.logs import AuditLog, Events, History
 from lamina.storage.memories import Memories, micros, moment
 from lamina.storage.sealed_rows import telling_of
 from lamina.storage.shelf_contents import forgotten_with, put_aside_on
-from lamina.storage.small_tables import Operation, Operations
+from lamina.storage.small_tables import PURGE, Operation, Operations
 from lamina.text.entries import EntryFile
 from lamina.workspace.files import drop_versions, read_file
 from lamina.write.commit import again, forbidden
@@ -38,7 +38,6 @@ from lamina.write.verbs import forget, get
 
 _log = logging.getLogger("lamina.engine")
 
-_KIND = "purge"  #: of the operations in the outbox
 _AT_ONCE = 100
 _PAGE = 2000
 _TELLING = 8  #: characters; what is shorter stands in too many places to be looked for
@@ -116,7 +115,7 @@ def verify_purge(caller: Caller, memory_id: str) -> PurgeReceipt:
     for row in rows:
         if row[2] == "purge_receipt":
             trail |= json.loads(row[4])["trail"]
-    seen = _looked(caller.store, [Operation(0, _KIND, _KIND, trail)])[memory_id]
+    seen = _looked(caller.store, [Operation(0, PURGE, PURGE, trail)])[memory_id]
     _, at, _, actor, _ = rows[0]
     return replace(seen, at=moment(at), actor=actor)
 
@@ -253,7 +252,7 @@ def _end(unit: UnitOfWork, memory: Memory, gone: Set[str]) -> set[str]:
         "echoes": [list(echo) for echo in echoes],
         "same": [one for one in _repeating(transaction, memory) if one not in gone],
     }
-    Operations(transaction).add(_KIND, _KIND, trail, unit.now)
+    Operations(transaction).add(PURGE, PURGE, trail, unit.now)
     return words
 
 
@@ -261,7 +260,7 @@ def _finished(
     store: Store, scope: Scope, words: Sequence[str] = (), exports: bool = False
 ) -> list[PurgeReceipt]:
     """Do to the files what the outbox says, count what is left anywhere, and seal that."""
-    pending = store.database.read(lambda tx: Operations(tx).of(_KIND))
+    pending = store.database.read(lambda tx: Operations(tx).of(PURGE))
     if not pending:
         return []
     _in_files(store, pending, dry=False)
@@ -288,7 +287,7 @@ def _signed(
 
     def work(unit: UnitOfWork) -> list[PurgeReceipt]:
         # Another process may have ended them meanwhile.
-        still = {one.id for one in Operations(unit.transaction).of(_KIND)}
+        still = {one.id for one in Operations(unit.transaction).of(PURGE)}
         receipts = []
         for operation in pending:
             trail = operation.payload

@@ -19,6 +19,9 @@ from lamina.storage.ledger import lane_of
 from lamina.storage.logs import next_shared
 from lamina.storage.memories import Memories, from_micros, micros, moment, to_micros
 
+#: The operation that takes what was purged out of files; the property that says when episodes were seen to.
+PURGE, LOOKED_AFTER = "purge", "episodes_expired"
+
 
 class Properties:
     """What a store knows about itself."""

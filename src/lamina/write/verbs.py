@@ -11,6 +11,7 @@ from typing import Any, Unpack
 
 from lamina.errors import InvalidInput, NotFound
 from lamina.language.secrets.privacy import redacted
+from lamina.late import late
 from lamina.model import Deny, Draft, Memory, Outcome, Receipt, Space
 from lamina.ranking.decay import faded
 from lamina.storage.memories import Memories
@@ -21,11 +22,13 @@ from lamina.text.normalise import well_formed
 from lamina.write.commit import commit_denial, commit_pin, commit_put_behind, readable
 from lamina.write.details import Details, chosen, draft_of, whole_number
 from lamina.write.guardrails import commit_allow, load_allowed
-from lamina.write.guesses import Guess, check_person, conclude, stage
-from lamina.write.merge import commit_merge, commit_unmerge
 from lamina.write.request import Request, Verb
 from lamina.write.store import Caller
 from lamina.write.unit_of_work import UnitOfWork
+
+with late():
+    from lamina.write import guesses
+    from lamina.write import merge as merging
 
 #: How many memories one transaction of `remember_many` stores; other writers wait for it.
 BATCH = 250
@@ -203,14 +206,14 @@ def merge(caller: Caller, ids: Sequence[str], *, reason: str = "") -> Receipt:
     """Make one memory of several that say the same: code `merged`, and the id of the one that stays."""
     why = given(reason)
     caller.store.sync()
-    return caller.store.act(caller.scope, lambda unit: commit_merge(unit, ids, why))
+    return caller.store.act(caller.scope, lambda unit: merging.commit_merge(unit, ids, why))
 
 
 def unmerge(caller: Caller, memory_id: str, *, reason: str = "") -> Receipt:
     """Undo a merge, or an update by a newer value: the ids of what is active again, as it was."""
     why = given(reason)
     caller.store.sync()
-    return caller.store.act(caller.scope, lambda unit: commit_unmerge(unit, memory_id, why))
+    return caller.store.act(caller.scope, lambda unit: merging.commit_unmerge(unit, memory_id, why))
 
 
 def given(reason: str) -> str | None:
@@ -252,7 +255,7 @@ def propose(
         caller.scope, value, details, store.now(), store.config.max_text_chars, store.ruleset.rules
     )
     decision = store.judge(draft)
-    guess = Guess(
+    guess = guesses.Guess(
         key=draft.key or "",
         value=draft.text,
         confidence=draft.confidence,
@@ -262,7 +265,7 @@ def propose(
 
     if isinstance(decision, Deny):
         return store.act(caller.scope, lambda unit: commit_denial(unit, draft, decision))
-    return store.act(caller.scope, lambda unit: stage(unit, guess))
+    return store.act(caller.scope, lambda unit: guesses.stage(unit, guess))
 
 
 def pending(caller: Caller) -> list[Memory]:
@@ -274,13 +277,13 @@ def pending(caller: Caller) -> list[Memory]:
 def reject(caller: Caller, key: str | None = None, *, channel: str = "") -> list[Receipt]:
     """Drop what was guessed; without a key, the newest guess. Only the person can."""
     memory, by = waiting(caller, key), channel or caller.scope.via
-    caller.store.act(caller.scope, lambda unit: conclude(unit, memory, None, by))
+    caller.store.act(caller.scope, lambda unit: guesses.conclude(unit, memory, None, by))
     return [Receipt(decision=Outcome.ADMITTED, code="rejected", ids=(memory.id,))]
 
 
 def waiting(caller: Caller, key: str | None) -> Memory:
     """The guess that a person means by its key, or the newest; NotFound where none waits."""
-    check_person(caller.scope)
+    guesses.check_person(caller.scope)
     wanted = None if key is None else canonical_key(key)
     found = [one for one in pending(caller) if wanted in (None, one.key)]
     if not found:
