@@ -10,6 +10,7 @@ from hashlib import sha256
 from itertools import accumulate
 
 from lamina.language.command import WISH
+from lamina.language.framing import phrases_of
 from lamina.language.hearing import Hearing
 from lamina.language.rulebook import Rulebook, packaged
 from lamina.language.settings import meaning
@@ -105,7 +106,7 @@ def points_back(hearing: Hearing, span: tuple[int, int]) -> bool:
         return False
     if ":" in hearing.said[start:end]:
         return False
-    found = _that().search(said)
+    found = phrases_of("that").search(said)
     return found is not None and found.start() <= _REACH
 
 
@@ -117,11 +118,6 @@ def said_before_it(hearing: Hearing, typed: tuple[int, int]) -> str:
     if before is None or before.marked or not points_back(hearing, (own.start, own.end)):
         return ""
     return words(hearing, before.start, before.end)
-
-
-@cache
-def _that() -> re.Pattern[str]:
-    return re.compile("|".join(tomllib.loads(packaged("manners"))["that"]["phrases"]))
 
 
 def _is_signed(hearing: Hearing, start: int, rest: tuple[int, int]) -> bool:
@@ -240,11 +236,6 @@ def name_of_key(key: str | None) -> str:
     return next((called for name, called in _called().items() if (key or "").startswith(name)), "")
 
 
-@cache
-def _sensitive() -> re.Pattern[str]:
-    return re.compile("|".join(tomllib.loads(packaged("manners"))["sensitive"]["phrases"]))
-
-
 def is_sensitive(text: str) -> bool:
     """Whether a statement about oneself is one that may do harm where others see it."""
-    return _sensitive().search(view_of(text).text) is not None
+    return phrases_of("sensitive").search(view_of(text).text) is not None

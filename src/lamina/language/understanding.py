@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from functools import cache
 
 from lamina.errors import LaminaError
 from lamina.language.clauses import UNSAID
 from lamina.language.examples import Example, told_sort
 from lamina.language.features import Seen, features, named
-from lamina.language.framing import asks_anywhere, has_sign, is_played, opens_with
+from lamina.language.framing import asks_anywhere, has_sign, is_played, opens_with, phrases_of
 from lamina.language.hearing import Hearing, Sentence
-from lamina.language.rulebook import packaged
 from lamina.language.sorts import LEFT, Reader, Sort, Sorter, Wholes, sorter
 from lamina.language.view import PAUSE
 from lamina.records import dataclass
@@ -66,11 +63,6 @@ _QUOTED = re.compile(r"(?<![a-z0-9])'[^'\n]{8,}'(?![a-z])")
 _FENCE = re.compile(r"^ ?(?:```|~~~)[^\n]*", re.MULTILINE)
 _LETTER = re.compile(r"[^\W_]")
 _DENSE = re.compile("[\u0e01-\u0e2e\u3400-\u9fff]")
-
-
-@cache
-def _phrases(name: str) -> re.Pattern[str]:
-    return re.compile("|".join(tomllib.loads(packaged("manners"))[name]["phrases"]))
 
 
 class Act(StrEnum):
@@ -251,9 +243,8 @@ class Listener:
     def _with_facts(self, whole: _Part) -> list[_Part]:
         """A way to answer, and what its speaker tells of themselves behind it."""
         said = self.hearing.said
-        for found in (
-            _phrases("joints").finditer(said, whole.start, whole.end) if whole.sort is Sort.SET else ()
-        ):
+        joints = phrases_of("joints").finditer(said, whole.start, whole.end)
+        for found in joints if whole.sort is Sort.SET else ():
             if self.hearing.cue("speakers").match(said, found.end(), whole.end):
                 told = self.part(found.end(), whole.end)
                 if told.sort is Sort.LASTING and self.act(told) is Act.ACT:
@@ -271,15 +262,15 @@ class Listener:
     def _may_ask(self, start: int, end: int) -> bool:
         """Whether a clause has a word that asks for something, so that reading it may be worth the while."""
         said = self.hearing.said[start:end]
-        return has_sign("make", said) or asks_anywhere(said) or _phrases("begs").search(said) is not None
+        return has_sign("make", said) or asks_anywhere(said) or phrases_of("begs").search(said) is not None
 
     def _apart(self, part: _Part) -> list[_Part]:
         """A statement that is kept, as those it is made of, where each can stand by itself."""
         said, cuts = self.hearing.said, [part.start]
-        if part.sort is not Sort.LASTING or _phrases("sensitive").search(said, part.start, part.end):
+        if part.sort is not Sort.LASTING or phrases_of("sensitive").search(said, part.start, part.end):
             return [part]  # what waits for its person's word waits as a whole
-        for found in _phrases("joints").finditer(said, part.start, part.end):
-            if found.end() < part.end and _phrases("opens").match(said, found.end(), part.end):
+        for found in phrases_of("joints").finditer(said, part.start, part.end):
+            if found.end() < part.end and phrases_of("opens").match(said, found.end(), part.end):
                 cuts += [found.start(), found.end()]
         spans = list(zip(cuts[::2], [*cuts[1::2], part.end], strict=True))
         if len(spans) < 2:
@@ -291,7 +282,7 @@ class Listener:
             piece = self.part(low, high)
             own = self.hearing.cue("speakers").match(said, low) is not None
             alone = piece.margin(Sort.LASTING) >= 0 and (own or not others)
-            others = (alone and _phrases("kin").search(said, low, high) is not None) or (others and not own)
+            others = (alone and phrases_of("kin").search(said, low, high) is not None) or (others and not own)
             made = [*made, (low, high)] if alone or not made else [*made[:-1], (made[-1][0], high)]
         if len(made) < 2:
             return [part]
@@ -354,7 +345,9 @@ class Listener:
         match part.sort:
             case Sort.LASTING:
                 quoted = UNSAID in said or _QUOTED.search(said) is not None
-                unmeant = self._played or self._unmeant or _phrases("never_forgets").search(said) is not None
+                unmeant = (
+                    self._played or self._unmeant or phrases_of("never_forgets").search(said) is not None
+                )
                 return quoted or asked or unmeant
             case Sort.CORRECT:
                 return marked
@@ -544,7 +537,7 @@ def _beside(listener: Listener, part: _Part, taken: Sequence[tuple[int, int]]) -
     hearing = listener.hearing
     if not _overlaps(hearing.span(part.start, part.end), taken):
         return [part]
-    cuts = [found.end() for found in _phrases("joints").finditer(hearing.said, part.start, part.end)]
+    cuts = [found.end() for found in phrases_of("joints").finditer(hearing.said, part.start, part.end)]
     rest = [listener.part(at, part.end) for at in cuts if not _overlaps(hearing.span(at, part.end), taken)]
     return [one for one in rest[:1] if one.sort is Sort.LASTING and listener.act(one) is Act.ACT]
 
