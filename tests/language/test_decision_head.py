@@ -9,9 +9,10 @@ from importlib.resources import files
 
 import pytest
 
+from lamina.encoders.reading import ReadingEncoder
 from lamina.language.owners import owner_in
 from lamina.language.recap import recap
-from lamina.language.statements import KEPT, Said, agreed, headline, statements
+from lamina.language.statements import KEPT, Between, Said, agreed, asks, headline, statements
 from lamina.similarity.compare import Relation, compare
 from lamina.similarity.subjects import Like, Match, Matter, changed_by
 from lamina.text.accounts import corrected, trusted
@@ -162,6 +163,26 @@ def test_a_new_value_is_matched_by_meaning_and_by_what_was_wrong_before() -> Non
     assert changed_by(pointed, earlier, [Like(0.25, 0.35), Like(0.3, 0.45)]) == Match(1, is_sure=True)
     other = Matter(text="One trainee a year, paid by us.")
     assert changed_by(other, earlier, [Like(0.2, 0.2), Like(0.3, 0.3)]) is None
+
+
+def test_what_was_settled_long_ago_or_is_said_again_is_no_new_decision() -> None:
+    for said in (
+        "In 2019 we decided to close all of August.",
+        "As agreed, the shop opens at nine from Monday.",
+        "前年就决定过装滴灌，后来黄了。",
+        "ปี 2562 เราเคยตกลงกันว่าจะไม่ทำกลางคืน",
+    ):
+        assert statements(said, date(2026, 6, 1), reader=ReadingEncoder()) == []
+
+
+def test_what_answers_a_question_is_settled_sooner_than_what_is_asked_back() -> None:
+    said, reader = "Delivery is four euros.", ReadingEncoder()
+    answers = statements(said, date(2026, 6, 1), reader=reader, between=Between("And you?", "Good."))
+    asked = statements(said, date(2026, 6, 1), reader=reader, between=Between("Fine.", "Is that new?"))
+    assert answers
+    assert not asked
+    assert not asks("Fine, I noted it.")
+    assert asks("แล้วเราล่ะครับ")
 
 
 def test_a_yes_takes_what_the_agent_had_in_mind() -> None:

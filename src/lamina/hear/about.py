@@ -48,6 +48,9 @@ _IN_PLACE, _NEWEST = "in place", "newest"
 _CERTAIN, _FEW = 4000, 3
 #: How like a wish is to what it means without naming it, or how far that is ahead of the rest.
 _ALIKE, _FAR = 0.4, 2500
+#: How likely it has to be that a command to forget means what it does not name; and what is never forgotten
+#: so: nobody loses an allergy to a word about something else.
+_UNNAMED, _GUARDS = 1400, re.compile("allerg|แพ้|过敏")
 #: How unlikely it may be that somebody means the one who says themselves that they put something right.
 _ANNOUNCED = 1500
 
@@ -153,7 +156,10 @@ def chosen(fits: Sequence[Fit], does: Does, signs: frozenset[str] = frozenset())
         return Meant(does, tuple(near), clear=True)
     if not near or most < model().certain[does]:
         return None
-    return Meant(does, _in_order(near), clear=len(near) == 1 and most >= model().sure[does])
+    unnamed = does is Does.FORGET and not near[0].words and near[0].statement.like < _ALIKE
+    guards = unnamed and _GUARDS.search(view_of(near[0].memory.text).text) is not None
+    least = _UNNAMED if unnamed else model().sure[does]
+    return Meant(does, _in_order(near), clear=len(near) == 1 and most >= least and not guards)
 
 
 def _may_be_done(does: Does, fit: Fit, ahead: int) -> bool:

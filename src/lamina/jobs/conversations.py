@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from itertools import zip_longest
 from typing import Protocol, runtime_checkable
 from zoneinfo import ZoneInfo
 
@@ -17,7 +18,7 @@ from lamina.language.rulebook import Rulebook
 from lamina.language.secrets.privacy import find_secrets
 from lamina.language.signal import low_signal
 from lamina.language.sorts import Reader
-from lamina.language.statements import KEPT, Statement, agreed, statements
+from lamina.language.statements import KEPT, Between, Statement, agreed, asks, statements
 from lamina.records import dataclass
 from lamina.similarity.subjects import terms_of
 from lamina.text.decision_entries import plain_line
@@ -91,9 +92,10 @@ def noted(
     found: list[Noted] = []
     before: Turn | None = None
     asked = ""  # what the person last asked or told, which a decision may be about
-    for turn in conversation.turns:
+    for turn, after in zip_longest(conversation.turns, conversation.turns[1:]):
         if turn.role is Speaker.USER:
-            told = statements(turn.text, _time(turn).astimezone(zone).date(), book=book, reader=reader)
+            today, between = _time(turn).astimezone(zone).date(), Between(_agents(before), _agents(after))
+            told = statements(turn.text, today, book=book, reader=reader, between=between)
             offer = agreed(before.text, turn.text, book=book) if before and _is_agents(before) else None
             if offer is not None and all(_is_thin(one.text) for one in told):
                 told = []  # "yes, take it" says nothing but that
@@ -115,14 +117,18 @@ def _is_agents(turn: Turn) -> bool:
     return turn.role is Speaker.ASSISTANT
 
 
+def _agents(turn: Turn | None) -> str:
+    return turn.text if turn is not None and _is_agents(turn) else ""
+
+
 def _details(new: Noted, found: list[Noted], before: Turn | None) -> bool:
     """Whether it only says more of what was settled right before: in the same message, or when asked back."""
     said = new.statement
     if not found or said.said not in KEPT or said.overrules or not _is_thin(said.text):
         return False
     last = found[-1]
-    asks = before is not None and _is_agents(before) and before.text.rstrip().endswith(("?", "？"))
-    return last.statement.said in KEPT and (last.turns[-1] is new.turns[0] or asks)
+    is_same = last.turns[-1] is new.turns[0]
+    return last.statement.said in KEPT and (is_same or asks(_agents(before)))
 
 
 def _with_detail(last: Noted, text: str) -> Noted:
@@ -140,7 +146,8 @@ def _complete(said: Statement, asked: str) -> Statement:
     """A statement with what it is about: a decision that names nothing itself is told with what led to it."""
     if said.said not in KEPT:
         return said
-    context = said.context or (asked if terms_of(asked) & terms_of(said.text) else "")
+    is_about = said.overrules or terms_of(asked) & terms_of(said.text)
+    context = said.context or (asked if is_about else "")
     before = said.why or context or asked
     if not _is_thin(said.text) or not before or len(before) + len(said.text) > _LONGEST:
         return replace(said, context=context)

@@ -41,6 +41,7 @@ _BREAK = re.compile(
 )
 _PICKS = re.compile(r"(?<![a-z])(?:then[.!]?\Z|it is(?![a-z])|go with |take )|就|งั้น|เอา")
 _PIECES = re.compile(r"[^\s\x00]")
+_QUESTION = re.compile(r"(?:[?？]|(?:ไหม|มั้ย|ล่ะ|หรือยัง|หรือเปล่า|เท่าไหร่|ยังไงดี)(?:ครับ|คะ|ค่ะ|นะ)*)\Z")
 _CLAUSE_BREAK = re.compile(rf"[,:;{PAUSE}]|(?<![a-z])so (?=we|i|the|it)")
 _OURS = re.compile(
     r"(?<![a-z])(?:and|so|but) (?:we|i)(?![a-z])|我们?(?:就|都|也)?(?:同意|答应|收下|要)|เรา(?:ก็|เลย)"
@@ -69,8 +70,10 @@ SURE = 0.62  #: how sure the head has to be that something is settled, by letter
 _SURE_READING = 0.85  #: the same beside its encoder, where both say so or neither
 _MAYBE = 0.5  #: beside its encoder what is as sure as this counts where it changes a decision in force
 _VERY_SURE, _QUITE_SURE = 0.9, 0.8
-#: Of that: what follows a complaint is mostly what is done about it, and what follows a report what follows.
-_AFTER = {"complaint": 0.7, "report": 0.9}
+#: Of that: what follows a complaint is mostly what is done about it, what follows a report what follows, and
+#: what follows an agent's question the answer; what an agent asks back about was mostly no answer yet.
+_AFTER = {"complaint": 0.7, "report": 0.9, "question": 0.7}
+_ASKED_BACK = 1.1
 _LED = 0.92  #: of that: what "OK," or "Settled then:" leads to
 _SURE_AGAINST_SIGNS = 0.97  #: where a word speaks against it
 _SURE_IN_DOUBT = 0.88  #: the same for a sentence with a word of doubt in it
@@ -78,7 +81,7 @@ _MOST_LEADS = 4
 _AFTER_REASON = re.compile(r"[\s,，:：;；。.]*(?:so |therefore |所以|เลย|จึง|ดังนั้น)?")
 _BY_RULE = 0.95  #: how sure a rule is beside the head
 _NEVER = 2.0
-_UNSETTLED = ("remains", "discusses", "learns")
+_UNSETTLED = ("remains", "discusses", "learns", "recalls")
 _AGAINST = 0.3  #: below this the head speaks against what a rule found
 _OFFERED = 0.7  #: how sure it is that something was meant that only lies in what an agent said
 _TASK = 0.45  #: how sure the head has to be of a task
@@ -106,6 +109,16 @@ class Statement:
     is_sure: bool = True  #: else it settles something only where it changes what was settled before
     owner: str = ""  #: of an action; `me` for the speaker, `you` for the agent
     due: date | None = None
+
+
+class Between(NamedTuple):
+    """What an agent said right before and right after a message."""
+
+    before: str = ""
+    after: str = ""
+
+
+_ALONE = Between()
 
 
 class _Unit(NamedTuple):
@@ -148,6 +161,7 @@ class _Turn:
     def __init__(self, text: str, book: Rulebook, reader: Reader | None = None) -> None:
         self.view: View = view_of(text)
         self._reader = reader
+        self.asked_back = False  #: an agent asked what is meant
         self.speech: Speech = listen(text, book)
         self.book = book.speaking(languages_of(self.view))
         self.open = without_quotations(self.view.text, self.book)  #: questions and doubts are still in it
@@ -228,7 +242,8 @@ class _Turn:
     @property
     def sure(self) -> float:
         """How sure the head has to be that something is settled."""
-        return SURE if self._reader is None else _SURE_READING
+        usual = SURE if self._reader is None else _SURE_READING
+        return usual * (_ASKED_BACK if self.asked_back else 1.0)
 
     def is_quoted(self, unit: _Unit) -> bool:
         """Whether most of it are words of others."""
@@ -382,6 +397,7 @@ class _Turn:
 
     def offer(self, sentence: Sentence, rule: str, confidence: float, *, is_whole: bool) -> Statement:
         """What a sentence proposes; with what stands before it, where it makes no sense without."""
+        is_whole = is_whole and _size(self.open[sentence.start : sentence.end]) >= _LEAD_IN_SIZE
         is_whole = is_whole or _size(self.open) > _LONGEST_OFFER
         part = sentence if is_whole else Sentence(self.sentences[0].start, sentence.end, marked=False)
         return Statement(
@@ -431,6 +447,11 @@ def bare(text: str) -> str:
     return text.rstrip(_EDGES + "。．.!！")
 
 
+def asks(text: str) -> bool:
+    """Whether a message ends with a question."""
+    return _QUESTION.search(text.rstrip()) is not None
+
+
 def features_of(text: str, *, book: Rulebook | None = None) -> Features:
     """What the head learns from a text that is one sentence, or a few that belong together."""
     turn = _Turn(text, book or rulebook())
@@ -438,18 +459,25 @@ def features_of(text: str, *, book: Rulebook | None = None) -> Features:
 
 
 def statements(
-    text: str, today: date, *, book: Rulebook | None = None, reader: Reader | None = None
+    text: str,
+    today: date,
+    *,
+    book: Rulebook | None = None,
+    reader: Reader | None = None,
+    between: Between = _ALONE,
 ) -> list[Statement]:
     """What a person says in a message, in order; never raises, linear in the text.
 
-    A reader that the head was trained beside says more surely what a sentence does.
+    A reader that the head was trained beside says more surely what a sentence does, and so does what an agent
+    said before and after it.
     """
     turn = _Turn(text, book or rulebook(), reader)
+    turn.asked_back = asks(between.after)
     if turn.book.any_of("statement", "jokes").search(turn.open) or turn.only_assents():
         return []
     found: list[Statement] = []
     last: _Settled | None = None  # the last one, while what follows it may belong to it
-    after = ""  # what was said right before
+    after = "question" if asks(between.before) else ""  # what was said right before
     for unit in turn.units():
         new = _settled(turn, unit, after)
         after = turn.leads_to(unit)
@@ -538,7 +566,15 @@ def _belongs(turn: _Turn, new: _Settled, last: _Settled) -> bool:
         return False
     needs = turn.book.any_of("statement", "needs_subject").match(turn.open, turn.first_word(new.unit.start))
     is_short = new.unit.is_short and not any(map(str.isdigit, new.statement.text))
-    return last.is_complaint or new.is_complaint or new.share < _VERY_SURE or needs is not None or is_short
+    is_changed = new.statement.overrules and not last.statement.overrules and new.share > last.share
+    return (
+        is_changed
+        or last.is_complaint
+        or new.is_complaint
+        or new.share < _VERY_SURE
+        or needs is not None
+        or is_short
+    )
 
 
 def _joined(first: _Settled, second: _Settled) -> _Settled:
@@ -574,7 +610,7 @@ def _promised(turn: _Turn, unit: _Unit, today: date) -> list[Statement]:
 
 def _kept(turn: _Turn, number: int) -> Statement | None:
     sentence = turn.sentences[number]
-    doubted = sentence.marked or turn.holds("doubts", sentence)
+    doubted = sentence.marked or any(turn.holds(one, sentence) for one in ("doubts", "recalls"))
     for said in KEPT:
         if doubted and said is not Said.REMEMBER:
             break

@@ -34,9 +34,11 @@ _PIECE_OF_ALL = 0.5  #: of all pieces of Thai and Chinese, about half go across 
 _SAID, _TOLD, _SHARED, _AHEAD, _AGAINST = 3.5, 3.2, 3.65, 7.5, 5.5
 #: What it counts that the words before a decision name what only this earlier one says: "Penpot crashes. …"
 _POINTED, _WORD, _PIECE = 4.0, 0.7, 0.35
-_UNLIKE = 0.3  #: how like two decisions of one project are that have nothing to do with each other
-_CLEAR, _CLEAR_UNSAID, _CLEAR_BARE = -0.2, 0.0, 1.0  # the last where nothing was said before it
+#: How like two decisions are that have nothing to do with each other; of few, one is like by chance.
+_UNLIKE, _UNLIKE_OF_FEW, _MANY = 0.3, 0.5, 5
+_CLEAR, _CLEAR_UNSAID, _CLEAR_BARE = -0.2, 0.4, 1.0  # the last where nothing was said before it
 _UNCLEAR, _UNCLEAR_UNSAID = -2.2, -0.6
+_CLEAR_UNNAMED, _UNCLEAR_UNNAMED = 0.7, 0.4  #: where neither says so and no word is shared
 _APART = 0.7  #: how far ahead of the next one the best has to be to be the one that is meant
 _LEAST = 2  #: terms that must be shared with one that does not say that it changes something
 
@@ -105,7 +107,8 @@ def _meant(
         for old in earlier
     ]
     close = [_SAID * like.said + _TOLD * like.told + one for like, one in zip(likes, named, strict=True)]
-    ahead = [like.told - _most((one.told for one in likes), at, _UNLIKE) for at, like in enumerate(likes)]
+    usual = [_UNLIKE if one or len(likes) >= _MANY else _UNLIKE_OF_FEW for one in named]
+    ahead = [like.told - _most((one.told for one in likes), at, usual[at]) for at, like in enumerate(likes)]
     scores = [round(one + _AHEAD * lead - _AGAINST, 4) for one, lead in zip(close, ahead, strict=True)]
     best = max(range(len(scores)), key=lambda at: (scores[at], at))
     if not new.overrules and (
@@ -116,6 +119,8 @@ def _meant(
     unsaid = _CLEAR_UNSAID if new.around else _CLEAR_BARE
     clear = _CLEAR if new.overrules else unsaid
     unclear = _UNCLEAR if new.overrules and named[best] else _UNCLEAR_UNSAID
+    if not (new.overrules or named[best]):
+        clear, unclear = _CLEAR_UNNAMED, _UNCLEAR_UNNAMED
     is_alone = close[best] - _most(close, best, 0.0) >= _APART
     return Match(best, is_alone and scores[best] >= clear) if scores[best] >= unclear else None
 
@@ -127,8 +132,8 @@ def _most(values: Iterable[float], but: int, least: float) -> float:
 
 def _pointed(new: Matter, old: Matter, seen: Mapping[str, int]) -> float:
     """How clearly what was said before a decision names an earlier one, from 0 to 1."""
-    before = (terms_of(new.around) - terms_of(new.text)) & terms_of(old.text)
-    only = [word for word in sorted(before) if seen.get(word, 0) == 1 and not word[0].isdigit()]
+    mine, before = terms_of(new.text), terms_of(new.around) & terms_of(old.text)
+    only = [word for word in sorted(before) if seen[word] - (word in mine) == 1 and not word[0].isdigit()]
     return min(1.0, sum(_WORD if word.isascii() else _PIECE for word in only))
 
 
