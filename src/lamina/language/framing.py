@@ -41,8 +41,8 @@ def without_pasted(said: str) -> str:
     said = _INLINE.sub(_filled, said)
     if len(_PAIR.findall(said)) >= _SEVERAL and is_asked(said):
         said = _PAIR.sub(_filled, said)
-    said = _announced().sub(_after_colon, said)
-    said = _letters().sub(_filled, said)
+    said = phrases_of("pasted", "announced").sub(_after_colon, said)
+    said = phrases_of("pasted", "letters").sub(_filled, said)
     if "\n" not in said:
         return said
     lines = said.split("\n")
@@ -84,14 +84,6 @@ def _manners() -> dict[str, dict[str, list[str]]]:
 @cache
 def phrases_of(section: str, name: str = "phrases") -> re.Pattern[str]:
     return re.compile("|".join(_manners()[section][name]))
-
-
-def _announced() -> re.Pattern[str]:
-    return phrases_of("pasted", "announced")
-
-
-def _letters() -> re.Pattern[str]:
-    return phrases_of("pasted", "letters")
 
 
 def is_asked(said: str) -> bool:
