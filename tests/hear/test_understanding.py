@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lamina import Denied, InvalidInput, Outcome
+from lamina import Denied, InvalidInput, Layer, Outcome
 from lamina.engine import Engine
 from lamina.language.hearing import hear
 from lamina.language.rulebook import rulebook
@@ -18,8 +18,22 @@ LASTING = [
     "I've been a vegetarian since I was twelve.",
     "ผมทำงานเป็นพยาบาลที่โรงพยาบาลขอนแก่นมาสิบปีแล้ว",
     "ลูกสาวผมแพ้กุ้งมาตั้งแต่เด็ก",
-    "我住在台中，在銀行上班十年了。",
-    "我老婆是护士，我们有两个孩子。",
+    "我在台中的銀行上班十年了。",
+    "我老婆是护士，有两个孩子。",
+]
+#: A message, and what is to be kept of it: each statement that can stand by itself, and nothing else.
+COMPOUND = [
+    (
+        "I'm a vet in Chiang Mai, and I can't eat peanuts.",
+        ["I'm a vet in Chiang Mai", "I can't eat peanuts."],
+    ),
+    ("I'm diabetic and have two kids, can you suggest a dinner?", ["I'm diabetic and have two kids"]),
+    ("ผมแพ้ถั่ว แล้วก็ผมชอบดูบอลทุกเสาร์", ["ผมแพ้ถั่ว", "ผมชอบดูบอลทุกเสาร์"]),
+    ("ผมเป็นเบาหวาน ช่วยคิดเมนูเย็นให้หน่อย", ["ผมเป็นเบาหวาน"]),
+    ("我老婆是护士，我们有两个孩子。", ["我老婆是护士", "我们有两个孩子。"]),
+    ("我女儿叫小米，今年六岁，对牛奶过敏", ["我女儿叫小米，今年六岁，对牛奶过敏"]),
+    ("我住板橋，在信義區上班，推薦一家早餐店好嗎？", ["我住板橋", "在信義區上班"]),
+    ("以后叫我阿强，我在深圳开出租", ["阿强", "我在深圳开出租"]),
 ]
 ORDINARY = [
     "What's the weather like in Chiang Mai today?",
@@ -69,6 +83,16 @@ def test_what_a_person_says_of_themselves_is_kept_without_being_asked(engine: En
     heard = engine.scope(session="s1").hear(said)
     assert heard.acknowledgement
     assert any(said.rstrip(".。") in one for one in known(engine, said))
+
+
+@pytest.mark.parametrize(("said", "statements"), COMPOUND)
+def test_several_facts_in_a_message_are_several_memories(
+    engine: Engine, said: str, statements: list[str]
+) -> None:
+    mine = engine.scope(session="s1")
+    mine.hear(said)
+    kept = [one.text for one in mine.list().items if one.layer is not Layer.WORKING]
+    assert sorted(one for one in kept if one != said or one in statements) == sorted(statements)
 
 
 @pytest.mark.parametrize("said", ORDINARY)

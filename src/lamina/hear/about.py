@@ -12,10 +12,11 @@ from lamina.errors import LaminaError
 from lamina.language.amend import telling, weight, words_of
 from lamina.language.commands import is_note
 from lamina.language.framing import asks_anywhere
+from lamina.language.hearing import hear
 from lamina.language.relation import Does, Said, Statement, features, model
 from lamina.language.slots import just_said, name_of_key
 from lamina.language.sorts import Sort
-from lamina.language.understanding import LONGEST
+from lamina.language.understanding import LONGEST, Listener
 from lamina.language.view import view_of
 from lamina.model import Kind, Layer, Memory, Space
 from lamina.read.recall import look_up
@@ -28,6 +29,8 @@ from lamina.write.verbs import pending
 
 #: How many memories are looked through for the one that is meant, and how many of the last turns.
 LOOKED_AT, _TURNS = 64, 6
+#: What nobody puts right: it says nothing.
+_SAYS_NOTHING = (Sort.TASK, Sort.QUESTION, Sort.CHAT, Sort.QUOTE, Sort.HYPOTHETICAL)
 #: How many of them are read together with what is said, and the most that counts.
 _READ, _AT_MOST = 8, 6.0
 #: What may be changed by a word; what happened, was said and was concluded from it stays as it was.
@@ -178,7 +181,7 @@ def known_to(caller: Caller, words: str) -> Known:
         like = {one.id: hit.scores.get("meaning", 0.0) for one, hit in found}
         met = [one for one, _ in found if one.layer is not Layer.WORKING]
         turns = [one for one in window_in(snapshot)[-_TURNS:] if len(one.text) <= LONGEST]
-        said = [one for one in turns if not asks_anywhere(view_of(one.text).text)]
+        said = [one for one in turns if _tells(caller, one.text)]
         return like, [*keyed_in(snapshot), *met, *said]
 
     like, met = look(caller, work)
@@ -192,6 +195,14 @@ def known_to(caller: Caller, words: str) -> Known:
         (one, _statement(one, like.get(one.id, 0.0), age, caller.in_session.session))
         for age, one in enumerate(ordered)
     ]
+
+
+def _tells(caller: Caller, text: str) -> bool:
+    """Whether a turn says something that can be put right; a task, a question and small talk do not."""
+    if asks_anywhere(view_of(text).text):
+        return False
+    listener = Listener(hear(text, caller.store.ruleset.rules))
+    return any(one.sort not in _SAYS_NOTHING for one in listener.parts())
 
 
 def read_beside(caller: Caller, words: str, known: Sequence[Statement]) -> list[Statement]:

@@ -197,7 +197,7 @@ def _fuller(hearing: Hearing, command: Command) -> Command:
 def listened(caller: Caller, listener: Listener, asked: Sequence[Command]) -> list[Command]:
     """The commands and statements in a message beside those that rules found, in order."""
     hearing = listener.hearing
-    parts = understand(listener, [one.span for one in asked])
+    parts = understand(listener, [_taken(hearing, one) for one in asked])
     if not asked:
         changes, parts = _of_known(caller, listener, parts)
         if changes:
@@ -219,6 +219,14 @@ def listened(caller: Caller, listener: Listener, asked: Sequence[Command]) -> li
         made += found
     kept = {view_of(one.value or "").text for one in [*asked, *made] if one.action is Action.REMEMBER}
     return [one for one in made if one.action is not Action.NOTE or view_of(one.value or "").text not in kept]
+
+
+def _taken(hearing: Hearing, command: Command) -> tuple[int, int]:
+    """The stretch that a command takes up: a setting by its name takes no more than its clause."""
+    start, end = command.span
+    named = command.target is Target.KEY and not is_note(command.key)
+    cut = _CLAUSE.search(hearing.view.original, start + 1, end) if named else None
+    return start, cut.start() if cut else end
 
 
 def _of_known(
@@ -288,8 +296,9 @@ def _ends(part: Understood, today: date) -> bool:
 
 
 def _whole(hearing: Hearing, part: Understood) -> Understood:
-    """A wish is kept with its whole sentence: what it is about may stand in the clause before it."""
-    return replace(part, text=said_around(hearing, part.typed))
+    """A wish is kept with what its sentence says before it, which may be what it is about."""
+    sentence = hearing.sentence_at(part.span[0])
+    return replace(part, text=words(hearing, sentence.start, part.span[1]))
 
 
 def day_of(caller: Caller) -> date:

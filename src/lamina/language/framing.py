@@ -41,8 +41,8 @@ def without_pasted(said: str) -> str:
     said = _INLINE.sub(_filled, said)
     if len(_PAIR.findall(said)) >= _SEVERAL and is_asked(said):
         said = _PAIR.sub(_filled, said)
-    said = _announced().sub(_after_colon, said)
-    said = _letters().sub(_filled, said)
+    said = phrases_of("pasted", "announced").sub(_after_colon, said)
+    said = phrases_of("pasted", "letters").sub(_filled, said)
     if "\n" not in said:
         return said
     lines = said.split("\n")
@@ -82,21 +82,13 @@ def _manners() -> dict[str, dict[str, list[str]]]:
 
 
 @cache
-def _compiled(section: str, name: str) -> re.Pattern[str]:
+def phrases_of(section: str, name: str = "phrases") -> re.Pattern[str]:
     return re.compile("|".join(_manners()[section][name]))
-
-
-def _announced() -> re.Pattern[str]:
-    return _compiled("pasted", "announced")
-
-
-def _letters() -> re.Pattern[str]:
-    return _compiled("pasted", "letters")
 
 
 def is_asked(said: str) -> bool:
     """Whether a folded sentence is a question by its words, with a mark or without."""
-    return _compiled("asked", "phrases").search(said.strip(" \v")) is not None
+    return phrases_of("asked", "phrases").search(said.strip(" \v")) is not None
 
 
 def asks_anywhere(said: str) -> bool:
@@ -106,13 +98,13 @@ def asks_anywhere(said: str) -> bool:
 
 def opens_with(name: str, said: str) -> bool:
     """Whether a folded stretch begins with a sign."""
-    found = _compiled("signs", name).search(said, 0, _EARLY * 3)
+    found = phrases_of("signs", name).search(said, 0, _EARLY * 3)
     return found is not None and found.start() <= _EARLY
 
 
 def is_own(said: str) -> bool:
     """Whether a folded sentence begins as one about its speaker, their family, animals or things does."""
-    return _compiled("own", "phrases").match(said) is not None
+    return phrases_of("own", "phrases").match(said) is not None
 
 
 def is_played(said: str) -> bool:
@@ -122,13 +114,13 @@ def is_played(said: str) -> bool:
 
 def has_sign(name: str, said: str) -> bool:
     """Whether a folded stretch has a sign."""
-    return _compiled("signs", name).search(said) is not None
+    return phrases_of("signs", name).search(said) is not None
 
 
 def signs(said: str) -> Iterator[str]:
     """The names of the signs in a folded stretch, once more where it begins with one."""
     for name in _manners()["signs"]:
-        if found := _compiled("signs", name).search(said):
+        if found := phrases_of("signs", name).search(said):
             yield name
             if found.start() <= _EARLY:
                 yield f"{name} early"

@@ -10,6 +10,7 @@ from hashlib import sha256
 from itertools import accumulate
 
 from lamina.language.command import WISH
+from lamina.language.framing import phrases_of
 from lamina.language.hearing import Hearing
 from lamina.language.rulebook import Rulebook, packaged
 from lamina.language.settings import meaning
@@ -105,7 +106,7 @@ def points_back(hearing: Hearing, span: tuple[int, int]) -> bool:
         return False
     if ":" in hearing.said[start:end]:
         return False
-    found = _that().search(said)
+    found = phrases_of("that").search(said)
     return found is not None and found.start() <= _REACH
 
 
@@ -117,11 +118,6 @@ def said_before_it(hearing: Hearing, typed: tuple[int, int]) -> str:
     if before is None or before.marked or not points_back(hearing, (own.start, own.end)):
         return ""
     return words(hearing, before.start, before.end)
-
-
-@cache
-def _that() -> re.Pattern[str]:
-    return re.compile("|".join(tomllib.loads(packaged("manners"))["that"]["phrases"]))
 
 
 def _is_signed(hearing: Hearing, start: int, rest: tuple[int, int]) -> bool:
@@ -189,45 +185,25 @@ def without_what_stays(text: str) -> str:
 
 def _stays(clause: str) -> bool:
     """Whether a clause says that something is to stay, and not that it is not to."""
-    found = _keeps().search(clause)
+    found = phrases_of("keeps").search(clause)
     return found is not None and not _NOT.search(clause[: found.start()])
-
-
-@cache
-def _keeps() -> re.Pattern[str]:
-    return re.compile("|".join(tomllib.loads(packaged("manners"))["keeps"]["phrases"]))
 
 
 def just_said(said: str) -> bool:
     """Whether folded words point at what was said a moment ago."""
-    return _just_said().search(said) is not None
-
-
-@cache
-def _just_said() -> re.Pattern[str]:
-    return re.compile("|".join(tomllib.loads(packaged("manners"))["just_said"]["phrases"]))
+    return phrases_of("just_said").search(said) is not None
 
 
 def is_misheard(text: str) -> bool:
     """Whether somebody says that what they said before was no command."""
-    return len(text) <= 160 and _misheard().search(view_of(text).text) is not None
-
-
-@cache
-def _misheard() -> re.Pattern[str]:
-    return re.compile("|".join(tomllib.loads(packaged("manners"))["misheard"]["phrases"]))
+    return len(text) <= 160 and phrases_of("misheard").search(view_of(text).text) is not None
 
 
 def taken_back(text: str) -> str | None:
     """What somebody says beside that they misspoke, as typed; None where they do not say so."""
     view = view_of(text)
-    found = _misspoke().search(view.text) if len(text) <= _SHORT_WORD else None
+    found = phrases_of("misspoke").search(view.text) if len(text) <= _SHORT_WORD else None
     return None if found is None else view.slice(found.end(), len(view.text)).strip(_AROUND)
-
-
-@cache
-def _misspoke() -> re.Pattern[str]:
-    return re.compile("|".join(tomllib.loads(packaged("manners"))["misspoke"]["phrases"]))
 
 
 @cache
@@ -240,11 +216,6 @@ def name_of_key(key: str | None) -> str:
     return next((called for name, called in _called().items() if (key or "").startswith(name)), "")
 
 
-@cache
-def _sensitive() -> re.Pattern[str]:
-    return re.compile("|".join(tomllib.loads(packaged("manners"))["sensitive"]["phrases"]))
-
-
 def is_sensitive(text: str) -> bool:
     """Whether a statement about oneself is one that may do harm where others see it."""
-    return _sensitive().search(view_of(text).text) is not None
+    return phrases_of("sensitive").search(view_of(text).text) is not None

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from functools import cache
 
 from lamina.errors import LaminaError
 from lamina.language.clauses import UNSAID
 from lamina.language.examples import Example, told_sort
 from lamina.language.features import Seen, features, named
-from lamina.language.framing import asks_anywhere, has_sign, is_played, opens_with
+from lamina.language.framing import asks_anywhere, has_sign, is_played, opens_with, phrases_of
 from lamina.language.hearing import Hearing, Sentence
-from lamina.language.rulebook import packaged
 from lamina.language.sorts import LEFT, Reader, Sort, Sorter, Wholes, sorter
 from lamina.language.view import PAUSE
 from lamina.records import dataclass
@@ -40,6 +37,10 @@ ONCE = "set once"
 _FRAMES = (Sort.TASK, Sort.QUESTION, Sort.HYPOTHETICAL, Sort.QUOTE)
 #: What is always about something that is known, and how near to it a sentence comes that may mean it.
 _OF_KNOWN, _LEANS = (Sort.CORRECT, Sort.FORGET), 5000
+#: What somebody may ask for behind a statement of theirs, and in how many clauses at most.
+_ASKS, _ASKED_IN = (Sort.TASK, Sort.QUESTION), 2
+#: How long a greeting is that stands before a statement.
+_GREETING = 14
 #: How much of a sentence says whose words follow: "he said that …".
 _OPENING = 24
 #: How far a frame may be ahead of everything that asks for something before no clause in it counts.
@@ -62,11 +63,6 @@ _QUOTED = re.compile(r"(?<![a-z0-9])'[^'\n]{8,}'(?![a-z])")
 _FENCE = re.compile(r"^ ?(?:```|~~~)[^\n]*", re.MULTILINE)
 _LETTER = re.compile(r"[^\W_]")
 _DENSE = re.compile("[\u0e01-\u0e2e\u3400-\u9fff]")
-
-
-@cache
-def _never_forgets() -> re.Pattern[str]:
-    return re.compile("|".join(tomllib.loads(packaged("manners"))["never_forgets"]["phrases"]))
 
 
 class Act(StrEnum):
@@ -162,6 +158,7 @@ class Listener:
         self._second = self._model.second(_id_of(reader))
         self._known: dict[tuple[int, int], _Part] = {}
         self._midway: dict[tuple[int, int], Wholes] = {}
+        self._pieces: set[tuple[int, int]] = set()  # of statements that are kept
         self._played = is_played(hearing.said)
         self._unmeant = has_sign("unmeant", hearing.said)
         self._joking = has_sign("joke", hearing.said)
@@ -202,7 +199,7 @@ class Listener:
             return []
         sentences = [one for one in self.hearing.sentences if _has_words(self.hearing, one)]
         self._read([(one.start, one.end) for one in sentences])
-        parts = [self._told(one) for one in sentences]
+        parts = [part for one in sentences for part in self._told(one)]
         return self._together(parts) or parts
 
     def _together(self, parts: Sequence[_Part]) -> list[_Part]:
@@ -214,21 +211,89 @@ class Listener:
         clear = whole.margin(whole.sort) >= self._limits.get(self.limit(whole), 0) + _AS_A_WHOLE
         return [whole] if clear and self.act(whole) is Act.ACT else []
 
-    def _told(self, sentence: Sentence) -> _Part:
+    def _told(self, sentence: Sentence) -> list[_Part]:
         whole = self.part(sentence.start, sentence.end)
-        if self.act(whole) is Act.ACT or sentence.end - sentence.start <= LONG:
-            return whole
-        if whole.is_frame:
-            return whole
+        if led := self._led(whole):
+            return led
+        if self.act(whole) is Act.ACT:
+            return self._with_facts(whole) or self._apart(whole)
+        if whole.is_frame or sentence.end - sentence.start <= LONG:
+            return [whole]
         spans = list(windows(self.hearing, sentence))
         self._read(spans)
         clauses = [self.part(*span) for span in spans]
         sure = [one for one in clauses if one.sort not in LEFT and self.act(one) is Act.ACT]
-        return max(sure, key=lambda one: (one.margin(one.sort), one.end - one.start), default=whole)
+        return [max(sure, key=lambda one: (one.margin(one.sort), one.end - one.start), default=whole)]
+
+    def _led(self, whole: _Part) -> list[_Part]:
+        """What a person tells of themselves before they ask for something in the same sentence, and that:
+        "I'm diabetic, can you plan a dinner?"."""
+        cuts = [found.span() for found in _CLAUSE.finditer(self.hearing.said, whole.start, whole.end)]
+        start = self._greeted(whole, cuts)
+        for low, high in reversed(cuts[-_ASKED_IN:]):
+            if low <= start or not self._may_ask(high, whole.end):
+                continue
+            told, asked = self.part(start, low), self.part(high, whole.end)
+            asks = asked.sort in _ASKS and asked.margin(Sort.LASTING) <= -_FRAMED
+            if asks and told.sort is Sort.LASTING and self.act(told) is Act.ACT:
+                self._pieces.add((start, low))
+                return [*self._apart(told), asked]
+        return []
+
+    def _with_facts(self, whole: _Part) -> list[_Part]:
+        """A way to answer, and what its speaker tells of themselves behind it."""
+        said = self.hearing.said
+        joints = phrases_of("joints").finditer(said, whole.start, whole.end)
+        for found in joints if whole.sort is Sort.SET else ():
+            if self.hearing.cue("speakers").match(said, found.end(), whole.end):
+                told = self.part(found.end(), whole.end)
+                if told.sort is Sort.LASTING and self.act(told) is Act.ACT:
+                    span = (whole.start, found.start())
+                    self._pieces.update((span, (told.start, told.end)))
+                    return [_Part(*span, whole.scores, features(self.hearing, *span)), *self._apart(told)]
+        return []
+
+    def _greeted(self, whole: _Part, cuts: Sequence[tuple[int, int]]) -> int:
+        """Where a sentence begins once a greeting is passed over."""
+        low, high = cuts[0] if cuts else (whole.end, whole.end)
+        short = high < whole.end and low - whole.start <= _GREETING
+        return high if short and self.part(whole.start, low).sort is Sort.CHAT else whole.start
+
+    def _may_ask(self, start: int, end: int) -> bool:
+        """Whether a clause has a word that asks for something, so that reading it may be worth the while."""
+        said = self.hearing.said[start:end]
+        return has_sign("make", said) or asks_anywhere(said) or phrases_of("begs").search(said) is not None
+
+    def _apart(self, part: _Part) -> list[_Part]:
+        """A statement that is kept, as those it is made of, where each can stand by itself."""
+        said, cuts = self.hearing.said, [part.start]
+        if part.sort is not Sort.LASTING or phrases_of("sensitive").search(said, part.start, part.end):
+            return [part]  # what waits for its person's word waits as a whole
+        for found in phrases_of("joints").finditer(said, part.start, part.end):
+            if found.end() < part.end and phrases_of("opens").match(said, found.end(), part.end):
+                cuts += [found.start(), found.end()]
+        spans = list(zip(cuts[::2], [*cuts[1::2], part.end], strict=True))
+        if len(spans) < 2:
+            return [part]
+        self._read(spans)
+        made: list[tuple[int, int]] = []
+        others = False  # what has no speaker of its own goes on with the one who was named last
+        for low, high in spans:
+            piece = self.part(low, high)
+            own = self.hearing.cue("speakers").match(said, low) is not None
+            alone = piece.margin(Sort.LASTING) >= 0 and (own or not others)
+            others = (alone and phrases_of("kin").search(said, low, high) is not None) or (others and not own)
+            made = [*made, (low, high)] if alone or not made else [*made[:-1], (made[-1][0], high)]
+        if len(made) < 2:
+            return [part]
+        self._pieces.update(made)
+        return [_Part(*span, part.scores, features(self.hearing, *span)) for span in made]
 
     def act(self, part: _Part) -> Act:
         """What a part comes to: the rules may exclude it, the thresholds decide."""
         sort, margin = part.sort, part.margin(part.sort)
+        if (part.start, part.end) in self._pieces:
+            return Act.ACT
         if sort in LEFT or self._is_excluded(part):
             return Act.LEAVE
         limits = self._limits
@@ -273,12 +338,16 @@ class Listener:
         hearing, sentence = self.hearing, self.hearing.sentence_at(part.start)
         said = hearing.said[part.start : part.end]
         marked = sentence.marked and part.end >= sentence.end
-        asked = marked or asks_anywhere(hearing.said[sentence.start : sentence.end])
+        # What is asked after a statement leaves it what it is: "I live in Leeds, where can I swim?"
+        end = part.end if part.start <= sentence.start else sentence.end
+        asked = marked or asks_anywhere(hearing.said[sentence.start : end])
         doubtful = part.margin(part.sort) < _ASKED_TO_SET
         match part.sort:
             case Sort.LASTING:
                 quoted = UNSAID in said or _QUOTED.search(said) is not None
-                unmeant = self._played or self._unmeant or _never_forgets().search(said) is not None
+                unmeant = (
+                    self._played or self._unmeant or phrases_of("never_forgets").search(said) is not None
+                )
                 return quoted or asked or unmeant
             case Sort.CORRECT:
                 return marked
@@ -343,7 +412,7 @@ class Listener:
             passes=part.margin(Sort.TEMPORARY) >= -_AS_LIKELY
             and (part.sort in _TOLD_OF or (part.sort is Sort.TEMPORARY and not self._is_excluded(part))),
             leans=self._leaning(part),
-            own="own" in part.seen.signs,
+            own="own" in part.seen.signs or (part.start, part.end) in self._pieces,
             wishes=part.scores[Sort.SET] >= max(part.scores[Sort.LASTING], part.scores[Sort.PASSING]),
             otherwise=self._otherwise(part),
             because=tuple(self._model.strongest(part.seen.hashes, part.sort, names)) if explain else (),
@@ -435,7 +504,7 @@ def understand(
     """
     hearing = listener.hearing
     every = listener.parts()
-    parts = [one for one in every if not _overlaps(hearing.span(one.start, one.end), taken)]
+    parts = [part for one in every for part in _beside(listener, one, taken)]
     heard = [listener.understood(one, explain=explain) for one in parts]
     if any(one.is_frame for one in every):  # "put these in a table: …" is about what stands beside it
         lines = "\n" in hearing.said.strip()
@@ -463,6 +532,16 @@ def _is_once(hearing: Hearing, part: Understood) -> bool:
     return part.sort is Sort.SET and not (hearing.cue("lasts").search(said) or has_sign("tells", said))
 
 
+def _beside(listener: Listener, part: _Part, taken: Sequence[tuple[int, int]]) -> list[_Part]:
+    """What of a part rules made no command of: all of it, or what its speaker tells after the command."""
+    hearing = listener.hearing
+    if not _overlaps(hearing.span(part.start, part.end), taken):
+        return [part]
+    cuts = [found.end() for found in phrases_of("joints").finditer(hearing.said, part.start, part.end)]
+    rest = [listener.part(at, part.end) for at in cuts if not _overlaps(hearing.span(at, part.end), taken)]
+    return [one for one in rest[:1] if one.sort is Sort.LASTING and listener.act(one) is Act.ACT]
+
+
 def _overlaps(span: tuple[int, int], taken: Sequence[tuple[int, int]]) -> bool:
     return any(low < span[1] and span[0] < high for low, high in taken)
 
@@ -486,6 +565,7 @@ def _goes_on(hearing: Hearing, last: Understood, one: Understood) -> bool:
     """Whether a lasting statement without a subject of its own follows another."""
     said = hearing.said[one.span[0] : one.span[1]].lstrip(_EDGES)
     both = last.sort is one.sort is Sort.LASTING and last.act is not Act.LEAVE
+    both = both and hearing.sentence_at(last.span[0]) != hearing.sentence_at(one.span[0])
     return both and not hearing.cue("speakers").match(said)
 
 
