@@ -244,7 +244,7 @@ SELECT m.mark, m.number, m.telling, r.asked_at FROM refusal_mark m
 -- What may have come of a person's memory: the same words, what names it as its source, the turns it was said in.
 SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND id <> :id AND state IN ('active', 'expired', 'pending') AND {{of_person}} AND {{reached}}
-   AND (text = :text OR :telling = 1 AND replace(text, :text, '') <> text OR replace(provenance, :named, '') <> provenance
+   AND (text = :text OR :telling = 1 AND replace(text, :text, '') <> text OR :turn = 1 AND replace(:text, text, '') <> :text OR replace(provenance, :named, '') <> provenance
      OR state = 'active' AND (layer = 'working' OR authority = 'ai_inferred') OR id = ANY(:sources)) ORDER BY id LIMIT 2000;
 
 -- name: tables_of_tenants
