@@ -95,6 +95,24 @@ def test_several_facts_in_a_message_are_several_memories(
     assert sorted(one for one in kept if one != said or one in statements) == sorted(statements)
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("can you plan dinner for friday? btw i don't eat pork", "i don't eat pork"),
+        ("By the way, I don't eat pork", "I don't eat pork"),
+        ("oh and also, my mum turns 70 in May", "my mum turns 70 in May"),
+        ("สวัสดีค่ะ ดิฉันแพ้ถั่วลิสง", "ดิฉันแพ้ถั่วลิสง"),
+        ("อ้อ อีกอย่าง ผมแพ้กุ้งนะ", "ผมแพ้กุ้งนะ"),
+        ("對了，我不吃牛", "我不吃牛"),
+        ("顺便说一下我老公是素食者", "我老公是素食者"),
+    ],
+)
+def test_what_only_leads_in_to_a_statement_is_no_part_of_it(engine: Engine, said: str, kept: str) -> None:
+    mine = engine.scope(session="s1")
+    mine.hear(said)
+    assert [one.text for one in mine.list().items if one.layer is not Layer.WORKING] == [kept]
+
+
 @pytest.mark.parametrize("said", ORDINARY)
 def test_ordinary_talk_is_left_alone(place: Place, engine: Engine, said: str) -> None:
     mine = engine.scope(session="s1")

@@ -329,7 +329,7 @@ class Listener:
 
     def _is_plain(self, part: _Part) -> bool:
         """Whether a part is all that the message says, and short."""
-        said = self.hearing.said.strip(_EDGES + _END)
+        said = self.hearing.said[self.hearing.sentences[0].start :].strip(_EDGES + _END)
         longest = _PLAIN_LETTER if _DENSE.search(said) else _PLAIN_LONGEST
         return len(said) <= min(longest, part.end - part.start)
 
