@@ -179,12 +179,14 @@ class TextIndex:
         self._settle()
         if self._tx.one("drop_fresh", shelf=shelf, slot=slot) is None:
             block = slot // SLOTS_PER_BLOCK
-            wanted = sorted(set(terms))
-            for term, data in self._tx.all("posting_block", shelf=shelf, terms=wanted, block=block):
-                if rest := without(data, slot):
-                    self._tx.run("write_block", shelf=shelf, term=term, block=block, data=rest)
-                else:
-                    self._tx.run("drop_block", shelf=shelf, term=term, block=block)
+            found = self._tx.all("posting_block", shelf=shelf, terms=sorted(set(terms)), block=block)
+            rest = [
+                {"shelf": shelf, "block": block, "term": term, "data": without(data, slot)}
+                for term, data in sorted(found)
+            ]
+            if gone := [one["term"] for one in rest if not one["data"]]:
+                self._tx.run("drop_blocks", shelf=shelf, terms=gone, block=block)
+            self._tx.many("write_block", [one for one in rest if one["data"]])
             if row := self._tx.one("placement_block", shelf=shelf, block=block):
                 self._tx.run("put_placement", shelf=shelf, block=block, data=unplaced(row[0], slot))
         self._tx.run("free_slot", shelf=shelf, length=len(terms))
@@ -600,7 +602,7 @@ class Vectors:
 
     def _count(self, shelf: int, embedder: str, dimension: int, change: int, version: int = 0) -> None:
         place = {"shelf": shelf, "embedder": embedder}
-        known = ("vectors", shelf, embedder) in self._tx.noted
+        known = change < 0 or ("vectors", shelf, embedder) in self._tx.noted  # what goes was counted there
         if known or self._tx.one("vector_shelf_state", **place) is not None:
             self._tx.run("count_vectors", change=change, version=version, **place)
         else:

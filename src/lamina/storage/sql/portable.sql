@@ -230,9 +230,6 @@ UPDATE memory SET slot = NULL WHERE tenant = :tenant AND shelf = :shelf AND slot
 UPDATE posting SET data = :data
  WHERE tenant = :tenant AND shelf = :shelf AND term = :term AND block = :block;
 
--- name: drop_block
-DELETE FROM posting WHERE tenant = :tenant AND shelf = :shelf AND term = :term AND block = :block;
-
 -- name: add_memory
 -- The column decay_score is from the first release and must have a value. Nothing reads it: decay is worked out
 -- when a memory is read.
