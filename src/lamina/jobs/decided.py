@@ -9,7 +9,7 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from lamina.errors import LaminaError
-from lamina.jobs.conversations import Encoder, Noted
+from lamina.jobs.conversations import Beside, Encoder, Noted
 from lamina.jobs.desk import Desk
 from lamina.language.rulebook import Rulebook
 from lamina.language.statements import KEPT, Said, denies, headline
@@ -141,12 +141,15 @@ def _likes(reader: Encoder | None, new: Matter, before: Sequence[Matter]) -> lis
     if reader is None or not before:
         return []
     try:
-        said, told, *theirs = reader.embed(
-            [new.text, f"{new.around} {new.text}".strip(), *(one.text for one in before)]
-        )
+        texts, later = [one.text for one in before], f"{new.around} {new.text}".strip()
+        said, told, *theirs = reader.embed([new.text, later, *texts])
+        changes = reader.changes(later, texts) if isinstance(reader, Beside) else [0.0] * len(texts)
     except LaminaError:  # an encoder that is damaged; the words do
         return []
-    return [Like(round(float(said @ one), 4), round(float(told @ one), 4)) for one in theirs]
+    return [
+        Like(round(float(said @ one), 4), round(float(told @ one), 4), beside)
+        for one, beside in zip(theirs, changes, strict=True)
+    ]
 
 
 def keep(files: Desk, new: Sequence[Decision], zone: ZoneInfo) -> None:
