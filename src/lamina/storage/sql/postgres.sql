@@ -27,6 +27,10 @@ SELECT shelf, slot, length, terms FROM fresh WHERE tenant = :tenant AND shelf = 
 SELECT term, data FROM posting
  WHERE tenant = :tenant AND shelf = :shelf AND term = ANY(:terms) AND block = :block;
 
+-- name: drop_blocks
+-- The lists of some terms, of which nothing is left.
+DELETE FROM posting WHERE tenant = :tenant AND shelf = :shelf AND term = ANY(:terms) AND block = :block;
+
 -- name: readable_slots
 -- What these slots hold of memories that the question may see.
 SELECT m.slot, {{memory_columns_m}} FROM memory m

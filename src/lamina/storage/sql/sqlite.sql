@@ -29,6 +29,11 @@ SELECT f.shelf, f.slot, f.length, f.terms FROM json_each(:shelves) s
 SELECT p.term, p.data FROM json_each(:terms) t
   CROSS JOIN posting p ON p.tenant = :tenant AND p.shelf = :shelf AND p.term = t.value AND p.block = :block;
 
+-- name: drop_blocks
+-- The lists of some terms, of which nothing is left.
+DELETE FROM posting WHERE tenant = :tenant AND shelf = :shelf AND block = :block
+   AND term IN (SELECT value FROM json_each(:terms));
+
 -- name: readable_slots
 -- What these slots hold of memories that the question may see.
 SELECT m.slot, {{memory_columns_m}} FROM json_each(:slots) s
