@@ -168,7 +168,7 @@ def test_a_new_value_is_matched_by_meaning_and_by_what_was_wrong_before() -> Non
 def test_what_reads_both_together_tells_which_decision_is_changed() -> None:
     earlier = [Matter(text="Orders close on Fridays."), Matter(text="Suppliers are paid within thirty days.")]
     new = Matter(text="Sixty is kinder to us.", around="The bank account is empty in August.", overrules=True)
-    alike = [Like(0.45, 0.5), Like(0.45, 0.5)]
+    alike = [Like(0.6, 0.65), Like(0.6, 0.65)]
     assert changed_by(new, earlier, alike) is None
     beside = [like._replace(changes=said) for like, said in zip(alike, (-3.0, 9.0), strict=True)]
     assert changed_by(new, earlier, beside) == Match(1, is_sure=True)

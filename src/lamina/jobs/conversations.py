@@ -5,7 +5,7 @@ Only the person's own words count, and an agent's proposal they agreed to. No pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from itertools import zip_longest
@@ -34,15 +34,6 @@ _ENDS = " .。!！…"
 @runtime_checkable
 class Encoder(Embedder, Reader, Protocol):
     """What says both what a text is about and how it is said: the encoder in the package."""
-
-
-@runtime_checkable
-class Beside(Protocol):
-    """What reads a later decision beside earlier ones."""
-
-    def changes(self, later: str, earlier: Sequence[str]) -> list[float]:
-        """A number for each of the earlier ones: above 0 the later one rather changes it."""
-        ...
 
 
 def encoder_of(store: Store) -> Encoder | None:

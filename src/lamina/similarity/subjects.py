@@ -41,7 +41,7 @@ _UNCLEAR, _UNCLEAR_UNSAID = -2.2, -0.6
 _CLEAR_UNNAMED, _UNCLEAR_UNNAMED = 0.7, 0.4  #: where neither says so and no word is shared
 _APART = 0.7  #: how far ahead of the next one the best has to be to be the one that is meant
 #: How much the reader of both may say for or against a pair, and what it counts.
-_AT_MOST, _BESIDE = 4.0, 0.8
+_AT_MOST, _BESIDE = 4.0, 0.3
 _LEAST = 2  #: terms that must be shared with one that does not say that it changes something
 
 
