@@ -1,13 +1,13 @@
 """What people say, judged by what comes of it: is it kept, is it found later, is nothing else changed?
 
-    python -m bench.talk [--data DIR] [--list test|odd|fresh|aside|pairs] [--language en] [--agent A] [--mistakes]
+    python -m bench.talk [--data DIR] [--list NAME] [--language en] [--agent A] [--mistakes]
     python -m bench.talk --why           where it was lost: not kept, not found, asked …
     python -m bench.talk --beside        ordinary talk beside a full memory: does it change anything in it?
 
 The lists in `bench/data/talk` were written by hands that saw neither the rules nor the training data; `fresh`
-and `aside` by hands that wrote some of the data after it. Nobody trains on them. Each row has a workspace of its own.
-Session one hears what the person said before and the sentence itself, session two is asked a question in
-other words.
+and `aside` by hands that wrote some of the data after it. Nobody trains on them. Each row has a workspace of
+its own. Session one hears what the person said before and the sentence itself, session two is asked a
+question in other words.
 """
 
 from __future__ import annotations
