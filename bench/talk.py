@@ -1,13 +1,13 @@
 """What people say, judged by what comes of it: is it kept, is it found later, is nothing else changed?
 
-    python -m bench.talk [--data DIR] [--list test|odd|fresh|pairs] [--language en] [--agent A] [--mistakes]
+    python -m bench.talk [--data DIR] [--list NAME] [--language en] [--agent A] [--mistakes]
     python -m bench.talk --why           where it was lost: not kept, not found, asked …
     python -m bench.talk --beside        ordinary talk beside a full memory: does it change anything in it?
 
 The lists in `bench/data/talk` were written by hands that saw neither the rules nor the training data; `fresh`
-by a hand that wrote some of the data after it. Nobody trains on them. Each row has a workspace of its own.
-Session one hears what the person said before and the sentence itself, session two is asked a question in
-other words.
+and `aside` by hands that wrote some of the data after it. Nobody trains on them. Each row has a workspace of
+its own. Session one hears what the person said before and the sentence itself, session two is asked a
+question in other words.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def main() -> None:
     """Play the rows and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--list", dest="lists", action="append", metavar="test|odd|fresh|pairs")
+    parser.add_argument("--list", dest="lists", action="append", metavar="test|odd|fresh|aside|pairs")
     parser.add_argument("--language", action="append", choices=["en", "th", "zh"])
     parser.add_argument("--agent", help="the sentences reach Lamina through this agent's connection")
     parser.add_argument("--mistakes", action="store_true", help="show every row that did not come out right")
