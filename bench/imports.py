@@ -1,10 +1,14 @@
 """A round trip of many turns: written as transcripts, imported, and read back as jobs read them.
 
     python -m bench.imports [--turns 100000] [--read-only]
+    python -m bench.imports --rows 1000000
 
 Half of the turns are Claude Code's, half Codex's, 200 to a session, in three languages. Stated are the rate
 of reading alone, of importing through the gates into a fresh workspace, of a second import that finds
 nothing new, of reading everything back, and how much memory the process had at most.
+
+With `--rows` it is one file of JSON lines, ten of which the person has forgotten: how many came in, how many
+were refused, what a second import and the audit say, and the memory after every tenth.
 """
 
 from __future__ import annotations
@@ -70,7 +74,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--turns", type=int, default=100_000)
     parser.add_argument("--read-only", action="store_true", help="read the files, import nothing")
+    parser.add_argument("--rows", type=int, help="one file of so many rows, ten of them refused")
     given = parser.parse_args()
+    if given.rows:
+        beside_noes(given.rows)
+        return
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place, "transcripts")
         folder.mkdir()
@@ -98,6 +106,39 @@ def round_trip(folder: Path, workspace: Path, turns: int) -> None:
         back = [turn.text for turn in turns_between(ana, START, START + timedelta(seconds=turns))]
         told("read back", len(back), before, cpu)
         print("the same, in order" if back == [text(n) for n in range(turns)] else "NOT THE SAME")
+        print(f"store: {memory.status().bytes / 2**20:.0f} MiB")
+
+
+def beside_noes(rows: int) -> None:
+    """One file of JSON lines, ten of which the person said no to."""
+    step = rows // 10
+    with tempfile.TemporaryDirectory() as place, lamina.open(Path(place, "workspace"), owner="ana") as memory:
+        ana, file = memory.scope(), Path(place, "chat.jsonl")
+        with file.open("w", encoding="utf-8") as out:
+            for number in range(rows):
+                at = (START + timedelta(seconds=number)).isoformat()
+                session = f"s{number // PER_SESSION}"
+                line = {"role": "user", "content": text(number), "at": at, "session": session}
+                out.write(json.dumps(line, ensure_ascii=False) + "\n")
+        for number in range(step // 2, rows, step):
+            ana.forget(ana.remember(text(number)).ids[0])
+        print(f"{rows:,} rows, {file.stat().st_size / 2**20:.1f} MiB, {len(ana.noes())} noes", flush=True)
+
+        tenths = [0]
+
+        def along(done: int, size: int) -> None:
+            if done * 10 // size > tenths[-1]:
+                tenths.append(done * 10 // size)
+                print(f"  {tenths[-1]} of 10: peak {peak_mib():.0f} MiB", flush=True)
+
+        before, cpu = time.perf_counter(), time.process_time()
+        first = import_files(ana, [file], progress=along)
+        told("imported", first.new, before, cpu)
+        print(f"refused: {dict(first.refused)}; stored: {memory.status().memories}", flush=True)
+        before, cpu = time.perf_counter(), time.process_time()
+        again = import_files(ana, [file])
+        told(f"imported again ({again.new} new)", again.unchanged, before, cpu)
+        print(f"audit: {ana.verify_audit()}")
         print(f"store: {memory.status().bytes / 2**20:.0f} MiB")
 
 

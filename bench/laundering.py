@@ -216,7 +216,7 @@ def honest(memory: Any, poisoned: Sequence[Poison], texts: Sequence[list[str]], 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--list", default="1", help="which list: 1 to 7")
+    parser.add_argument("--list", default="1", help="which list: 1 to 8")
     parser.add_argument("--routes", nargs="*", default=(), help="only routes with one of these words")
     parser.add_argument("--control", type=int, default=1, help="every how manieth text is a control, too")
     parser.add_argument("--show", action="store_true", help="print what came through, and what was left out")

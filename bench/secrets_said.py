@@ -2,7 +2,7 @@
 
     python -m bench.secrets_said [--wrong]
 
-`bench/data/secrets-said.tsv` was written before its writer had read a rule. A secret counts as found when
+Each of the lists in `bench/data` was written before its writer had read a rule. A secret counts as found when
 anything in its text is found, because the text is then refused; a harmless text when nothing is. Numbers and
 tokens are made at run time, the same ones for the same seed, so that no token stands in the repository.
 """
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from lamina.language.secrets.privacy import find_secrets
 
-_LIST = Path(__file__).with_name("data") / "secrets-said.tsv"
+LISTS = ("secrets-said", "secrets-said-2", "secrets-said-3")
 _SLOT = re.compile(r"\{(\w+)(?::(\w+))?\}")
 _DIGITS = string.digits
 _DNI = "TRWAGMYFPDXBNJZSQVHLCKE"
@@ -39,10 +39,11 @@ class Said:
     text: str
 
 
-def said(seed: int = SEED) -> list[Said]:
-    """The list, with its numbers filled in."""
+def said(seed: int = SEED, name: str = LISTS[0]) -> list[Said]:
+    """A list, with its numbers filled in."""
     chance = random.Random(seed)
-    rows = [line for line in _LIST.read_text("utf-8").splitlines() if not line.startswith("#")]
+    path = Path(__file__).with_name("data") / f"{name}.tsv"
+    rows = [line for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]
     return [
         Said(kind == "secret", language, sort, _SLOT.sub(lambda slot: _made(slot, chance), text))
         for kind, language, sort, text in (row.split("\t") for row in rows)
@@ -140,18 +141,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench.secrets_said", description=str(__doc__).partition("\n")[0])
     parser.add_argument("--wrong", action="store_true", help="show what went wrong")
     options = parser.parse_args(arguments)
-    rows = said()
+    for name in LISTS:
+        _tell(name, said(name=name), options.wrong)
+    return 0
+
+
+def _tell(name: str, rows: Sequence[Said], show: bool) -> None:
     missed = wrong(rows)
     every = Counter((row.language, row.secret) for row in rows)
     bad = Counter((row.language, row.secret) for row in missed)
-    print("| | secrets found | harmless ones refused |\n|---|---:|---:|")
+    print(f"| {name} | secrets found | harmless ones refused |\n|---|---:|---:|")
     for one in dict.fromkeys(row.language for row in rows):
         found = every[one, True] - bad[one, True]
         print(f"| {one} | {found} of {every[one, True]} | {bad[one, False]} of {every[one, False]} |")
-    if options.wrong:
+    if show:
         for row in missed:
             print(row.secret, row.language, row.sort, row.text, sep="\t")
-    return 0
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 """The ways back: what a person said no to, brought back by every way and door there is.
 
     python -m bench.ways [--noes forgotten ...] [--languages en ...] [--show]
+    python -m bench.ways --list 2 --every 10
 
 For each kind of no and each language a person says no to a statement; then an agent, a tool, a job, another
 program or an old file brings it back by one way after the other. It is back where its words stand in a memory
 that is active or waits, or in what an agent reads. The control takes the same ways where nobody said no: how
-many of them work at all. Lists of other statements say how often something else is refused.
+many of them work at all. A list has ten statements in each language; with `--every 10` each comes back by
+a tenth of them, another tenth after each kind of no, so that together they take all of them.
 """
 
 from __future__ import annotations
@@ -13,9 +15,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import base64
+import gzip
 import importlib
 import json
 import os
+import quopri
 import shutil
 import sys
 import tempfile
@@ -122,6 +126,15 @@ def _tagged(text: str) -> str:
     return "".join(f"{one}{chr(0xE0020)}" for one in text)
 
 
+def _marked(text: str) -> str:
+    """Acute accents over every letter."""
+    return "".join(f"{one}\u0301" if one.isalpha() else one for one in text)
+
+
+def _zipped(data: bytes) -> bytes:
+    return base64.b64encode(gzip.compress(data, mtime=0))
+
+
 def _code(spell: Callable[[bytes], bytes]) -> Callable[[str], str]:
     return lambda s: spell(s.encode()).decode()
 
@@ -156,6 +169,24 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "as JSON": lambda s: json.dumps({"fact": s}, ensure_ascii=False),
     "inside a long text": lambda s: f"Notes of the day. {s}. The weather was fine and the lift works.",
     "with a preface": lambda s: f"For the record: {s}",
+    "each word bold": lambda s: " ".join(f"**{one}**" for one in s.split()),
+    "each word in a tag": lambda s: "".join(f"<w>{one}</w>" for one in s.split()),
+    "faces between words": lambda s: " \U0001f600 ".join(s.split()),
+    "CamelCase": lambda s: "".join(one[:1].upper() + one[1:] for one in s.split()),
+    "snake_case": lambda s: "_".join(s.lower().split()),
+    "accents": _marked,
+    "soft hyphens": "\u00ad".join,
+    "right to left marks": lambda s: f"\u202e{s}\u202c",
+    "plus signs for blanks": lambda s: f"https://x.example/?q={quote(s, safe=' ').replace(' ', '+')}",
+    "a mail's escapes": _code(lambda b: quopri.encodestring(b, quotetabs=True)),
+    "UTF-7": lambda s: s.encode("utf-7").decode(),
+    "HTML without its semicolons": lambda s: "".join(f"&#x{ord(one):x}" for one in s),
+    "decimal codes": lambda s: " ".join(str(one) for one in s.encode()),
+    "bits": lambda s: " ".join(f"{one:08b}" for one in s.encode()),
+    "base85": _code(base64.b85encode),
+    "zipped, in base64": _code(_zipped),
+    "in YAML": lambda s: f"about:\n  user: >-\n    {s}\n",
+    "a row of CSV": lambda s: f'1,"{s}",yes',
 }
 
 
@@ -428,29 +459,46 @@ def tried(w: World, way: Way, said: str) -> None:
         way(w, said)
 
 
+def statements(number: str | None) -> list[tuple[str, str, str]]:
+    """What is said no to: its language, itself, and a name in it."""
+    if number is None:
+        return [(language, *one) for language, one in SAID.items()]
+    lines = (Path(__file__).parent / "data" / f"said-{number}.tsv").read_text("utf-8").splitlines()
+    return [(language, said, name) for language, said, name in (line.split("\t") for line in lines)]
+
+
+def some(doors: Sequence[str], first: int, every: int) -> list[tuple[str, str, Way]]:
+    """Every how manieth way of these doors, from which on."""
+    ways = [(door, way, act) for door in doors for way, act in WAYS[door].items()]
+    return ways[first::every]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--noes", nargs="*", default=list(NOES))
     parser.add_argument("--languages", nargs="*", default=list(SAID))
     parser.add_argument("--doors", nargs="*", default=list(WAYS))
+    parser.add_argument("--list", help="a list of statements in place of the four: 2")
+    parser.add_argument(
+        "--every", type=int, default=1, help="of a list, every how manieth way for each statement"
+    )
     parser.add_argument("--no-control", action="store_true", help="do not take the ways where nobody said no")
     parser.add_argument("--show", action="store_true", help="print each way that does not work without a no")
     options = parser.parse_args(arguments)
-    came, works = Counter[tuple[str, str]](), Counter[str]()
-    for language in options.languages:
-        said, name = SAID[language]
-        for no in options.noes:
+    came, tries, works = Counter[tuple[str, str]](), Counter[tuple[str, str]](), Counter[str]()
+    for row, (language, said, name) in enumerate(statements(options.list)):
+        for turn, no in enumerate(options.noes if language in options.languages else ()):
             with a_world() as world:
                 NOES[no](world, said)
-                for door in options.doors:
-                    for way, act in WAYS[door].items():
-                        tried(world, act, said)
-                        if back(world, said, name, door, way):
-                            came[door, no] += 1
-                            print(f"back: {language} {no} {door}: {way}", flush=True)
-                            for one in world.me().list(limit=100).items:
-                                if same_value(name) in same_value(str(one)):
-                                    world.me().purge(one.id, now=True)
+                for door, way, act in some(options.doors, (row + turn) % options.every, options.every):
+                    tried(world, act, said)
+                    tries[door, no] += 1
+                    if back(world, said, name, door, way):
+                        came[door, no] += 1
+                        print(f"back: {language} {no} {door}: {way} | {said}", flush=True)
+                        for one in world.me().list(limit=100).items:
+                            if same_value(name) in same_value(str(one)):
+                                world.me().purge(one.id, now=True)
     said, name = SAID["en"]
     for door in () if options.no_control else options.doors:
         for way, act in WAYS[door].items():
@@ -461,8 +509,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     print(f"does not work without a no: {door}: {way}")
     print(f"{'door':<12} {'ways':>5} {'work':>5}" + "".join(f"{no:>18}" for no in options.noes))
     for door in options.doors:
-        tries = len(WAYS[door]) * len(options.languages)
-        cells = "".join(f"{f'{came[door, no]}/{tries}':>18}" for no in options.noes)
+        cells = "".join(f"{f'{came[door, no]}/{tries[door, no]}':>18}" for no in options.noes)
         print(f"{door:<12} {len(WAYS[door]):>5} {works[door]:>5}{cells}")
     print(f"back: {sum(came.values())}")
     return int(bool(came))

@@ -8,7 +8,8 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import is_dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -169,27 +170,77 @@ def _range(one: Parameter) -> str:
     return "" if low is None or high is None or high >= 2**31 else f", {low:g} to {high:,.0f}"
 
 
+#: Beside the verbs of the catalogue, what people call; anything else of these classes is for Lamina itself.
+ENGINE = (
+    "scope",
+    "status",
+    "verify_audit",
+    "rebuild",
+    "embed_missing",
+    "subscribe",
+    "not_older_than",
+    "sync",
+    "close",
+)
+MORE_VERBS = ("answer", "pending", "propose", "remember_many", "turn", "turns")
+
+
 def python_page() -> str:
-    """Every verb of the Python door, with its signature and its contract."""
+    """Every verb of the Python door, with its signature, its contract, its arguments, and what it answers."""
     told = [written_part("python.md"), MADE]
-    doors = [lamina.open, lamina.connect, lamina.aopen, lamina.aconnect]
-    told += [_door(one) for one in doors]
-    for kind, title in ((Engine, "Engine"), (ScopedMemory, "ScopedMemory")):
-        told.append(f"\n## {title}\n\n{inspect.getdoc(kind) or ''}\n")
-        told += _methods(kind)
+    told += [_door(one) for one in (lamina.open, lamina.connect, lamina.aopen, lamina.aconnect)]
+    verbs = {one.python_name: one for one in OPERATIONS.values()}
+    told.append(f"\n## Engine\n\n{inspect.getdoc(Engine)}\n")
+    told += [_method(getattr(Engine, name), None) for name in ENGINE]
+    told.append(f"\n## ScopedMemory\n\n{inspect.getdoc(ScopedMemory)}\n")
+    told += [_method(getattr(ScopedMemory, name), verbs.get(name)) for name in sorted({*verbs, *MORE_VERBS})]
+    told.append("\n## Answers\n\nWhat verbs give back; none of it changes afterwards.\n")
+    told += [_answer(kind) for kind in map(lamina.__dict__.get, lamina.__all__) if _is_record(kind)]
+    told.append('\n## Words\n\nA text will do wherever one of these is asked for: `kind="decision"`.\n\n')
+    told += [
+        f"- `lamina.{kind.__name__}`: {', '.join(f'`{one.value}`' for one in kind)}\n"
+        for kind in map(lamina.__dict__.get, lamina.__all__)
+        if _is_choice(kind)
+    ]
     return "".join(told)
+
+
+def _is_record(kind: Any) -> bool:
+    return isinstance(kind, type) and is_dataclass(kind) and kind is not ScopedMemory
 
 
 def _door(way: Callable[..., Any]) -> str:
     name = f"lamina.{way.__name__}"
-    return f"\n## {name}\n\n```text\n{name}{inspect.signature(way)}\n```\n\n{inspect.getdoc(way)}\n"
+    return f"\n## {name}\n\n```text\n{name}{_signature(way)}\n```\n\n{inspect.getdoc(way)}\n"
 
 
-def _methods(kind: type) -> Iterator[str]:
-    for name, method in sorted(inspect.getmembers(kind, inspect.isfunction)):
-        if not name.startswith("_"):
-            signature = str(inspect.signature(method)).replace("(self, ", "(").replace("(self)", "()")
-            yield f"\n### `{name}`\n\n```text\n{name}{signature}\n```\n\n{inspect.getdoc(method) or ''}\n"
+def _signature(called: Callable[..., Any]) -> str:
+    text = str(inspect.signature(called)).replace("'", "").replace("builtins.", "")
+    return text.replace("(self, ", "(").replace("(self)", "()")
+
+
+def _method(method: Callable[..., Any], verb: Operation | None) -> str:
+    name, taken = method.__name__, inspect.signature(method).parameters
+    told = f"\n### `{name}`\n\n```text\n{name}{_signature(method)}\n```\n\n{inspect.getdoc(method) or ''}\n"
+    open_ended = any(one.kind is one.VAR_KEYWORD for one in taken.values())
+    fields = [] if verb is None else [one for one in verb.parameters if open_ended or one.name in taken]
+    rows = [f"| `{one.name}` | {_sort(one.type)} | {_meaning(one)} |\n" for one in fields]
+    return told + ("\n| argument | | meaning |\n|---|---|---|\n" + "".join(rows) if rows else "")
+
+
+def _answer(kind: type) -> str:
+    """A value's fields, each with what its line in the source says of it."""
+    source = inspect.getsource(kind)
+    rows = []
+    for name, type_, said in re.findall(
+        r"^    (\w+): ([^=#\n]+?)(?: = [^#\n]+)?(?:  #: (.+))?$", source, re.M
+    ):
+        shown = type_.strip().replace("|", "\\|")
+        rows.append(f"| `{name}` | `{shown}` | {said.replace('|', chr(92) + '|')} |")
+    table = "\n".join(rows)
+    return (
+        f"\n### `lamina.{kind.__name__}`\n\n{inspect.getdoc(kind)}\n\n| field | | |\n|---|---|---|\n{table}\n"
+    )
 
 
 def command_index() -> str:

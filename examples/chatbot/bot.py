@@ -21,7 +21,7 @@ SCRIPT = [
 def model(memory: str, message: str) -> str:
     """Call your language model here: `memory` belongs into the system prompt."""
     known = memory.count("\n- ")
-    return f"(Your model answers here. It is told {known} things that may matter for: {message})"
+    return f"(Your model answers here. Facts that it is told for {message!r}: {known})"
 
 
 def messages() -> Iterator[str]:

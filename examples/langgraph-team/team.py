@@ -7,7 +7,7 @@ program starts itself as three processes that share nothing but the store: the f
 asked, the second is killed right after the answer was saved, and the third finishes. STORE is a folder or a
 `postgresql://` URL; without one, a temporary folder is used.
 
-Needs: pip install 'lamina[langgraph]' langgraph
+Needs: pip install '.[langgraph]' langgraph in a clone of Lamina
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Start the MCP server that a client's file names, and use it once: `python check.py mcp.json`.
 
-The workspace in the file is not touched: a scratch folder takes its place. Needs: pip install 'lamina[mcp]'
+The workspace in the file is not touched: a scratch folder takes its place. Needs, in a clone of
+Lamina: pip install '.[mcp]'
 """
 
 import asyncio

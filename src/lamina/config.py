@@ -14,6 +14,8 @@ from lamina.late import late
 from lamina.records import dataclass
 
 with late():
+    import difflib
+
     import platformdirs
 
 WORKSPACE_FILE = "lamina.toml"
@@ -190,6 +192,8 @@ def _from_file(path: Path) -> dict[str, Any]:
         text = path.read_text("utf-8")
     except FileNotFoundError:
         return {}
+    except NotADirectoryError:
+        raise ConfigError(f"{path.parent} is a file, not a folder.", hint="Name a folder.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read.", hint="Check that it is a UTF-8 file you own.") from error
     try:
@@ -211,8 +215,11 @@ def _refuse_machine_knobs(found: Mapping[str, Any], path: Path) -> None:
 def _checked(name: str, value: Any, origin: str) -> Any:
     knob = next((f for f in fields(Config) if f.name == name), None)
     if knob is None:
-        known = ", ".join(f.name for f in fields(Config))
-        raise ConfigError(f"Unknown setting `{name}` ({origin}).", hint=f"Known settings: {known}.")
+        near = difflib.get_close_matches(name, [f.name for f in fields(Config)], 1)
+        meant = f" Did you mean `{near[0]}`?" if near else ""
+        raise ConfigError(
+            f"There is no setting `{name}` ({origin}).{meant}", hint="`lamina config list` shows them all."
+        )
     wanted = type(knob.default)
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)

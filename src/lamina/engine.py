@@ -10,7 +10,7 @@ from copy import copy
 from datetime import timedelta
 from itertools import islice
 from types import TracebackType
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, NoReturn, Unpack
 
 from lamina.errors import Unauthenticated
 from lamina.late import late
@@ -78,7 +78,9 @@ class Engine(Store):
         if tenant == self.config.tenant:
             return self, tokens.authenticate(self, presented)
         if self.tenants is None:
-            raise Unauthenticated("This token is not accepted.", hint="`lamina token create` makes one.")
+            raise Unauthenticated(
+                "This token is not accepted.", hint="Whoever runs the server makes one: lamina token create."
+            )
         token = tokens.authenticate(self.tenants.glance(tenant), presented)
         return self.tenants.engine(tenant), token
 
@@ -94,6 +96,16 @@ class Engine(Store):
         that there is not, or that is given and empty.
         """
         return ScopedMemory(self, self.scope_of(**who))
+
+    if not TYPE_CHECKING:  # who checks types is told by the checker
+
+        def __getattr__(self, name: str) -> NoReturn:
+            verb = (
+                f" Ask somebody's part of it: `memory.scope().{name}(…)`."
+                if hasattr(ScopedMemory, name)
+                else ""
+            )
+            raise AttributeError(f"An open memory has no {name!r}.{verb}", name=name, obj=self)
 
     def not_older_than(self, revision: str) -> Engine:
         """The same memory, which reads from no replica before it has what another process wrote.

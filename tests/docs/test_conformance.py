@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-GROUPS = {"CM": 14, "AM": 13, "FL": 14, "GC": 11, "IS": 15, "G": 12}
+GROUPS = {"CM": 14, "AM": 13, "FL": 14, "GC": 11, "IS": 15, "G": 12, "L": 7, "S": 6}
 REQUIRED = [f"{group}-{number}" for group, last in GROUPS.items() for number in range(1, last + 1)]
 #: What goes beyond the documents; a row comes with what is built.
 BEYOND = [f"BY-{number}" for number in range(1, 19)]
@@ -44,6 +44,7 @@ def wrong(page: str, root: Path) -> list[str]:
     counted = Counter(row.id for row in table)
     return [
         *[f"{name} appears {counted[name]} times" for name in REQUIRED if counted[name] != 1],
+        *[f"{name} appears {counted[name]} times" for name in BEYOND if counted[name] > 1],
         *[f"{name} is no requirement" for name in counted if name not in (*REQUIRED, *BEYOND)],
         *[f"{row.id} has no meaning" for row in table if not row.meaning],
         *[f"{row.id} is {row.state!r}" for row in table if row.state not in STATES],

@@ -49,3 +49,16 @@ def test_who_types_no_command_reads_one_screen() -> None:
     (text,) = (text for path, text in made().items() if path.name == "first.txt")
     assert len(text.splitlines()) <= 30
     assert "lamina --help" in text
+
+
+def test_the_page_of_python_has_what_people_call_with_its_arguments_and_answers() -> None:
+    page = (PAGES / "python.md").read_text("utf-8")
+    parts = dict(re.findall(r"^### `([\w.]+)`\n(.*?)(?=^##)", page, re.M | re.S))
+    assert {"scope", "close", "remember", "recall", "hear", "turn", "lamina.Hit", "lamina.Receipt"} <= set(
+        parts
+    )
+    assert "| `ttl` | text | How long it holds" in parts["remember"]
+    assert (
+        "| `confidence` | `float` | the probability that this answers the question |" in parts["lamina.Hit"]
+    )
+    assert not {"apply_reads", "carry_out", "id_of", "shelf"} & set(parts)  # for Lamina itself

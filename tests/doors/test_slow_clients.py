@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from time import monotonic
 from urllib.parse import urlsplit
 
 import httpx
@@ -55,6 +56,19 @@ def test_headers_that_do_not_arrive_end_the_connection(hasty: str, sent: bytes) 
         assert is_closed(one)
 
 
+def test_as_it_is_served_half_a_request_is_held_for_ten_seconds(tmp_path: Path) -> None:
+    """With the patience that everybody has, not with one of the test's own."""
+    with lamina.open(tmp_path / "memory", owner="ana") as engine, serving(engine) as url, ExitStack() as held:
+        ones = [held.enter_context(connected(url)) for _ in range(3)]
+        began = monotonic()
+        ones[1].sendall(b"GET /livez HTTP/1.1\r\nHost: 127")
+        ones[2].sendall(b"GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert ones[2].recv(65536).startswith(b"HTTP/1.1 200")
+        ones[2].sendall(b"GET /livez")
+        assert all(is_closed(one) for one in ones)
+        assert monotonic() - began > 5
+
+
 def test_headers_of_a_second_request_have_as_little_time(hasty: str) -> None:
     with connected(hasty) as one:
         one.sendall(b"GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
@@ -83,15 +97,21 @@ def test_an_answer_that_nobody_reads_ends_the_connection(hasty: str, tmp_path: P
         assert ended.wait(20)
 
 
-def test_who_asks_is_answered_while_others_hold_more_connections_than_there_may_be(hasty: str) -> None:
+def test_who_asks_is_answered_while_others_hold_more_connections_than_there_may_be(
+    hasty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Connection, "patience", Patience(head_s=3600, connections=20))
     with ExitStack() as held:
-        for _ in range(100):
-            held.enter_context(connected(hasty)).sendall(b"GET /livez HTTP/1.1\r\nX: ")
+        ones = [held.enter_context(connected(hasty)) for _ in range(100)]
         assert httpx.get(f"{hasty}/livez").status_code == 200
+        assert all(is_closed(one) for one in ones[:50])  # and not for being slow
 
 
 def test_a_thousand_half_sent_requests_at_256_descriptors_lock_out_nobody(tmp_path: Path) -> None:
-    code = "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256)); " + (
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))\n"
+        "from lamina.doors.http.connections import Connection, Patience\n"
+        "Connection.patience = Patience(head_s=3600)\n"  # so that only their number can make room
         "from lamina.__main__ import main; sys.argv = ['lamina', *sys.argv[1:]]; sys.exit(main())"
     )
     command = [sys.executable, "-c", code, "-w", str(tmp_path / "memory")]

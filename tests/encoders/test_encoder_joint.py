@@ -29,7 +29,29 @@ def test_the_sums_of_the_shipped_reader_are_exact_in_any_order(reader: JointRead
 
 def test_the_shipped_reader_computes_here_what_it_computed_where_it_was_made(reader: JointReader) -> None:
     probe = reader.header["probe"]
-    assert reader.scores(probe["question"], probe["texts"]) == probe["scores"]
+    for way, numbers in probe["scores"].items():
+        assert [[*one] for one in reader.beside(way, probe["question"], probe["texts"])] == numbers
+
+
+def test_a_later_decision_changes_what_it_says_otherwise(reader: JointReader) -> None:
+    pairs = [
+        ("We bill by the project from now on.", "Work is billed by the hour.", "Staff get two mugs each."),
+        ("ร้านเปิดเจ็ดโมงทุกวัน", "ร้านเปิดเก้าโมงทุกวัน", "หลังคาทาสีเขียว"),
+        ("後端改用 Go 重寫", "後端用 Python 寫", "週會在星期二"),
+    ]
+    for later, changed, other in pairs:
+        ((one,), (two,)) = reader.beside("changes", later, [changed, other])
+        assert one > two
+
+
+def test_a_message_puts_right_what_it_is_about_and_a_wish_forgets_it(reader: JointReader) -> None:
+    known = ["My dentist is Dr Lim", "I play the cello"]
+    (right, gone), (other, _) = reader.beside("amends", "Dr Lim retired, I see Dr Osei now", known)
+    assert right > other
+    assert right > gone
+    (right, gone), (_, other) = reader.beside("amends", "forget what I said about my dentist", known)
+    assert gone > other
+    assert gone > right
 
 
 def test_a_pair_has_one_score_whatever_it_is_read_with(reader: JointReader) -> None:

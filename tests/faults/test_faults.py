@@ -69,6 +69,18 @@ def test_what_breaks_a_promise_is_told(tmp_path: Path) -> None:
     assert "KeyError" in str(struck(bench, rough, Fault("none"))[0].wrong)
 
 
+def test_a_manifest_that_was_cut_off_is_none(tmp_path: Path) -> None:
+    work, bench = WORKS["export"], Bench(tmp_path)
+    with bench.place(work) as place:
+        points = bench.act(work, place, Fault("none"), 0).points
+    at = [number for number, what in enumerate(points, 1) if "manifest.json" in what]
+    assert len(at) >= 4  # made, written, synced, named
+    for kind in ("kill", "torn"):
+        for number in at:
+            said, problems = struck(bench, work, Fault(kind, number))
+            assert (said.killed, problems) == (True, [])
+
+
 @pytest.mark.parametrize(
     ("kind", "lasting"), [("kill", False), ("torn", False), ("error", True), ("full", False)]
 )

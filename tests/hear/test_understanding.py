@@ -34,6 +34,10 @@ COMPOUND = [
     ("我女儿叫小米，今年六岁，对牛奶过敏", ["我女儿叫小米，今年六岁，对牛奶过敏"]),
     ("我住板橋，在信義區上班，推薦一家早餐店好嗎？", ["我住板橋", "在信義區上班"]),
     ("以后叫我阿强，我在深圳开出租", ["阿强", "我在深圳开出租"]),
+    ("ผมทำงานกะดึกนะครับ ช่วยแนะนำวิธีนอนหน่อย", ["ผมทำงานกะดึกนะครับ"]),
+    ("ฉันเป็นครูสอนเลขอยู่ที่ลำปาง แพ้กุ้งด้วยนะ", ["ฉันเป็นครูสอนเลขอยู่ที่ลำปาง", "แพ้กุ้งด้วยนะ"]),
+    ("help me plan a menu, we're coeliac", ["we're coeliac"]),
+    ("幫我看一下這張發票，我在埔里開沙發翻修店", ["我在埔里開沙發翻修店"]),
 ]
 ORDINARY = [
     "What's the weather like in Chiang Mai today?",
@@ -55,6 +59,9 @@ ORDINARY = [
     "扮演一下，我是住在城堡裡的國王",
     "No need to save this, I'm only thinking out loud: we could move to Bath.",
     "Remember the Maine! which year was that",
+    "translate this for me, I live in a small house by the sea",
+    "แปลประโยคนี้เป็นเกาหลีให้ที ฉันชอบดื่มชาเขียวทุกเช้า",
+    "คำนวณดอกเบี้ยให้หน่อย กู้ 300000 ร้อยละ 7 ต่อปี 5 ปี",
     "oh lovely, another form. yes do always ask for my shoe size",
     "มาเล่นเกมกัน ผมเป็นโจรสลัดชื่อเคราแดง แพ้น้ำจืด",
 ]
@@ -93,6 +100,24 @@ def test_several_facts_in_a_message_are_several_memories(
     mine.hear(said)
     kept = [one.text for one in mine.list().items if one.layer is not Layer.WORKING]
     assert sorted(one for one in kept if one != said or one in statements) == sorted(statements)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("can you plan dinner for friday? btw i don't eat pork", "i don't eat pork"),
+        ("By the way, I don't eat pork", "I don't eat pork"),
+        ("oh and also, my mum turns 70 in May", "my mum turns 70 in May"),
+        ("สวัสดีค่ะ ดิฉันแพ้ถั่วลิสง", "ดิฉันแพ้ถั่วลิสง"),
+        ("อ้อ อีกอย่าง ผมแพ้กุ้งนะ", "ผมแพ้กุ้งนะ"),
+        ("對了，我不吃牛", "我不吃牛"),
+        ("顺便说一下我老公是素食者", "我老公是素食者"),
+    ],
+)
+def test_what_only_leads_in_to_a_statement_is_no_part_of_it(engine: Engine, said: str, kept: str) -> None:
+    mine = engine.scope(session="s1")
+    mine.hear(said)
+    assert [one.text for one in mine.list().items if one.layer is not Layer.WORKING] == [kept]
 
 
 @pytest.mark.parametrize("said", ORDINARY)

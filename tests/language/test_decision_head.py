@@ -165,6 +165,15 @@ def test_a_new_value_is_matched_by_meaning_and_by_what_was_wrong_before() -> Non
     assert changed_by(other, earlier, [Like(0.2, 0.2), Like(0.3, 0.3)]) is None
 
 
+def test_what_reads_both_together_tells_which_decision_is_changed() -> None:
+    earlier = [Matter(text="Orders close on Fridays."), Matter(text="Suppliers are paid within thirty days.")]
+    new = Matter(text="Sixty is kinder to us.", around="The bank account is empty in August.", overrules=True)
+    alike = [Like(0.6, 0.65), Like(0.6, 0.65)]
+    assert changed_by(new, earlier, alike) is None
+    beside = [like._replace(changes=said) for like, said in zip(alike, (-3.0, 9.0), strict=True)]
+    assert changed_by(new, earlier, beside) == Match(1, is_sure=True)
+
+
 def test_what_was_settled_long_ago_or_is_said_again_is_no_new_decision() -> None:
     for said in (
         "In 2019 we decided to close all of August.",

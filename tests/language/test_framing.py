@@ -114,3 +114,19 @@ def test_the_model_takes_at_most_four_megabytes() -> None:
 )
 def test_beehives_are_nothing_sensitive(text: str, waits: bool) -> None:
     assert is_sensitive(text) is waits
+
+
+@pytest.mark.parametrize(
+    ("said", "begins"),
+    [
+        ("btw", "btw"),
+        ("so far I like it", "so far"),
+        ("well water is hard", "well water"),
+        ("還有兩個孩子", "还有"),
+        ("Hi Claude, oh and we moved", "we moved"),
+        ("อ้อ อีกอย่าง เราแพ้กุ้ง", "เรา"),
+    ],
+)
+def test_a_sentence_begins_behind_what_only_leads_in(said: str, begins: str) -> None:
+    hearing = hear(said, rulebook())
+    assert hearing.said[hearing.sentences[0].start :].startswith(begins)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from bench.secrets_said import said, wrong
+from bench.secrets_said import LISTS, said, wrong
 from lamina.language.secrets.privacy import find_secrets
 
-#: Of 120; the first sight of the list, before a rule was made for it, was 78.
-FOUND = 115
+#: How many of a list's secrets may be missed. Before a rule was made for them 42 and 37 of 120 were; of the
+#: third list's 60, four, which was run after the rules had been worked on with the second.
+MISSED = {"secrets-said": 3, "secrets-said-2": 1, "secrets-said-3": 0}
 
 HARMLESS = [
     "la clave del problema es que no hay tiempo",
@@ -60,15 +61,17 @@ HARMLESS = [
 ]
 
 
-def test_what_people_write_is_found_and_what_looks_like_it_is_left_alone() -> None:
-    rows = wrong(said())
+@pytest.mark.parametrize("name", LISTS)
+def test_what_people_write_is_found_and_what_looks_like_it_is_left_alone(name: str) -> None:
+    rows = wrong(said(name=name))
     assert [row.text for row in rows if not row.secret] == []
-    assert len(rows) <= 120 - FOUND, [row.text for row in rows]
+    assert len(rows) <= MISSED[name], [row.text for row in rows]
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_other_numbers_make_no_difference(seed: int) -> None:
-    assert len(wrong(said(seed))) <= 120 - FOUND + 2
+@pytest.mark.parametrize("name", LISTS)
+def test_other_numbers_make_no_difference(name: str, seed: int) -> None:
+    assert len(wrong(said(seed, name))) <= MISSED[name] + 2
 
 
 @pytest.mark.parametrize("text", HARMLESS)

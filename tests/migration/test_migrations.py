@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,14 @@ import pytest
 import lamina
 from lamina import Damaged
 from lamina.engine import Engine
+from lamina.ranking.lexical import SLOTS_PER_BLOCK
 from lamina.storage.database import load_queries
+from lamina.storage.ledger import lane_of
 from lamina.storage.migrate import load_migrations
+from lamina.storage.search_index import TextIndex
 from lamina.testing import ManualClock
 from lamina.text.terms import ANALYSER_VERSION
-from lamina.write.reindex import renew, renewal
+from lamina.write.reindex import _renew_part, renew, renewal
 
 
 @dataclass
@@ -175,6 +179,57 @@ def test_shelves_are_indexed_anew_one_by_one_and_go_on_where_they_were(
         assert [found[who] for who in people[:4]] == [before[who] for who in people[:4]]
         assert set(before["p4"]) < set(found["p4"])
         assert engine.verify_audit().intact
+    assert not store.sql("SELECT term FROM posting WHERE term LIKE 'stale:%'")
+
+
+def test_a_long_shelf_is_indexed_anew_in_parts_and_people_write_between_them(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed between two parts; one text goes and two come, in a part that is done and in one that is not."""
+
+    def found(engine: Engine) -> set[str]:
+        hits = engine.scope().recall("kite", k=50)
+        return {hit.id for hit in hits if "kite" in hit.text}
+
+    parts = SLOTS_PER_BLOCK + 40
+    with store.open() as engine:
+        mind = engine.scope()
+        texts = [f"{'kite' if at % 37 == 3 else 'boat'} number {at} is on its way" for at in range(parts)]
+        ids = [one.ids[0] for one in mind.remember_many([{"text": text} for text in texts])]
+        before = {one for one, text in zip(ids, texts, strict=True) if "kite" in text}
+        counts = store.sql("SELECT members, length, next_slot FROM shelf ORDER BY number")
+    store.sql("UPDATE property SET value = '0' WHERE name = 'analyser'")
+    store.sql("UPDATE posting SET term = 'stale:' || term")
+    monkeypatch.setattr("lamina.write.store.Store.renew_index", lambda *_: False)
+    with store.open() as engine:
+        names = [one[1] for one in engine.database.read(lambda tx: TextIndex(tx).after(0, 99))]
+        shelves = engine.database.read(lambda tx: TextIndex(tx).shelves(names))
+        longest = max(shelves, key=lambda one: one.members)
+        number, name = longest.number, longest.name
+        store.sql(
+            f"UPDATE property SET value = '{ANALYSER_VERSION} {number - 1}' WHERE name = 'analyser_renewed'"
+        )
+        part = partial(_renew_part, number=number, name=name)
+        store.sql("UPDATE property SET value = '0' WHERE name = 'analyser'")
+        assert not engine.database.write(part, lanes=[lane_of(name)])
+        mind = engine.scope()
+        assert found(engine) >= {one for one in before if one in ids[:SLOTS_PER_BLOCK]}
+        gone = sorted(before & {ids[3], ids[262]})
+        assert len(gone) == 2
+        for one in gone:
+            mind.forget(one)
+        new = [mind.remember(f"a kite of {at} colours is new").ids[0] for at in range(2)]
+    with store.open() as engine:
+        assert renew(engine.database)
+        assert engine.database.read(renewal) is None
+        assert found(engine) == {*before, *new} - {*gone}
+        for one in new:
+            engine.scope().purge(one, now=True)
+        for one in gone:
+            engine.scope().restore(one)
+        assert engine.verify_audit().intact
+        told = store.sql("SELECT members, length FROM shelf ORDER BY number")
+        assert told == [(members, length) for members, length, _ in counts]
     assert not store.sql("SELECT term FROM posting WHERE term LIKE 'stale:%'")
 
 

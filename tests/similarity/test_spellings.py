@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import gzip
+import zlib
 
 import pytest
 
@@ -35,6 +37,30 @@ def test_what_is_written_otherwise_is_read() -> None:
     assert list(told("plain words, nothing else")) == ["plain words, nothing else"]
 
 
+@pytest.mark.parametrize("said", ["Tomas lives in Riga", "โทมัสอยู่ที่รีกา", "托马斯住在里加"])
+def test_codes_that_anybody_can_undo_are_read(said: str) -> None:
+    raw = said.encode()
+    for code in (
+        base64.b32encode(raw).decode(),
+        base64.b85encode(raw).decode(),
+        base64.a85encode(raw, adobe=True).decode(),
+        base64.b64encode(gzip.compress(raw)).decode(),
+        base64.b64encode(zlib.compress(raw)).decode(),
+        " ".join(f"{one:08b}" for one in raw),
+        ", ".join(str(one) for one in raw),
+        " ".join(str(ord(one)) for one in said),
+        "".join(f"\\{one:03o}" for one in raw),
+        raw.hex(),
+    ):
+        assert any(said in form for form in told(f"note: {code} for later")), code
+    assert any(said in form for form in told(said.encode("utf-7").decode()))
+
+
+def test_what_is_zipped_small_and_is_huge_is_not_unpacked_whole() -> None:
+    bomb = base64.b64encode(zlib.compress(b"a" * 50_000_000)).decode()
+    assert max(map(len, told(bomb[:20_000]))) <= 20_000
+
+
 def test_signs_that_tell_values_apart_leave_no_letters() -> None:
     assert letters("C++ is fine") == letters("1.5 euros") == letters("50% off") == ""
     assert letters("To-mas: lives") == "tomaslives"
@@ -47,7 +73,15 @@ def test_signs_between_letters_part_no_words() -> None:
 
 
 def test_hostile_texts_are_read_in_time() -> None:
-    for text in ("<" * 100_000, "&" * 100_000, "\\u00" * 25_000, "一" * 5_000, "a." * 50_000):
+    for text in (
+        "<" * 100_000,
+        "&" * 100_000,
+        "\\u00" * 25_000,
+        "一" * 5_000,
+        "a." * 50_000,
+        "12 " * 30_000,
+        "=AB" * 30_000,
+    ):
         assert told(text)[0] == text
         letters(text)
         in_digits(text)

@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tools.encoder import attributes
+from tools.encoder import attributes, beside
 from tools.encoder.curriculum import curriculum
 from tools.encoder.glossary import Vocabulary
 from tools.encoder.lessons import FOLDER, Lesson, own_lessons, read_lessons, unanswerable
 from tools.encoder.mentor import steps
 from tools.encoder.phrases import phrases, sorts, word_lessons
 from tools.encoder.talk import JUDGES, Pair, Spoken, Talk, near_judge, own_pairs, own_talk, pairs_in, spoken
+from tools.understanding.rows import is_held
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +109,33 @@ def test_what_is_asked_of_a_person_is_told_of_that_person_or_nothing_answers_it(
         for side in (*sides, *(side for _, _, side in strange)):
             assert not [text for text in side.values() if set(text) & set("{}[]|") or near_judge(text)]
             assert max(side["en"]) < "\u0e00"
+
+
+def test_what_is_settled_later_stands_beside_what_was_settled_before() -> None:
+    rows = beside.decisions()
+    written = [one for one in rows if one.file.startswith("changes ")]
+    assert Counter(one.file.split()[1] for one in written if one.target >= 0).keys() == {"en", "th", "zh"}
+    assert sum(one.target >= 0 for one in written) > 400
+    assert sum(one.target < 0 for one in written) > 200
+    changed = next(one for one in written if one.text == "Doors shut at six from Monday to Friday")
+    assert changed.known[changed.target] == "The shop closes at seven on weekdays"
+    chance = np.random.default_rng(1)
+    for one in rows:
+        assert one.target < len(one.known)
+        assert not near_judge(one.text)
+        texts, goal = one.drawn(chance)
+        assert goal == int(one.target >= 0)
+        assert not goal or texts[0] == one.known[one.target]
+
+
+def test_half_of_the_files_is_not_learnt_in_each_of_two_runs() -> None:
+    rows = beside.messages()
+    for file in {one.file for one in rows}:
+        assert [is_held(file, fold) for fold in (0, 1, 2)].count(True) == 1
+        assert not is_held(file, 0)
+    gone = next(one for one in rows if one.does and one.target >= 0)
+    texts, goal = gone.drawn(np.random.default_rng(1))
+    assert goal == 1 + len(texts)
 
 
 def test_what_a_judge_says_is_near_a_judge() -> None:

@@ -1,12 +1,15 @@
-"""Trains the reader of question and statement together, on the lower layers of the packed model.
+"""Trains the reader of two texts together, on the lower layers of the packed model.
 
-    python -m tools.encoder.joint train --work FOLDER [--minutes N] [--more FOLDER] [--seed N] [--on]
+    python -m tools.encoder.joint train --work FOLDER [--minutes N] [--more FOLDER] [--seed N --fold N] [--on]
     python -m tools.encoder.joint pack --work FOLDER [--parts NAME[=WEIGHT] ...] [--out FOLDER]
 
 The lower layers read each text by itself and stay as they are; two layers of its own, which begin as the
-packed model's last ones (with `--on`, as the packed reader's), read both together. `train` goes on from its
-checkpoint, and keeps the running mean of its steps, which is what is judged and packed; of several runs
-(`--seed`) that began alike the mean is packed.
+packed model's last ones (with `--on`, as the packed reader's), read both together. They say several things:
+whether a statement answers a question, whether a message puts right what was said before or wants it
+forgotten, and whether a later decision changes an earlier one. `train` goes on from its checkpoint, and keeps
+the running mean of its steps, which is what is judged and packed; of several runs (`--seed`) that began alike
+the mean is packed. A run with `--fold` does not learn half of the conversations and fortnights: what it says
+of those is what thresholds are fitted on.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -32,12 +35,14 @@ from torch.nn import functional
 from lamina.encoders.static import StaticEncoder
 from tools.encoder import mean
 from tools.encoder.attributes import SHELF, shelves
+from tools.encoder.beside import Beside, decisions, messages
 from tools.encoder.lessons import FOLDER, Lesson, read_lessons, unanswerable
 from tools.encoder.pack_reading import Flat, eighth, hash_of
 from tools.encoder.phrases import word_lessons
 from tools.encoder.student import WIDE, WIDTH, Layer
 from tools.encoder.talk import near_judge, own_talk
 from tools.encoder.unpack import layer_of, student_of
+from tools.understanding.rows import is_held
 
 SEED = 20261118
 LOWER, UPPER = 3, 2  #: layers that read a text by itself, and layers that read both together
@@ -46,7 +51,11 @@ LANGUAGES = ("en", "th", "zh")
 FIRST_NEW = "lessons-57"  #: the encoder that is packed has not learnt from this file and those after it
 NEW = 7.0  #: how much more often these are drawn: of what it has learnt it makes no mistakes
 TALK = "talk-"  #: how people are called whose shelf nobody knows
-GROUPS, BESIDE = 12, 4  #: questions in a step, and what stands beside the answer of each
+#: What the reader is asked, and the outputs that say it.
+WAYS = {"answers": ("answers",), "amends": ("corrects", "forgets"), "changes": ("changes",)}
+OUTPUTS = tuple(name for names in WAYS.values() for name in names)
+GROUPS, BESIDE = 4, 4  #: questions in a step, and what stands beside the answer of each
+MESSAGES, DECISIONS = 4, 4  #: messages and decisions in a step
 NOBODY = 0.35  #: of the questions, so many have their answer taken away
 EACH = 0.3  #: what it counts that each text by itself is said to answer or not, beside which of them does
 RATE, HEAD_RATE = 1.5e-4, 3e-3
@@ -61,20 +70,22 @@ class Reader(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.segment = nn.Parameter(torch.zeros(2, WIDTH))
+        self.segment = nn.Parameter(torch.zeros(len(WAYS), 2, WIDTH))
         self.layers = nn.ModuleList(Layer() for _ in range(UPPER))
-        self.worth = nn.Parameter(torch.full((WIDTH,), 10.0))
-        self.head = nn.Parameter(torch.zeros(WIDTH))
-        self.bias = nn.Parameter(torch.tensor(-4.0))
+        self.worth = nn.Parameter(torch.full((len(OUTPUTS), WIDTH), 10.0))
+        self.head = nn.Parameter(torch.zeros(len(OUTPUTS), WIDTH))
+        self.bias = nn.Parameter(torch.full((len(OUTPUTS),), -4.0))
         self.dropout = 0.1
 
-    def forward(self, states: torch.Tensor, asked: torch.Tensor, sizes: torch.Tensor) -> torch.Tensor:
-        """A number per pair, against 0 for "it does not say"; the first `asked` of `sizes` pieces ask."""
+    def forward(
+        self, states: torch.Tensor, asked: torch.Tensor, sizes: torch.Tensor, ways: torch.Tensor
+    ) -> torch.Tensor:
+        """A number per pair and output, against 0 for "no"; the first `asked` of `sizes` pieces ask."""
         count, length, _ = states.shape
         place = torch.arange(length)[None, :]
         real, asks = place < sizes[:, None], place < asked[:, None]
         hidden = real[:, None, None, :].expand(count, 1, length, length)
-        state = states + torch.where(asks[:, :, None], self.segment[0], self.segment[1])
+        state = states + torch.where(asks[:, :, None], self.segment[ways, :1], self.segment[ways, 1:])
         state = functional.dropout(state, self.dropout, self.training)
         for layer in self.layers:
             state = layer(state, hidden)
@@ -83,7 +94,7 @@ class Reader(nn.Module):
         both = (state * real[:, :, None]).sum(1)
         unit, other = functional.normalize(one, dim=1), functional.normalize(both - one, dim=1)
         mean = functional.dropout(both / sizes[:, None], self.dropout, self.training)
-        return (unit * other) @ self.worth + mean @ self.head + self.bias
+        return (unit * other) @ self.worth.T + mean @ self.head.T + self.bias
 
 
 class Library:
@@ -278,18 +289,36 @@ def _likest(like: np.ndarray, wanted: np.ndarray, most: int) -> np.ndarray:
     return places[np.argsort(-like[places], kind="stable")]
 
 
-def steps(known: Known, seed: int) -> Iterator[list[tuple[int, list[int], bool]]]:
-    """Questions, each with what stands beside it: the answer first, where it is there."""
+class Drawn(NamedTuple):
+    """A text and what stands beside it in a step."""
+
+    way: str
+    text: int
+    beside: list[int]
+    goal: int  #: the place of what is right among all outputs of its way, one after the other; 0 for nothing
+
+
+def steps(
+    known: Known, rows: Sequence[Sequence[Beside]], library: Library, seed: int
+) -> Iterator[list[Drawn]]:
+    """Questions, each with what stands beside it: the answer first, where it is there; and later texts."""
     chance = np.random.default_rng(seed)
     share = np.array([weight for weight, _ in known])
+    shares = [np.array([one.share for one in some]) for some in rows]
     while True:
         out = []
+        for count, some, own in zip((MESSAGES, DECISIONS), rows, shares, strict=True):
+            for at in chance.choice(len(some), count, p=own / own.sum()).tolist() if some else ():
+                texts, goal = some[at].drawn(chance)
+                numbers = [library.number[text] for text in texts]
+                out.append(Drawn(some[at].way, library.number[some[at].text], numbers, goal))
         for at in chance.choice(len(known), GROUPS, p=share / share.sum()).tolist():
             _, some = known[at]
             group = some[int(chance.integers(len(some)))]
             taken = group.answer < 0 or (bool(group.own) and chance.random() < NOBODY)
             beside = _drawn(group, chance)
-            out.append((group.question, beside if taken else [group.answer, *beside], taken))
+            texts = beside if taken else [group.answer, *beside]
+            out.append(Drawn("answers", group.question, texts, 0 if taken else 1))
         yield out
 
 
@@ -313,7 +342,7 @@ class Run:
         self.reader = Reader()
         for own, given in zip(self.reader.layers, library.student.layers[LOWER:], strict=True):
             own.load_state_dict(given.state_dict())
-        if packed is not None:
+        if packed is not None and not self.path.exists():
             _begin(self.reader, packed)
         self.mean = copy.deepcopy(self.reader)
         layers = list(self.reader.layers.parameters())
@@ -326,7 +355,7 @@ class Run:
             ],
             weight_decay=0.01,
         )
-        self.step, self.curve = 0, list[tuple[int, float, float]]()
+        self.step, self.curve = 0, list[tuple[float, ...]]()
         if self.path.exists():
             begun = torch.load(self.path, weights_only=False)
             self.reader.load_state_dict(begun["reader"])
@@ -334,11 +363,10 @@ class Run:
             self.optimiser.load_state_dict(begun["optimiser"])
             self.step, self.curve = begun["step"], begun["curve"]
 
-    def go(self, known: Known, minutes: float, total: int, keep: int = 0) -> None:
+    def go(self, course: Iterator[list[Drawn]], minutes: float, total: int, keep: int = 0) -> None:
         """On to step `total`, at which the rate has fallen to almost nothing, or for so long."""
-        course = steps(known, self.seed + self.step)
         began = shown = time.process_time()
-        sums: list[tuple[float, float]] = []
+        sums: list[list[float]] = []
         self.reader.train()
         while self.step < total and time.process_time() - began < 60 * minutes:
             warm = min(1.0, (self.step + 1) / 50)
@@ -349,27 +377,27 @@ class Run:
                 self.save(self.path.with_stem(f"{self.path.stem}-{self.step}"))
             if time.process_time() - shown > 20:
                 shown = time.process_time()
-                loss, right = np.mean(sums, axis=0).tolist()
-                self.curve.append((self.step, round(loss, 4), round(right, 4)))
-                print(f"step {self.step}, loss {loss:.4f}, right {right:.3f}", file=sys.stderr, flush=True)
+                told = np.nanmean(sums, axis=0).round(3).tolist()
+                self.curve.append((self.step, *told))
+                print(f"step {self.step}, loss and right of {[*WAYS]}: {told}", file=sys.stderr, flush=True)
                 sums = []
                 self.save()
         self.save()
 
-    def _learn(self, drawn: Sequence[tuple[int, list[int], bool]], rate: float) -> tuple[float, float]:
-        pairs = [(question, text) for question, texts, _ in drawn for text in texts]
-        scores = self.scores(pairs, self.reader)
-        answers = torch.tensor(
-            [float(at == 0 and not taken) for _, texts, taken in drawn for at in range(len(texts))]
-        )
-        loss = EACH * functional.binary_cross_entropy_with_logits(scores, answers)
-        right = at = 0
-        for _, texts, taken in drawn:
-            line = torch.cat([scores.new_zeros(1), scores[at : at + len(texts)]])
-            goal = 0 if taken else 1
-            loss = loss - line.log_softmax(0)[goal] / len(drawn)
-            right += int(line.argmax()) == goal
-            at += len(texts)
+    def _learn(self, drawn: Sequence[Drawn], rate: float) -> list[float]:
+        ways = [*WAYS]
+        pairs = [(one.text, text, ways.index(one.way)) for one in drawn for text in one.beside]
+        scores, at = self.scores(pairs, self.reader), 0
+        loss, sums = scores.new_zeros(()), dict[str, list[tuple[float, bool]]]()
+        for one in drawn:
+            columns = [OUTPUTS.index(name) for name in WAYS[one.way]]
+            line = torch.cat([scores.new_zeros(1), scores[at : at + len(one.beside), columns].T.flatten()])
+            each = functional.one_hot(torch.tensor(one.goal), len(line)).float()[1:]
+            own = -line.log_softmax(0)[one.goal]
+            own = own + EACH * functional.binary_cross_entropy_with_logits(line[1:], each)
+            loss = loss + own / len(drawn)
+            sums.setdefault(one.way, []).append((float(own.detach()), int(line.argmax()) == one.goal))
+            at += len(one.beside)
         loss.backward()
         nn.utils.clip_grad_norm_(self.reader.parameters(), 1.0)
         for group in self.optimiser.param_groups:
@@ -380,15 +408,19 @@ class Run:
         with torch.no_grad():
             for running, own in zip(self.mean.parameters(), self.reader.parameters(), strict=True):
                 running.lerp_(own, 1 - kept)
-        return float(loss.detach()), right / len(drawn)
+        return [value for way in WAYS for value in np.mean(sums.get(way, [(np.nan,) * 2]), axis=0).tolist()]
 
-    def scores(self, pairs: Sequence[tuple[int, int]], reader: Reader) -> torch.Tensor:
+    def scores(self, pairs: Sequence[tuple[int, int, int]], reader: Reader) -> torch.Tensor:
         """In parts of about equal length, to fill up less."""
-        sizes = [self.library.size(one) + self.library.size(other) for one, other in pairs]
+        sizes = [self.library.size(one) + self.library.size(other) for one, other, _ in pairs]
         order = sorted(range(len(pairs)), key=sizes.__getitem__)
         out: list[torch.Tensor] = []
         for start in range(0, len(order), 16):
-            out.append(reader(*self.library.pairs([pairs[at] for at in order[start : start + 16]])))
+            part = [pairs[at] for at in order[start : start + 16]]
+            ways = torch.tensor([way for *_, way in part])
+            read = self.library.pairs([(one, other) for one, other, _ in part])
+            with torch.autocast("cpu", torch.bfloat16, enabled=reader.training):  # half the time
+                out.append(reader(*read, ways))
         return torch.cat(out)[torch.tensor(order).argsort()]
 
     def save(self, path: Path | None = None) -> None:
@@ -408,14 +440,16 @@ def _begin(reader: Reader, packed: Path) -> None:
     """The weights of a packed reader, whichever encoder it was made for."""
     header = json.loads((packed / lamina_joint.HEADER).read_text("utf-8"))
     given = lamina_joint._Reader(packed, header)
-    together, apart, base = given._worth
     with torch.no_grad():
-        reader.segment.copy_(torch.from_numpy(np.stack([given.asks, given.says])))
         for layer, known in zip(reader.layers, given.layers, strict=True):
             layer_of(layer, known)
-        reader.worth.copy_(torch.from_numpy(given._together * together))
-        reader.head.copy_(torch.from_numpy(given._apart * apart))
-        reader.bias.fill_(base)
+        for at, (asks, says, _) in enumerate(given.ways.values()):
+            reader.segment[at].copy_(torch.from_numpy(np.stack([asks, says])))
+        for at, head in enumerate(head for *_, heads in given.ways.values() for head in heads):
+            together, apart, base = head.worth
+            reader.worth[at].copy_(torch.from_numpy(head.together * together))
+            reader.head[at].copy_(torch.from_numpy(head.apart * apart))
+            reader.bias[at].fill_(base)
 
 
 def course_of(folder: Path, more: Path | None, held: Sequence[str]) -> Course:
@@ -426,7 +460,7 @@ def course_of(folder: Path, more: Path | None, held: Sequence[str]) -> Course:
     for known, strange in shelves():
         course.add_lessons(known)
         course.asked += [Asked(person, key, side, {}, is_new=True) for person, key, side in strange]
-    for path in (*sorted(folder.glob("*.jsonl.xz")), *(sorted(more.glob("*.jsonl")) if more else [])):
+    for path in (*sorted(folder.glob("*.jsonl.xz")), *(sorted(more.glob("lessons/*.jsonl")) if more else [])):
         name = path.name.split(".")[0]
         if name not in held:
             are_new = path.parent != folder or name >= FIRST_NEW
@@ -458,15 +492,17 @@ def pack(reader: Reader, encoder: ReadingEncoder, out: Path) -> None:
     """The reader as the product reads it: whole numbers of eight bits, and a header."""
     state = {name: value.detach().numpy().astype(np.float64) for name, value in reader.state_dict().items()}
     flat = Flat(state)
-    flat.numbers.append(state["segment"])
+    flat.numbers += [*state["segment"]]
     for layer in range(UPPER):
         flat.layer(f"layers.{layer}.")
-    (together, apart), worth = eighth(np.stack([state["worth"], state["head"]]))
-    flat.numbers += [together, apart, np.array([*worth, float(state["bias"])])]
+    for together, apart, base in zip(state["worth"], state["head"], state["bias"], strict=True):
+        steps, worth = eighth(np.stack([together, apart]))
+        flat.numbers += [*steps, np.array([*worth, float(base)])]
     flat.save(out)
     header: dict[str, Any] = {
         "format": lamina_joint.FORMAT,
         "encoder": encoder.header["hash"],
+        "ways": [*WAYS.items()],
         "layers": UPPER,
         "width": WIDTH,
         "wide": WIDE,
@@ -477,7 +513,8 @@ def pack(reader: Reader, encoder: ReadingEncoder, out: Path) -> None:
     path = out / lamina_joint.HEADER
     path.write_text(json.dumps(header), "utf-8")
     question, texts = PROBE
-    scores = lamina_joint.JointReader(encoder, out).scores(question, texts)
+    made = lamina_joint.JointReader(encoder, out)
+    scores = {way: made.beside(way, question, texts) for way in WAYS}
     header["probe"] = {"question": question, "texts": texts, "scores": scores}
     path.write_text(json.dumps(header, indent=1, sort_keys=True, ensure_ascii=False) + "\n", "utf-8")
 
@@ -491,7 +528,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=int, default=0, help="keep a checkpoint of every so many steps")
     parser.add_argument("--on", action="store_true", help="begin with the packed reader")
-    parser.add_argument("--more", type=Path, help="a folder with lessons of one's own")
+    parser.add_argument("--more", type=Path, help="a folder of folders: lessons, relations, fortnights")
+    parser.add_argument("--fold", type=int, default=0, choices=[0, 1, 2], help="the half that is not learnt")
     parser.add_argument("--held", nargs="*", default=[], help="files that are not learnt, to choose by")
     parser.add_argument(
         "--parts", nargs="+", default=[], help="what to pack the mean of, as joint-1 joint-2=2"
@@ -512,8 +550,16 @@ def main() -> None:
         pack(run.mean, library.encoder, chosen.out)
         return
     course = course_of(FOLDER, chosen.more, chosen.held)
-    library.add(course.texts())
-    run.go(groups(course, library), chosen.minutes, chosen.total, chosen.keep)
+    rows = [
+        [one for one in some if not is_held(one.file, chosen.fold)]
+        for some in (messages(chosen.more), decisions(chosen.more))
+    ]
+    texts = dict.fromkeys(course.texts())
+    for one in (one for some in rows for one in some):
+        texts.update(dict.fromkeys((one.text, *one.known, *one.strange)))
+    library.add([*texts])
+    drawn = steps(groups(course, library), rows, library, run.seed + run.step)
+    run.go(drawn, chosen.minutes, chosen.total, chosen.keep)
 
 
 if __name__ == "__main__":

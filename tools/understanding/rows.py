@@ -35,6 +35,11 @@ class Row(NamedTuple):
     writer: str = ""  #: whose sentences are kept together when data is split
 
 
+def is_held(file: str, fold: int) -> bool:
+    """Whether a file is of the half that a run of the reader does not learn; none is in fold 0."""
+    return fold > 0 and hashlib.sha256(file.encode()).digest()[0] % 2 == fold - 1
+
+
 def gather(folders: Sequence[Path], known: Sequence[Row] = ()) -> list[Row]:
     """Rows that are known, and those of every file in some folders: JSON lines as in the tree, whose writer's
     name begins with the language, or TSV below them, whose folder's name does. A line break within a text of

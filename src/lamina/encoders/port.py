@@ -63,6 +63,15 @@ class JointReader(Protocol):
         ...
 
 
+@runtime_checkable
+class LaterReader(Protocol):
+    """Reads a later decision together with earlier ones."""
+
+    def changes(self, decision: str, texts: Sequence[str]) -> list[float]:
+        """For each earlier decision whether a later one changes it: above 0 rather."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """Puts the scores of different language pairs on one scale.

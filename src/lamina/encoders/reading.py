@@ -97,6 +97,9 @@ class ReadingEncoder:
     def fits(self, question: str, texts: Sequence[str]) -> list[float]:
         return self._asked(lambda: self._joint.scores(question, texts))
 
+    def changes(self, decision: str, texts: Sequence[str]) -> list[float]:
+        return [one for (one,) in self._asked(lambda: self._joint.beside("changes", decision, texts))]
+
     def reach(self, text: str) -> float:
         return round(self._asked(lambda: self._model.known_share(text)), 6)
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 
 from lamina.encoders.port import JointReader
 from lamina.errors import LaminaError
@@ -14,6 +15,7 @@ from lamina.language.commands import is_note
 from lamina.language.framing import asks_anywhere
 from lamina.language.hearing import hear
 from lamina.language.relation import Does, Said, Statement, features, model
+from lamina.language.rulebook import Rulebook
 from lamina.language.slots import just_said, name_of_key
 from lamina.language.sorts import Sort
 from lamina.language.understanding import LONGEST, Listener
@@ -181,7 +183,7 @@ def known_to(caller: Caller, words: str) -> Known:
         like = {one.id: hit.scores.get("meaning", 0.0) for one, hit in found}
         met = [one for one, _ in found if one.layer is not Layer.WORKING]
         turns = [one for one in window_in(snapshot)[-_TURNS:] if len(one.text) <= LONGEST]
-        said = [one for one in turns if _tells(caller, one.text)]
+        said = [one for one in turns if _tells(one.text, caller.store.ruleset.rules)]
         return like, [*keyed_in(snapshot), *met, *said]
 
     like, met = look(caller, work)
@@ -197,12 +199,12 @@ def known_to(caller: Caller, words: str) -> Known:
     ]
 
 
-def _tells(caller: Caller, text: str) -> bool:
+@lru_cache(maxsize=256)  # the last turns are looked through again with each one that may be about them
+def _tells(text: str, book: Rulebook) -> bool:
     """Whether a turn says something that can be put right; a task, a question and small talk do not."""
-    if asks_anywhere(view_of(text).text):
-        return False
-    listener = Listener(hear(text, caller.store.ruleset.rules))
-    return any(one.sort not in _SAYS_NOTHING for one in listener.parts())
+    return not asks_anywhere(view_of(text).text) and any(
+        one.sort not in _SAYS_NOTHING for one in Listener(hear(text, book)).parts()
+    )
 
 
 def read_beside(caller: Caller, words: str, known: Sequence[Statement]) -> list[Statement]:

@@ -58,7 +58,7 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
             raise NotFound(
                 "Forgetting everything is not done on a word.",
                 code="confirmation_needed",
-                hint="Use `lamina erase`, or name what to forget.",
+                hint="Use `lamina erase --user NAME`, or name what to forget.",
             )
         case _:
             found = _saying(caller, command.text)

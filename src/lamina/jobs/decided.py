@@ -8,6 +8,7 @@ from datetime import date, datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+from lamina.encoders.port import LaterReader
 from lamina.errors import LaminaError
 from lamina.jobs.conversations import Encoder, Noted
 from lamina.jobs.desk import Desk
@@ -33,6 +34,7 @@ MOST_IN_A_FILE = 300
 
 _TITLE = 80
 _PROSE = 300
+_READ = 16  #: so many, the likest of the earlier ones, are read together with a new one
 _SAME = 0.7  #: of all words of two decisions, when one has none that the other lacks
 
 
@@ -141,12 +143,17 @@ def _likes(reader: Encoder | None, new: Matter, before: Sequence[Matter]) -> lis
     if reader is None or not before:
         return []
     try:
-        said, told, *theirs = reader.embed(
-            [new.text, f"{new.around} {new.text}".strip(), *(one.text for one in before)]
-        )
+        texts = [one.text for one in before]
+        said, told, *theirs = reader.embed([new.text, f"{new.around} {new.text}".strip(), *texts])
+        likes = [Like(round(float(said @ one), 4), round(float(told @ one), 4)) for one in theirs]
+        if isinstance(reader, LaterReader):
+            best = sorted(range(len(likes)), key=lambda at: -likes[at].told)[:_READ]
+            read = reader.changes(f"{new.text} {new.around}".strip(), [texts[at] for at in best])
+            known = dict(zip(best, read, strict=True))
+            likes = [one._replace(changes=known.get(at, min(read))) for at, one in enumerate(likes)]
     except LaminaError:  # an encoder that is damaged; the words do
         return []
-    return [Like(round(float(said @ one), 4), round(float(told @ one), 4)) for one in theirs]
+    return likes
 
 
 def keep(files: Desk, new: Sequence[Decision], zone: ZoneInfo) -> None:

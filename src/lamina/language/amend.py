@@ -389,7 +389,7 @@ def things() -> frozenset[str]:
     return frozenset(tomllib.loads(packaged("manners"))["things"]["characters"])
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _words_of(text: str, book: Rulebook) -> frozenset[str]:
     out: set[str] = set()
     plain = view_of(text).text

@@ -6,11 +6,12 @@ import re
 import tomllib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import islice
 
 from lamina.language.clauses import UNSAID, filler, languages_of, without_quotations
-from lamina.language.framing import without_pasted
+from lamina.language.framing import phrases_of, without_pasted
 from lamina.language.rulebook import Rule, Rulebook, packaged
 from lamina.language.view import PAUSE, View, view_of
 from lamina.records import dataclass
@@ -44,6 +45,7 @@ _BREAK = re.compile(
     r"|(?<=[0-9a-z.)\x00]) (?=[\u0e01-\u0e4e\u4e00-\u9fff])|(?<=[\u0e01-\u0e4e\u4e00-\u9fff]) (?=[a-z])"
 )
 _COLON = re.compile(r":(?= ?\S)")
+_WORD = re.compile(r"[^\W_]")
 _BLANKS = re.compile(rf"[ ,{PAUSE}]{{0,4}}")
 
 
@@ -229,7 +231,7 @@ def _heard(text: str, book: Rulebook) -> Hearing:
     said = without_quotations(_FENCE.sub(filler, view.text), book)
     said = _material().sub(_without_material, said)
     said = without_pasted(_without_what_is_handed_over(said, view, book))
-    return Hearing(view, said, book, tuple(sentences_of(said)))
+    return Hearing(view, said, book, tuple(_behind_leads(said, one) for one in sentences_of(said)))
 
 
 #: The one that is being talked about is asked for by every part of a turn.
@@ -254,6 +256,18 @@ def sentences_of(said: str) -> Iterator[Sentence]:
         yield Sentence(at, stop.start(), "?" in stop[0])
         at = stop.end()
     yield Sentence(at, len(said), False)
+
+
+def _behind_leads(said: str, sentence: Sentence) -> Sentence:
+    """A sentence without what only leads in to it ("oh and", "by the way,"), and never without all of it."""
+    at = sentence.start
+    for _ in range(_LEADS):
+        blank = at + (said[at : at + 1] in (" ", PAUSE))
+        found = phrases_of("leads").match(said, blank, sentence.end)
+        if found is None or not _WORD.search(said, found.end(), sentence.end):
+            break
+        at = found.end()
+    return sentence if at == sentence.start else replace(sentence, start=at)
 
 
 def _without_what_is_handed_over(said: str, view: View, book: Rulebook) -> str:

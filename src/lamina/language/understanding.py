@@ -37,8 +37,13 @@ ONCE = "set once"
 _FRAMES = (Sort.TASK, Sort.QUESTION, Sort.HYPOTHETICAL, Sort.QUOTE)
 #: What is always about something that is known, and how near to it a sentence comes that may mean it.
 _OF_KNOWN, _LEANS = (Sort.CORRECT, Sort.FORGET), 5000
-#: What somebody may ask for behind a statement of theirs, and in how many clauses at most.
-_ASKS, _ASKED_IN = (Sort.TASK, Sort.QUESTION), 2
+#: What a clause is that asks for something beside a statement of its speaker, and in how many it may stand.
+_ASKS, _ASKED_IN = (Sort.TASK, Sort.QUESTION, Sort.SET, Sort.PASSING, Sort.CHAT), 2
+#: What is to be done to the words that follow: they are no statement.
+_REWORKS = re.compile(
+    r"\b(?:translat|proofread|grammar|rewrite|rephrase|reword|edit|correct|fix|spell|say)|แปล|ตรวจ|เกลา|แก้|พิสูจน์อักษร"
+    r"|翻译|润色|改写|校对|纠错|修改|语法|病句|造句|接龙|怎么说"
+)
 #: How long a greeting is that stands before a statement.
 _GREETING = 14
 #: How much of a sentence says whose words follow: "he said that …".
@@ -215,7 +220,7 @@ class Listener:
         whole = self.part(sentence.start, sentence.end)
         if led := self._led(whole):
             return led
-        if self.act(whole) is Act.ACT:
+        if self.act(whole) is Act.ACT or self._is_made_of_statements(whole):
             return self._with_facts(whole) or self._apart(whole)
         if whole.is_frame or sentence.end - sentence.start <= LONG:
             return [whole]
@@ -226,19 +231,48 @@ class Listener:
         return [max(sure, key=lambda one: (one.margin(one.sort), one.end - one.start), default=whole)]
 
     def _led(self, whole: _Part) -> list[_Part]:
-        """What a person tells of themselves before they ask for something in the same sentence, and that:
+        """What a person tells of themselves beside what they ask for in the same sentence, and that:
         "I'm diabetic, can you plan a dinner?"."""
         cuts = [found.span() for found in _CLAUSE.finditer(self.hearing.said, whole.start, whole.end)]
         start = self._greeted(whole, cuts)
-        for low, high in reversed(cuts[-_ASKED_IN:]):
-            if low <= start or not self._may_ask(high, whole.end):
-                continue
-            told, asked = self.part(start, low), self.part(high, whole.end)
-            asks = asked.sort in _ASKS and asked.margin(Sort.LASTING) <= -_FRAMED
-            if asks and told.sort is Sort.LASTING and self.act(told) is Act.ACT:
-                self._pieces.add((start, low))
-                return [*self._apart(told), asked]
-        return []
+        cuts = [one for one in cuts if one[0] > start]
+        splits = [((start, low), (high, whole.end)) for low, high in cuts[-_ASKED_IN:]]
+        if whole.sort in (Sort.LASTING, *LEFT):  # `帮我看看发票，我开五金店`
+            splits += [((high, whole.end), (start, low)) for low, high in cuts[:1]]
+        beside = [
+            (told, asked)
+            for span, ask in splits
+            if self._may_ask(*ask) and (told := self.part(*span)).sort is Sort.LASTING
+            if (asked := self.part(*ask)).sort in _ASKS and asked.margin(Sort.LASTING) <= -_FRAMED
+            if (self._is_behind(told, asked) if asked.start < told.start else self.act(told) is Act.ACT)
+        ]
+        if not beside:
+            return []
+        told, asked = max(beside, key=lambda one: one[0].margin(Sort.LASTING))
+        self._pieces.add((told.start, told.end))
+        return sorted([*self._apart(told), asked], key=lambda one: one.start)
+
+    def _is_behind(self, part: _Part, asked: _Part) -> bool:
+        """Whether a part is its speaker's word behind what they ask for, and not what that is about."""
+        said = self.hearing.said[part.start : part.end]
+        other = (
+            UNSAID in said
+            or asks_anywhere(said)
+            or _REWORKS.search(self.hearing.said, asked.start, asked.end)
+        )
+        clear = part.margin(Sort.LASTING) >= self._limits.get(self.limit(part), 0) + _CLEARER
+        task = asked.sort is Sort.TASK and asked.scores[Sort.TASK] - asked.scores[Sort.QUOTE] >= _FRAMED
+        own = task and self.hearing.cue("speakers").match(said.lstrip()) is not None
+        return own and clear and not (other or self.in_fun)
+
+    def _is_made_of_statements(self, whole: _Part) -> bool:
+        """Whether a sentence that is none clearly enough is made of two, one of which is clear."""
+        cut = _CLAUSE.search(self.hearing.said, whole.start, whole.end)
+        if cut is None or whole.sort is not Sort.LASTING or self._is_excluded(whole):
+            return False
+        parts = [self.part(whole.start, cut.start()), self.part(cut.end(), whole.end)]
+        clear = any(self.act(one) is Act.ACT for one in parts)
+        return clear and all(one.sort is Sort.LASTING and one.margin(one.sort) >= 0 for one in parts)
 
     def _with_facts(self, whole: _Part) -> list[_Part]:
         """A way to answer, and what its speaker tells of themselves behind it."""
@@ -329,7 +363,7 @@ class Listener:
 
     def _is_plain(self, part: _Part) -> bool:
         """Whether a part is all that the message says, and short."""
-        said = self.hearing.said.strip(_EDGES + _END)
+        said = self.hearing.said[self.hearing.sentences[0].start :].strip(_EDGES + _END)
         longest = _PLAIN_LETTER if _DENSE.search(said) else _PLAIN_LONGEST
         return len(said) <= min(longest, part.end - part.start)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from lamina.language.phrases import LATIN
 from lamina.language.rulebook import Rulebook
@@ -87,7 +88,8 @@ def clash(said: str, known: str, book: Rulebook) -> Clash:
     return Clash()
 
 
-def values(view: View, book: Rulebook) -> dict[str, list[tuple[int, int]]]:
+@lru_cache(maxsize=512)  # what is said is held against all that is known, and that against each next turn
+def values(view: View, book: Rulebook) -> Mapping[str, Sequence[tuple[int, int]]]:
     """Where a text has values, by their sort; of two that overlap the longer."""
     found = sorted(
         (match.start() - match.end(), match.start(), match.end(), str(rule["sort"]))

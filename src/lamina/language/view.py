@@ -29,7 +29,7 @@ _PAUSED = regex(rf"(?<=[{_THAI}\u0e46]) (?=[{_THAI}])(?!(?<=\u0e46 )แล้ว
 _SHORT = 500
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class View:
     """A text folded for matching, each run of blanks as one character."""
 

@@ -28,6 +28,7 @@ from lamina.write.store import Caller, Store
 
 FORMAT, VERSION = "lamina-export", 1
 MANIFEST, MEMORIES, RELATIONS, PAGE = "manifest.json", "memories.jsonl", "relations.jsonl", "memories.md"
+_UNFINISHED = f"{MANIFEST}.unfinished"
 HISTORY, SESSIONS = "history.jsonl", "sessions.jsonl"
 _FILES = {"memory": MEMORIES, "history": HISTORY, "relation": RELATIONS, "session": SESSIONS}
 _FORMS = {"omi": omi, "cogx": cogx}
@@ -198,7 +199,8 @@ def _whole(caller: Caller, folder: Path) -> Exported:
     }
     with ExitStack() as open_files:
         text = json.dumps(told, ensure_ascii=False, indent=1, sort_keys=True)
-        _sheet(open_files, folder / MANIFEST).add(text)
+        _sheet(open_files, folder / _UNFINISHED).add(text)
+    (folder / _UNFINISHED).rename(folder / MANIFEST)  # whoever sees it sees all of it
     return Exported(folder=str(folder), counts=counts, files=files)
 
 

@@ -89,12 +89,16 @@ def authenticate(store: Store, presented: str) -> Token:
     """The token behind a presented text; Unauthenticated says nothing about why it is not accepted."""
     parts = presented.split("_", 2)
     if len(parts) != 3 or parts[0] != PREFIX or not (presented.isascii() and presented.isprintable()):
-        raise Unauthenticated("This token is not accepted.", hint="`lamina token create` makes one.")
+        raise Unauthenticated(
+            "This token is not accepted.", hint="Whoever runs the server makes one: lamina token create."
+        )
     token = live_token(store, parts[1])
     expected = token.hash if token is not None else _hash("")
     matches = hmac.compare_digest(_hash(parts[2].partition(".")[0]), expected)
     if not matches or token is None:
-        raise Unauthenticated("This token is not accepted.", hint="`lamina token create` makes one.")
+        raise Unauthenticated(
+            "This token is not accepted.", hint="Whoever runs the server makes one: lamina token create."
+        )
     return token
 
 
@@ -106,7 +110,9 @@ def tenant_named(presented: str, own: str) -> str:
     except InvalidInput:
         tenant = "."
     if dot and quoted(tenant) != named:  # one text for one tenant
-        raise Unauthenticated("This token is not accepted.", hint="`lamina token create` makes one.")
+        raise Unauthenticated(
+            "This token is not accepted.", hint="Whoever runs the server makes one: lamina token create."
+        )
     return tenant
 
 

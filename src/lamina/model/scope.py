@@ -225,7 +225,8 @@ class Token:
                 hint="Name the person in the header X-Lamina-User.",
             )
         if user != self.user and EVERYBODY not in self.acts_for and user not in self.acts_for:
-            raise NotFound("There is nobody of this name here.", code="user_other")
+            hint = "Use that person's own token, or one that acts for them."
+            raise NotFound("There is nobody of this name here.", code="user_other", hint=hint)
         return user
 
     def through(self, door: str) -> str:

@@ -46,6 +46,11 @@ def packed(slot: int, frequency: int, length: int) -> bytes:
     return struct.pack("<BBH", slot % SLOTS_PER_BLOCK, min(frequency, 255), min(length, 65535))
 
 
+def lengths_in(data: bytes) -> dict[int, int]:
+    """How long each text of a block is, by its slot within it."""
+    return {slot: length for slot, _, length in struct.iter_unpack("<BBH", data)}
+
+
 def without(data: bytes, slot: int) -> bytes:
     """A block without the entry of one slot."""
     place = slot % SLOTS_PER_BLOCK

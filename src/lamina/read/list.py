@@ -17,7 +17,7 @@ from lamina.records import dataclass
 from lamina.storage.listing import Listed, Listing, Order, place_of
 from lamina.storage.search_index import TextIndex
 from lamina.text.normalise import well_formed
-from lamina.write.details import MAX_TAGS, chosen, query_of, whole_number
+from lamina.write.details import MAX_TAGS, check_details, chosen, query_of, whole_number
 from lamina.write.store import Caller
 
 PAGE, LARGEST = 50, 500
@@ -55,8 +55,7 @@ class Page:
 
 def list_memories(caller: Caller, **wanted: Unpack[Wanted]) -> Page:
     """One page of everything the caller may read; what a recall hides from them is in no page either."""
-    if unknown := wanted.keys() - Wanted.__annotations__.keys():
-        raise InvalidInput(f"Unknown detail: {', '.join(sorted(unknown))}.", code="detail_unknown")
+    check_details(wanted, Wanted.__annotations__)
     limit = whole_number(wanted.get("limit") or PAGE, "limit", 1, LARGEST)
     order = chosen(Order, wanted.get("order") or Order.NEWEST, "order")
     cursor = wanted.get("cursor")

@@ -22,7 +22,7 @@ from lamina.storage.memories import Relations
 from lamina.text.normalise import well_formed
 from lamina.text.tokens import count_tokens
 from lamina.text.ttl import parse_time
-from lamina.write.details import checked_query, fraction, query_of, whole_number
+from lamina.write.details import check_details, checked_query, fraction, query_of, whole_number
 from lamina.write.store import Caller
 
 TOP_K = 3
@@ -86,8 +86,7 @@ class Queried:
 
 def query(caller: Caller, question: str, **asked: Unpack[Asked]) -> Queried:
     """The answer to one query; Denied or InvalidInput names what cannot be asked, and nothing is widened."""
-    if unknown := asked.keys() - Asked.__annotations__.keys():
-        raise InvalidInput(f"Unknown detail: {', '.join(sorted(unknown))}.", code="detail_unknown")
+    check_details(asked, Asked.__annotations__)
     store, whole = caller.store, _whole(asked.get("returns", "bullets"))
     top_k = whole_number(asked.get("top_k", TOP_K), "top_k", 1, _POOL)
     budget = whole_number(asked.get("budget_tokens", BUDGET), "budget_tokens", 0, 2**31)

@@ -9,14 +9,14 @@ from lamina.clock import monotonic
 from lamina.documents.index import Library
 from lamina.documents.results import Corpus, DocumentLines, SearchResults, behind, result_of
 from lamina.documents.settings import Citations, SearchSettings
-from lamina.errors import InvalidInput, NotFound
+from lamina.errors import NotFound
 from lamina.model import Trust
 from lamina.ranking.tiers import DEEPEST, DEPTHS
 from lamina.read.answered import show_to
 from lamina.read.recall import allowed_query, covering, find_deep
 from lamina.read.snapshot import look
 from lamina.records import dataclass
-from lamina.write.details import checked_query, chosen, query_of, whole_number
+from lamina.write.details import check_details, checked_query, chosen, query_of, whole_number
 from lamina.write.store import Caller
 
 
@@ -45,8 +45,7 @@ def planned(library: Library | None, options: SearchOptions) -> Plan:
     """The plan for a search, or InvalidInput that says what is wrong with the options."""
     settings = SearchSettings() if library is None else library.settings
     given = {name: value for name, value in options.items() if value is not None}
-    if unknown := given.keys() - SearchOptions.__annotations__.keys():
-        raise InvalidInput(f"Unknown detail: {', '.join(sorted(unknown))}.", code="detail_unknown")
+    check_details(given, SearchOptions.__annotations__)
     timeout = given.get("timeout_ms", int(settings.timeout_s * 1000))
     return Plan(
         most=whole_number(given.get("max_results", settings.max_results), "max_results", 1, 100),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 
@@ -13,16 +14,32 @@ with late():
     import base64
     import html
     import quopri
+    import zlib
 
 _LONGEST = 20_000  #: characters that are looked at
 _TAG = regex(r"</?[A-Za-z][^<>]{0,200}>|<!--.{0,200}?-->")
-_HEX = regex(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2}){8,}(?![0-9A-Za-z])")
-_ESCAPED_BYTES = regex(r"(?:\\+x[0-9A-Fa-f]{2}){8,}")
-_BASE32 = regex("(?<![0-9A-Za-z])[A-Z2-7]{16,}={0,6}(?![0-9A-Za-z=])")
-_MAILED = regex("=[0-9A-F]{2}.{0,9}=[0-9A-F]{2}")
 _ESCAPED = regex(r"\\+u([0-9A-Fa-f]{4})")
-#: What has neither a run as long as a code nor a sign of an escape holds no code.
-_MAY_BE_CODED = regex(r"[!-~]{14}|[%=\\]")
+#: What has neither a run as long as a code nor a sign of an escape nor a row of numbers holds no code.
+_MAY_BE_CODED = regex(r"[!-~]{14}|[%=\\]|\d\d[\s,;]+\d\d")
+#: Codes, and the bytes that one stands for; ValueError or zlib.error where it only looks like one.
+_CODES: list[tuple[re.Pattern[str], Callable[[str], bytes]]] = [
+    (regex(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2}){8,}(?![0-9A-Za-z])"), lambda run: bytes.fromhex(run)),
+    (regex(r"(?:\\+x[0-9A-Fa-f]{2}){8,}"), lambda run: bytes.fromhex(run.replace("\\", "").replace("x", ""))),
+    (regex(r"(?:\\[0-3]?[0-7]{2}){8,}"), lambda run: bytes(int(one, 8) for one in run.split("\\")[1:])),
+    (regex("(?<![0-9A-Za-z])[A-Z2-7]{16,}={0,6}(?![0-9A-Za-z=])"), lambda run: base64.b32decode(run)),
+    (regex(r"(?<!\S)[!-~]{20,4000}(?!\S)"), lambda run: base64.b85decode(run)),
+    (regex(r"(?<!\S)(?:<~)?([!-uz]{20,4000})(?:~>)?(?!\S)"), lambda run: base64.a85decode(run)),
+    (
+        regex(r"\A[\s\S]*\+[0-9A-Za-z+/]{8,}-[\s\S]*"),
+        lambda text: text.encode("ascii").decode("utf-7").encode(),
+    ),
+    (
+        regex(r"\A[\s\S]*=[0-9A-F]{2}.{0,9}=[0-9A-F]{2}[\s\S]*"),
+        lambda text: quopri.decodestring(text.encode("utf-8", "replace")),
+    ),
+    (regex(r"(?<![0-9A-Za-z+/])(?:H4sI|eJ)[0-9A-Za-z+/]{16,}"), lambda run: _unzipped(f"{run}==")),
+    (regex(r"(?<!\d)(?:\d{2,8}[\s,;]+){4,}\d{2,8}(?!\d)"), lambda run: _numbered(run)),
+]
 _THREADS = 3  #: characters that may stand between every two letters
 _ENOUGH = 8  #: letters of a text that may be threaded
 #: Signs that tell values apart: `C++` and `C#`, `1.5` and `15`, `-5`, `50%`.
@@ -59,18 +76,22 @@ def _otherwise(text: str) -> Iterator[str]:
 
 
 def _uncoded(text: str) -> Iterator[str]:
-    """What the codes in a text say: base64, base32, percent codes, hexadecimal digits, escapes of bytes."""
+    """What the codes in a text say."""
     yield from (said for _, _, said in decoded(text))
-    raw = [bytes.fromhex(run) for run in _HEX.findall(text)]
-    raw += [bytes.fromhex(run.replace("\\", "").replace("x", "")) for run in _ESCAPED_BYTES.findall(text)]
-    for run in _BASE32.findall(text):
-        with suppress(ValueError):  # words in capitals
-            raw.append(base64.b32decode(run))
-    if "=" in text and _MAILED.search(text):
-        raw.append(quopri.decodestring(text.encode("utf-8", "replace")))
-    for one in raw:
-        with suppress(UnicodeDecodeError):
-            yield one.decode()
+    for pattern, undone in _CODES:
+        for run in pattern.findall(text):
+            with suppress(ValueError, zlib.error):
+                yield undone(run).decode()
+
+
+def _unzipped(code: str) -> bytes:
+    return zlib.decompressobj(47).decompress(base64.b64decode(code), _LONGEST)
+
+
+def _numbered(run: str) -> bytes:
+    """The bytes, in eight bits or in decimals, or the letters that numbers stand for."""
+    values = [int(one, 2 if len(one) == 8 else 10) for one in _BETWEEN.split(run)]
+    return bytes(values) if max(values) < 256 else "".join(map(chr, values)).encode()
 
 
 def _unthreaded(text: str) -> str:

@@ -40,6 +40,8 @@ _CLEAR, _CLEAR_UNSAID, _CLEAR_BARE = -0.2, 0.4, 1.0  # the last where nothing wa
 _UNCLEAR, _UNCLEAR_UNSAID = -2.2, -0.6
 _CLEAR_UNNAMED, _UNCLEAR_UNNAMED = 0.7, 0.4  #: where neither says so and no word is shared
 _APART = 0.7  #: how far ahead of the next one the best has to be to be the one that is meant
+#: How much the reader of both may say for or against a pair, and what it counts.
+_AT_MOST, _BESIDE = 4.0, 0.3
 _LEAST = 2  #: terms that must be shared with one that does not say that it changes something
 
 
@@ -57,6 +59,7 @@ class Like(NamedTuple):
 
     said: float  #: by what the two say
     told: float  #: by the new one together with what was said around it
+    changes: float = 0.0  #: what a reader of both says: above 0 the new one rather changes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,7 @@ def _meant(
         + _POINTED * _pointed(new, old, seen)
         for old in earlier
     ]
-    close = [_SAID * like.said + _TOLD * like.told + one for like, one in zip(likes, named, strict=True)]
+    close = [_pair(like) + one for like, one in zip(likes, named, strict=True)]
     usual = [_UNLIKE if one or len(likes) >= _MANY else _UNLIKE_OF_FEW for one in named]
     ahead = [like.told - _most((one.told for one in likes), at, usual[at]) for at, like in enumerate(likes)]
     scores = [round(one + _AHEAD * lead - _AGAINST, 4) for one, lead in zip(close, ahead, strict=True)]
@@ -123,6 +126,12 @@ def _meant(
         clear, unclear = _CLEAR_UNNAMED, _UNCLEAR_UNNAMED
     is_alone = close[best] - _most(close, best, 0.0) >= _APART
     return Match(best, is_alone and scores[best] >= clear) if scores[best] >= unclear else None
+
+
+def _pair(like: Like) -> float:
+    """How much the meaning of a pair speaks for the one being about the other."""
+    beside = min(_AT_MOST, max(-_AT_MOST, like.changes))
+    return _SAID * like.said + _TOLD * like.told + _BESIDE * beside
 
 
 def _most(values: Iterable[float], but: int, least: float) -> float:

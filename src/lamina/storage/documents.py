@@ -165,10 +165,11 @@ class Documents:
                 self._tx.run("set_passage_slot", path=one.path, number=one.number, slot=slot)
                 yield slot, f"{one.passage.heading} {one.passage.text}"
 
-    def words_on(self, shelf: int) -> Iterator[tuple[int, list[str]]]:
-        """The slot of every passage on a shelf, and what it is found by."""
-        for one in self.all():
-            if one.shelf == shelf and one.slot is not None:
+    def words_on(self, shelf: int, slots: range) -> Iterator[tuple[int, list[str]]]:
+        """The slot of every passage that has one of these on a shelf, and what it is found by."""
+        between = {"shelf": shelf, "first": slots.start, "last": slots.stop}
+        for one in self._tx.each(_found, "passages_between", **between):
+            if one.slot is not None:
                 yield one.slot, indexed_words(one.passage)
 
     def all(self) -> Iterator[Found]:

@@ -190,9 +190,9 @@ class Memories:
     def count_by_state(self) -> dict[str, int]:
         return dict(self._tx.all("count_by_state"))
 
-    def slots_on(self, shelf: int) -> dict[str, int]:
-        """The slot of everything on a shelf that is in the index, by its id, in their order."""
-        return dict(self._tx.all("slots_on", shelf=shelf))
+    def slots_on(self, shelf: int, slots: range) -> dict[str, int]:
+        """The slot of everything that has one of these on a shelf, by its id, in their order."""
+        return dict(self._tx.all("slots_on", shelf=shelf, first=slots.start, last=slots.stop))
 
     def readable_slots(
         self, query: Query, shelf: int, slots: list[int], now: datetime, *, ahead: bool = False

@@ -18,7 +18,16 @@ from numpy.typing import NDArray
 
 from lamina.model import canonical
 from lamina.ranking.conversation import Place, Places, placed, unplaced
-from lamina.ranking.lexical import SLOTS_PER_BLOCK, Block, Decoded, Shelf, decoded, packed, without
+from lamina.ranking.lexical import (
+    SLOTS_PER_BLOCK,
+    Block,
+    Decoded,
+    Shelf,
+    decoded,
+    lengths_in,
+    packed,
+    without,
+)
 from lamina.similarity import nearness
 from lamina.similarity.nearness import Small
 from lamina.storage.database import Row, Transaction
@@ -132,20 +141,33 @@ class TextIndex:
             if late := [_fresh(shelf, text) for text in texts if text[0] >= full]:
                 self._tx.many("add_fresh", late)
 
-    def renew(self, shelf: int, texts: Iterable[tuple[int, Sequence[str], tuple[str, int] | None]]) -> int:
-        """Make a shelf's lists anew from its texts, each in the slot it has; how many."""
+    def renew(
+        self, shelf: int, slots: range, texts: Iterable[tuple[int, Sequence[str], tuple[str, int] | None]]
+    ) -> bool:
+        """Make a block of a shelf's lists anew, each text in the slot it has; whether it is the last."""
         self._settle()
-        for name in ("drop_postings", "drop_placements"):
-            self._tx.run(name, shelf=shelf)
-        self._tx.all("take_fresh", shelf=shelf)
+        block, first = slots.start // SLOTS_PER_BLOCK, slots.start
+        lengths: dict[int, int] = {}  # by slot within the block; of what is gone by now some may be left
+        for (data,) in self._tx.all("drop_block_postings", shelf=shelf, block=block):
+            lengths |= lengths_in(data)
+        self._tx.run("drop_block_placements", shelf=shelf, block=block)
+        for slot, length in self._tx.all("drop_block_fresh", shelf=shelf, first=first, last=slots.stop):
+            lengths[slot - first] = length
         rows: list[_Counted] = []
         for slot, terms, said in texts:
             place = self._placed(shelf, slot, len(terms), said)
             rows.append((slot, len(terms), Counter(terms), place))
         self._put(shelf, rows)
-        length = sum(row[1] for row in rows)
-        self._tx.run("recount_shelf", shelf=shelf, members=len(rows), length=length)
-        return len(rows)
+        self._tx.run(
+            "recount_shelf",
+            shelf=shelf,
+            block_size=SLOTS_PER_BLOCK,
+            members=len(rows),
+            length=sum(row[1] for row in rows),
+            before=sum(lengths.get(slot - first, 0) for slot, *_ in rows),
+        )
+        row = self._tx.one("next_slot", shelf=shelf)
+        return row is None or int(row[0]) <= slots.stop
 
     def _placed(self, shelf: int, slot: int, length: int, said: tuple[str, int] | None) -> bytes | None:
         return (
@@ -157,12 +179,14 @@ class TextIndex:
         self._settle()
         if self._tx.one("drop_fresh", shelf=shelf, slot=slot) is None:
             block = slot // SLOTS_PER_BLOCK
-            wanted = sorted(set(terms))
-            for term, data in self._tx.all("posting_block", shelf=shelf, terms=wanted, block=block):
-                if rest := without(data, slot):
-                    self._tx.run("write_block", shelf=shelf, term=term, block=block, data=rest)
-                else:
-                    self._tx.run("drop_block", shelf=shelf, term=term, block=block)
+            found = self._tx.all("posting_block", shelf=shelf, terms=sorted(set(terms)), block=block)
+            rest = [
+                {"shelf": shelf, "block": block, "term": term, "data": without(data, slot)}
+                for term, data in sorted(found)
+            ]
+            if gone := [one["term"] for one in rest if not one["data"]]:
+                self._tx.run("drop_blocks", shelf=shelf, terms=gone, block=block)
+            self._tx.many("write_block", [one for one in rest if one["data"]])
             if row := self._tx.one("placement_block", shelf=shelf, block=block):
                 self._tx.run("put_placement", shelf=shelf, block=block, data=unplaced(row[0], slot))
         self._tx.run("free_slot", shelf=shelf, length=len(terms))
@@ -578,7 +602,7 @@ class Vectors:
 
     def _count(self, shelf: int, embedder: str, dimension: int, change: int, version: int = 0) -> None:
         place = {"shelf": shelf, "embedder": embedder}
-        known = ("vectors", shelf, embedder) in self._tx.noted
+        known = change < 0 or ("vectors", shelf, embedder) in self._tx.noted  # what goes was counted there
         if known or self._tx.one("vector_shelf_state", **place) is not None:
             self._tx.run("count_vectors", change=change, version=version, **place)
         else:

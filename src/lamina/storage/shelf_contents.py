@@ -117,6 +117,7 @@ def derived_from(transaction: Transaction, memory: Memory, telling: bool) -> lis
         id=memory.id,
         text=memory.text,
         telling=int(telling),
+        turn=int(memory.layer is Layer.WORKING),
         named=f'"{memory.id}"',
         sources=sources,
         **of_person(_person(memory)),

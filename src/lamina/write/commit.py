@@ -363,10 +363,12 @@ def readable(unit: UnitOfWork, memory_id: str, *states: State) -> Memory:
     # One of the caller's own that cannot be read is said to be damaged; of anybody else's nothing is said.
     memory = memories.get(memory_id) if ours else memories.load([memory_id]).get(memory_id)
     if memory is None or memory.shelf not in unit.scope.shelves() or memory.state not in states:
-        what = f"{' or '.join(states)} " if len(states) < 3 else ""
+        ended = states == (State.SOFT_DELETED,)
+        what = "forgotten " if ended else f"{' or '.join(states)} " if len(states) < 3 else ""
+        shows = "`lamina list --state soft_deleted` shows what can be restored."
         raise NotFound(
             f"There is no {what}memory {memory_id!r:.80} here.",
-            hint="`lamina recall` shows the ids of what is known.",
+            hint=shows if ended else "`lamina recall` shows the ids of what is known.",
         )
     return memory
 

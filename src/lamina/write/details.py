@@ -86,6 +86,18 @@ def check_who(who: Mapping[str, Any], known: Collection[str]) -> None:
             )
 
 
+def check_details(given: Iterable[str], known: Collection[str]) -> None:
+    """Raises InvalidInput for a detail that there is not, and says which there are."""
+    for name in sorted(set(given) - set(known)):
+        near = difflib.get_close_matches(name, known, 1)
+        meant = f" Did you mean `{near[0]}`?" if near else ""
+        raise InvalidInput(
+            f"There is no detail {name!r:.40}.{meant}",
+            code="detail_unknown",
+            hint=f"The details are: {', '.join(sorted(known))}.",
+        )
+
+
 def chosen(kind: type[E], value: Any, what: str) -> E:
     """The member of an enumeration that a caller named."""
     try:
@@ -136,8 +148,7 @@ def _short(value: Any, what: str, limit: int = 1000) -> str | None:
 
 def draft_of(scope: Scope, text: str, details: Details, now: datetime, limit: int, rules: Rulebook) -> Draft:
     """A checked draft, or InvalidInput that says what is wrong; the text is kept exactly as given."""
-    if unknown := details.keys() - Details.__annotations__.keys():
-        raise InvalidInput(f"Unknown detail: {', '.join(sorted(unknown))}.", code="detail_unknown")
+    check_details(details, Details.__annotations__)
     given = {name: value for name, value in details.items() if value is not None}
     key = canonical_key(given["key"]) if "key" in given else None  # type: ignore[arg-type]
     space = chosen(Space, given.get("space", Space.USER), "space")
@@ -220,10 +231,16 @@ def time_of(value: Any, what: str) -> datetime:
     return value
 
 
+def _several(given: Mapping[str, Any], what: str) -> Iterable[Any]:
+    """What a caller gave of what may be several; a text is no list, though it can be looped over."""
+    if isinstance(value := given.get(f"{what}s", ()), str):
+        raise InvalidInput(f"{what}s must be a list of texts.", code=f"{what}_invalid")
+    return value  # type: ignore[no-any-return]
+
+
 def query_of(scope: Scope, text: str, narrowing: Narrowing, default_k: int) -> Query:
     """A query from what a caller said; names are checked, the rest by `checked_query`."""
-    if unknown := narrowing.keys() - Narrowing.__annotations__.keys():
-        raise InvalidInput(f"Unknown detail: {', '.join(sorted(unknown))}.", code="detail_unknown")
+    check_details(narrowing, Narrowing.__annotations__)
     given: dict[str, Any] = {name: value for name, value in narrowing.items() if value is not None}
     for name in ("since", "until"):
         if name in given:
@@ -232,9 +249,9 @@ def query_of(scope: Scope, text: str, narrowing: Narrowing, default_k: int) -> Q
         scope=scope,
         text=text,
         k=whole_number(given.get("k", default_k), "k", 1, 1000),
-        spaces=tuple(chosen(Space, one, "space") for one in given.get("spaces", ())) or tuple(Space),
-        layers=tuple(chosen(Layer, one, "layer") for one in given.get("layers", ())),
-        kinds=tuple(chosen(Kind, one, "kind") for one in given.get("kinds", ())),
+        spaces=tuple(chosen(Space, one, "space") for one in _several(given, "space")) or tuple(Space),
+        layers=tuple(chosen(Layer, one, "layer") for one in _several(given, "layer")),
+        kinds=tuple(chosen(Kind, one, "kind") for one in _several(given, "kind")),
         categories=tuple(well_formed(one, "category", 128) for one in given.get("categories", ())),
         since=given.get("since"),
         until=given.get("until"),

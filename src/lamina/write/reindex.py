@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from lamina.encoders.port import Embedder
+from lamina.ranking.lexical import SLOTS_PER_BLOCK
 from lamina.retrieval.meaning import learn, meant_by
 from lamina.storage.database import Database, Transaction
 from lamina.storage.documents import DOCUMENTS, Documents
@@ -18,7 +19,8 @@ from lamina.write.unit_of_work import indexed_terms, said_in
 
 _PAGE = 500
 _EVERY = 2**31  #: shelves
-_RENEWED = "analyser_renewed"  #: the version that lists are made anew for, and the last shelf that has them
+#: The version that lists are made anew for, the last shelf that has them, and up to which slot the next does.
+_RENEWED = "analyser_renewed"
 
 
 def is_current(transaction: Transaction) -> bool:
@@ -36,18 +38,20 @@ def renewal(transaction: Transaction) -> tuple[int, int] | None:
     """How many shelves are done and how many there are, while an index is made anew; None where none is."""
     if is_current(transaction):
         return None
-    return TextIndex(transaction).counted(_last_renewed(transaction))
+    return TextIndex(transaction).counted(_renewed(transaction)[0])
 
 
 def renew(database: Database, most: int | None = None) -> bool:
     """Make the lists of some shelves anew that another version of the analyser made; whether all are.
 
-    Each shelf is a transaction that only those wait for who write there. Whoever stops half-way, or does
-    it at the same time, goes on where it was. A text keeps its slot, and so its vector.
+    A few hundred texts are a transaction that only those wait for who write on their shelf. Whoever stops
+    half-way, or does it at the same time, goes on where it was. A text keeps its slot, and so its vector.
     """
     shelves = database.read(lambda tx: _next_shelves(tx, most))
     for number, name in shelves:
-        database.write(partial(_renew_shelf, number=number, name=name), lanes=[lane_of(name)])
+        part = partial(_renew_part, number=number, name=name)
+        while not database.write(part, lanes=[lane_of(name)]):
+            pass  # others write in between
     if most is not None and len(shelves) == most:
         return False
     return database.write(_end_renewal)
@@ -56,30 +60,35 @@ def renew(database: Database, most: int | None = None) -> bool:
 def _next_shelves(transaction: Transaction, most: int | None) -> list[tuple[int, str]]:
     if is_current(transaction):
         return []
-    return TextIndex(transaction).after(_last_renewed(transaction), _EVERY if most is None else most)
+    return TextIndex(transaction).after(_renewed(transaction)[0], _EVERY if most is None else most)
 
 
-def _last_renewed(transaction: Transaction) -> int:
-    version, _, last = (Properties(transaction).get(_RENEWED) or "").partition(" ")
-    return int(last) if version == str(ANALYSER_VERSION) and last.isdecimal() else 0
+def _renewed(transaction: Transaction) -> tuple[int, int]:
+    """The last shelf that is done, and up to which slot the one after it is."""
+    version, *done = (Properties(transaction).get(_RENEWED) or "0").split()
+    if version != str(ANALYSER_VERSION) or not done or not all(map(str.isdecimal, done)):
+        return 0, 0
+    return int(done[0]), int(done[1]) if len(done) > 1 else 0
 
 
-def _renew_shelf(transaction: Transaction, number: int, name: str) -> None:
-    if is_current(transaction) or _last_renewed(transaction) >= number:
-        return  # another process was faster
-    memories, index = Memories(transaction), TextIndex(transaction)
-    slots = memories.slots_on(number)
+def _renew_part(transaction: Transaction, number: int, name: str) -> bool:
+    """The next block of a shelf; whether it was the last one."""
+    last, start = _renewed(transaction)
+    if is_current(transaction) or last >= number:
+        return True  # another process was faster
+    block, memories = range(start, start + SLOTS_PER_BLOCK), Memories(transaction)
+    slots = memories.slots_on(number, block)
 
     def texts() -> Iterator[tuple[int, Sequence[str], tuple[str, int] | None]]:
-        ids = list(slots)
-        for start in range(0, len(ids), _PAGE):
-            for one in memories.load(ids[start : start + _PAGE]).values():
-                yield slots[one.id], indexed_terms(one), said_in(one)
+        for one in memories.load(list(slots)).values():
+            yield slots[one.id], indexed_terms(one), said_in(one)
         if name.startswith(f"{DOCUMENTS}:"):
-            yield from ((slot, words, None) for slot, words in Documents(transaction).words_on(number))
+            yield from ((slot, words, None) for slot, words in Documents(transaction).words_on(number, block))
 
-    index.renew(number, texts())
-    Properties(transaction).set(_RENEWED, f"{ANALYSER_VERSION} {number}")
+    done = TextIndex(transaction).renew(number, block, texts())
+    place = f"{number}" if done else f"{last} {block.stop}"
+    Properties(transaction).set(_RENEWED, f"{ANALYSER_VERSION} {place}")
+    return done
 
 
 def _end_renewal(transaction: Transaction) -> bool:

@@ -320,7 +320,7 @@ def _came_of(unit: UnitOfWork, old: Memory) -> tuple[list[Memory], list[str]]:
     nearby = {one.id: one for one in derived_from(unit.transaction, old, _telling(old))}
     for one in nearby.values():
         home = one.file is None or one.file == unit.home or is_learning(one.file)
-        made_of = old.id in one.provenance.source_turn_ids
+        made_of = old.id in one.provenance.source_turn_ids or _kept_of(old, one)
         if home and (made_of or _restates(one, old) or _turn_of(old, one)) and not forbidden(unit, one):
             taken[one.id] = one
         elif one.state is State.ACTIVE and _says(one, old) and one.layer is not Layer.WORKING:
@@ -347,6 +347,13 @@ def _turn_of(old: Memory, one: Memory) -> bool:
     if one.layer is not Layer.WORKING or one.key is not None or "summary_of" in one.meta:
         return False
     return one.id in old.provenance.source_turn_ids or _says(one, old)
+
+
+def _kept_of(old: Memory, one: Memory) -> bool:
+    """Whether a memory was kept of a turn, in the person's words."""
+    spoken = old.layer is Layer.WORKING and one.provenance.is_spoken
+    same = one.provenance.session_id == old.provenance.session_id
+    return spoken and same and folded(one.text) in folded(old.text)
 
 
 def _telling(memory: Memory) -> bool:

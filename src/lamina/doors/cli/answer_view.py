@@ -95,7 +95,11 @@ def _hit(out: Output, number: int, hit: Hit, explain: bool, *, cited: bool) -> I
 
 def heard(view: View, answer: Heard) -> Shown:
     """What became of a turn."""
-    lines = [answer.acknowledgement] if answer.acknowledgement else []
+    kept = [one for each in answer.receipts for one in each.ids if ":short_term:" not in one]
+    said = answer.acknowledgement
+    if not said and kept and all(one.startswith("session:") for one in kept):
+        said = acknowledge.acknowledge("for_now", normalise.language_of(view.request.text))
+    lines = [said] if said else []
     for part in answer.understood:
         lines.append(f"{part.outcome}: {view.out.text(part.would or part.text)}")
         lines.append(view.out.style(f"  {part.sort}: {view.out.text(part.why)}", "dim"))
@@ -115,7 +119,7 @@ def _not_kept(view: View, denied: Receipt) -> str:
     if denied.code == "write_policy_context":
         return acknowledge.acknowledge("passing", normalise.language_of(view.request.text))
     why = refusal_of(denied)
-    return f"{why.message} {why.hint}".rstrip()
+    return f"{why.message}{'' if why.message.endswith('。') else ' '}{why.hint}".rstrip()
 
 
 def _undone(answer: Heard) -> Failure | None:

@@ -16,7 +16,7 @@ from lamina.doors.cli.call import Call, Command, Values, text_or_stdin
 from lamina.doors.cli.parse import Usage, at_cli, required_missing
 from lamina.doors.cli.render import VIEWS, shown
 from lamina.doors.cli.view import Shown, View
-from lamina.errors import InvalidInput
+from lamina.errors import InvalidInput, NotFound
 from lamina.late import late, load
 from lamina.model import Role
 from lamina.operations.asking import request_of
@@ -259,6 +259,11 @@ def _explain(call: Call, values: Values) -> int:
         return carry_out(catalogue.OPERATIONS["explain_event"], call, {"seq": int(subject)})
     if told := codes.meanings_of(subject):
         return call.answer({"code": subject, "meaning": told}, told)
+    if ":" not in subject:
+        raise NotFound(
+            f"{subject!r:.60} is not a code that Lamina knows, and not an id.",
+            hint="An id looks like user:ana:semantic:1; `lamina resolve KEY` says what a key is and why.",
+        )
     return carry_out(catalogue.OPERATIONS["explain"], call, {"memory_id": subject})
 
 

@@ -22,6 +22,7 @@ with late():
 
 PROGRAM = "lamina"
 _ABSENT: Any = object()
+_LOOSE = "unrecognized arguments: "  # as argparse begins, of words that nothing asked for
 
 
 class Usage(Exception):
@@ -42,7 +43,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in a sentence of its own."""
-        raise Usage(_sentence(message), self.prog.removeprefix(PROGRAM).strip())
+        command, loose = self.prog.removeprefix(PROGRAM).strip(), message.removeprefix(_LOOSE)
+        if loose != message and not loose.startswith("-") and self._get_positional_actions():
+            message = f'{loose!r:.60} is too much. Put a text in quotes: `{self.prog} "…"`'
+        raise Usage(_sentence(message), command)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:  # noqa: ARG002 argparse's form
         """Only help ends here."""

@@ -24,7 +24,7 @@ _TITLES = {
     "decided": "What was decided",
     "ways": "How things are done",
     "facts": "Facts",
-    "lately": "What happened lately",
+    "lately": "What happened recently",
 }
 
 

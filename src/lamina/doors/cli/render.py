@@ -210,6 +210,8 @@ def values(view: View, answer: dict[str, Effective]) -> Shown:
 
 
 def _resolved(out: Output, found: dict[str, Effective]) -> Iterator[str]:
+    if not found:
+        yield out.style("There is no value for that.", "dim")
     for key, one in found.items():
         yield f"{key}: {out.text(one.value)}  {out.style(f'({one.provenance.scope})', 'dim')}"
         for hidden in one.shadows:

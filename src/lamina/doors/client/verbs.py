@@ -13,6 +13,7 @@ from lamina.operations.asking import members, request_of
 from lamina.operations.catalogue import OPERATIONS
 from lamina.operations.operation import Operation, Parameter
 from lamina.scoped import ScopedMemory
+from lamina.write.details import check_details
 
 
 def operation_named(name: str) -> Operation:
@@ -42,7 +43,9 @@ def bound(operation: Operation, args: Sequence[Any], named: Mapping[str, Any]) -
     found: dict[str, Any] = {}
     for name, value in {**values, **named}.items():
         if name not in fields:
-            raise _unknown(operation, name)
+            if _takes_details(operation):
+                check_details([name], fields.keys() - set(order))
+            raise TypeError(f"{operation.python_name}() got an unexpected keyword argument {name!r}")
         found[fields[name].name] = _listed(fields[name], value)
     missing = [one.name for one in operation.parameters if one.required and one.name not in found]
     if missing:
@@ -75,12 +78,6 @@ def _fields(operation: Operation) -> dict[str, Parameter]:
     """The fields of an operation by every name that they have in Python."""
     found = {name: one for one in operation.parameters for name in one.about.also}
     return found | {one.name: one for one in operation.parameters}
-
-
-def _unknown(operation: Operation, name: str) -> Exception:
-    if _takes_details(operation):
-        return InvalidInput(f"Unknown detail: {name}.", code="detail_unknown")
-    return TypeError(f"{operation.python_name}() got an unexpected keyword argument {name!r}")
 
 
 def _verb(operation: Operation) -> Callable[..., Any] | None:

@@ -84,9 +84,13 @@ _IN_OUR_WORDS = {
     ),
 }
 _ROUTING = {
-    400: ("body_unreadable", "The body cannot be read as JSON."),
-    404: ("route_unknown", "There is no such route."),
-    405: ("method_not_allowed", "This route does not know this method."),
+    400: ("body_unreadable", "The body cannot be read as JSON.", "Send one JSON object, in UTF-8."),
+    404: ("route_unknown", "There is no such route.", "/docs shows every route."),
+    405: (
+        "method_not_allowed",
+        "This route does not know this method.",
+        "The header Allow names those that it knows.",
+    ),
 }
 #: Names that may be repeated to whoever sent them: those of our fields, and what looks like one.
 _NAME = re.compile(r"[a-z_]{1,32}")
@@ -197,7 +201,8 @@ async def _on_invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for nothing else
     found = error.errors()
     if any(one["type"] == "json_invalid" for one in found):
-        problem = Problem(status=400, code="json_invalid", detail="The body is not valid JSON.")
+        hint = "Names and texts stand in double quotes."
+        problem = Problem(status=400, code="json_invalid", detail="The body is not valid JSON.", hint=hint)
         return answer(problem, request.state.request_id)
     problem = Problem(
         status=422,
@@ -246,11 +251,13 @@ def _is_at(path: str, template: str) -> bool:
 
 async def _on_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for nothing else
-    code, detail = _ROUTING.get(error.status_code, ("http_error", "The request cannot be answered."))
+    code, detail, hint = _ROUTING.get(
+        error.status_code, ("http_error", "The request cannot be answered.", "")
+    )
     headers = dict(error.headers or {})
     if error.status_code == 405:  # the framework names the methods of the first route with this path alone
         known = request.app.openapi()["paths"].items()
         fit = [every for path, every in known if _is_at(request.url.path, path)]
         headers |= {"Allow": ", ".join(sorted({name.upper() for one in fit for name in one}))} if fit else {}
-    problem = Problem(status=error.status_code, code=code, detail=detail, headers=headers)
+    problem = Problem(status=error.status_code, code=code, detail=detail, hint=hint, headers=headers)
     return answer(problem, request.state.request_id)

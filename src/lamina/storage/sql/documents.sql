@@ -43,6 +43,10 @@ SELECT {{passage_columns}} FROM passage p
  WHERE p.tenant = :tenant AND (p.path > :path OR (p.path = :path AND p.number > :number))
  ORDER BY p.path, p.number LIMIT :limit;
 
+-- name: passages_between
+SELECT {{passage_columns}} FROM passage p
+ WHERE p.tenant = :tenant AND p.shelf = :shelf AND p.slot >= :first AND p.slot < :last ORDER BY p.slot;
+
 -- name: add_passage
 INSERT INTO passage (tenant, path, number, shelf, slot, start_line, end_line, heading, text, status, key, dated_at)
 VALUES (:tenant, :path, :number, :shelf, :slot, :start_line, :end_line, :heading, :text, :status, :key, :dated_at);

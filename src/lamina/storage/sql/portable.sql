@@ -187,7 +187,7 @@ SELECT number, name FROM shelf WHERE tenant = :tenant AND number > :number ORDER
 SELECT count(*) FILTER (WHERE number <= :number), count(*) FROM shelf WHERE tenant = :tenant;
 
 -- name: slots_on
-SELECT id, slot FROM memory WHERE tenant = :tenant AND shelf = :shelf AND slot IS NOT NULL ORDER BY slot;
+SELECT id, slot FROM memory WHERE tenant = :tenant AND shelf = :shelf AND slot >= :first AND slot < :last ORDER BY slot;
 
 -- name: drop_postings
 DELETE FROM posting WHERE tenant = :tenant AND shelf = :shelf;
@@ -195,9 +195,21 @@ DELETE FROM posting WHERE tenant = :tenant AND shelf = :shelf;
 -- name: drop_placements
 DELETE FROM placement WHERE tenant = :tenant AND shelf = :shelf;
 
+-- name: drop_block_postings
+DELETE FROM posting WHERE tenant = :tenant AND shelf = :shelf AND block = :block RETURNING data;
+
+-- name: drop_block_placements
+DELETE FROM placement WHERE tenant = :tenant AND shelf = :shelf AND block = :block;
+
+-- name: drop_block_fresh
+DELETE FROM fresh WHERE tenant = :tenant AND shelf = :shelf AND slot >= :first AND slot < :last RETURNING slot, length;
+
 -- name: recount_shelf
--- Its lists were made anew: what a process kept of the old ones is worth nothing.
-UPDATE shelf SET members = :members, length = :length, making = making + 1
+-- A block of its lists was made anew: what a process kept of the old ones is worth nothing. Where that is all of it,
+-- the counts are what was found.
+UPDATE shelf SET making = making + 1,
+  members = CASE WHEN next_slot <= :block_size THEN :members ELSE members END,
+  length = CASE WHEN next_slot <= :block_size THEN :length ELSE length + :length - :before END
  WHERE tenant = :tenant AND number = :shelf;
 
 -- name: add_fresh
@@ -217,9 +229,6 @@ UPDATE memory SET slot = NULL WHERE tenant = :tenant AND shelf = :shelf AND slot
 -- name: write_block
 UPDATE posting SET data = :data
  WHERE tenant = :tenant AND shelf = :shelf AND term = :term AND block = :block;
-
--- name: drop_block
-DELETE FROM posting WHERE tenant = :tenant AND shelf = :shelf AND term = :term AND block = :block;
 
 -- name: add_memory
 -- The column decay_score is from the first release and must have a value. Nothing reads it: decay is worked out

@@ -27,6 +27,10 @@ SELECT shelf, slot, length, terms FROM fresh WHERE tenant = :tenant AND shelf = 
 SELECT term, data FROM posting
  WHERE tenant = :tenant AND shelf = :shelf AND term = ANY(:terms) AND block = :block;
 
+-- name: drop_blocks
+-- The lists of some terms, of which nothing is left.
+DELETE FROM posting WHERE tenant = :tenant AND shelf = :shelf AND term = ANY(:terms) AND block = :block;
+
 -- name: readable_slots
 -- What these slots hold of memories that the question may see.
 SELECT m.slot, {{memory_columns_m}} FROM memory m
@@ -244,7 +248,7 @@ SELECT m.mark, m.number, m.telling, r.asked_at FROM refusal_mark m
 -- What may have come of a person's memory: the same words, what names it as its source, the turns it was said in.
 SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND id <> :id AND state IN ('active', 'expired', 'pending') AND {{of_person}} AND {{reached}}
-   AND (text = :text OR :telling = 1 AND replace(text, :text, '') <> text OR replace(provenance, :named, '') <> provenance
+   AND (text = :text OR :telling = 1 AND replace(text, :text, '') <> text OR :turn = 1 AND replace(:text, text, '') <> :text OR replace(provenance, :named, '') <> provenance
      OR state = 'active' AND (layer = 'working' OR authority = 'ai_inferred') OR id = ANY(:sources)) ORDER BY id LIMIT 2000;
 
 -- name: tables_of_tenants

@@ -29,6 +29,11 @@ SELECT f.shelf, f.slot, f.length, f.terms FROM json_each(:shelves) s
 SELECT p.term, p.data FROM json_each(:terms) t
   CROSS JOIN posting p ON p.tenant = :tenant AND p.shelf = :shelf AND p.term = t.value AND p.block = :block;
 
+-- name: drop_blocks
+-- The lists of some terms, of which nothing is left.
+DELETE FROM posting WHERE tenant = :tenant AND shelf = :shelf AND block = :block
+   AND term IN (SELECT value FROM json_each(:terms));
+
 -- name: readable_slots
 -- What these slots hold of memories that the question may see.
 SELECT m.slot, {{memory_columns_m}} FROM json_each(:slots) s
@@ -277,7 +282,7 @@ SELECT m.mark, m.number, m.telling, r.asked_at FROM json_each(:marks) w
 -- What may have come of a person's memory: the same words, what names it as its source, the turns it was said in.
 SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND id <> :id AND state IN ('active', 'expired', 'pending') AND {{of_person}} AND {{reached}}
-   AND (text = :text OR :telling = 1 AND replace(text, :text, '') <> text OR replace(provenance, :named, '') <> provenance
+   AND (text = :text OR :telling = 1 AND replace(text, :text, '') <> text OR :turn = 1 AND replace(:text, text, '') <> :text OR replace(provenance, :named, '') <> provenance
      OR state = 'active' AND (layer = 'working' OR authority = 'ai_inferred') OR id IN (SELECT value FROM json_each(:sources))) ORDER BY id LIMIT 2000;
 
 -- name: tables_of_tenants

@@ -4,6 +4,9 @@
 const $ = (selector, from = document) => from.querySelector(selector);
 const all = (selector, from = document) => [...from.querySelectorAll(selector)];
 
+// On a narrow window the menu is a line that scrolls; the page that is open can be seen in it.
+$("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
 // Search as you type: the table is asked for again, and the address says what is shown.
 for (const form of all("form[data-live]")) {
   let waiting, latest = 0;
