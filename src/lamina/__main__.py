@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from lamina import __version__
@@ -30,9 +31,18 @@ def main() -> None:
         return
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of numpy's that wait cost more than they do
     gc.set_threshold(50_000)  # what is loaded stays: to look through it again and again finds nothing
+    _spare_documentation()
     if "--harness" in words and "hook" in words[:3]:
         _leave(_hook(words))
     _leave(import_module("lamina.doors.cli.app").run(doors(), words))
+
+
+def _spare_documentation() -> None:
+    """Keep numpy from writing its documentation onto its functions: that takes as long as all the rest of it.
+
+    Nothing else is in this module of numpy's; another version that has none such loads as it always does.
+    """
+    sys.modules.setdefault("numpy._core._add_newdocs", ModuleType("numpy._core._add_newdocs"))
 
 
 def _leave(code: int) -> NoReturn:

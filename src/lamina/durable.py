@@ -1,4 +1,5 @@
-"""What a power cut leaves: bytes and names are on the disk before anybody relies on them.
+"""What a power cut leaves: bytes and names are on the disk before anybody relies on them; and locks that die
+with their holder.
 
 A file's bytes are there once the file is synced, and its name once the folder is; the name of a new folder is
 in the folder above it.
@@ -11,7 +12,9 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from lamina.clock import random_token
+from lamina.clock import monotonic, pause, random_token
+
+_POLL_S = 0.01  #: between two looks at whether a lock is free
 
 
 def settle(fd: int) -> None:
@@ -21,6 +24,37 @@ def settle(fd: int) -> None:
             fcntl.fcntl(fd, full)
             return
     os.fsync(fd)
+
+
+def lock(path: Path, timeout_s: float) -> int:
+    """Take the lock that a file stands for: an open file that has it until `unlock`, or its process dies.
+
+    Each call asks for itself, so that threads of one process exclude each other, too. Raises TimeoutError
+    where somebody else has it all the time, and what the system raises.
+    """
+    until = monotonic() + timeout_s
+    while True:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            with suppress(BlockingIOError, PermissionError):  # somebody else has it
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.fstat(fd).st_nlink:  # else the file was taken away, and others look at another one
+                    return fd
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)
+        if monotonic() >= until:
+            raise TimeoutError
+        pause(_POLL_S)
+
+
+def unlock(fd: int) -> None:
+    """Give a lock back, whoever else was given the open file meanwhile."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_UN)
+    finally:
+        os.close(fd)
 
 
 def settle_folder(folder: Path) -> None:

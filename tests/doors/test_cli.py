@@ -747,6 +747,17 @@ def test_a_lost_anchor_is_told_by_verify_from_then_on(ana: Shell) -> None:
     assert "made again" in ana.run("doctor").out
 
 
+def test_a_command_does_without_numpys_documentation() -> None:
+    code = (
+        "from lamina.__main__ import _spare_documentation as spare; spare(); import numpy;"
+        "print(numpy.array.__doc__, numpy.arange(4).reshape(2, 2).sum(), numpy.dot([1, 2], [3, 4]))"
+    )
+    told = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert told.stdout.split() == ["None", "6", "11"]
+
+
 HEAVY = {
     "anyio",
     "apsw",

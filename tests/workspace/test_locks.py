@@ -14,6 +14,7 @@ from filelock import FileLock, Timeout
 
 from lamina.clock import monotonic
 from lamina.config import Config
+from lamina.durable import lock, unlock
 from lamina.errors import Damaged, Unavailable
 from lamina.storage.sqlite import BUSY_TIMEOUT_MS
 from lamina.text.entries import EntryFile
@@ -130,6 +131,33 @@ def test_who_comes_back_at_once_lets_the_one_in_who_waits(tmp_path: Path) -> Non
                     sleep(0.005)
     waiter.join()
     assert order == ["inside", "waiting", "inside", "inside"]
+
+
+def test_our_lock_and_that_of_another_program_on_the_same_file_exclude_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.lock"
+    theirs = FileLock(path, is_singleton=False)
+    with theirs, pytest.raises(TimeoutError):
+        lock(path, 0.0)
+    ours = lock(path, 0.0)
+    with pytest.raises(Timeout):
+        theirs.acquire(timeout=0)
+    unlock(ours)
+    with theirs.acquire(timeout=0):
+        pass
+
+
+def test_a_lock_is_on_the_file_that_others_look_at(tmp_path: Path) -> None:
+    """A file that is taken away leaves its holder alone with it; whoever comes locks the new one."""
+    path, elsewhere = tmp_path / "a.lock", tmp_path / "b.lock"
+    gone = lock(path, 0.0)
+    path.unlink()
+    unlock(lock(path, 0.0))
+    unlock(gone)
+    elsewhere.touch()
+    path.unlink()
+    path.symlink_to(elsewhere)
+    with pytest.raises(OSError, match="symbolic link"):
+        lock(path, 0.0)
 
 
 def test_a_lock_is_free_again_after_an_error(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def read_settings(root: Path, config_file: str, extra_paths: str) -> SearchSetti
         found = replace(found, notes=(f"{config_file} is not used: {error.message}",))
     except (ValueError, RecursionError):
         found = replace(found, notes=(f"{config_file} is not used: it is not JSON.",))
-    return replace(found, paths=(*found.paths, *listed_paths(extra_paths)))
+    return replace(found, paths=(*found.paths, *listed_paths(extra_paths))) if extra_paths else found
 
 
 @lru_cache(maxsize=64)  # every question asks, and settings seldom change
@@ -114,7 +114,7 @@ def weekly_at_work(root: Path) -> bool:
 def _walk(source: Source, skipped: dict[str, str]) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """The plain files of a source in the order of their names, those of a folder before its folders."""
     folder, _, only = source.path.rpartition("/")
-    steps = [one for one in (Path(folder), *Path(folder).parents) if one != Path()]
+    steps = [one for one in (Path(folder), *Path(folder).parents) if one != Path()] if folder else []
     if link := next((one for one in steps if (source.base / one).is_symlink()), None):
         skipped[source.prefix + link.as_posix()] = "a link, and links are not followed"
         return
@@ -122,10 +122,8 @@ def _walk(source: Source, skipped: dict[str, str]) -> Iterator[tuple[str, os.Dir
     while waiting:
         folder, only = waiting.pop()
         folders = []
-        for entry in _entries(source, folder, skipped):
+        for entry in _entries(source, folder, only, skipped):
             name = f"{folder}/{entry.name}" if folder else entry.name
-            if only and entry.name != only:
-                continue
             if entry.is_symlink():
                 skipped[source.prefix + name] = "a link, and links are not followed"
             elif entry.is_file(follow_symlinks=False):
@@ -135,10 +133,12 @@ def _walk(source: Source, skipped: dict[str, str]) -> Iterator[tuple[str, os.Dir
         waiting += reversed(folders)
 
 
-def _entries(source: Source, folder: str, skipped: dict[str, str]) -> list[os.DirEntry[str]]:
+def _entries(source: Source, folder: str, only: str, skipped: dict[str, str]) -> list[os.DirEntry[str]]:
+    """What is in a folder, or of that the one thing that is looked for, in the order of names."""
     try:
         with os.scandir(source.base / folder) as found:
-            return sorted(found, key=lambda one: one.name)
+            wanted = (one for one in found if one.name == only) if only else found
+            return sorted(wanted, key=lambda one: one.name)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
@@ -146,6 +146,7 @@ def _entries(source: Source, folder: str, skipped: dict[str, str]) -> list[os.Di
         return []
 
 
+@lru_cache(maxsize=64)
 def _matching(pattern: str) -> Callable[[str], bool]:
     """Whether a path fits: `*` and `?` stay within a folder, `**` goes through folders."""
     words = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}

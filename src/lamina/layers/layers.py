@@ -199,6 +199,7 @@ class Layers:
         """
         query, _ = narrowed(
             self.caller,
+            self.caller.in_session,
             text[:2000],
             Narrowing(k=_CANDIDATES, layers=[Layer.SEMANTIC], spaces=[Space.USER]),
         )

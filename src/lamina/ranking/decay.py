@@ -14,6 +14,7 @@ _FADING = {Layer.PROCEDURAL: 0.005}
 _FADING_DAILY = 0.01
 _UNUSED, _PER_USE = 0.5, 0.05
 _DAY = timedelta(days=1)
+_KNOWN = Layer.USER_MODEL
 
 EPISODE_LIFE = timedelta(days=90)
 #: A hit lets an episode live at least this long from then on, however often it is hit.
@@ -33,7 +34,7 @@ class Decay(NamedTuple):
 
 def decay(layer: Layer, updated_at: datetime, access_count: int, now: datetime) -> Decay:
     """The two factors of a memory's decay score; what is known about a person does not fade."""
-    if layer is Layer.USER_MODEL:
+    if layer is _KNOWN:
         return Decay(1.0, 1.0)
     days = max(0.0, (now - updated_at) / _DAY)
     recency = math.exp(-_FADING.get(layer, _FADING_DAILY) * days)

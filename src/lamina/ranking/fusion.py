@@ -99,9 +99,12 @@ def reciprocal(one: Fused, decay: float, manner: Manner) -> None:
     one.adjustments = {"*layer": layer, "*decay": decay, **({"*insight": INSIGHT} if made_out else {})}
 
 
+_INSIGHT, _INFERRED = Kind.INSIGHT, Authority.AI_INFERRED  # asked of every candidate
+
+
 def _made_out(memory: Memory) -> bool:
     """Whether nobody said it, and a model made it out."""
-    return memory.kind is Kind.INSIGHT and memory.authority is Authority.AI_INFERRED
+    return memory.kind is _INSIGHT and memory.authority is _INFERRED
 
 
 def adjust(one: Fused, decay: float, question: Question, added: Mapping[str, float], plain: bool) -> None:
@@ -116,24 +119,24 @@ def adjust(one: Fused, decay: float, question: Question, added: Mapping[str, flo
         extra = {**added, **told, "then": THEN if timing.bare and then == 1.0 else 0.0}
     factors: dict[str, float] = {}
     if (layer := boost(memory.layer, question.manner)) != 1.0:
-        factors["layer"] = 1.0 + MILD * (layer - 1.0)
-    factors["decay"] = decay if plain else DECAY_FLOOR + (1.0 - DECAY_FLOOR) * decay
+        factors["*layer"] = 1.0 + MILD * (layer - 1.0)
+    factors["*decay"] = decay if plain else DECAY_FLOOR + (1.0 - DECAY_FLOOR) * decay
     if memory.importance != _MIDDLING:
-        factors["importance"] = 1.0 + IMPORTANCE * (memory.importance - _MIDDLING)
+        factors["*importance"] = 1.0 + IMPORTANCE * (memory.importance - _MIDDLING)
     if memory.pinned:
-        factors["pinned"] = PINNED
+        factors["*pinned"] = PINNED
     if memory.superseded_by is not None:
-        factors["superseded"] = SUPERSEDED
+        factors["*superseded"] = SUPERSEDED
     if _made_out(memory):
-        factors["insight"] = INSIGHT
+        factors["*insight"] = INSIGHT
     if then:
-        factors["period"] = 1.0 + PERIOD * then
+        factors["*period"] = 1.0 + PERIOD * then
     if asks(text):
-        factors["asking"] = ASKING
+        factors["*asking"] = ASKING
     if one.answers:
-        factors["answers"] = 1.0 + ANSWERS * one.answers
+        factors["*answers"] = 1.0 + ANSWERS * one.answers
     if timing.when and says_when(text):
-        factors["dated"] = DATED
+        factors["*dated"] = DATED
     _apply(one, extra, factors)
 
 
@@ -154,17 +157,17 @@ def newest_first(found: Sequence[Fused]) -> None:
     good = [one for one in found if one.score >= best / 2]
     good.sort(key=lambda one: (one.memory.said_at, one.id))
     for place, one in enumerate(good):
-        _apply(one, {}, {"latest": 1.0 + LATEST * place / max(1, len(good) - 1)})
+        _apply(one, {}, {"*latest": 1.0 + LATEST * place / max(1, len(good) - 1)})
 
 
 def _apply(one: Fused, added: Mapping[str, float], factors: Mapping[str, float]) -> None:
-    score = one.score
+    score, noted = one.score, one.adjustments
     for name, value in added.items():
         if value:
-            one.adjustments[f"+{name}"] = value
+            noted[f"+{name}"] = value
             score += value
     for name, value in factors.items():
         if value != 1.0:
-            one.adjustments[f"*{name}"] = value
+            noted[name] = value
             score *= value
     one.score = round(score, 6)

@@ -16,7 +16,7 @@ from typing import Any
 from lamina.audit.events import span
 from lamina.documents.results import LibraryStatus
 from lamina.errors import Denied, NotFound
-from lamina.model import Hit, Layer, Memory, Query, Recollection, Role, Source, Space, State
+from lamina.model import Hit, Layer, Memory, Query, Recollection, Role, Scope, Source, Space, State
 from lamina.ranking.confidence import Spread, confidence, evidence, uncertainty
 from lamina.ranking.tiers import DEEPEST, DEPTHS, is_enough, reaches_far
 from lamina.read.answered import Given, kept_asked, kept_question, note_answer, note_shown, said_in
@@ -59,9 +59,10 @@ def allowed_query(caller: Caller, query: Query) -> Query:
             hint="Let the user ask, or set `phase.allow_cross_phase_recall` in the policy.",
         )
     spaces = tuple(space for space in policy.read_order if space in query.spaces)
-    if not query.layers and not caller.acts:
-        query = replace(query, layers=tuple(one for one in Layer if one is not Layer.PROCEDURAL))
-    return replace(query, spaces=spaces, across_phases=query.across_phases or open_past)
+    layers = query.layers
+    if not layers and not caller.acts:
+        layers = tuple(one for one in Layer if one is not Layer.PROCEDURAL)
+    return replace(query, spaces=spaces, layers=layers, across_phases=query.across_phases or open_past)
 
 
 def covering(caller: Caller, query: Query) -> tuple[Query, LibraryStatus | None]:
@@ -81,7 +82,7 @@ def covering(caller: Caller, query: Query) -> tuple[Query, LibraryStatus | None]
 def find_in(snapshot: Snapshot, query: Query, *, related: bool = True) -> Answer:
     """The best hits on a snapshot; texts that were met without a vector have theirs stored later."""
     store = snapshot.caller.store
-    means = replace(store.means, related=related)
+    means = store.means if related else replace(store.means, related=False)
     answer = find_hits(snapshot.transaction, query, snapshot.now, means)
     store.met_unread = store.met_unread or answer.waiting
     return answer
@@ -98,7 +99,7 @@ def find_deep(snapshot: Snapshot, query: Query, is_late: Callable[[], bool] = la
     deepest = 0 if shelf is None else Documents(transaction).deepest(shelf[0])
     depth = query.depth if query.depth == DEEPEST or not deepest else 0
     while True:
-        answer = find_in(snapshot, replace(query, depth=depth))
+        answer = find_in(snapshot, query if query.depth == depth else replace(query, depth=depth))
         if depth >= deepest or is_enough(query.text, [hit.text for hit in answer.found.hits]):
             return Reached(answer, depth)
         if is_late():
@@ -109,15 +110,17 @@ def find_deep(snapshot: Snapshot, query: Query, is_late: Callable[[], bool] = la
 def recall(caller: Caller, question: str, narrowing: Narrowing, *, trace: bool = False) -> Recollection:
     """What is known about a question; with `trace`, with the events that the contract says of a reading."""
     then, cursor = narrowing.pop("as_of", None), narrowing.pop("changes_since", None)
-    query, spaces = narrowed(caller, question, narrowing)
+    query, spaces = narrowed(caller, caller.scope, question, narrowing)
     if then is not None:
         at = time_of(then, "as_of")
-        return look(caller, lambda snapshot: recall_then(snapshot.transaction, query, at), synced=False)
+        return look(
+            caller, lambda one: recall_then(one.transaction, in_session(one, query), at), synced=False
+        )
     if not narrowing.get("spaces"):
         query, _ = covering(caller, query)
 
     def work(snapshot: Snapshot) -> Recollection:
-        found = recalled(snapshot, query, spaces, trace=trace)
+        found = recalled(snapshot, in_session(snapshot, query), spaces, trace=trace)
         words = said_in((hit.id, hit.text) for hit in found.hits)
         shown = [hit.id for hit in found.hits]
         given = Given("recall", kept_question(query.text), kept_asked(narrowing), shown, words)
@@ -130,21 +133,31 @@ def recall(caller: Caller, question: str, narrowing: Narrowing, *, trace: bool =
 
 def find(snapshot: Snapshot, question: str, **narrowing: Any) -> Recollection:
     """The same within a reading that has begun, for what is about memories alone."""
-    query, spaces = narrowed(snapshot.caller, question, Narrowing(**narrowing))  # type: ignore[typeddict-item]
+    asked = Narrowing(**narrowing)  # type: ignore[typeddict-item]
+    query, spaces = narrowed(snapshot.caller, snapshot.in_session, question, asked)
     return recalled(snapshot, query, spaces)
 
 
 def look_up(snapshot: Snapshot, words: str, **narrowing: Any) -> list[tuple[Memory, Hit]]:
     """What the engine itself needs to know before it changes something. Nobody reads it: it is no access."""
-    query, _ = narrowed(snapshot.caller, words, Narrowing(**narrowing))  # type: ignore[typeddict-item]
+    asked = Narrowing(**narrowing)  # type: ignore[typeddict-item]
+    query, _ = narrowed(snapshot.caller, snapshot.in_session, words, asked)
     answer = find_in(snapshot, query)
     return [(answer.memories[hit.id], hit) for hit in answer.found.hits if hit.id in answer.memories]
 
 
-def narrowed(caller: Caller, question: str, narrowing: Narrowing) -> tuple[Query, tuple[Space, ...]]:
-    """The query as the policy lets the caller ask it, and the spaces that were asked for."""
+def in_session(snapshot: Snapshot, query: Query) -> Query:
+    """The query within the session that the caller is in at this moment, named or not."""
+    scope = snapshot.in_session
+    return query if query.scope is scope else replace(query, scope=scope)
+
+
+def narrowed(
+    caller: Caller, scope: Scope, question: str, narrowing: Narrowing
+) -> tuple[Query, tuple[Space, ...]]:
+    """The query within a scope as the policy lets the caller ask it, and the spaces that were asked for."""
     store = caller.store
-    asked = checked_query(query_of(caller.in_session, question, narrowing, store.config.recall_k))
+    asked = checked_query(query_of(scope, question, narrowing, store.config.recall_k))
     store.ruleset.categories.checked(asked.categories, caller.scope)
     return allowed_query(caller, asked), asked.spaces
 

@@ -140,9 +140,14 @@ def _resolved(reading: Reading, candidates: Sequence[Candidate], edges: _Edges) 
     found = []
     for shelf_number, slot, score, lexical, meaning, conversation, share in candidates:
         memory = seen.get(place := (shelf_number, slot))
-        if memory is not None and not _forged(memory):
-            parts = ("lexical", lexical), ("meaning", meaning), ("conversation", conversation)
-            scores = {name: value for name, value in (*parts, ("share", share)) if value > 0.0}
+        if memory is not None and not (memory.key and _forged(memory)):
+            scores = {"lexical": lexical} if lexical > 0.0 else {}
+            if meaning > 0.0:
+                scores["meaning"] = meaning
+            if conversation > 0.0:
+                scores["conversation"] = conversation
+            if share > 0.0:
+                scores["share"] = share
             found.append(Fused(memory.id, memory, score, scores, share, place))
     return found
 
@@ -202,6 +207,7 @@ class Answer:
 
 #: How many characters of politeness may follow what somebody asks to be remembered: "ครับ", "please".
 _PARTICLE = 7
+_WORKING = Layer.WORKING
 
 
 def find_hits(transaction: Transaction, query: Query, now: datetime, means: Means) -> Answer:
@@ -366,11 +372,13 @@ def _chosen(asked: str, order: Sequence[Fused], most: int) -> list[Fused]:
 def _without_echoes(order: Sequence[Fused]) -> Sequence[Fused]:
     """A turn that says what a lasting memory says, as the one that asked for it does, is not shown beside
     it."""
-    lasting = {one.memory.text for one in order if one.memory.layer is not Layer.WORKING}
+    lasting = {one.memory.text for one in order if one.memory.layer is not _WORKING}
+    if len(lasting) == len(order):
+        return order
     seen, kept = set(lasting), list[Fused]()
     for one in order:
         text = one.memory.text
-        if one.memory.layer is Layer.WORKING and "exact" not in one.scores:
+        if one.memory.layer is _WORKING and "exact" not in one.scores:
             trusted = one.memory.provenance.trust is Trust.TRUSTED  # whoever asks for it to be remembered is
             if text in seen or (trusted and any(_repeats(text, words) for words in lasting)):
                 continue

@@ -159,9 +159,10 @@ def _put_values_first(first: Sequence[Fused], short: Sequence[Fused]) -> None:
     by_age = sorted(short, key=lambda each: each.place)
     for old in [one for one in first if one.id in lasting]:
         for one in by_age:
-            newer = one.place[0] == old.place[0] and one.place[1] > old.place[1]
+            if one.place[0] != old.place[0] or one.place[1] <= old.place[1]:
+                continue
             behind = old.scores.get("meaning", 0.0) - one.scores.get("meaning", 0.0)
-            if newer and behind <= _AS_LIKE and renews(one.memory.text, old.memory.text):
+            if behind <= _AS_LIKE and renews(one.memory.text, old.memory.text):
                 _step_before(one, old, "+newer")
 
 

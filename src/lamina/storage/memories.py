@@ -279,7 +279,11 @@ def _filtering(filters: Filters) -> dict[str, Any]:
 
 def narrowing_of(query: Query, now: datetime) -> dict[str, Any]:
     """What a query asks of a memory beside its words, as the named queries are given it."""
+    asks_more = query.layers or query.kinds or query.categories or query.phases or query.trusted_only
+    filtering = _filtering(query.filters)
+    dated = query.since is not None or query.until is not None
     return {
+        "narrowed": int(bool(asks_more or dated or filtering["filtered"])),
         "now": micros(now),
         "layers": [str(layer) for layer in query.layers],
         "kinds": [str(kind) for kind in query.kinds],
@@ -287,7 +291,7 @@ def narrowing_of(query: Query, now: datetime) -> dict[str, Any]:
         "since": to_micros(query.since),
         "until": to_micros(query.until),
         "trusted": int(query.trusted_only),
-        **_filtering(query.filters),
+        **filtering,
         "phases": list(query.phases),
     }
 

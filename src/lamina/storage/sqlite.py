@@ -14,9 +14,8 @@ from typing import Any, TypeVar
 
 import apsw
 
-from lamina.durable import make_folder, settle_folder
+from lamina.durable import lock, make_folder, settle_folder, unlock
 from lamina.errors import ConfigError, Damaged, LaminaError, Unavailable
-from lamina.late import late
 from lamina.model import quoted
 from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries, put_rows
 from lamina.storage.ledger import Ledger, Order, Sealing
@@ -41,9 +40,6 @@ from lamina.storage.rows import (
     unsound,
 )
 
-with late():
-    import filelock
-
 T = TypeVar("T")
 
 BUSY_TIMEOUT_MS = 60_000
@@ -60,6 +56,8 @@ _PRAGMAS = (
     "PRAGMA cache_size=-16384",
     "PRAGMA temp_store=MEMORY",
 )
+
+_listed = json.JSONEncoder(ensure_ascii=False).encode
 
 _SCHEMA_TABLE = """CREATE TABLE IF NOT EXISTS schema_migration (
   version BIGINT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL)"""
@@ -159,7 +157,7 @@ class SqliteTransaction(Making):
     def _bound(self, values: dict[str, Any]) -> dict[str, Any]:
         for name, value in values.items():
             if type(value) is list:
-                values[name] = json.dumps(value, ensure_ascii=False)
+                values[name] = _listed(value) if value else "[]"
         values["tenant"] = self.tenant
         values["reach"] = self.reach
         values["project_reach"] = self.project_reach
@@ -321,21 +319,15 @@ class SqliteDatabase:
 
     @contextmanager
     def alone(self, name: str) -> Iterator[Callable[[], bool]]:
-        lock = filelock.FileLock(
-            self._path.with_name(f"{self._path.name}-{quoted(name)}.lock"),
-            mode=0o600,
-            is_singleton=False,
-            fallback_to_soft=False,
-        )
         with _explained(self._path):
             try:
-                lock.acquire(timeout=0)
-            except filelock.Timeout:
+                held = lock(self._path.with_name(f"{self._path.name}-{quoted(name)}.lock"), 0.0)
+            except TimeoutError:
                 raise job_running(name) from None
         try:
             yield lambda: True  # the kernel keeps it as long as this process lives
         finally:
-            lock.release()
+            unlock(held)
 
     def close(self) -> None:
         if self._folding is not None:

@@ -6,19 +6,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from lamina.durable import lock, unlock
 from lamina.errors import Conflict, Unavailable
-from lamina.late import late
 from lamina.workspace.files import ensure_folder, explained, flat_name, read_file, replace_file
-
-with late():
-    import filelock
 
 #: How often a change is made again because somebody saved at that moment.
 _ATTEMPTS = 20
 
 LOCK_DIR = ".lamina/locks"
 JOB_LOCK_DIR = "memory/.locks"
-_POLL_S = 0.01
 
 
 @contextmanager
@@ -31,11 +27,14 @@ def locked(root: Path, name: str, timeout_s: float = 10.0, folder: str = LOCK_DI
     """
     ensure_folder(root, folder)
     # The lock file is not the data file: editors replace that one, and a lock does not follow.
-    turn, lock = (_lock(root / folder / f"{flat_name(name)}.{kind}") for kind in ("next", "lock"))
+    place = root / folder / flat_name(name)
     try:
-        with turn.acquire(timeout=max(0.0, timeout_s)):
-            lock.acquire(timeout=max(0.0, timeout_s))
-    except filelock.Timeout:
+        turn = lock(place.with_name(f"{place.name}.next"), timeout_s)
+        try:
+            held = lock(place.with_name(f"{place.name}.lock"), timeout_s)
+        finally:
+            unlock(turn)
+    except TimeoutError:
         raise Unavailable(
             f"{name} is being written by somebody else; nothing was changed.",
             code="file_locked",
@@ -47,14 +46,7 @@ def locked(root: Path, name: str, timeout_s: float = 10.0, folder: str = LOCK_DI
     try:
         yield
     finally:
-        lock.release()
-
-
-def _lock(path: Path) -> filelock.BaseFileLock:
-    """A lock object for each call: two threads that shared one would both be let in."""
-    return filelock.FileLock(
-        path, mode=0o600, is_singleton=False, poll_interval=_POLL_S, fallback_to_soft=False
-    )
+        unlock(held)
 
 
 def change_file(

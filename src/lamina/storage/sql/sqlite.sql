@@ -130,20 +130,22 @@ DELETE FROM checkpoint_blob
     WHERE c.tenant = :tenant AND c.user_name = :user AND c.thread = :thread AND v.value IS NOT NULL);
 
 -- fragment: readable
--- Only what was said to hold from a later time on is held back until then, never what another clock dated ahead.
+-- Only what was said to hold from a later time on is held back until then, never what another clock dated ahead. Most
+-- questions narrow nothing: then none of what they could is looked at, row by row.
 m.state = 'active'
  AND (m.expires_at IS NULL OR m.expires_at > :now)
  AND (m.valid_until IS NULL OR m.valid_until > :now)
  AND (m.valid_from IS NULL OR m.valid_from <= :now OR m.valid_from <= m.created_at)
- AND (:layers = '[]' OR m.layer IN (SELECT value FROM json_each(:layers)))
- AND (:kinds = '[]' OR m.kind IN (SELECT value FROM json_each(:kinds)))
- AND (:categories = '[]' OR {{topic}} IN (SELECT value FROM json_each(:categories)))
  AND {{reached}}
- AND (:since IS NULL OR coalesce(min(m.valid_from, m.created_at), m.created_at) >= :since)
- AND (:until IS NULL OR coalesce(min(m.valid_from, m.created_at), m.created_at) < :until)
- AND (:trusted = 0 OR m.trust = 'trusted')
- AND (:filtered = 0 OR ({{filtered}}))
- AND (:phases = '[]' OR m.space || ':' || m.owner || ' ' || m.phase IN (SELECT value FROM json_each(:phases)))
+ AND (:narrowed = 0 OR (
+      (:layers = '[]' OR m.layer IN (SELECT value FROM json_each(:layers)))
+  AND (:kinds = '[]' OR m.kind IN (SELECT value FROM json_each(:kinds)))
+  AND (:categories = '[]' OR {{topic}} IN (SELECT value FROM json_each(:categories)))
+  AND (:since IS NULL OR coalesce(min(m.valid_from, m.created_at), m.created_at) >= :since)
+  AND (:until IS NULL OR coalesce(min(m.valid_from, m.created_at), m.created_at) < :until)
+  AND (:trusted = 0 OR m.trust = 'trusted')
+  AND (:filtered = 0 OR ({{filtered}}))
+  AND (:phases = '[]' OR m.space || ':' || m.owner || ' ' || m.phase IN (SELECT value FROM json_each(:phases)))))
 
 -- fragment: filtered
 -- What `memory.query` may ask of a memory beside its words; of its provenance as it stands in the JSON, so that one
