@@ -99,11 +99,12 @@ def main() -> None:
     which = steps.add_parser("relations", help="the net that says which statement a sentence is about")
     which.add_argument("--add", type=Path, help="a folder of conversations to put into the tree first")
     which.add_argument("--seen", type=Path, help="where what is seen of each row is kept (JSON lines)")
+    which.add_argument("--runs", type=Path, nargs=2, default=[], help="readers without fold 1, and 2")
     chosen = parser.parse_args()
     if chosen.step == "relations":
         if chosen.add:
             print(f"{relations.gather(chosen.add)} conversations")
-        relations.make(chosen.seen)
+        relations.make(chosen.seen, chosen.runs)
         return
     if chosen.step == "gather":
         found = data.gather(chosen.folders, data.read() if chosen.add else [])

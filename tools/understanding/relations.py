@@ -18,10 +18,12 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
+from lamina_encoder import joint
+from lamina_encoder.reading import ReadingEncoder
 from numpy.typing import NDArray
 
 import lamina
-from lamina.hear.about import certain, known_to, read_beside
+from lamina.hear.about import AT_MOST, READ, certain, known_to, read_beside
 from lamina.hear.turn import keep_turn, understood
 from lamina.language.amend import telling
 from lamina.language.framing import asks_anywhere
@@ -32,7 +34,7 @@ from lamina.language.sorts import Reader, Sort
 from lamina.language.understanding import Listener, heard_whole, is_near
 from lamina.language.view import view_of
 from lamina.write.store import Caller
-from tools.understanding.rows import LANGUAGES
+from tools.understanding.rows import LANGUAGES, is_held
 from tools.understanding.rows import read as sentences
 
 DATA = Path(__file__).parent / "data"
@@ -372,11 +374,27 @@ def save(net: Net, limit: Mapping[str, Mapping[str, int]], rows: int) -> None:
     MODEL.write_text(json.dumps(card, separators=(",", ":")) + "\n", "utf-8")
 
 
-def make(cache: Path | None = None) -> None:
+def unlearnt(played: Sequence[Played], runs: Sequence[Path]) -> Iterator[Played]:
+    """The rows, each read by the one of two runs of the reader that has not learnt its file."""
+    encoder, at = ReadingEncoder(), _FIELDS.index("read")
+    readers = [joint.JointReader(encoder, folder) for folder in runs]
+    for one in played:
+        best = sorted(range(len(one.known)), key=lambda place: (-one.known[place][1], place))[:READ]
+        reader = readers[0 if is_held(one.file, 1) else 1]
+        fits = reader.scores(one.text, [one.known[place][0] for place in best])
+        known = [[*fields] for fields in one.known]
+        for place, fields in enumerate(known):
+            fit = fits[best.index(place)] if place in best else min(fits)
+            fields[at] = max(-AT_MOST, min(AT_MOST, fit))
+        yield one._replace(known=known)
+
+
+def make(cache: Path | None = None, runs: Sequence[Path] = ()) -> None:
     """Play, train, choose thresholds on a third of the files, write the net and print its figures."""
     rows = read()
     rows += apart(rows)
-    seen = [one for one in see(_cached(cache, rows)) if one.seen]
+    played = _cached(cache, rows)
+    seen = [one for one in see([*unlearnt(played, runs)] if runs else played) if one.seen]
     files = sorted({one.row.file for one in seen})
     random.Random(1).shuffle(files)
     folds = [{file for at, file in enumerate(files) if at % 3 == fold} for fold in range(3)]

@@ -34,7 +34,7 @@ LOOKED_AT, _TURNS = 64, 6
 #: What nobody puts right: it says nothing.
 _SAYS_NOTHING = (Sort.TASK, Sort.QUESTION, Sort.CHAT, Sort.QUOTE, Sort.HYPOTHETICAL)
 #: How many of them are read together with what is said, and the most that counts.
-_READ, _AT_MOST = 8, 6.0
+READ, AT_MOST = 8, 6.0
 #: What may be changed by a word; what happened, was said and was concluded from it stays as it was.
 STATED = (Kind.FACT, Kind.PREFERENCE, Kind.CONSTRAINT, Kind.INSTRUCTION, Kind.CORRECTION)
 _LASTING = (Layer.SEMANTIC, Layer.USER_MODEL)
@@ -212,13 +212,13 @@ def read_beside(caller: Caller, words: str, known: Sequence[Statement]) -> list[
     reader: object = caller.store.embedder
     found = list(known)
     if isinstance(reader, JointReader):
-        best = sorted(range(len(found)), key=lambda at: (-found[at].like, at))[:_READ]
+        best = sorted(range(len(found)), key=lambda at: (-found[at].like, at))[:READ]
         with suppress(LaminaError):  # without it likeness must do
             fits = reader.fits(words, [found[at].text for at in best])
-            least = max(-_AT_MOST, min(fits, default=0.0))
+            least = max(-AT_MOST, min(fits, default=0.0))
             found = [replace(one, read=least) for one in found]
             for at, fit in zip(best, fits, strict=True):
-                found[at] = replace(found[at], read=max(-_AT_MOST, min(_AT_MOST, fit)))
+                found[at] = replace(found[at], read=max(-AT_MOST, min(AT_MOST, fit)))
     return found
 
 
