@@ -37,6 +37,7 @@ COMPOUND = [
     ("ผมทำงานกะดึกนะครับ ช่วยแนะนำวิธีนอนหน่อย", ["ผมทำงานกะดึกนะครับ"]),
     ("ฉันเป็นครูสอนเลขอยู่ที่ลำปาง แพ้กุ้งด้วยนะ", ["ฉันเป็นครูสอนเลขอยู่ที่ลำปาง", "แพ้กุ้งด้วยนะ"]),
     ("help me plan a menu, we're coeliac", ["we're coeliac"]),
+    ("我房贷还有十九年", ["我房贷还有十九年"]),
     ("幫我看一下這張發票，我在埔里開沙發翻修店", ["我在埔里開沙發翻修店"]),
 ]
 ORDINARY = [
@@ -462,3 +463,23 @@ def test_an_excuse_puts_nothing_right(engine: Engine, said: str) -> None:
 def test_a_request_takes_nothing_away_that_says_something(said: str) -> None:
     hearing = hear(said, rulebook())
     assert kept_words(hearing, (0, len(hearing.said))) == said
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "goes", "stays"),
+    [
+        (["我體重九十二公斤", "我身高一七五"], "忘掉我體重，身高留著沒關係", "九十二", "一七五"),
+        (["ผมสูง 172 ซม.", "ผมหนัก 80 กิโล"], "ลบน้ำหนักออกไป ส่วนส่วนสูงเก็บไว้", "80", "172"),
+        (["I weigh 92 kilos", "I am 175 tall"], "forget what I weigh, but keep how tall I am", "92", "175"),
+    ],
+)
+def test_what_a_wish_says_shall_stay_is_not_what_it_means(
+    engine: Engine, known: list[str], said: str, goes: str, stays: str
+) -> None:
+    mine = engine.scope(session="s1")
+    for one in known:
+        mine.hear(one)
+    mine.hear(said)
+    kept = " ".join(one.text for one in mine.list().items if one.layer is not Layer.WORKING)
+    assert stays in kept
+    assert goes not in kept

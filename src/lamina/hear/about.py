@@ -16,7 +16,7 @@ from lamina.language.framing import asks_anywhere
 from lamina.language.hearing import hear
 from lamina.language.relation import Does, Said, Statement, features, model
 from lamina.language.rulebook import Rulebook
-from lamina.language.slots import just_said, name_of_key
+from lamina.language.slots import apart_from_what_stays, just_said, name_of_key
 from lamina.language.sorts import Sort
 from lamina.language.understanding import LONGEST, Listener
 from lamina.language.view import view_of
@@ -112,6 +112,15 @@ def fitting(caller: Caller, said: Said, known: Known | None = None) -> list[Fit]
     for (memory, _), one, row, scores in scored:
         found.append(Fit(memory, one, dict(zip(Does, scores, strict=True)), row["shared"], model().why(row)))
     return found
+
+
+def fits_to_forget(caller: Caller, text: str, signs: frozenset[str] = frozenset()) -> list[Fit]:
+    """What a wish to forget may mean: nothing that it says is to stay."""
+    book = caller.store.ruleset.rules
+    wish, stays = apart_from_what_stays(text)
+    kept = telling(stays, book) - telling(wish, book)
+    fits = fitting(caller, certain(wish, Does.FORGET, signs))
+    return [one for one in fits if not kept & words_of(one.memory.text, book)]
 
 
 def heard(fits: Sequence[Fit], said: Said) -> Meant | None:

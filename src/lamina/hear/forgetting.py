@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 
 from lamina.errors import NotFound
-from lamina.hear.about import LOOKED_AT, Meant, certain, chosen, fitting, known_to, only_points, waits_about
+from lamina.hear.about import LOOKED_AT, Meant, chosen, fits_to_forget, known_to, only_points, waits_about
 from lamina.hear.asked_back import ANSWERED
 from lamina.language.amend import corrections, telling
 from lamina.language.command import Action, Command, Target
 from lamina.language.commands import is_note
 from lamina.language.joined import without_part
 from lamina.language.relation import Does
-from lamina.language.slots import just_said, taken_back, without_what_stays
+from lamina.language.slots import just_said, taken_back
 from lamina.model import Kind, Layer, Memory, Outcome, Receipt, Role, Space, State
 from lamina.policy.consent import Channel, same_value
 from lamina.read.recall import look_up
@@ -92,9 +92,9 @@ def was_named(caller: Caller, command: Command, text: str) -> bool:
 
 def _fitting(caller: Caller, command: Command) -> Meant | None:
     """What a wish to forget means by meaning; the sentence before it may say what "it" is."""
-    said = without_what_stays(command.text)
+    said = command.text
     tries = [said, f"{command.old} {said}"] if command.old else [said]
-    found = [chosen(fitting(caller, certain(one, Does.FORGET)), Does.FORGET) for one in tries]
+    found = [chosen(fits_to_forget(caller, one), Does.FORGET) for one in tries]
     return next((one for one in found if one and one.clear), next(filter(None, found), None))
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
-from lamina.hear.about import Meant, certain, chosen, fitting, heard, only_points, waits_about
+from lamina.hear.about import Meant, certain, chosen, fits_to_forget, fitting, heard, only_points, waits_about
 from lamina.hear.correct import HEARD
 from lamina.language.amend import is_starred
 from lamina.language.command import WISH, Action, Command, Target
@@ -23,7 +23,6 @@ from lamina.language.slots import (
     said_before_it,
     says_something,
     ways,
-    without_what_stays,
 )
 from lamina.language.sorts import Sort
 from lamina.language.spoken_times import VAGUE, Lifetime, lifetime_in
@@ -250,8 +249,10 @@ def _of_known(
         said = Said(text, stretch.scores, stretch.seen.signs)
         clear = [one.sort for one in [stretch, *(parts_near if whole else ())] if listener.is_clear(one)]
         does = Does.CORRECT if starred else Does(clear[0]) if clear else None
-        named = without_what_stays(text) if does is Does.FORGET else text
-        fits = fitting(caller, said if does is None else certain(named, does, said.signs))
+        if does is Does.FORGET:
+            fits = fits_to_forget(caller, text, said.signs)
+        else:
+            fits = fitting(caller, said if does is None else certain(text, does, said.signs))
         own = [one for one in fits if one.is_sentence]
         meant = heard(own, said) if does is None else chosen(own, does, said.signs)
         forgets = meant is not None and meant.does is Does.FORGET and not meant.is_named

@@ -176,11 +176,12 @@ def _topics() -> dict[str, re.Pattern[str]]:
     return {name: re.compile("|".join(phrases)) for name, phrases in data["topics"].items()}
 
 
-def without_what_stays(text: str) -> str:
-    """A word to forget, without the clauses that say what is to stay: "…, but keep the rent one"."""
+def apart_from_what_stays(text: str) -> tuple[str, str]:
+    """A word to forget, and the clauses in it that say what is to stay: "…, but keep the rent one"."""
     clauses = [one for one in _CLAUSES.split(text) if one.strip()]
-    kept = [one for one in clauses if not _stays(view_of(one).text)]
-    return " ".join(kept) if kept else text
+    stays = [one for one in clauses if _stays(view_of(one).text)]
+    goes = [one for one in clauses if one not in stays]
+    return (" ".join(goes), " ".join(stays)) if goes else (text, "")
 
 
 def _stays(clause: str) -> bool:
