@@ -10,9 +10,10 @@ from importlib.resources import files
 import pytest
 
 from lamina.encoders.reading import ReadingEncoder
+from lamina.language.message import Between, asks
 from lamina.language.owners import owner_in
 from lamina.language.recap import recap
-from lamina.language.statements import KEPT, Between, Said, agreed, asks, headline, statements
+from lamina.language.statements import KEPT, Said, agreed, headline, statements
 from lamina.similarity.compare import Relation, compare
 from lamina.similarity.subjects import Like, Match, Matter, changed_by
 from lamina.text.accounts import corrected, trusted
@@ -158,9 +159,13 @@ def test_a_new_value_is_matched_by_meaning_and_by_what_was_wrong_before() -> Non
     ]
     new = Matter(text="Operations are on Wednesdays.", around="The anaesthetist can only come midweek.")
     assert changed_by(new, earlier) is None  # no word is shared
-    assert changed_by(new, earlier, [Like(0.64, 0.73), Like(0.2, 0.3)]) == Match(0, is_sure=True)
+    assert changed_by(new, earlier, [Like(0.64, 0.73, 0.6, 0.64), Like(0.2, 0.3, 0.2, 0.2)]) == Match(
+        0, is_sure=True
+    )
     pointed = Matter(text="The X-ray comes from Carestream.", around="Sirona wants a deposit.")
-    assert changed_by(pointed, earlier, [Like(0.25, 0.35), Like(0.3, 0.45)]) == Match(1, is_sure=True)
+    assert changed_by(pointed, earlier, [Like(0.25, 0.35, 0.3, 0.25), Like(0.3, 0.45, 0.5, 0.3)]) == Match(
+        1, is_sure=False
+    )
     other = Matter(text="One trainee a year, paid by us.")
     assert changed_by(other, earlier, [Like(0.2, 0.2), Like(0.3, 0.3)]) is None
 
@@ -168,7 +173,7 @@ def test_a_new_value_is_matched_by_meaning_and_by_what_was_wrong_before() -> Non
 def test_what_reads_both_together_tells_which_decision_is_changed() -> None:
     earlier = [Matter(text="Orders close on Fridays."), Matter(text="Suppliers are paid within thirty days.")]
     new = Matter(text="Sixty is kinder to us.", around="The bank account is empty in August.", overrules=True)
-    alike = [Like(0.6, 0.65), Like(0.6, 0.65)]
+    alike = [Like(0.55, 0.68, 0.5, 0.55)] * 2
     assert changed_by(new, earlier, alike) is None
     beside = [like._replace(changes=said) for like, said in zip(alike, (-3.0, 9.0), strict=True)]
     assert changed_by(new, earlier, beside) == Match(1, is_sure=True)

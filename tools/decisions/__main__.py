@@ -4,6 +4,8 @@ python -m tools.decisions              # train on everything, write src/lamina/l
 python -m tools.decisions --judge      # leave each writer out in turn and print what is found at first sight
 python -m tools.decisions --curve      # the same with 25, 50 and 100 % of the data
 python -m tools.decisions --add WRITER FILE   # take rows `kind<TAB>text` into the data
+python -m tools.decisions --context    # train what weighs a sentence where it stands, write its weights
+python -m tools.decisions --left-out   # replay each fortnight by weights and a head that did not learn it
 python -m tools.decisions --fortnights [NAME…]   # replay written fortnights, print what was found and linked
 """
 
@@ -27,6 +29,8 @@ def main() -> None:
     parser.add_argument(
         "--states", type=Path, help="a file that keeps what the encoder read, for the next time"
     )
+    parser.add_argument("--context", action="store_true", help="train what weighs a sentence in its place")
+    parser.add_argument("--left-out", action="store_true", help="replay fortnights that were not learnt")
     parser.add_argument("--fortnights", nargs="*", metavar="NAME")
     parser.add_argument("--show", action="store_true", help="what was missed and what was none")
     options = parser.parse_args()
@@ -38,6 +42,14 @@ def main() -> None:
         print(f"{writer}: {add(writer, Path(file))} rows")
     train = import_module("tools.decisions.train")  # needs torch and scipy; a replay does not
     rows, states = load(), train.States(options.states)
+    if options.context or options.left_out:
+        context, reader = import_module("tools.decisions.context"), ReadingEncoder()
+        if options.left_out:
+            context.judge_left_out(reader, states)
+        else:
+            context.write(context.models(context.read_all(reader, states)[1]))
+        states.keep()
+        return
     if options.judge or options.curve:
         for share in (25, 50, 100) if options.curve else (100,):
             print(f"-- {share} % of the data")

@@ -194,11 +194,11 @@ def _kind(one: Fortnight, entry: Decision) -> str:
 
 
 def _near(said: str, entry: Decision) -> bool:
-    short, words = _squashed(said)[:16], _squashed(entry.conclusion)
-    return short in _squashed(_text(entry)) or words[:16] in _squashed(said)
+    short, words = squashed(said)[:16], squashed(entry.conclusion)
+    return short in squashed(_text(entry)) or words[:16] in squashed(said)
 
 
-def _squashed(text: str) -> str:
+def squashed(text: str) -> str:
     return "".join(char for char in text.lower() if char.isalnum())
 
 

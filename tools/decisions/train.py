@@ -18,8 +18,9 @@ from scipy.optimize import minimize
 from torch import nn
 
 import lamina.language.decision_head as head
+from lamina.language.message import bare
 from lamina.language.sorts import MIDWAY
-from lamina.language.statements import bare, features_of
+from lamina.language.statements import features_of
 from tools.decisions.rows import Row
 from tools.understanding.states import States
 
@@ -158,6 +159,14 @@ def train_and_write(rows: Sequence[Row], states: States) -> None:
     }
     (TARGET / "decision_head.json").write_text(json.dumps(card, indent=1) + "\n")
     print(f"{len(rows)} rows, {len(data)} bytes")
+
+
+def fitted(rows: Sequence[Row], states: States) -> head._Head:
+    """A head that is trained on some rows, as it would be read from its files."""
+    weights, bias = fit(matrix(rows), _kinds(rows))
+    steps, scale = quantised(weights)
+    inner, outer = layered(halfway(rows, states), _kinds(rows))
+    return head._Head(steps, bias, scale, states.embedder_id, inner, outer)
 
 
 def judge(rows: Sequence[Row], share: int, states: States) -> None:

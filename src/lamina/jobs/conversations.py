@@ -14,11 +14,12 @@ from zoneinfo import ZoneInfo
 
 from lamina.encoders.port import Embedder
 from lamina.imports.turn import Speaker, Turn
+from lamina.language.message import Between, asks, sentences_in
 from lamina.language.rulebook import Rulebook
 from lamina.language.secrets.privacy import find_secrets
 from lamina.language.signal import low_signal
 from lamina.language.sorts import Reader
-from lamina.language.statements import KEPT, Between, Statement, agreed, asks, statements
+from lamina.language.statements import KEPT, Statement, agreed, statements
 from lamina.records import dataclass
 from lamina.similarity.subjects import terms_of
 from lamina.text.decision_entries import plain_line
@@ -90,45 +91,57 @@ def noted(
 ) -> list[Noted]:
     """What a conversation holds, in the order in which it became certain."""
     found: list[Noted] = []
-    before: Turn | None = None
     asked = ""  # what the person last asked or told, which a decision may be about
-    for turn, after in zip_longest(conversation.turns, conversation.turns[1:]):
-        if turn.role is Speaker.USER:
-            today, between = _time(turn).astimezone(zone).date(), Between(_agents(before), _agents(after))
-            told = statements(turn.text, today, book=book, reader=reader, between=between)
-            offer = agreed(before.text, turn.text, book=book) if before and _is_agents(before) else None
-            if offer is not None and all(_is_thin(one.text) for one in told):
-                told = []  # "yes, take it" says nothing but that
-            settled = any(one.said in KEPT and one.is_sure for one in told)
-            for statement in told:
-                one = Noted(_complete(statement, asked), conversation, (turn,))
-                if statement.is_sure and _details(one, found, before):
-                    found[-1] = _with_detail(found[-1], statement.text)
-                else:
-                    found += safe(one)
-            if offer is not None and before is not None and not told:
-                found += safe(Noted(_complete(offer, asked), conversation, (before, turn)))
-            asked = "" if settled else _context(turn.text) or asked
-        before = turn
+    for before, turn, between in messages(conversation):
+        today = _time(turn).astimezone(zone).date()
+        told = statements(turn.text, today, book=book, reader=reader, between=between)
+        offer = agreed(between.before, turn.text, book=book) if between.before else None
+        if offer is not None and all(_is_thin(one.text) for one in told):
+            told = []  # "yes, take it" says nothing but that
+        settled = any(one.said in KEPT and one.is_sure for one in told)
+        for statement in told:
+            said = _answered(statement, between.before) if statement is told[0] else statement
+            one = Noted(_complete(said, asked), conversation, (turn,))
+            if statement.is_sure and _details(one, found):
+                found[-1] = _with_detail(found[-1], statement.text)
+            else:
+                found += safe(one)
+        if offer is not None and before is not None and not told:
+            found += safe(Noted(_complete(offer, asked), conversation, (before, turn)))
+        asked = "" if settled else _context(turn.text) or asked
     return found
 
 
-def _is_agents(turn: Turn) -> bool:
-    return turn.role is Speaker.ASSISTANT
+def messages(conversation: Conversation) -> Iterator[tuple[Turn | None, Turn, Between]]:
+    """What the person says in a conversation, each with the turn before it and with where it stands."""
+    before = None
+    for turn, after in zip_longest(conversation.turns, conversation.turns[1:]):
+        if turn.role is Speaker.USER:
+            yield before, turn, Between(_agents(before), _agents(after))
+        before = turn
 
 
 def _agents(turn: Turn | None) -> str:
-    return turn.text if turn is not None and _is_agents(turn) else ""
+    return turn.text if turn is not None and turn.role is Speaker.ASSISTANT else ""
 
 
-def _details(new: Noted, found: list[Noted], before: Turn | None) -> bool:
-    """Whether it only says more of what was settled right before: in the same message, or when asked back."""
+def _details(new: Noted, found: list[Noted]) -> bool:
+    """Whether it only says more of what was settled right before in the same message."""
     said = new.statement
     if not found or said.said not in KEPT or said.overrules or not _is_thin(said.text):
         return False
     last = found[-1]
-    is_same = last.turns[-1] is new.turns[0]
-    return last.statement.said in KEPT and (is_same or asks(_agents(before)))
+    return last.statement.said in KEPT and last.turns[-1] is new.turns[0]
+
+
+def _answered(said: Statement, before: str) -> Statement:
+    """What is settled as the answer to an agent's question, with the question."""
+    if said.said not in KEPT or not asks(before):
+        return said
+    question = plain_line(sentences_in(before)[-1])
+    if not _is_thin(said.text) or len(question) + len(said.text) > _LONGEST:
+        return replace(said, context=f"{said.context} {question}".strip())
+    return replace(said, text=f"{question} {said.text}")
 
 
 def _with_detail(last: Noted, text: str) -> Noted:

@@ -79,7 +79,7 @@ def new_decisions(
         if new.id in ids or any(_same(new, one, book) for one in active):
             continue
         said, before = each.statement, [_matter(one) for one in active]
-        matter = _matter(new, overrules=said.overrules)
+        matter = _matter(new, overrules=said.overrules, is_sure=said.is_sure)
         match = changed_by(matter, before, _likes(reader, matter, before))
         if not said.is_sure and (match is None or not match.is_sure):
             continue
@@ -133,9 +133,11 @@ def _same(new: Decision, old: Decision, book: Rulebook) -> bool:
     return denies(new.conclusion, book=book) == denies(old.conclusion, book=book)
 
 
-def _matter(one: Decision, *, overrules: bool = False) -> Matter:
+def _matter(one: Decision, *, overrules: bool = False, is_sure: bool = True) -> Matter:
     around = " ".join(said for said in (one.why, one.finding, one.impact) if said != NOT_SAID)
-    return Matter(text=one.conclusion, around=around, overrules=overrules)
+    return Matter(
+        text=one.conclusion, around=around, overrules=overrules, is_sure=is_sure, session=one.session_id
+    )
 
 
 def _likes(reader: Encoder | None, new: Matter, before: Sequence[Matter]) -> list[Like]:
@@ -143,9 +145,13 @@ def _likes(reader: Encoder | None, new: Matter, before: Sequence[Matter]) -> lis
     if reader is None or not before:
         return []
     try:
-        texts = [one.text for one in before]
-        said, told, *theirs = reader.embed([new.text, f"{new.around} {new.text}".strip(), *texts])
-        likes = [Like(round(float(said @ one), 4), round(float(told @ one), 4)) for one in theirs]
+        texts, later = [one.text for one in before], _told(new)
+        mine = reader.embed([new.text, later, new.around or new.text])
+        theirs = zip(reader.embed(texts), reader.embed([_told(one) for one in before]), strict=True)
+        numbers = [
+            [round(float(each), 4) for each in (*mine @ one, whole @ mine[0])] for one, whole in theirs
+        ]
+        likes = [Like(*each) for each in numbers]
         if isinstance(reader, LaterReader):
             best = sorted(range(len(likes)), key=lambda at: -likes[at].told)[:_READ]
             read = reader.changes(f"{new.text} {new.around}".strip(), [texts[at] for at in best])
@@ -154,6 +160,10 @@ def _likes(reader: Encoder | None, new: Matter, before: Sequence[Matter]) -> lis
     except LaminaError:  # an encoder that is damaged; the words do
         return []
     return likes
+
+
+def _told(one: Matter) -> str:
+    return f"{one.around} {one.text}".strip()
 
 
 def keep(files: Desk, new: Sequence[Decision], zone: ZoneInfo) -> None:
