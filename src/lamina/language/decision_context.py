@@ -20,9 +20,8 @@ from lamina.language.sorts import MIDWAY, Wholes
 from lamina.late import files
 
 SORTS = ("settles", "task", "none")
-#: What may be known of a sentence beside what it says.
-SIGNS = (
-    *("asked", "asked_back", "asked_short", "tiny", "short", "middle", "long", "number", "ruled"),
+#: What is looked for anywhere in a unit.
+WITHIN = (
     *(
         "complains",
         "discusses",
@@ -34,7 +33,13 @@ SIGNS = (
         "overrules",
         "approves",
     ),
-    *("requests", "acts", "continues", "leads_in", "needs_subject", "adds", "assents"),
+    *("requests", "acts", "continues"),
+)
+#: What may be known of a sentence beside what it says.
+SIGNS = (
+    *("asked", "asked_back", "asked_short", "tiny", "short", "middle", "long", "number", "ruled"),
+    *WITHIN,
+    *("leads_in", "needs_subject", "adds", "assents"),
     *("theirs", "supposes", "quoted", "asserted", "echoed", "picks", "to_settle", "owned", "mine", "due"),
 )
 #: Readings: of the sentence, or of a short answer; of the one before and of the one behind it in the message.

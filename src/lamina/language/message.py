@@ -15,7 +15,7 @@ import numpy as np
 
 from lamina.errors import LaminaError
 from lamina.language.clauses import UNSAID, Speech, languages_of, listen, without_quotations
-from lamina.language.decision_context import Around, settles
+from lamina.language.decision_context import WITHIN, Around, settles
 from lamina.language.decision_head import KINDS, LONGEST, Reading, knows, read
 from lamina.language.due import due_in
 from lamina.language.hearing import Sentence, sentences_of
@@ -65,21 +65,7 @@ LEAD_IN_SIZE = 26  #: a sentence shorter than this leads in to the next, in lett
 _TINY, _SHORT_SIZE, _ANSWER, _MIDDLE, _LONG = 15, 30, 40, 60, 120
 LEAST_SIZE = 10  #: what is shorter says nothing without its reason
 _KEPT = ("remembers", "rules", "restructures", "decides")
-#: What is looked for anywhere in a unit, and as its beginning.
-_WITHIN = (
-    *(
-        "complains",
-        "discusses",
-        "recalls",
-        "learns",
-        "remains",
-        "doubts",
-        "declines",
-        "overrules",
-        "approves",
-    ),
-    *("requests", "acts", "continues"),
-)
+#: What is looked for as the beginning of a unit.
 _FIRST = ("leads_in", "needs_subject", "adds", "assents")
 #: What the head is told of beside the words: which rules apply.
 _CUES = (
@@ -271,7 +257,7 @@ class Message:
             "asserted": self.is_asserted(unit),
         }
         yield from (name for name, is_so in known.items() if is_so)
-        yield from (one for one in _WITHIN if statement("statement", one).search(*is_inside))
+        yield from (one for one in WITHIN if statement("statement", one).search(*is_inside))
         yield from (one for one in _FIRST if statement("statement", one).match(self.open, first))
 
     def speaks_against(self, unit: Unit) -> bool:
