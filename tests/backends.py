@@ -42,6 +42,8 @@ _TABLES_OF_WORDS = {
     "hear/test_understanding.py",
     "security/test_who.py",
 }
+#: What goes through a whole fortnight: once in a folder, and in `make test-all` with PostgreSQL as well.
+_DEAR = ("jobs/test_fortnight.py::test_the_fortnight_gives_the_same_files_everywhere",)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -54,6 +56,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 tables[name].append(item)
     every = times(5, 1)
     left = {item for table in tables.values() if len(table) > 3 for item in set(table) - set(table[::every])}
+    dear = [item for item in items if "postgres" in item.nodeid and any(one in item.nodeid for one in _DEAR)]
+    left |= times({*dear}, set[pytest.Item]())
     items[:] = [item for item in items if item not in left]
     config.hook.pytest_deselected(items=sorted(left, key=lambda item: item.nodeid))
 

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from lamina.engine import Engine
     from lamina.scoped import ScopedMemory
     from tests.backends import Place
+from tests.effort import times
 
-USERS, QUERIES = 50, 20
+USERS, QUERIES = times((20, 8), (50, 20))
 TEMPLATES = (
     "{name} keeps the {word} under the green bridge",
     "{word}อยู่ใต้สะพานสีเขียวของ {name}",
@@ -24,7 +25,7 @@ WORDS = (("lantern", "ledger", "violin"), ("กาแฟ", "กุญแจ", "�
 
 
 def test_no_search_ever_returns_another_users_memories(place: Place) -> None:
-    """50 users, 20 questions each in three languages, among them the very words of somebody else's canary."""
+    """Every user's questions in three languages, among them the very words of somebody else's canary."""
     engine, pick = place.open(), random.Random(11)
     canaries: dict[str, list[str]] = {}
     for number in range(USERS):

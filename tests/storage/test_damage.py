@@ -312,11 +312,15 @@ def tried(place: Path) -> tuple[dict[str, Any], list[str]]:
 
 
 def test_no_byte_of_any_text_stops_the_rest(lived_in: Path, tmp_path: Path) -> None:
-    """In the first row of each table; every verb works, and finds everything else."""
+    """In the first row of each table; every verb works, and finds everything else. `make test` spoils every
+    third column, and those that are refused or met in a way of their own."""
     wrong: list[str] = []
     columns = text_columns(lived_in)
     assert len(columns) > 90
-    for table, column in columns:
+    refused_in = {one.partition(":")[0] for one in REFUSED}
+    for number, (table, column) in enumerate(columns):
+        if number % times(3, 1) and (table, column) not in HARD and f"{table}.{column}" not in refused_in:
+            continue
         place = tmp_path / f"{table}-{column}"
         shutil.copytree(lived_in, place)
         spoil(place / "w", table, column)
@@ -364,7 +368,7 @@ def test_a_value_of_another_sort_is_named_and_never_a_surprise(
         if kind in STRANGE[sort]
     ]
     for number, (table, column, value) in enumerate(chosen):
-        if number % times(6, 1) and (table, column) not in HARD:
+        if number % times(12, 1) and (table, column) not in HARD:
             continue
         place = tmp_path / f"{table}-{column}"
         shutil.copytree(lived_in, place)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from lamina.model import canonical
+from tests.effort import times
 
 SCRIPT = r"""
 import random, sys
@@ -63,7 +64,7 @@ for number in range(60):
         told.append([type(error).__name__, error.code, error.message, error.hint])
 for mind in callers:
     for question in [*words, "green tea", "tone", "茶", "deploy server", *ids[:5]]:
-        for k in (1, 6, 100):
+        for k in (1, 100):
             told.append(mind.recall(question, k=k))
     for one in ids:
         try:
@@ -134,6 +135,7 @@ def test_a_workspace_is_the_same_with_its_store_inside_and_on_postgresql(run, tm
     assert told_alike(inside) == told_alike(outside)
 
 
+@pytest.mark.slow  # the workspace above shows it, too
 def test_a_store_without_files_is_the_same_on_sqlite_and_postgresql(run, tmp_path, postgres_store):
     one = run("c", f"sqlite:///{tmp_path}/c.db", seed="3")
     other = run("d", postgres_store, seed="4")
@@ -141,6 +143,7 @@ def test_a_store_without_files_is_the_same_on_sqlite_and_postgresql(run, tmp_pat
     assert told_alike(one) == told_alike(other)
 
 
+@pytest.mark.slow
 def test_two_stores_on_postgresql_are_the_same_down_to_their_hashes(
     run, tmp_path, postgres_store, postgres_database
 ):
@@ -151,6 +154,9 @@ def test_two_stores_on_postgresql_are_the_same_down_to_their_hashes(
 
 
 def test_hash_seeds_change_nothing(run, tmp_path):
-    first, *others = [run(f"s{seed}", str(tmp_path / f"s{seed}"), seed=seed) for seed in ("0", "7", "4242")]
+    first, *others = [
+        run(f"s{seed}", str(tmp_path / f"s{seed}"), seed=seed)
+        for seed in times(("0", "7"), ("0", "7", "4242"))
+    ]
 
     assert all(other == first for other in others)
