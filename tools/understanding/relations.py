@@ -38,9 +38,12 @@ from tools.understanding.rows import LANGUAGES, is_held
 from tools.understanding.rows import read as sentences
 
 DATA = Path(__file__).parent / "data"
+LESSONS = Path(__file__).parent.parent / "encoder" / "data"
 MODEL = Path("src/lamina/language/data/relations.json")
 #: Rows of a workspace; sentences about nothing that is known, for each language.
 _WORKSPACE, _APART = 100, 450
+#: Statements of each person of the lessons that are heard beside others of theirs, and beside how many.
+_TOLD, _TOLD_BEFORE = 3, (3, 5, 8, 12)
 #: How many other statements are said before; how much of what is said before is kept.
 _BEFORE = (0, 0, 1, 2, 4)
 _KEPT = 0.85
@@ -141,6 +144,26 @@ def apart(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
                 "target": None,
                 "file": f"apart-{at % 9}",
             }
+
+
+def told() -> Iterator[dict[str, Any]]:
+    """What people tell of themselves one after another (the statements of the encoder's lessons): each says
+    something of its own, and none puts another right."""
+    for path in sorted(LESSONS.glob("lessons-*.jsonl.xz")):
+        chance = random.Random(path.name)
+        lines = lzma.decompress(path.read_bytes()).decode().splitlines()
+        own = [one["statement"] for line in lines if (one := json.loads(line)).get("statement")]
+        for language in LANGUAGES if len(own) > _TOLD_BEFORE[-1] else ():
+            for _ in range(_TOLD):
+                said, *known = chance.sample(own, 1 + chance.choice(_TOLD_BEFORE))
+                yield {
+                    "lang": language,
+                    "known": [one[language] for one in known],
+                    "said": said[language],
+                    "relation": "none",
+                    "target": None,
+                    "file": f"told-{path.stem}",
+                }
 
 
 def play(rows: Sequence[Mapping[str, Any]]) -> Iterator[Played]:
@@ -392,7 +415,7 @@ def unlearnt(played: Sequence[Played], runs: Sequence[Path]) -> Iterator[Played]
 def make(cache: Path | None = None, runs: Sequence[Path] = ()) -> None:
     """Play, train, choose thresholds on a third of the files, write the net and print its figures."""
     rows = read()
-    rows += apart(rows)
+    rows += [*apart(rows), *told()]
     played = _cached(cache, rows)
     seen = [one for one in see([*unlearnt(played, runs)] if runs else played) if one.seen]
     files = sorted({one.row.file for one in seen})
