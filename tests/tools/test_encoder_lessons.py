@@ -50,6 +50,12 @@ def test_files_that_are_held_back_are_not_learnt(lessons: list[Lesson]) -> None:
     assert {lesson.key for lesson in read_lessons(FOLDER / "lessons-56.jsonl.xz")}.isdisjoint(
         {one.key for one in new} | held
     )
+    hundredth = own_lessons(first="lessons-100")
+    assert {one.key for one in hundredth} < {one.key for one in new}
+    assert {lesson.key for lesson in read_lessons(FOLDER / "lessons-99.jsonl.xz")} <= {one.key for one in new}
+    assert {lesson.key for lesson in read_lessons(FOLDER / "lessons-99.jsonl.xz")}.isdisjoint(
+        one.key for one in hundredth
+    )
     with pytest.raises(SystemExit, match="lessons-9999"):
         own_lessons(held=["lessons-9999"])
 

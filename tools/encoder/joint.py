@@ -36,7 +36,7 @@ from lamina.encoders.static import StaticEncoder
 from tools.encoder import mean
 from tools.encoder.attributes import SHELF, shelves
 from tools.encoder.beside import Beside, decisions, messages
-from tools.encoder.lessons import FOLDER, Lesson, read_lessons, unanswerable
+from tools.encoder.lessons import FOLDER, Lesson, place, read_lessons, unanswerable
 from tools.encoder.pack_reading import Flat, eighth, hash_of
 from tools.encoder.phrases import word_lessons
 from tools.encoder.student import WIDE, WIDTH, Layer
@@ -460,10 +460,10 @@ def course_of(folder: Path, more: Path | None, held: Sequence[str]) -> Course:
     for known, strange in shelves():
         course.add_lessons(known)
         course.asked += [Asked(person, key, side, {}, is_new=True) for person, key, side in strange]
-    for path in (*sorted(folder.glob("*.jsonl.xz")), *(sorted(more.glob("lessons/*.jsonl")) if more else [])):
-        name = path.name.split(".")[0]
-        if name not in held:
-            are_new = path.parent != folder or name >= FIRST_NEW
+    further = sorted(more.glob("lessons/*.jsonl")) if more else []
+    for path in (*sorted(folder.glob("*.jsonl.xz"), key=place), *further):
+        if path.name.split(".")[0] not in held:
+            are_new = path.parent != folder or place(path) >= place(Path(FIRST_NEW))
             course.add_lessons([one for one in read_lessons(path) if not _judges(one)], are_new=are_new)
             asked = [Asked(person, key, side, {}, is_new=True) for person, key, side in unanswerable(path)]
             course.asked += [one for one in asked if not any(map(near_judge, one.question.values()))]

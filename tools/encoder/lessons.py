@@ -29,11 +29,18 @@ class Lesson:
 
 def own_lessons(folder: Path = FOLDER, held: Sequence[str] = (), first: str = "") -> list[Lesson]:
     """All of them from a file on, in the order of the files, but those of the files that are held back."""
-    files = {path.name.split(".")[0]: path for path in sorted(folder.glob("*.jsonl.xz"))}
+    files = {path.name.split(".")[0]: path for path in sorted(folder.glob("*.jsonl.xz"), key=place)}
     if unknown := sorted({*held} - files.keys()):
         raise SystemExit(f"there is no file of lessons {', '.join(unknown)}")
-    wanted = [path for name, path in files.items() if name >= first and name not in held]
+    begins = place(Path(first))
+    wanted = [path for name, path in files.items() if place(path) >= begins and name not in held]
     return [lesson for path in wanted for lesson in read_lessons(path)]
+
+
+def place(path: Path) -> tuple[int, str]:
+    """Where a file stands among the others: the hundredth comes after the ninety-ninth."""
+    name = path.name.split(".")[0]
+    return len(name), name
 
 
 def read_lessons(path: Path) -> list[Lesson]:

@@ -37,9 +37,10 @@ SEED = 20261117
 TOKENS_PER_STEP = 1536
 TEMPERATURE = 0.05
 NEW = 3  #: how much more often lessons are drawn that the student has not learnt from
+WARM = 50  #: steps until the rates are whole
 NARROW = 64  #: numbers that rank by themselves, roughly
 MOST_SHOWN = 12_000  #: texts of each kind of the sources, once the student itself says where they belong
-MOST_TALK = 2400  #: statements among which the alike are looked for at a time
+MOST_TALK = 2400  #: statements among which the alike are looked for at a time; one in three a lesson's
 MENTOR_TEMPERATURE, OWN_TEMPERATURE = 0.05, 0.1  #: the mentor's likenesses lie closer together than ours
 
 TABLE = Path("packages/lamina-encoder/src/lamina_encoder/data")
@@ -82,8 +83,8 @@ STAGES = {
         1.95e-3,
         steps=20_000,
         contrast=0.1,
-        lessons=0.22,
-        talk=0.36,
+        lessons=0.24,
+        talk=0.32,
         mentor=0.07,
     ),
 }
@@ -247,8 +248,10 @@ class Run:
         self.optimiser = torch.optim.AdamW(
             self.student.parameters(), self.stage.layers or 1e-6, weight_decay=0.01
         )
+        self.cold = self.step  # where the optimiser knew nothing
         if "optimiser" in begun:
             self.optimiser.load_state_dict(begun["optimiser"])
+            self.cold -= WARM
         for parameter in self.student.parameters():
             parameter.requires_grad_(bool(self.stage.layers))
         self.axes = torch.from_numpy(np.load(work / "axes.npy")[:, :NARROW].copy())
@@ -289,9 +292,9 @@ class Run:
         began = time.process_time()
         shown, sums, count = began, 0.0, 0
         while self.step < min(total, until) and time.process_time() - began < 60 * minutes:
-            warm = min(1.0, (self.step + 1) / 50)
+            warm = min(1.0, (self.step + 1 - self.cold) / WARM)
             gone = (time.process_time() - began) / (60 * minutes) if cool else self.step / total
-            rate = (1.0 if cool else warm) * max(0.03, 0.5 * (1 + np.cos(np.pi * min(1.0, gone))))
+            rate = warm * max(0.03, 0.5 * (1 + np.cos(np.pi * min(1.0, gone))))
             kind = chance.random()
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 if kind < self.stage.lessons:
@@ -346,7 +349,8 @@ class Run:
             if self.material.talk is not None:
                 more, passing = pairs_in(self.material.talk)
                 found, others = [*found, *more], [*others, *passing]
-            pairs = [(*own, *found)[at] for at in chance.permutation(len(own) + len(found))[:MOST_TALK]]
+            sides = zip((own, found), (MOST_TALK // 3, MOST_TALK - MOST_TALK // 3), strict=True)
+            pairs = [some[at] for some, most in sides for at in chance.permutation(len(some))[:most]]
             others = [others[at] for at in chance.permutation(len(others))[: MOST_TALK // 2]]
             talk = Talk(pairs, others, lambda text: cut.rows(text, 40), chance)
             with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -397,14 +401,14 @@ def batches_of_lessons(
 ) -> Iterator[tuple[list[list[int]], list[list[int]], torch.Tensor]]:
     """Questions with their statements, in any two languages, and near misses that are nobody's answer.
 
-    Lessons of one person come together, so that the others of a step are what it must not be confused with.
+    All lessons of a person come together, so that the others of a step are what it must not be confused with.
     """
     people: dict[str, list[Lesson]] = {}
     for lesson in material.lessons:
         people.setdefault(lesson.person, []).append(lesson)
     names = sorted(people)
     new = {lesson.person for lesson in material.new}
-    share = np.array([len(people[name]) * (NEW if name in new else 1) for name in names], dtype=np.float64)
+    share = np.array([NEW if name in new else 1 for name in names], dtype=np.float64)
     cut = {}
 
     def rows(text: str) -> list[int]:
@@ -417,7 +421,7 @@ def batches_of_lessons(
         chosen: list[Lesson] = []
         while len(chosen) < size:
             group = people[names[chance.choice(len(names), p=share / share.sum())]]
-            chosen += [group[at] for at in chance.permutation(len(group))[: size // 2]]
+            chosen += [group[at] for at in chance.permutation(len(group))]
         chosen = chosen[:size]
         fixed = languages[chance.integers(3)] if chance.random() < 0.5 else None  # one language for all facts
         questions, statements, misses, keys = [], [], [], []

@@ -42,6 +42,9 @@ JUDGES = [
     for name in ("questions.jsonl", "questions-2.jsonl", "talk/pairs.jsonl")
 ]
 
+#: People mostly ask in the language in which they said it: such a pair counts for so many.
+OWN_LANGUAGE = 2
+
 Cut = Callable[[str], list[int]]
 
 
@@ -86,7 +89,8 @@ def own_pairs() -> tuple[list[Pair], list[str]]:
         Pair(one.statement, question)
         for one in own_talk()
         if not one.held
-        for question in one.questions.values()
+        for language, question in one.questions.items()
+        for _ in range(OWN_LANGUAGE if language == one.language else 1)
     ]
     found += [
         Pair(one.english, question)
