@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import re
 import socket
 import subprocess
 import sys
 import threading
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -21,6 +23,7 @@ from starlette.types import Receive, Scope, Send
 
 import lamina
 from lamina.doors.http.connections import Connection, Patience
+from lamina.lifecycle.tokens import create_token
 from tests.operations.serving import serving
 
 
@@ -30,6 +33,14 @@ def hasty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
     monkeypatch.setattr(Connection, "patience", Patience(head_s=0.2, unread_s=0.2, connections=20))
     with lamina.open(tmp_path / "memory", owner="ana") as engine, serving(engine) as url:
         yield url
+
+
+@pytest.fixture
+def token(hasty: str, tmp_path: Path) -> str:
+    """What opens it."""
+    assert hasty
+    with lamina.open(tmp_path / "memory", owner="ana") as engine:
+        return create_token(engine, "mine")[1]
 
 
 @contextmanager
@@ -105,6 +116,46 @@ def test_who_asks_is_answered_while_others_hold_more_connections_than_there_may_
         ones = [held.enter_context(connected(hasty)) for _ in range(100)]
         assert httpx.get(f"{hasty}/livez").status_code == 200
         assert all(is_closed(one) for one in ones[:50])  # and not for being slow
+
+
+def test_who_sends_bodies_that_never_end_locks_out_nobody(
+    hasty: str, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a token that is good: without one the body is not waited for."""
+    monkeypatch.setattr(Connection, "patience", Patience(head_s=3600, connections=20))
+    head = f"POST /v1/recall HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n"
+    head += "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
+    with ExitStack() as held:
+        ones = [held.enter_context(connected(hasty)) for _ in range(20)]
+        for one in ones:
+            one.sendall(head.encode() + b" ")
+        good = {"headers": {"Authorization": f"Bearer {token}"}, "json": {"query": "tea"}, "timeout": 20}
+        assert httpx.post(f"{hasty}/v1/recall", **good).status_code == 200
+        for one in ones[5:]:
+            one.sendall(b" ")  # who is not in the way may go on
+
+
+def test_of_a_body_that_is_too_large_nothing_is_kept(hasty: str, token: str) -> None:
+    """Not until garbage is collected, either: a hundred of them would be 200 MB."""
+    good = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+
+    def giant() -> None:
+        with suppress(httpx.TransportError):  # the answer may come before all of it is sent
+            httpx.post(
+                f"{hasty}/v1/recall", headers=good, content=(b"x" * 2**20 for _ in range(4)), timeout=20
+            )
+
+    giant()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        for _ in range(8):
+            giant()
+        grown = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+    assert grown < 8 * 2**20
 
 
 def test_a_thousand_half_sent_requests_at_256_descriptors_lock_out_nobody(tmp_path: Path) -> None:

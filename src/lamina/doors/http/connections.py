@@ -77,7 +77,13 @@ class Connection(H11Protocol):
         self.transport.abort()
         self.connections.discard(self)
 
+    def _is_waited_for(self) -> bool:
+        """Whether the next step is the client's: a request, or the rest of one."""
+        return not self._is_asking() or self.cycle.more_body
+
     def _make_room(self) -> None:
-        """Let go of who has been idle for longest; where all are being answered, of the newcomer."""
-        idle = [one for one in self.connections if isinstance(one, Connection) and not one._is_asking()]
-        min(idle, key=lambda one: one._since)._drop()
+        """Let go of who has been idle for longest, or else of whose body has not come for longest; where all
+        are being answered, of the newcomer."""
+        others = [one for one in self.connections if isinstance(one, Connection) and one is not self]
+        waited = [one for one in others if one._is_waited_for()]
+        min(waited, key=lambda one: (one._is_asking(), one._since), default=self)._drop()

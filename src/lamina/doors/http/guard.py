@@ -202,10 +202,9 @@ class Guard:
         if not _has_body(scope, headers):
             return b""
         limits = self.limits_of(scope)
-        too_large = refused(413, "too_large", f"A body has at most {limits.body_bytes} bytes.")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 12 or int(length) > limits.body_bytes:
-            raise too_large
+            raise _too_large(limits)
         parts = bytearray()
         try:
             async with asyncio.timeout(limits.body_seconds):
@@ -215,11 +214,16 @@ class Guard:
                         return None
                     parts += message.get("body", b"")
                     if len(parts) > limits.body_bytes:
-                        raise too_large
+                        raise _too_large(limits)
                     if not message.get("more_body", False):
                         return bytes(parts)
         except TimeoutError:
             raise refused(408, "too_slow", "The body did not arrive in time.") from None
+
+
+def _too_large(limits: Limits) -> Refused:
+    """Made where it is raised: a variable there would hold what was read until garbage is collected."""
+    return refused(413, "too_large", f"A body has at most {limits.body_bytes} bytes.")
 
 
 def _has_body(scope: Scope, headers: dict[str, str]) -> bool:
