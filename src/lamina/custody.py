@@ -10,8 +10,10 @@ import re
 import tarfile
 import tempfile
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,12 +22,16 @@ from lamina.config import home_folder
 from lamina.durable import make_folder, put_file, settle, settle_folder
 from lamina.engine import Engine
 from lamina.errors import ConfigError, Conflict, Damaged, InvalidInput, NotFound
-from lamina.model import iso, plain
+from lamina.lifecycle.export import FORMAT as EXPORT
+from lamina.lifecycle.export import HISTORY, MANIFEST, MEMORIES
+from lamina.lifecycle.export import VERSION as EXPORT_VERSION
+from lamina.model import HistoryOp, Memory, Role, Space, State, iso, plain, unquoted
 from lamina.opening import Where, audit_key_file, load_part, locate, open_database, open_memory
 from lamina.records import dataclass
 from lamina.storage.copying import Sum, Tell, copy_store, sums_of
 from lamina.storage.database import Database
 from lamina.storage.documents import Documents
+from lamina.storage.memories import from_micros
 from lamina.storage.migrate import load_migrations
 from lamina.storage.salvage import Salvage, salvaged
 from lamina.storage.small_tables import Properties
@@ -37,6 +43,11 @@ FORMAT, VERSION = "lamina-backup", 1
 _MANIFEST, _STORE, _FILES, _KEY = "backup.json", "memory.db", "files/", "audit.key"
 _OWN_FILES = (PROFILE, SESSION, README, CONFIG_FILE, "POLICY.md", "MEMORY.md")
 _LEFT_OUT = (".db", ".db-wal", ".db-shm", ".lock")  #: what is in the backup in another form, or is nobody's
+#: What an export tells of a memory, which of it are times, and the steps after which it is in no answer.
+_TOLD = [one.name for one in fields(Memory) if one.name != "decay_score"]
+_DATED = {name for name in _TOLD if name.endswith(("_at", "_from", "_until"))} | {"at"}
+_ENDING = (HistoryOp.DELETE, HistoryOp.TTL)
+_USUAL = 3  #: the importance of what nobody weighed
 Settings = Mapping[str, Any]
 
 
@@ -93,6 +104,7 @@ class Rescued:
     steps: int  #: of their histories
     mended: int  #: memories with bytes that are shown as they are, because they are no text
     left_out: int
+    people: Mapping[str, str]  #: the folder of each person, which `lamina import` brings into a new memory
 
 
 def move(workspace: Path | None, settings: Settings, url: str, tell: Tell) -> Moved:
@@ -262,13 +274,65 @@ def rescue(workspace: Path | None, settings: Settings, out: Path) -> Rescued:
         _write_lines(out / "memories.jsonl", found.memories)
         _write_lines(out / "left-out.jsonl", found.left_out)
         put_file(out / "memories.md", "\n".join(_page(found)).encode())
+        people = {owner: _as_export(out, owner, mine) for owner, mine in _by_person(found)}
     return Rescued(
         folder=str(out),
         memories=len(found.memories),
         steps=sum(len(memory["history"]) for memory in found.memories),
         mended=found.mended,
         left_out=len(found.left_out),
+        people=people,
     )
+
+
+def _by_person(found: Salvage) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Each person's own memories, with those of their sessions, in the order of an export."""
+    people: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for one in sorted(found.memories, key=lambda memory: str(memory["id"])):
+        space, owner = one.get("space"), str(one.get("owner")).partition(",")[0]
+        if space in (Space.USER, Space.SESSION) and re.fullmatch(r"[\w.@~-]+", owner, re.ASCII):
+            people[owner].append(one)
+    return sorted(people.items())
+
+
+def _as_export(out: Path, owner: str, memories: list[dict[str, Any]]) -> str:
+    """One person's memories in the form of their export, so that a new memory takes them in; its folder."""
+    folder, user = out / owner, unquoted(owner)
+    make_folder(folder.absolute())
+    steps = [_dated(step) for memory in memories for step in memory["history"]]
+    _write_lines(folder / MEMORIES, [_as_told(memory) for memory in memories])
+    _write_lines(folder / HISTORY, steps)
+    files = {
+        name: {"sha256": hashlib.sha256((folder / name).read_bytes()).hexdigest()}
+        for name in (MEMORIES, HISTORY)
+    }
+    told = {"format": EXPORT, "version": EXPORT_VERSION, "user": user, "files": files}
+    put_file(folder / MANIFEST, json.dumps(told).encode())
+    return str(folder)
+
+
+def _as_told(memory: Mapping[str, Any]) -> dict[str, Any]:
+    """A memory as an export has it; what cannot be read of its row its steps say, or nobody."""
+    row = _dated({name: memory.get(name) for name in _TOLD if name in memory})
+    steps = memory["history"]
+    if not isinstance(row.get("provenance"), dict):
+        spoke = steps and steps[0]["actor"] == f"user:{row['owner'].partition(',')[0]}"
+        row["provenance"] = {"role": Role.USER if spoke else Role.AGENT}
+    if row["state"] == "unknown":
+        guessed = State.PENDING if ":pending:" in row["id"] else State.ACTIVE
+        row |= {"importance": _USUAL, "state": State.ARCHIVED if steps[-1]["op"] in _ENDING else guessed}
+    meta = row.get("meta") if isinstance(row.get("meta"), dict) else {}
+    return {**row, "meta": meta, "pinned": bool(row.get("pinned")), "place": memory.get("identity", "")}
+
+
+def _dated(row: dict[str, Any]) -> dict[str, Any]:
+    """A row with its times in words."""
+    return row | {name: _moment(row[name]) for name in _DATED & row.keys()}
+
+
+def _moment(micros: Any) -> str | None:
+    at = from_micros(micros) if isinstance(micros, int) else None
+    return None if at is None else iso(at)
 
 
 def _rows(sums: Mapping[str, Sum]) -> int:

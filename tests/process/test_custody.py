@@ -249,6 +249,38 @@ def test_a_store_without_its_first_page_is_rescued_by_its_other_pages(
     assert kept["out"][long]["text"] == "a long note " * 1200
 
 
+@pytest.mark.parametrize(
+    "damage",
+    ["none", "DROP TABLE memory", "UPDATE memory SET provenance = '{' WHERE text LIKE 'Ana drinks%'"],
+)
+def test_what_was_rescued_is_brought_into_a_new_memory(workspace: Path, tmp_path: Path, damage: str) -> None:
+    before = {memory.id: memory for memory in story(workspace)["memories"]}
+    if damage != "none":
+        broken(workspace, damage)
+    done = rescue(workspace, {}, tmp_path / "out")
+    assert list(done.people) == ["ana"]
+    with lamina.open(tmp_path / "new", owner="ana") as engine:
+        arrived = engine.scope().import_files([done.people["ana"]])
+        assert not arrived.refused, arrived
+        ana, after = engine.scope(session="monday"), story(tmp_path / "new")
+        forgotten = (
+            {SAID[1]} if damage == "DROP TABLE memory" else set()
+        )  # it is archived: no step says until when
+        assert {one.text for one in after["memories"]} == {one.text for one in before.values()} - forgotten
+        assert after["found"]
+        soy = next(one for one in after["memories"] if one.text == "Ana drinks soy milk")
+        assert soy.state == "active"
+        assert engine.verify_audit().findings == ()
+        if damage == "none":
+            assert [step.new_text for step in ana.history(soy.id)] == [SAID[0], "Ana drinks soy milk"]
+            same = {one.id: (one.text, one.state, one.authority, one.created_at) for one in before.values()}
+            keyed = {one.id for one in before.values() if one.key}
+            now = {one.id: (one.text, one.state, one.authority, one.created_at) for one in after["memories"]}
+            assert {name: now[name] for name in now.keys() - keyed} == {
+                name: same[name] for name in same.keys() - keyed
+            }
+
+
 def test_what_was_written_last_is_rescued_out_of_the_log(workspace: Path, tmp_path: Path) -> None:
     with lamina.open(workspace, owner="ana") as engine:
         engine.scope().remember("The newest of all.")

@@ -14,7 +14,7 @@ import apsw
 
 from lamina.records import dataclass
 from lamina.storage.carving import carved, table_columns
-from lamina.storage.rows import legible
+from lamina.storage.rows import legible, whole
 
 _JSON = frozenset({"tags", "provenance", "meta", "decision"})
 
@@ -166,7 +166,7 @@ def _made(columns: list[str], row: Any) -> tuple[dict[str, Any], bool]:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(whole(text))
     except ValueError:
         return text
 

@@ -127,6 +127,7 @@ def rescue(call: Call, values: Values) -> int:
         f"{head} {call.out.text(done.folder)}.",
         f"In {done.mended} of them unreadable bytes are shown as they are." if done.mended else "",
         f"{places} could not be read: left-out.jsonl says which and why." if done.left_out else "",
+        *(f"In a new memory of {user}: lamina import {folder}" for user, folder in done.people.items()),
     ]
     return call.answer(done, filter(None, lines))
 
