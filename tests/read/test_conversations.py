@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from lamina.engine import Engine
 from lamina.scoped import ScopedMemory
 
@@ -94,3 +96,43 @@ def test_a_turn_gains_by_answering_what_is_asked(engine: Engine) -> None:
         assert answer in best.text
         assert best.adjustments["*answers"] > 1
         assert sum("*answers" in hit.adjustments for hit in hits) == 2  # one in each language
+
+
+#: What is known, what was asked in the same words as the question, and the question.
+ASKED = (
+    ("My daughter Mia is lactose intolerant", "what can Leo not eat?", "what mustn't Mia eat?"),
+    ("ผมแพ้กุ้ง", "ร้านนี้มีอะไรกินได้บ้างไหม", "อะไรที่ผมกินไม่ได้"),
+    ("我女儿对牛奶过敏", "小宝不能吃什么？", "女儿不能吃什么"),
+    ("我女兒對牛奶過敏", "小寶不能吃什麼呢", "女兒不能吃什麼"),
+)
+
+
+@pytest.mark.parametrize(("known", "asked", "question"), ASKED)
+def test_what_was_only_asked_is_no_answer(engine: Engine, known: str, asked: str, question: str) -> None:
+    ana = engine.scope(session="here")
+    kept = ana.remember(known).ids[0]
+    ana.hear(asked)
+
+    hits = ana.recall(question).hits
+
+    (echo,) = [hit for hit in hits if hit.text == asked]
+    assert echo.uncertainty == "high"
+    assert next(hit.id for hit in hits) == kept
+
+
+def test_who_looks_for_a_question_finds_it(engine: Engine) -> None:
+    ana = engine.scope(session="here")
+    ana.remember("The picnic is at Kew")
+    ana.hear("where should we go for the picnic?")
+
+    assert ana.recall("what did I ask about the picnic?").hits[0].text.startswith("where should")
+
+
+def test_what_was_noted_for_a_session_is_not_shown_beside_what_lasts(engine: Engine) -> None:
+    ana = engine.scope(session="here")
+    ana.remember("I like hiking in the Alps")
+    ana.remember("I like hiking in the Alps", space="session", layer="semantic")
+
+    texts = [hit.text for hit in ana.recall("where could I go hiking?").hits]
+
+    assert texts.count("I like hiking in the Alps") == 1

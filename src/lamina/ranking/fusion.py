@@ -7,11 +7,14 @@ from dataclasses import field
 from datetime import timedelta
 from functools import lru_cache
 
-from lamina.late import regex
-from lamina.model import Authority, Kind, Memory
+from lamina.late import late, regex
+from lamina.model import Authority, Kind, Layer, Memory
 from lamina.ranking.question import Manner, Question
 from lamina.ranking.timing import Timing, says_when, told_of
 from lamina.records import dataclass
+
+with late():  # only what a conversation holds is looked at so
+    from lamina.language import framing, view
 
 #: The constant of reciprocal rank fusion.
 K = 60
@@ -28,6 +31,8 @@ PERIOD, LATEST = 0.3, 0.1
 THEN = 2.0
 #: A question seldom answers one, and an answer to "when" says when.
 ASKING, DATED = 0.95, 1.1
+#: A turn that is one question and nothing else tells nothing, however like it is: it is no answer.
+ONLY_ASKS = 0.2
 PINNED, IMPORTANCE = 1.02, 0.005
 #: What was only made out about a person comes behind what was said.
 INSIGHT = 0.6
@@ -39,6 +44,10 @@ _MIDDLING = 3
 _SHORT = timedelta(days=31)  #: a text that names a longer time tells of more than a time
 #: A text that ends with a question, whatever note in brackets follows.
 _ASKS = regex(r"[?\uff1f]\s*(?:\[[^\]]*\]\s*)?$")
+_MORE = regex(r"[.!?\u3002\uff01\uff1f\n]\s*\S")
+#: Who asks what was asked wants a question.
+_WHAT_WAS_ASKED = regex(r"(?i)\bask(?:ed|s)?\b|\bquestions?\b|ถาม|问|問")
+_TURNS = (Layer.WORKING, Layer.EPISODIC)
 
 
 @dataclass(slots=True)
@@ -68,6 +77,14 @@ class Fused:
 def asks(text: str) -> bool:
     """Whether a text ends with a question."""
     return ("?" in text or "\uff1f" in text) and _ASKS.search(text) is not None
+
+
+def only_asks(memory: Memory, question: str) -> bool:
+    """Whether a turn of a conversation is one question and nothing else, and no such thing is looked for."""
+    text = memory.text
+    if memory.layer not in _TURNS or _MORE.search(text) or _WHAT_WAS_ASKED.search(question):
+        return False
+    return asks(text) or framing.is_asked(view.view_of(text).text)
 
 
 @lru_cache(maxsize=64)
@@ -131,7 +148,9 @@ def adjust(one: Fused, decay: float, question: Question, added: Mapping[str, flo
         factors["*insight"] = INSIGHT
     if then:
         factors["*period"] = 1.0 + PERIOD * then
-    if asks(text):
+    if only_asks(memory, question.text):
+        factors["*asking"] = ONLY_ASKS
+    elif asks(text):
         factors["*asking"] = ASKING
     if one.answers:
         factors["*answers"] = 1.0 + ANSWERS * one.answers

@@ -11,7 +11,7 @@ from functools import lru_cache
 from lamina.clock import monotonic
 from lamina.encoders.port import Embedder, JointReader
 from lamina.errors import InvalidInput, LaminaError
-from lamina.model import Authority, Hit, Layer, Memory, Query, Recollection, Role, Trust
+from lamina.model import Authority, Hit, Layer, Memory, Query, Recollection, Role, Space, Trust
 from lamina.policy.gates import is_reserved
 from lamina.ranking.blend import Blend, Candidate, Meaning, blended
 from lamina.ranking.fusion import Fused, adjust, asks, newest_first, ranked_by, reciprocal
@@ -207,7 +207,7 @@ class Answer:
 
 #: How many characters of politeness may follow what somebody asks to be remembered: "ครับ", "please".
 _PARTICLE = 7
-_WORKING = Layer.WORKING
+_WORKING, _SESSION = Layer.WORKING, Space.SESSION  # asked of every candidate
 
 
 def find_hits(transaction: Transaction, query: Query, now: datetime, means: Means) -> Answer:
@@ -370,15 +370,16 @@ def _chosen(asked: str, order: Sequence[Fused], most: int) -> list[Fused]:
 
 
 def _without_echoes(order: Sequence[Fused]) -> Sequence[Fused]:
-    """A turn that says what a lasting memory says, as the one that asked for it does, is not shown beside
-    it."""
-    lasting = {one.memory.text for one in order if one.memory.layer is not _WORKING}
+    """What is of a session and says what a lasting memory says, as the turn that asked for it does, is not
+    shown beside it."""
+    passing = [one.memory.layer is _WORKING or one.memory.space is _SESSION for one in order]
+    lasting = {one.memory.text for one, passes in zip(order, passing, strict=True) if not passes}
     if len(lasting) == len(order):
         return order
     seen, kept = set(lasting), list[Fused]()
-    for one in order:
+    for one, passes in zip(order, passing, strict=True):
         text = one.memory.text
-        if one.memory.layer is _WORKING and "exact" not in one.scores:
+        if passes and "exact" not in one.scores:
             trusted = one.memory.provenance.trust is Trust.TRUSTED  # whoever asks for it to be remembered is
             if text in seen or (trusted and any(_repeats(text, words) for words in lasting)):
                 continue

@@ -18,7 +18,7 @@ from lamina.ranking.confidence import (
     is_measured,
     uncertainty,
 )
-from lamina.ranking.fusion import SUPERSEDED, Fused
+from lamina.ranking.fusion import ONLY_ASKS, SUPERSEDED, Fused
 from lamina.ranking.lexical import Shelf
 from lamina.ranking.question import Question, parts_of, weighed
 from lamina.ranking.timing import asks_before, fits, says_changed
@@ -45,6 +45,8 @@ _LASTING = (Layer.SEMANTIC, Layer.USER_MODEL)
 #: Tokens of a statement; what is longer tells of many things, and some of them change.
 _LONGEST = 40
 _STEP = 1e-6
+#: How sure it is at most that a question answers one.
+_NO_ANSWER = 0.01
 #: Of an agent's words, so much may be new where they only repeat what somebody said.
 _NEW = 1 / 3
 
@@ -94,7 +96,8 @@ def weigh(found: Sequence[Fused], meaning: Alike, blend: Blend, question: Questi
         by_reader = zip(confidence(told, reader, spread), told.read.tolist(), all_sure, strict=True)
         all_sure = [alone if math.isnan(read) else both for both, read, alone in by_reader]
     for one, sure in zip(found, all_sure, strict=True):
-        exact = 1.0 if "exact" in one.ranks else sure
+        least = min(sure, _NO_ANSWER) if one.adjustments.get("*asking") == ONLY_ASKS else sure
+        exact = 1.0 if "exact" in one.ranks else least
         one.confidence = max(exact, OF_THEN) if "+then" in one.adjustments else exact
         one.uncertainty = uncertainty(one.confidence)
 
