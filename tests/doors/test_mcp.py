@@ -545,6 +545,7 @@ UNUSABLE: list[tuple[str, dict[str, Any], str, str]] = [
     ("memory_remember", {"text": None}, "arguments_invalid", "`text`"),
     ("memory_remember", {}, "arguments_invalid", "`text`: is missing."),
     ("memory_recall", {"query": "x", "limit": 3}, "arguments_invalid", "`limit`: there is no such argument."),
+    ("memory_recall", {"query": "x", "trusted": 1}, "arguments_invalid", "Did you mean `trusted_only`?"),
     ("memory_recall", {"query": "x", "limit": 3}, "arguments_invalid", "It takes: query, k, "),
     ("memory_remember", {"text": "x", "kind": "rumour"}, "arguments_invalid", "'preference'"),
     ("memory_remember", {"text": "x", "space": "galaxy"}, "arguments_invalid", "'user'"),
