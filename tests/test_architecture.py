@@ -159,26 +159,23 @@ TIME_AND_CHANCE = {
 MAX_FILE_LINES = 800
 #: Of the whole wheel. It follows what is there; growing it by over 1 % takes a sentence in a decision
 #: (0021 to 0034; the sum is in 0034).
-MAX_STATEMENTS = 43_050
+MAX_STATEMENTS = 43_026
 MAX_FUNCTION_LINES = 50
 #: Of our own modules that one of ours imports.
 MAX_FAN_OUT = 20
-IN_PLACE_OF_A_LIBRARY = {"records.py"}
+IN_PLACE_OF_A_LIBRARY = {"records.py", "late.py"}
 #: Those that need more, and why.
 FAN_OUT = {
-    "retrieval/hits.py": (22, "the one place where words, meaning, time and doubt meet"),
-    "write/entry_files.py": (22, "a file is a home: text, policy, storage and files meet in it"),
-    "write/request.py": (23, "what each verb means: gates, wording, files and every step meet in it"),
+    "retrieval/hits.py": (21, "the one place where words, meaning, time and doubt meet"),
+    "write/request.py": (22, "what each verb means: gates, wording, files and every step meet in it"),
     "write/store.py": (26, "an open store, and who asks of it, is made of everything that a change needs"),
-    "lifecycle/purge.py": (21, "what is purged is looked for in every table, index and file"),
     "imports/restore_export.py": (
         21,
         "an export is everything that is kept: the gates and every table meet in it",
     ),
-    "doors/cli/render.py": (36, "it shows every sort of answer, so it names the type of each"),
-    "opening.py": (32, "the composition root: it puts every part together"),
-    "hear/obey.py": (22, "each sort of command is carried out by a module of its own"),
-    "scoped.py": (64, "every verb for one caller, a line each: it names the module of every room"),
+    "doors/cli/render.py": (34, "it shows every sort of answer, so it names the type of each"),
+    "opening.py": (25, "the composition root: it puts every part together"),
+    "scoped.py": (55, "every verb for one caller, a line each: it names the module of every room"),
 }
 SMALL = 40
 #: Modules under 40 lines with one importer that are a thing of their own.

@@ -40,9 +40,10 @@ def main() -> None:
 def _spare_documentation() -> None:
     """Keep numpy from writing its documentation onto its functions: that takes as long as all the rest of it.
 
-    Nothing else is in this module of numpy's; another version that has none such loads as it always does.
+    Nothing else is in these modules of numpy's; another version that has none such loads as it always does.
     """
-    sys.modules.setdefault("numpy._core._add_newdocs", ModuleType("numpy._core._add_newdocs"))
+    for name in ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars"):
+        sys.modules.setdefault(name, ModuleType(name))
 
 
 def _leave(code: int) -> NoReturn:

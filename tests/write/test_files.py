@@ -390,7 +390,7 @@ def opened(place: Place, moment: Callable[[], None]) -> Engine:
     engine = Engine(
         Parts(
             database=Interrupted(database, moment),
-            ruleset=Ruleset(sealer, Policy(), rulebook()),
+            ruleset=Ruleset(sealer, Policy(), rulebook),
             config=config,
             runtime=Runtime(clock=place.clock),
             anchor=anchor,

@@ -24,6 +24,7 @@ from lamina.documents.settings import SearchSettings
 from lamina.encoders.port import Embedder
 from lamina.errors import LaminaError, NotFound
 from lamina.language.secrets.privacy import REDACTED, find_secrets
+from lamina.late import late
 from lamina.model import Scope, quoted
 from lamina.ranking.tiers import tier_of
 from lamina.records import dataclass
@@ -32,9 +33,11 @@ from lamina.storage.database import Database, Transaction
 from lamina.storage.documents import DOCUMENTS, Documents, File, Known
 from lamina.storage.search_index import TextIndex
 from lamina.storage.small_tables import Properties
-from lamina.text.learning_page import shown_in, untouched
 from lamina.text.passages import PASSAGES_VERSION, read_markdown
 from lamina.workspace.files import Stamp, read_file
+
+with late():
+    from lamina.text import learning_page
 
 SWEEP_S = 0.05  #: how long a search looks for changed files
 _MOST_GONE = 0.3  #: of the documents; more at once and somebody has to agree
@@ -204,7 +207,7 @@ class Library:
                     documents.move(old, file.path)
                     del left[old]
                 # What shows a memory is found as that memory, and not a second time as a document.
-                said = "" if shown_in(text) else text
+                said = "" if learning_page.shown_in(text) else text
                 texts |= documents.put(shelf, file, read_markdown(change.path, said), plan.now)
             learn(transaction, self._encoder, shelf, texts)
             if lets_go:
@@ -223,7 +226,7 @@ class Library:
         except LaminaError as error:
             self._unreadable[change.path] = (change.stamp, error.message)
             return None
-        if shown_in(text) and not untouched(text):
+        if learning_page.shown_in(text) and not learning_page.untouched(text):
             self.edited.add(change.path)
         tier, depth = tier_of(change.path)
         digest = hashlib.sha256(f"{PASSAGES_VERSION}\n{text}".encode()).hexdigest()

@@ -11,7 +11,6 @@ from functools import lru_cache
 from lamina.encoders.port import JointReader
 from lamina.errors import LaminaError
 from lamina.language.amend import telling, weight, words_of
-from lamina.language.commands import is_note
 from lamina.language.framing import asks_anywhere
 from lamina.language.hearing import hear
 from lamina.language.relation import Does, Said, Statement, features, model
@@ -25,7 +24,7 @@ from lamina.read.recall import look_up
 from lamina.read.shelves import keyed_in, latest, window_in
 from lamina.read.snapshot import Snapshot, look
 from lamina.records import dataclass
-from lamina.text.normalise import folded
+from lamina.text.normalise import folded, is_note
 from lamina.write.store import Caller
 from lamina.write.verbs import pending
 

@@ -10,7 +10,6 @@ from lamina.hear.about import LOOKED_AT, Meant, chosen, fits_to_forget, known_to
 from lamina.hear.asked_back import ANSWERED
 from lamina.language.amend import corrections, telling
 from lamina.language.command import Action, Command, Target
-from lamina.language.commands import is_note
 from lamina.language.joined import without_part
 from lamina.language.relation import Does
 from lamina.language.slots import just_said, taken_back
@@ -20,7 +19,7 @@ from lamina.read.recall import look_up
 from lamina.read.shelves import keyed, latest, loaded, window
 from lamina.read.snapshot import look
 from lamina.similarity.repeats import telling_of
-from lamina.text.normalise import folded
+from lamina.text.normalise import folded, is_note
 from lamina.write.store import Caller
 from lamina.write.verbs import forget, get, pending, reject, revise
 

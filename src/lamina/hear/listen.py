@@ -12,7 +12,6 @@ from lamina.hear.about import Meant, certain, chosen, fits_to_forget, fitting, h
 from lamina.hear.correct import HEARD
 from lamina.language.amend import is_starred
 from lamina.language.command import WISH, Action, Command, Target
-from lamina.language.commands import is_note, note_key
 from lamina.language.facts import profile_fact
 from lamina.language.hearing import Hearing
 from lamina.language.relation import Does, Said
@@ -40,6 +39,7 @@ from lamina.language.understanding import (
 from lamina.language.view import view_of
 from lamina.model import Kind, Space
 from lamina.read.shelves import keyed
+from lamina.text.normalise import is_note, note_key
 from lamina.text.ttl import SESSION_END
 from lamina.write.store import Caller
 from lamina.write.verbs import pending

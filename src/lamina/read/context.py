@@ -9,7 +9,6 @@ from html import unescape
 from typing import Any
 
 from lamina.language.command import WISH
-from lamina.language.commands import is_note
 from lamina.language.user_model import PREFERENCES
 from lamina.model import Context, Effective, Hit, Layer, Memory, Role, Space, Trust
 from lamina.ranking.tiers import is_likely
@@ -23,7 +22,7 @@ from lamina.read.shelves import episodes_about, procedures_for, user_model
 from lamina.read.snapshot import Snapshot, look
 from lamina.similarity.echoes import same, telling
 from lamina.storage.shelf_contents import pending_on, told_on
-from lamina.text.normalise import undirected
+from lamina.text.normalise import is_note, undirected
 from lamina.text.tokens import count_tokens
 from lamina.write.details import whole_number
 from lamina.write.noes import ASKED_AGAIN

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from lamina.language.commands import is_note
 from lamina.language.user_model import PREFERENCES
 from lamina.model import Kind, Layer, Memory, Space, State, Trust
 from lamina.read.list import list_memories
 from lamina.records import dataclass
 from lamina.storage.shelf_contents import pending_on, topics_on
+from lamina.text.normalise import is_note
 from lamina.write.store import Caller
 
 #: Of each group so many are told; how many there are is told beside.

@@ -71,10 +71,10 @@ def weight_left(memory: Memory, now: datetime) -> float:
 
 def named(transaction: Transaction, query: Query, shelves: Sequence[Shelf]) -> list[str]:
     """Ids of the passages that a question names: by their id, a decision's id, or a path."""
-    asked, documents = query.text.strip(), Documents(transaction)
     shelf = next((one for one in shelves if one.name == query.documents), None)
     if shelf is None:
         return []
+    asked, documents = query.text.strip(), Documents(transaction)
     whole = documents.load([asked]) if asked.startswith(ID_PREFIX) else {}
     found = [one for one in whole.values() if one.shelf == shelf.number]
     found += documents.named(shelf.number, asked.removeprefix("./"), _MOST_NAMED)

@@ -28,7 +28,7 @@ from lamina.storage.database import Transaction
 from lamina.storage.memories import Memories, Relations
 from lamina.storage.search_index import TextIndex
 from lamina.storage.shelf_contents import LayerRows
-from lamina.text.entries import canonical_key
+from lamina.text.normalise import canonical_key
 from lamina.text.terms import terms
 from lamina.text.tokens import count_tokens
 

@@ -8,7 +8,7 @@ import selectors
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, TypeVar
 
 import psycopg
@@ -138,8 +138,14 @@ class PostgresTransaction(Making):
         self._only_reads = database.only_reads
         self._tables = database.tables
         self._connection = connection
+        self._database, self._held = database, held
         self._queries = database.queries
-        self.ledger = Ledger(self, database.queries, database.sealing, Order(database.chains, held))
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """What keeps the seal in step; who only reads needs none."""
+        database = self._database
+        return Ledger(self, database.queries, database.sealing, Order(database.chains, self._held))
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
         return self._rows(name, values)

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -75,8 +76,14 @@ class SqliteTransaction(Making):
         self.noted: dict[Any, Any] = {}
         self.damage = database.damage
         self._connection = connection
+        self._database = database
         self._queries = database.queries
-        self.ledger = Ledger(self, database.queries, database.sealing, Order(database.chains))
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """What keeps the seal in step; who only reads needs none."""
+        database = self._database
+        return Ledger(self, database.queries, database.sealing, Order(database.chains))
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
         rows, bad, _ = self._fetched(name, self._bound(values))

@@ -18,7 +18,6 @@ from lamina.text.entry_line import (
     Entry,
     Field,
     Malformed,
-    canonical_key,
     checked,
     parts,
     read_entry,
@@ -26,6 +25,7 @@ from lamina.text.entry_line import (
     revised,
     tokens,
 )
+from lamina.text.normalise import canonical_key
 from lamina.text.ttl import parse_time
 
 __all__ = ["SOURCES", "Entry", "EntryFile", "Problem", "Severity", "canonical_key"]

@@ -35,6 +35,7 @@ from lamina.storage.memories import Memories, Relations
 from lamina.storage.small_tables import Sessions
 from lamina.text.normalise import dedup_key
 from lamina.text.ttl import parse_ttl
+from lamina.workspace.layout import HOMES
 from lamina.write.noes import is_person, kept_out, lift, tried
 from lamina.write.origins import binds, keep_exposure, traced, trust_of
 from lamina.write.unit_of_work import Shelf, UnitOfWork, is_learning
@@ -42,7 +43,6 @@ from lamina.write.unit_of_work import Shelf, UnitOfWork, is_learning
 #: The layers whose statements may become one.
 MERGED_LAYERS = (Layer.SEMANTIC, Layer.USER_MODEL)
 #: The spaces whose keyed memories have a file, where the workspace's owner is concerned.
-HOMES = {Space.USER: "PROFILE.md", Space.SESSION: "SESSION.md"}
 
 
 def identity_of(key: str | None, kind: str, text: str) -> str:
@@ -214,7 +214,7 @@ def _built(unit: UnitOfWork, draft: Draft, shelf: Shelf) -> Memory:
     said_at = min(draft.said_at or unit.said_now, unit.said_now)
     policy, tick = unit.ruleset.policy, unit.tick(shelf.name) + 1
     retention = policy.retention_of(draft.space, contract_kind(draft.layer), draft.kind)
-    at_home = draft.key is not None and not draft.place and unit.home == HOMES.get(draft.space)
+    at_home = not draft.place and is_at_home(unit, draft.key, draft.space)
     return Memory(
         id="",
         space=draft.space,
@@ -335,6 +335,11 @@ def put_aside(unit: UnitOfWork, memory: Memory, state: State) -> Memory:
         Relations(unit.transaction).hand_on(memory.id, memory.superseded_by)
     changed = replace(memory, state=state, retired_tick=unit.tick(memory.shelf), updated_at=unit.now)
     return _saved(unit, changed, None, identity)
+
+
+def is_at_home(unit: UnitOfWork, key: str | None, space: Space) -> bool:
+    """Whether what has this key in a space lives in the file that is being changed."""
+    return key is not None and unit.home == HOMES.get(space)
 
 
 def check_home(unit: UnitOfWork, memory: Memory) -> None:

@@ -10,12 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lamina.audit import events
 from lamina.audit.chain import Sealer, audit_line
 from lamina.encoders.port import Embedder
-from lamina.language.rulebook import Rulebook
 from lamina.language.secrets.privacy import Allowed
 from lamina.model import (
     AuditRecord,
@@ -54,6 +53,9 @@ from lamina.storage.refusals import KnownMarks
 from lamina.storage.search_index import WRITTEN, TextIndex, Vectors
 from lamina.storage.small_tables import Operations, Phases
 from lamina.text.terms import terms
+
+if TYPE_CHECKING:
+    from lamina.language.rulebook import Rulebook
 
 #: What a step in a memory's history is called in the audit (CM-10) and in a thread's delta (IS-1).
 _AUDIT_OP = {
@@ -417,7 +419,7 @@ class Ruleset:
 
     sealer: Sealer
     policy: Policy
-    rules: Rulebook
+    rulebook: Callable[[], Rulebook]  #: read when something is first heard
     session_timeout: timedelta = timedelta(minutes=30)
     patience: timedelta = timedelta(days=7)  #: how long a guess waits for its person
     allowed: dict[str, frozenset[str]] = field(default_factory=dict)  #: user to fingerprints of no secrets
@@ -427,6 +429,11 @@ class Ruleset:
     merging: Merging = field(default_factory=Merging)
     encoder: Embedder | None = None  #: the table: compares what is written, at once
     noes: KnownMarks = field(default_factory=KnownMarks)  #: what this process knows of people's noes
+
+    @property
+    def rules(self) -> Rulebook:
+        """How messages are understood."""
+        return self.rulebook()
 
     def law(self, scope: Scope) -> Law:
         """What this caller's drafts are judged by."""

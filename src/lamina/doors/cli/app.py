@@ -14,7 +14,7 @@ from lamina.doors.cli.call import PROGRAM, Call, Globals
 from lamina.doors.cli.commands import commands, find_command
 from lamina.doors.cli.exits import DONE, FAILED, INTERRUPTED, Failure, failure_of
 from lamina.doors.cli.output import Output, prepare_streams
-from lamina.doors.cli.parse import Asked, Parser, Usage, no_command, parser_for, values_of
+from lamina.doors.cli.parse import Asked, Parser, Usage, no_command, of_any_width, parser_for, values_of
 from lamina.operations.operation import Field, Parameter, parameters_of
 from lamina.records import dataclass
 from lamina.write.details import named_time
@@ -146,7 +146,7 @@ def _failed(call: Call, error: Exception) -> int:
 
 def _global_options(words: list[str]) -> tuple[dict[str, Any], list[str]]:
     """What stands before the command, and the rest."""
-    parser = Parser(prog=PROGRAM, add_help=False, allow_abbrev=False)
+    parser = Parser(prog=PROGRAM, formatter_class=of_any_width, add_help=False, allow_abbrev=False)
     for one in parameters_of(Options):
         _add(parser, one)
     parser.add_argument("-h", "--help", action="store_true")

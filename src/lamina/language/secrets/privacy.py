@@ -26,7 +26,7 @@ from lamina.language.secrets.shapes import (
     trimmed,
 )
 from lamina.language.secrets.views import View
-from lamina.late import regex
+from lamina.late import kept, regex
 from lamina.records import dataclass
 
 
@@ -317,10 +317,19 @@ _TOKENS = [_Rule(**rule) for rule in source("secrets")["token"]]
 _RULES = [_Rule(**rule) for rule in source("secrets")["rule"]]
 _PERSONAL = tuple(number.rule for number in NUMBERS)
 _KEYWORDS = {word for section in (_RULES, NAMES) for rule in section for word in rule.keywords}
-_ROOTS: list[str] = []  #: without those that hold another one: where that is not, they are not
-for _one in sorted(_KEYWORDS, key=lambda word: (len(word), word)):
-    if not any(root in _one for root in _ROOTS):
-        _ROOTS.append(_one)
+
+
+def _without_longer(words: Sequence[str]) -> list[str]:
+    """Without those that hold another one: where that is not, they are not."""
+    roots: list[str] = []
+    for word in sorted(words, key=len):
+        if not any(root in word for root in roots):
+            roots.append(word)
+    return roots
+
+
+_WORDS = sorted(_KEYWORDS)
+_ROOTS: list[str] = kept(f"roots of {' '.join(_WORDS)}", lambda: _without_longer(_WORDS))
 _ASCII_ROOTS = [root for root in _ROOTS if root.isascii()]
 _LONG_RUN, _NOT_IN_A_WORD = compiled("[A-Za-z0-9_+/-]{16,}"), compiled("[A-Z0-9]")
 _SHORTEST_PIECE, _SHORTEST_KEY, _FINGERPRINT = 4, 16, 24  #: characters; bytes; hexadecimal digits
