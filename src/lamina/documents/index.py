@@ -12,7 +12,7 @@ from pathlib import Path
 from lamina.clock import monotonic
 from lamina.config import Config
 from lamina.documents.files import (
-    Source,
+    DocumentSource,
     Swept,
     read_settings,
     sources_of,
@@ -30,7 +30,7 @@ from lamina.ranking.tiers import tier_of
 from lamina.records import dataclass
 from lamina.retrieval.meaning import learn
 from lamina.storage.database import Database, Transaction
-from lamina.storage.documents import DOCUMENTS, Documents, File, Known
+from lamina.storage.documents import DOCUMENTS, Documents, FileRead, KnownFile
 from lamina.storage.search_index import TextIndex
 from lamina.storage.small_tables import Properties
 from lamina.text.passages import PASSAGES_VERSION, read_markdown
@@ -52,7 +52,7 @@ Progress = Callable[[int, int], None]
 @dataclass(frozen=True, slots=True)
 class _Change:
     path: str
-    source: Source
+    source: DocumentSource
     stamp: Stamp
 
 
@@ -80,7 +80,7 @@ class Library:
         self._config = config
         self.shelf = shelf_of(owner)
         self.edited: set[str] = set()  #: files of what was learnt that a person changed
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, KnownFile] = {}
         self._revision: str | None = ""  #: of which `known` is; at first of none
         self._swept_at = 0.0
         self._last = LibraryStatus()
@@ -217,7 +217,7 @@ class Library:
 
         self._database.write(work)
 
-    def _read(self, change: _Change) -> tuple[File, str] | None:
+    def _read(self, change: _Change) -> tuple[FileRead, str] | None:
         """A file as it is now; None where it cannot be read, which is said in the status."""
         try:
             if find_secrets(change.path):
@@ -231,9 +231,11 @@ class Library:
         tier, depth = tier_of(change.path)
         digest = hashlib.sha256(f"{PASSAGES_VERSION}\n{text}".encode()).hexdigest()
         stamp = (PASSAGES_VERSION, *change.stamp)
-        return File(path=change.path, stamp=stamp, hash=digest, tier=tier, depth=depth, hidden=hidden), text
+        return FileRead(
+            path=change.path, stamp=stamp, hash=digest, tier=tier, depth=depth, hidden=hidden
+        ), text
 
-    def _text(self, source: Source, path: str) -> tuple[str, tuple[int, ...]]:
+    def _text(self, source: DocumentSource, path: str) -> tuple[str, tuple[int, ...]]:
         """What a file says without its secrets, line for line, and the lines where those are."""
         data = read_file(source.base, path.removeprefix(source.prefix))
         if data is None:

@@ -20,7 +20,7 @@ _GROUPS = ("person", "answers", "limits", "likes", "decided", "ways", "facts", "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownOfPerson:
     """One thing that is known about somebody, and who said it."""
 
     id: str
@@ -37,7 +37,7 @@ class KnownGroup:
     """Some of what is known, of one sort."""
 
     name: str  #: person, answers, limits, likes, decided, ways, facts or lately
-    items: tuple[Known, ...]
+    items: tuple[KnownOfPerson, ...]
     more: int = 0  #: how many of this sort are not told here
 
 
@@ -93,7 +93,7 @@ def _told(name: str, some: Iterable[Memory]) -> KnownGroup:
         some, key=lambda one: (not one.pinned, -one.importance, -one.updated_at.timestamp(), one.id)
     )
     items = tuple(
-        Known(
+        KnownOfPerson(
             id=one.id,
             text=one.text,
             key=one.key,

@@ -27,7 +27,7 @@ from lamina.storage.database import (
     put_rows,
 )
 from lamina.storage.habits import Foresight, Habits, asked_for, only_reads, tables_of
-from lamina.storage.ledger import CHAINS, Ledger, Order, OtherLane, Sealing
+from lamina.storage.ledger import CHAINS, LaneOrder, Ledger, OtherLane, Sealing
 from lamina.storage.makers import judged
 from lamina.storage.migrate import Migration, load_migrations, missing, pending
 from lamina.storage.rows import (
@@ -145,7 +145,7 @@ class PostgresTransaction(Making):
     def ledger(self) -> Ledger:
         """What keeps the seal in step; who only reads needs none."""
         database = self._database
-        return Ledger(self, database.queries, database.sealing, Order(database.chains, self._held))
+        return Ledger(self, database.queries, database.sealing, LaneOrder(database.chains, self._held))
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
         return self._rows(name, values)
@@ -356,7 +356,7 @@ class PostgresDatabase:
         self._check_writable()
         with _explained():
             if lanes is not None and (self.chains or not lanes):
-                held = frozenset(map(Order(self.chains).chain, lanes))
+                held = frozenset(map(LaneOrder(self.chains).chain, lanes))
                 with suppress(
                     OtherLane, psycopg.errors.DeadlockDetected, psycopg.errors.UniqueViolation, *_UNREADABLE
                 ):

@@ -19,7 +19,7 @@ from lamina.durable import lock, make_folder, settle_folder, unlock
 from lamina.errors import ConfigError, Damaged, LaminaError, Unavailable
 from lamina.model import quoted
 from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries, put_rows
-from lamina.storage.ledger import Ledger, Order, Sealing
+from lamina.storage.ledger import LaneOrder, Ledger, Sealing
 from lamina.storage.makers import judged
 from lamina.storage.migrate import Migration, load_migrations, migrate
 from lamina.storage.rows import (
@@ -83,7 +83,7 @@ class SqliteTransaction(Making):
     def ledger(self) -> Ledger:
         """What keeps the seal in step; who only reads needs none."""
         database = self._database
-        return Ledger(self, database.queries, database.sealing, Order(database.chains))
+        return Ledger(self, database.queries, database.sealing, LaneOrder(database.chains))
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
         rows, bad, _ = self._fetched(name, self._bound(values))

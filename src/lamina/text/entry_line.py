@@ -58,7 +58,9 @@ class Entry:
         return canonical_key(self.key)
 
 
-class Field(NamedTuple):  # a tuple, because a file has thousands of them and reading it is mostly making them
+class LineField(
+    NamedTuple
+):  # a tuple, because a file has thousands of them and reading it is mostly making them
     """One `name:value` piece of a line; `lead + raw + tail` is the piece exactly as typed."""
 
     name: str
@@ -91,7 +93,7 @@ def parts(line: bytes) -> tuple[bytes, bytes, bytes]:
     return line[:start], line[start:end], line[end:]
 
 
-def tokens(body: str) -> list[Field]:
+def tokens(body: str) -> list[LineField]:
     """The pieces between the bars; a bar after a backslash belongs to its value.
 
     A piece without a name has the name ''. Nothing is read after one piece too many.
@@ -101,14 +103,14 @@ def tokens(body: str) -> list[Field]:
     return [_field(body[start + 1 : end]) for start, end in pairwise(cuts)]
 
 
-def _field(text: str) -> Field:
+def _field(text: str) -> LineField:
     if (found := _NAMED.match(text)) is None:
-        return Field("", "", text)
+        return LineField("", "", text)
     value = text[found.end() :].rstrip()
-    return Field(found[1], found[0], value, text[found.end() + len(value) :])
+    return LineField(found[1], found[0], value, text[found.end() + len(value) :])
 
 
-def read_entry(fields: list[Field], line: int = 0) -> Entry:
+def read_entry(fields: list[LineField], line: int = 0) -> Entry:
     """What the fields say together; raises Malformed when they do not make an entry."""
     if len(fields) > MOST_FIELDS:
         raise Malformed(
@@ -223,7 +225,7 @@ def revised(line: bytes, entry: Entry) -> bytes:
     prefix, body, ending = parts(line)
     fields = tokens(body.decode())
     before, after = _texts(read_entry(fields)), _texts(entry)
-    kept: list[Field] = []
+    kept: list[LineField] = []
     for item in fields:
         if item.name == "key" or item.name not in after or before[item.name] == after[item.name]:
             kept.append(item)
@@ -231,7 +233,7 @@ def revised(line: bytes, entry: Entry) -> bytes:
             kept.append(item._replace(raw=_escape(after[item.name])))
     present = {item.name for item in fields}
     added = [
-        Field(name, f" {name}:", _escape(text))
+        LineField(name, f" {name}:", _escape(text))
         for name, text in after.items()
         if name not in present and text != _DEFAULTS.get(name)
     ]

@@ -20,10 +20,10 @@ from lamina.model import HistoryOp, Layer, Memory, Scope, State, quoted
 from lamina.ranking.decay import EPISODE_RENEWED
 from lamina.records import dataclass
 from lamina.storage.database import Database, Transaction
-from lamina.storage.ledger import Order, lane_of
+from lamina.storage.ledger import LaneOrder, lane_of
 from lamina.storage.memories import Memories
 from lamina.storage.shelf_contents import LayerRows
-from lamina.storage.small_tables import Happening, Operation, Operational, Operations, keep_answers
+from lamina.storage.small_tables import FileOperation, Happening, Operational, Operations, keep_answers
 from lamina.workspace.files import read_file, remove_file, replace_file, stamp
 from lamina.write.audit_files import Mirror
 from lamina.write.unit_of_work import LEARNING, LEARNINGS, UnitOfWork
@@ -155,7 +155,7 @@ class Reads:
             seen, self._seen = self._seen, {}
         chains: dict[int, dict[str, tuple[int, datetime]]] = defaultdict(dict)
         for one, found in seen.items():
-            chains[Order(database.chains).chain(lane_of(one))][one] = found
+            chains[LaneOrder(database.chains).chain(lane_of(one))][one] = found
         for some in chains.values():
             work = partial(_noted, some)
             database.write(work, lanes=sorted(set(map(lane_of, some))))
@@ -251,7 +251,7 @@ class Learnings:
     def _end(self, number: int) -> None:
         self._database.write(lambda tx: Operations(tx).end(number))
 
-    def _bring_in_line(self, operation: Operation) -> None:
+    def _bring_in_line(self, operation: FileOperation) -> None:
         memory = self._database.read(lambda tx: Memories(tx).get(operation.payload["id"]))
         before = read_file(self._root, operation.target)
         if before is not None and not learning_page.untouched(before.decode("utf-8", "replace")):

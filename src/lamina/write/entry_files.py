@@ -42,8 +42,9 @@ from lamina.records import dataclass
 from lamina.storage.database import Database, Transaction
 from lamina.storage.memories import Memories
 from lamina.storage.search_index import TextIndex
-from lamina.storage.small_tables import Entries, KnownEntry, Operation, Operations, Properties
-from lamina.text.entries import Entry, EntryFile
+from lamina.storage.small_tables import Entries, FileOperation, KnownEntry, Operations, Properties
+from lamina.text.entries import EntryFile
+from lamina.text.entry_line import Entry
 from lamina.text.normalise import canonical_key, well_formed
 from lamina.text.ttl import check_ttl, parse_ttl
 from lamina.workspace.files import read_file, replace_file, stamp, sweep
@@ -224,7 +225,7 @@ class HomeFile:
                 return count
         raise Conflict(f"{self.name} keeps changing.", code="file_changed", hint="Try again.", retryable=True)
 
-    def _applied_first(self, operation: Operation, effect: Effect) -> bool:
+    def _applied_first(self, operation: FileOperation, effect: Effect) -> bool:
         """Apply a planned change to the file as we know it; False when a person was faster."""
         try:
             file = self._changed(self._parse(self._taken_in), effect)
@@ -265,14 +266,14 @@ class HomeFile:
         except _Preview as preview:
             return preview.changes
 
-    def _planned(self, request: Request) -> tuple[Operation, Effect]:
+    def _planned(self, request: Request) -> tuple[FileOperation, Effect]:
         current = self._parsed()
 
-        def work(transaction: Transaction) -> tuple[Operation, Effect]:
+        def work(transaction: Transaction) -> tuple[FileOperation, Effect]:
             effect = self._effect(transaction, request, current)
             payload = {"request": request.to_plain(), "effect": changes.effect_to_plain(effect)}
             number = Operations(transaction).add(request.verb, self.name, payload, request.at)
-            return Operation(number, request.verb, self.name, payload), effect
+            return FileOperation(number, request.verb, self.name, payload), effect
 
         return self._database.write(work)
 
@@ -312,7 +313,9 @@ class HomeFile:
             return file.remove(effect.key)
         return file.put(effect.entry, *_TITLES[self.name])
 
-    def _finish(self, operation: Operation, request: Request, effect: Effect) -> tuple[Receipt, UnitOfWork]:
+    def _finish(
+        self, operation: FileOperation, request: Request, effect: Effect
+    ) -> tuple[Receipt, UnitOfWork]:
         def work(unit: UnitOfWork) -> Receipt:
             receipt = changes.perform(unit, request)
             entries = Entries(unit.transaction)
@@ -405,7 +408,7 @@ class HomeFile:
             units.append(unit)
         return units
 
-    def _move(self, operation: Operation) -> None:
+    def _move(self, operation: FileOperation) -> None:
         """A line that comes or goes with its memory; one that a person has changed since is theirs."""
         effect = changes.effect_from_plain(operation.payload["effect"])
         standing = self._parsed().get(effect.key)
@@ -578,7 +581,7 @@ class HomeFile:
         )
 
 
-def _overtaken(operation: Operation, unit: UnitOfWork) -> None:
+def _overtaken(operation: FileOperation, unit: UnitOfWork) -> None:
     unit.record_act("overtaken", operation.target, operation.kind)
     Operations(unit.transaction).end(operation.id)
 

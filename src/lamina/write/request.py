@@ -53,7 +53,7 @@ from lamina.storage.ledger import lanes_of
 from lamina.storage.memories import Memories
 from lamina.storage.shelf_contents import derived_from, forgotten_with, summaries_of
 from lamina.storage.small_tables import Entries, KnownEntry, Operations, Responses
-from lamina.text.entries import Entry
+from lamina.text.entry_line import Entry
 from lamina.text.normalise import folded
 from lamina.write.commit import (
     again,

@@ -30,7 +30,7 @@ class Usage(Exception):
         self.command = command
 
 
-class Asked(Exception):
+class HelpAsked(Exception):
     """Somebody wants to read the help; it is all there is to say."""
 
 
@@ -50,12 +50,12 @@ class Parser(argparse.ArgumentParser):
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:  # noqa: ARG002 argparse's form
         """Only help ends here."""
-        raise Asked
+        raise HelpAsked
 
     def print_help(self, file: Any = None) -> None:  # noqa: ARG002 argparse's form
         """Hand the help to whoever prints, as wide as the terminal."""
         self.formatter_class = argparse.RawDescriptionHelpFormatter
-        raise Asked(self.format_help())
+        raise HelpAsked(self.format_help())
 
 
 def of_any_width(prog: str) -> argparse.HelpFormatter:

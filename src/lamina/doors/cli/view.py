@@ -27,7 +27,7 @@ class Shown:
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class CliView:
     """What was asked and how it shall be shown."""
 
     call: Call
@@ -39,7 +39,7 @@ class View:
         return self.call.out
 
 
-Renderer = Callable[[View, Any], Shown]
+Renderer = Callable[[CliView, Any], Shown]
 
 
 def when(at: datetime) -> str:
