@@ -112,6 +112,7 @@ def test_an_agent_reads_what_is_active_and_nothing_else(place: Place, clock: Man
     assert ana.history(one)[0].new_text == SAID
     assert "Hanoi" not in str(planner.trace(200))
     assert "Hanoi" in str(ana.trace(200))
+    assert "petrel" not in str(planner.trace(200)).casefold()  # nor in the words that it had before
     assert not [hit for hit in planner.recall("Where does Maria live?", as_of=then) if hit.id == one]
     assert [hit.id for hit in ana.recall("Where does Maria live?", as_of=then)][:1] == [one]
     assert "Hanoi" not in "".join(lines_of(planner))
