@@ -57,6 +57,32 @@ def test_what_was_made_of_a_turn_goes_with_it_and_what_says_more_is_named(engine
     assert ana.get(beside).state is State.ACTIVE
 
 
+@pytest.mark.parametrize("first", ["user", "project"])
+def test_what_one_told_ones_project_goes_with_it_and_comes_back_with_it(place: Place, first: str) -> None:
+    engine = place.open()
+    ana, bob = (engine.scope(user=name, project="p", session="s1") for name in ("ana", "bob"))
+    planner = engine.scope(user="ana", agent="planner", project="p")
+    mine = {space: ana.remember(SAID, space=space).ids[0] for space in ("user", "project")}
+    bobs = bob.remember(f"Bob notes: {SAID}.", space="project").ids[0]
+    gone = ana.forget(mine[first])
+    assert set(gone.ids) == set(mine.values())
+    assert "Hanoi" not in "".join(hit.text for hit in planner.recall("Hanoi") if hit.id != bobs)
+    assert bob.get(bobs).state is State.ACTIVE
+    assert set(ana.restore(mine[first]).ids) == set(mine.values())
+    assert {one.memory_id for one in purge(ana, mine[first], now=True)} == set(mine.values())
+    assert engine.verify_audit().findings == ()
+
+
+@pytest.mark.parametrize("where", [{"tags": [SAID]}, {"reason": SAID}, {"reference": SAID}])
+def test_what_an_agent_keeps_beside_a_text_is_named(place: Place, where: dict[str, object]) -> None:
+    engine = place.open()
+    ana, planner = engine.scope(session="s1"), engine.scope(agent="planner", session="s1")
+    one = ana.remember(SAID).ids[0]
+    beside = planner.remember("The kettle is on", **where).ids[0]  # type: ignore[arg-type]
+    assert any(beside in warning for warning in ana.forget(one).warnings)
+    assert [receipt.same_words for receipt in purge(ana, one, now=True)] == [(beside,)]
+
+
 def test_an_agents_forgetting_takes_one(engine: Engine) -> None:
     planner = engine.scope(agent="planner", session="s1")
     planner.answer("The build takes nine minutes")
