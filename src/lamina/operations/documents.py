@@ -58,8 +58,8 @@ class Search:
     ),
 )
 def search(memory: ScopedMemory, request: Search) -> SearchResults:
-    """What notes, decisions and memories say about a question: where it stands, when, and how sure that "
-    "is."""
+    """What notes, decisions and memories say about a question: where it stands, when, and how sure that
+    is."""
     return memory.search(request.query, **cast(Any, given(request, "query")))
 
 

@@ -8,14 +8,12 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
-from lamina.errors import ConfigError, Denied, InvalidInput
+from lamina.errors import ConfigError, Denied, InvalidInput, did_you_mean
 from lamina.late import late, read_rules
 from lamina.model import Role, Scope, checked_name
 from lamina.records import dataclass
 
 with late():
-    import difflib
-
     from lamina.text import yaml_file
 
 #: Who needs no allowlist: it is theirs, or they look after it.
@@ -150,8 +148,7 @@ def _table(file: str, raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _meant(name: str, known: Mapping[str, Any] | tuple[str, ...]) -> str:
-    close = difflib.get_close_matches(name, list(known), 1)
-    return f"Did you mean {close[0]}?" if close else f"There are: {', '.join(sorted(known))}."
+    return did_you_mean(name, known) or f"There are: {', '.join(sorted(known))}."
 
 
 def _wrong(file: str, what: str, hint: str = "") -> ConfigError:

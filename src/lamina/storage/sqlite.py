@@ -486,7 +486,8 @@ def _switch_to_wal(connection: apsw.Connection) -> None:
     pause = threading.Event()
     for attempt in range(200):
         try:
-            connection.execute("PRAGMA journal_mode=WAL")
+            # To its end: what fails there would be swallowed with the cursor, and the store not in that mode.
+            connection.execute("PRAGMA journal_mode=WAL").fetchall()
             return
         except apsw.BusyError:
             pause.wait(0.005 * min(attempt + 1, 20))

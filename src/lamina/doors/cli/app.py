@@ -14,7 +14,7 @@ from lamina.doors.cli.call import PROGRAM, Call, Globals
 from lamina.doors.cli.commands import commands, find_command
 from lamina.doors.cli.exits import DONE, FAILED, INTERRUPTED, Failure, failure_of
 from lamina.doors.cli.output import Output, prepare_streams
-from lamina.doors.cli.parse import Asked, Parser, Usage, nearest, parser_for, values_of
+from lamina.doors.cli.parse import Asked, Parser, Usage, no_command, parser_for, values_of
 from lamina.operations.operation import Field, Parameter, parameters_of
 from lamina.records import dataclass
 from lamina.write.details import named_time
@@ -52,6 +52,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "job",
     ),
 }
+#: Further names of commands.
+ALIASES: Mapping[str, str] = {"diff": "difference", "policy reload": "policy accept"}
 _MORE = "More"
 _ABOUT = "Memory for AI agents that its owner can read, govern and prove."
 _FIRST = 2  #: groups for somebody who typed no command
@@ -175,7 +177,9 @@ def _given(call: Call, given: Mapping[str, Any]) -> Call:
 
 def _chosen(call: Call, words: list[str]) -> tuple[Call, Command, list[str]]:
     """The command that the words begin with, two words before one."""
-    words = [words[0], *words[2:]] if words[:2] == ["relations", "show"] else words  # its name in 0.1
+    for name, meant in ALIASES.items():
+        if words[: len(name.split())] == name.split():
+            words = [*meant.split(), *words[len(name.split()) :]]
     if (one := find_command(words)) is not None:
         return replace(call, command=one.words), one, words[len(one.words.split()) :]
     known = commands()
@@ -187,12 +191,12 @@ def _chosen(call: Call, words: list[str]) -> tuple[Call, Command, list[str]]:
     group = {name: one for name, one in known.items() if name.startswith(f"{first} ")}
     if not group:
         names = {name.split()[0] for name in known}
-        raise Usage(nearest(first, sorted(names)), "")
+        raise Usage(no_command(first, sorted(names)), "")
     asks = words[1:2] in (["-h"], ["--help"])
     if not asks and (alone := group.get(f"{first} list") if first == "pending" else None):
         return replace(call, command=alone.words), alone, words[1:]
     if words[1:] and not asks:
-        raise Usage(nearest(words[1], [name.split()[1] for name in group]), first)
+        raise Usage(no_command(words[1], [name.split()[1] for name in group]), first)
     if asks:
         raise Asked(_listed(f"Usage: {PROGRAM} {first} COMMAND [ARGS]...", {first.capitalize(): group}))
     raise Usage(f"Missing command: one of {', '.join(name.split()[1] for name in group)}.", first)

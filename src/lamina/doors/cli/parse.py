@@ -11,14 +11,10 @@ from enum import Enum, StrEnum
 from pathlib import Path
 from typing import Any, NoReturn, get_args, get_origin
 
-from lamina.errors import InvalidInput
-from lamina.late import late
+from lamina.errors import InvalidInput, did_you_mean
 from lamina.operations.asking import members
 from lamina.operations.operation import Door, Parameter
 from lamina.write.details import chosen
-
-with late():
-    import difflib
 
 PROGRAM = "lamina"
 _ABSENT: Any = object()
@@ -44,7 +40,11 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in a sentence of its own."""
         command, loose = self.prog.removeprefix(PROGRAM).strip(), message.removeprefix(_LOOSE)
-        if loose != message and not loose.startswith("-") and self._get_positional_actions():
+        if loose != message and loose.startswith("-"):
+            name = loose.split()[0].partition("=")[0]
+            known = [one for one in self._option_string_actions if one.startswith("--")]
+            message = f"There is no option `{name:.40}`. {did_you_mean(name, known)}".rstrip()
+        elif loose != message and self._get_positional_actions():
             message = f'{loose!r:.60} is too much. Put a text in quotes: `{self.prog} "…"`'
         raise Usage(_sentence(message), command)
 
@@ -190,10 +190,9 @@ def _pair(text: str) -> tuple[str, Any]:
     return name, number if word is None else word
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def no_command(word: str, known: Iterable[str]) -> str:
     """What to say of a command that is not there."""
-    near = difflib.get_close_matches(word, list(known), n=1)
-    return f"No such command {word!r:.40}." + (f" Did you mean {near[0]!r}?" if near else "")
+    return f"No such command {word!r:.40}. {did_you_mean(word, known)}".rstrip()
 
 
 def at_cli(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:

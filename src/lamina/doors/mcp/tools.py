@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field, replace
 from datetime import datetime
 from functools import wraps
@@ -21,7 +21,7 @@ from pydantic import AliasChoices, ConfigDict, Field, ValidationError, create_mo
 from lamina.doors.mcp.consent import CALLER, Asked, decided
 from lamina.doors.mcp.identity import Caller
 from lamina.doors.mcp.shapes import schema_of, shown
-from lamina.errors import Denied, InvalidInput, LaminaError
+from lamina.errors import Denied, InvalidInput, LaminaError, did_you_mean
 from lamina.language.secrets.privacy import redacted
 from lamina.layers.layers import Learned
 from lamina.model import Layer, Outcome, Receipt
@@ -60,7 +60,7 @@ ALIASES = (
 
 
 #: What is wrong with an argument, in plain words.
-_WRONG = {"missing": "is missing", "extra_forbidden": "there is no such argument"}
+_WRONG = {"missing": "is missing"}
 
 
 class _Closed(ArgModelBase):
@@ -256,12 +256,16 @@ def _shown(part: int | str) -> str:
     return str(part) if re.fullmatch(r"[a-z_]{1,32}|[0-9]{1,3}", str(part)) else "?"
 
 
-def _named(wrong: ValidationError, takes: Iterable[str]) -> str:
+def _named(wrong: ValidationError, takes: Collection[str]) -> str:
     """Which arguments are wrong and how; not what was in them, which may be the very thing to keep out."""
     problems = wrong.errors(include_url=False, include_context=False, include_input=False)
-    said = [
-        f"`{'.'.join(_shown(part) for part in one['loc'])}`: {_WRONG.get(one['type'], one['msg'])}."
-        for one in problems[:_SHOWN_PROBLEMS]
-    ]
+    said = [_problem(one["type"], one["msg"], one["loc"], takes) for one in problems[:_SHOWN_PROBLEMS]]
     known = f"It takes: {', '.join(takes)}."
     return " ".join(["The arguments cannot be used.", *said, known, "[arguments_invalid]"])
+
+
+def _problem(kind: str, message: str, place: tuple[int | str, ...], takes: Collection[str]) -> str:
+    name = ".".join(_shown(part) for part in place)
+    if kind == "extra_forbidden":
+        return f"`{name}`: there is no such argument. {did_you_mean(str(place[-1]), takes)}".rstrip()
+    return f"`{name}`: {_WRONG.get(kind, message)}."
