@@ -178,6 +178,41 @@ def test_a_spoken_wish_reaches_the_project_and_only_ones_own(engine: Engine, sai
     assert engine.scope(agent="planner", project="p").remember(said).code == "refused_stays"
 
 
+@pytest.mark.parametrize(
+    ("said", "wish"),
+    [
+        (
+            "My cousin Ferelith sold the orchard near Dunmore",
+            "stop remembering that Ferelith sold the orchard",
+        ),
+        ("พี่สาวของฉันชื่อเกวลินเลิกกับสามีเมื่อปีที่แล้วที่ลำปาง", "ลบเรื่องเกวลินออกจากความจำ"),
+        ("我的表姐方若琳去年在大理卖掉了果园还债", "把方若琳的事从记忆里删掉"),
+    ],
+)
+def test_a_spoken_wish_finds_the_projects_memory_beside_others_of_ones_own(
+    engine: Engine, said: str, wish: str
+) -> None:
+    ana = engine.scope(project="p", session="s1")
+    one = ana.remember(said, space="project").ids[0]
+    own = [ana.remember(text).ids[0] for text in ("The kettle is on", "I like green tea")]
+    assert [receipt.code for receipt in ana.hear(wish).receipts][:1] == ["forgotten"]
+    assert ana.get(one).state is State.SOFT_DELETED
+    assert {ana.get(each).state for each in own} == {State.ACTIVE}
+
+
+def test_where_a_wish_names_little_of_the_projects_memory_it_is_the_one_that_is_asked_about(
+    engine: Engine,
+) -> None:
+    ana = engine.scope(project="p", session="s1")
+    one = ana.remember("My cousin Ferelith sold the orchard near Dunmore", space="project").ids[0]
+    ana.remember("The kettle is on")
+    ana.remember("I like green tea")
+    asked = ana.hear("wipe the bit about Ferelith").receipts[0]
+    assert (asked.code, asked.ids) == ("several_meant", (one,))
+    assert ana.get(one).state is State.ACTIVE
+    assert [receipt.code for receipt in ana.hear("yes").receipts] == ["forgotten"]
+
+
 def test_a_learning_file_goes_with_its_memory(workspace: Place) -> None:
     engine = workspace.open()
     ana = engine.scope(session="s1")
