@@ -277,7 +277,10 @@ def mcp(call: Call, values: Values) -> int:
 
 def adopt_key(call: Call, values: Values) -> int:
     """Go on with the audit key here, where another sealed the store and is lost."""
-    question = "What the other key sealed can then no longer be checked. Go on?"
+    question = (
+        "What the other key sealed can then no longer be checked, and what was said no to before is not known"
+        " again when somebody brings it back. Go on?"
+    )
     if not call.confirmed(question, values.get("yes", False)):
         return call.declined()
     with call.doors.open_memory(call.opening()._replace(adopt="key")) as engine:
