@@ -49,24 +49,7 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
         waits := waits_about(caller, command.text, last=command.target is Target.LATEST)
     ):
         return reject(caller, waits.key, channel=Channel.CHAT)
-    match command.target:
-        case _ if command.meant:
-            found = loaded(caller, command.meant)
-        case Target.KEY:
-            found = [one for one in keyed(caller) if one.key == command.key]
-            found = found or (_saying(caller, command.text) if command.text else [])
-        case Target.LATEST:
-            found = _just_said(caller) if just_said(folded(command.old or "")) else latest(caller)
-        case Target.EVERYTHING:
-            raise NotFound(
-                "Forgetting everything is not done on a word.",
-                code="confirmation_needed",
-                hint="Use `lamina erase --user NAME`, or name what to forget.",
-            )
-        case _:
-            found = _saying(caller, command.text)
-            if command.key and not found:
-                found = [one for one in keyed(caller) if one.key == command.key]
+    found = _named_by(caller, command)
     kept = [one for one in found if one.layer is not Layer.WORKING]
     if not kept and command.target in (Target.TEXT, Target.ABOUT):
         fits = _fitting(caller, command)
@@ -87,6 +70,29 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
     if len(kept) == 1 and command.target is Target.TEXT and (rest := _rest(caller, kept[0], command)):
         return [revise(caller, kept[0].id, rest, expect=kept[0].revision, reason=reason)]
     return _gone(caller, kept, found, reason)
+
+
+def _named_by(caller: Caller, command: Command) -> list[Memory]:
+    """The memories that the command names by their ids, their key, their words or their time."""
+    match command.target:
+        case _ if command.meant:
+            return loaded(caller, command.meant)
+        case Target.KEY:
+            found = [one for one in keyed(caller) if one.key == command.key]
+            return found or (_saying(caller, command.text) if command.text else [])
+        case Target.LATEST:
+            return _just_said(caller) if just_said(folded(command.old or "")) else latest(caller)
+        case Target.EVERYTHING:
+            raise NotFound(
+                "Forgetting everything is not done on a word.",
+                code="confirmation_needed",
+                hint="Use `lamina erase --user NAME`, or name what to forget.",
+            )
+        case _:
+            found = _saying(caller, command.text)
+            if command.key and not found:
+                found = [one for one in keyed(caller) if one.key == command.key]
+            return found
 
 
 def _several(ids: tuple[str, ...]) -> Receipt:

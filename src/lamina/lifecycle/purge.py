@@ -101,7 +101,7 @@ def finish_purges(store: Store) -> None:
     try:
         _finished(store, keeper(store))
     except LaminaError as error:  # it is tried again at the next start, and nothing else waits for it
-        _log.warning("A purge that was interrupted could not be finished: %s", error.code)
+        _log.warning("A purge that was interrupted could not be finished. %s", error)
 
 
 def verify_purge(caller: Caller, memory_id: str) -> PurgeReceipt:
