@@ -23,7 +23,7 @@ OURS = f"{Path(lamina.__file__).parent}/"
 REACH = {
     "remember": (48, 19),
     "recall": (52, 20),
-    "hear": (84, 28),
+    "hear": (84, 27),
     "context": (58, 22),
 }
 VERBS: dict[str, Callable[[ScopedMemory, int], Any]] = {

@@ -117,15 +117,6 @@ export interface Bullet {
   related?: Related[];
 }
 
-/** Who the token says is asking. */
-export interface Caller {
-  user: string | null;
-  agent: string | null;
-  role: Role;
-  rights: Right[];
-  acts_for: string[];
-}
-
 /** What became of one memory; the words of what is put aside, or was never trusted, are not in it. */
 export interface Changed {
   event: string;
@@ -217,7 +208,7 @@ export interface Decision {
   finding?: string;
   impact?: string;
   confidence: number;
-  status?: lamina__text__decision_entries__Status;
+  status?: Status;
   supersedes?: string[];
   doubts?: string[];
   doubted_by?: string;
@@ -518,8 +509,15 @@ export interface Kept {
 /** What sort of statement a memory is. */
 export type Kind = "preference" | "constraint" | "fact" | "instruction" | "decision" | "correction" | "execution" | "context" | "procedure" | "episode" | "insight";
 
+/** Some of what is known, of one sort. */
+export interface KnownGroup {
+  name: string;
+  items: KnownOfPerson[];
+  more?: number;
+}
+
 /** One thing that is known about somebody, and who said it. */
-export interface Known {
+export interface KnownOfPerson {
   id: string;
   text: string;
   key: string | null;
@@ -527,13 +525,6 @@ export interface Known {
   since: string;
   importance: number;
   pinned: boolean;
-}
-
-/** Some of what is known, of one sort. */
-export interface KnownGroup {
-  name: string;
-  items: Known[];
-  more?: number;
 }
 
 /** The five cognitive layers. */
@@ -1084,11 +1075,31 @@ export interface Stats {
   memories: Record<string, Record<string, number>>;
 }
 
+/** Where a decision is in its life. */
+export type Status = "active" | "superseded" | "archived";
+
 /** The server and its caller; `store` only for a token with the right `admin`, for it counts everyone. */
 export interface StatusBody {
   version: string;
-  caller: Caller;
-  store: lamina__read__status__Status | null;
+  caller: WhoAsks;
+  store: StoreStatus | null;
+}
+
+/** The state of a store in figures. */
+export interface StoreStatus {
+  store: string;
+  tenant: string;
+  workspace: string | null;
+  memories: Record<string, number>;
+  shelves: number;
+  bytes: number;
+  audit_records: number;
+  pending_operations: number;
+  dead_jobs: string[];
+  analyser: number;
+  problems: FileProblem[];
+  meaning: Meaning;
+  documents?: LibraryStatus | null;
 }
 
 /** A token without its secret. */
@@ -1111,7 +1122,7 @@ export interface TokensBody {
   items: TokenLine[];
 }
 
-/** The newest events of the caller's memory, oldest of them first: written, refused, replaced, taken " */
+/** The newest events of the caller's memory, oldest of them first: written, refused, replaced, */
 export interface TraceBody {
   items: TraceEvent[];
 }
@@ -1230,6 +1241,15 @@ export interface Warned {
   why: string;
 }
 
+/** Who the token says is asking. */
+export interface WhoAsks {
+  user: string | null;
+  agent: string | null;
+  role: Role;
+  rights: Right[];
+  acts_for: string[];
+}
+
 /** What would become of a sentence. */
 export interface WouldKeep {
   decision: Outcome;
@@ -1240,26 +1260,6 @@ export interface WouldKeep {
   importance: number;
   gates: GateAnswer[];
 }
-
-/** The state of a store in figures. */
-export interface lamina__read__status__Status {
-  store: string;
-  tenant: string;
-  workspace: string | null;
-  memories: Record<string, number>;
-  shelves: number;
-  bytes: number;
-  audit_records: number;
-  pending_operations: number;
-  dead_jobs: string[];
-  analyser: number;
-  problems: FileProblem[];
-  meaning: Meaning;
-  documents?: LibraryStatus | null;
-}
-
-/** Where a decision is in its life. */
-export type lamina__text__decision_entries__Status = "active" | "superseded" | "archived";
 
 /** What `remember` takes. */
 export interface RememberRequest {
@@ -2467,8 +2467,8 @@ export interface Operations {
    */
   explainEvent(request: ExplainEventRequest, options?: CallOptions): Promise<Verdict>;
   /**
-   * The newest events of the caller's memory, oldest of them first: written, refused, replaced, taken "
-   * "out.
+   * The newest events of the caller's memory, oldest of them first: written, refused, replaced,
+   * taken out.
    *
    * `GET /v1/trace`
    */
@@ -2534,8 +2534,8 @@ export interface Operations {
    */
   audit(request?: AuditRequest, options?: CallOptions): Promise<AuditPage>;
   /**
-   * What notes, decisions and memories say about a question: where it stands, when, and how sure that "
-   * "is.
+   * What notes, decisions and memories say about a question: where it stands, when, and how sure that
+   * is.
    *
    * `GET /v1/search`
    */

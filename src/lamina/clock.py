@@ -38,13 +38,6 @@ class FixedClock:
         return self.at
 
 
-@dataclass(frozen=True, slots=True)
-class Runtime:
-    """What the engine may not make up by itself."""
-
-    clock: Clock
-
-
 def random_token(size: int = 32) -> str:
     """An unguessable URL-safe string, for secrets and temporary names; never for ids of memories."""
     return secrets.token_urlsafe(size)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from lamina.audit.chain import Anchor, Sealer, load_key
-from lamina.clock import Clock, Runtime, SystemClock, monotonic, pause
+from lamina.clock import Clock, SystemClock, monotonic, pause
 from lamina.config import Config, Loaded, home_folder, load_config
 from lamina.documents.index import Library
 from lamina.encoders.port import Embedder
@@ -213,7 +213,7 @@ def _parts(
             encoder=encoder,
         ),
         config=config,
-        runtime=Runtime(clock=clock or SystemClock()),
+        clock=clock or SystemClock(),
         anchor=anchor,
         embedder=embedder,
         home=home,
@@ -411,7 +411,7 @@ def open_tenants(engine: Engine, environment: Mapping[str, str]) -> Tenants | No
         found: Any = glance(check_name(tenant))
         found.database.enrol()
         where = Where(workspace=None, store=found.config.store, loaded=Loaded(found.config, {}))
-        return type(engine)(_parts(found.database, where, engine.runtime.clock, environment, False))
+        return type(engine)(_parts(found.database, where, engine.clock, environment, False))
 
     def names() -> list[str]:
         return sorted({*servers[own].tenants(), *elsewhere} - {engine.config.tenant})
@@ -441,10 +441,10 @@ def serve_http(
     server.serve(engine, local_token(engine, home_folder(environment)), announce, beside)
 
 
-def serve_mcp(mind: ScopedMemory, engine: Engine, *, http: bool, tools: str) -> None:
+def serve_mcp(memory: ScopedMemory, engine: Engine, *, http: bool, tools: str) -> None:
     """Serve the Model Context Protocol over stdio, or over HTTP on the configured host and port."""
     gc.disable()  # the SDK makes a class for each message of two protocols, and lets go of none
     door = load_part("lamina.doors.mcp.server")
     gc.freeze()
     gc.enable()
-    door.serve(mind, engine, http=http, tools=tools)
+    door.serve(memory, engine, http=http, tools=tools)

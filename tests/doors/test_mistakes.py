@@ -16,7 +16,7 @@ KNOWN = "user:ana:profile:1"
 #: A command as somebody types it, and a part of what it is answered with.
 TYPED = {
     "rember x": "Did you mean `remember`?",
-    "remember tea --importanze 3": "There is no option `--importanze`. Did you mean `--importance`?",
+    "remember tea --importanze 3": "There is no option `--importanze`. Did you mean `--importance`?\n",
     "recall tea --trusted-onyl": "Did you mean `--trusted`?",
     "--workspce w recall tea": "Did you mean `--workspace`?",
     "remember": "Give it after the command, or pipe it in.",

@@ -21,7 +21,7 @@ def answer(*summaries: str, **more: Any) -> dict[str, Any]:
 
 def run(engine: Engine, *answers: Any) -> tuple[JobReport, ScriptedWriter]:
     """A minute later."""
-    engine.runtime.clock.advance(minutes=1)  # type: ignore[attr-defined]
+    engine.clock.advance(minutes=1)  # type: ignore[attr-defined]
     writer = ScriptedWriter(list(answers))
     return run_job(engine, "insights", engine.now(), Asked(writer=writer)), writer
 

@@ -77,8 +77,8 @@ class Seat:
     engine: Engine
     given: ScopedMemory
 
-    def mind(self, right: Right, session: str) -> ScopedMemory:
-        return Starter(self.engine, self.given).mind(right, session)
+    def memory(self, right: Right, session: str) -> ScopedMemory:
+        return Starter(self.engine, self.given).memory(right, session)
 
 
 @dataclass

@@ -19,7 +19,7 @@ from lamina.language.secrets.privacy import find_secrets
 from lamina.text.entries import Entry, EntryFile
 from lamina.workspace import files
 from lamina.workspace.files import (
-    append_line,
+    append_lines,
     drop_versions,
     exchange,
     place,
@@ -104,7 +104,7 @@ def test_a_name_that_leaves_the_root_is_refused(root: Path, secret: Path, name: 
     for act in (
         lambda: read_file(root, name),
         lambda: stamp(root, name),
-        lambda: append_line(root, name, b"x"),
+        lambda: append_lines(root, name, [b"x"]),
         lambda: replace_file(root, name, b"x", None),
         lambda: drop_versions(root, name, lambda _: True),
     ):
@@ -156,7 +156,7 @@ def test_only_a_plain_file_is_read_or_written(root: Path, secret: Path, make: ob
     for act in (
         lambda: read_file(root, "a.md"),
         lambda: stamp(root, "a.md"),
-        lambda: append_line(root, "a.md", b"x"),
+        lambda: append_lines(root, "a.md", [b"x"]),
         lambda: replace_file(root, "a.md", b"x", b"not yours"),
         lambda: replace_file(root, "a.md", b"x", None),
     ):
@@ -172,7 +172,7 @@ def test_a_linked_folder_on_the_way_is_not_entered(root: Path, secret: Path) -> 
     (root / "notes").symlink_to(secret.parent)
     for act in (
         lambda: read_file(root, "notes/secret.txt"),
-        lambda: append_line(root, "notes/secret.txt", b"x"),
+        lambda: append_lines(root, "notes/secret.txt", [b"x"]),
         lambda: replace_file(root, "notes/new.md", b"x", None),
         lambda: files.ensure_folder(root, "notes/deep"),
     ):
@@ -357,14 +357,14 @@ import resource, signal, sys
 from pathlib import Path
 from lamina.errors import LaminaError
 from lamina.workspace.files import exchange, place
-from lamina.workspace.files import append_line, read_file, replace_file
+from lamina.workspace.files import append_lines, read_file, replace_file
 root, verb, limit = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 try:
     if verb == "replace":
         replace_file(root, "a.md", b"y" * 5000, read_file(root, "a.md"))
     else:
-        append_line(root, "log.jsonl", b"y" * 5000)
+        append_lines(root, "log.jsonl", [b"y" * 5000])
 except LaminaError as error:
     print(type(error).__name__, error.code, bool(error.hint), error.retryable)
 """
@@ -385,7 +385,7 @@ def test_an_append_cut_short_by_a_full_disk_is_undone(root: Path, limit: int) ->
     told = child(WRITE_LIMITED, str(root), "append", str(limit))
     assert told.stdout.split() == ["Unavailable", "disk_full", "True", "True"], told.stderr
     assert (root / "log.jsonl").read_bytes() == b'{"a":1}\n'
-    append_line(root, "log.jsonl", b'{"b":2}')
+    append_lines(root, "log.jsonl", [b'{"b":2}'])
     assert (root / "log.jsonl").read_bytes() == b'{"a":1}\n{"b":2}\n'
 
 
@@ -394,7 +394,7 @@ import os, sys
 from pathlib import Path
 from lamina.errors import LaminaError
 from lamina.workspace.files import exchange, place
-from lamina.workspace.files import append_line, read_file, replace_file, stamp
+from lamina.workspace.files import append_lines, read_file, replace_file, stamp
 from lamina.workspace.layout import create_workspace
 root = Path(sys.argv[1])
 if os.geteuid() == 0:
@@ -402,7 +402,8 @@ if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
     root = Path(".")
 for act in (
-    lambda: replace_file(root, "a.md", b"x", read_file(root, "a.md")), lambda: append_line(root, "log", b"x"),
+    lambda: replace_file(root, "a.md", b"x", read_file(root, "a.md")),
+    lambda: append_lines(root, "log", [b"x"]),
     lambda: create_workspace(root, "ana"), lambda: read_file(root, "shut.md"),
 ):
     try:
@@ -430,7 +431,7 @@ def test_a_folder_we_may_not_write_is_named_and_left_alone(root: Path) -> None:
 def test_a_root_that_is_no_folder_is_named(root: Path) -> None:
     (root / "file").touch()
     none = root / "none"
-    for act in (lambda: replace_file(none, "a", b"", None), lambda: append_line(none, "a", b"")):
+    for act in (lambda: replace_file(none, "a", b"", None), lambda: append_lines(none, "a", [b""])):
         with pytest.raises(Damaged) as refused:
             act()
         assert refused.value.code == "workspace_missing"
@@ -443,8 +444,8 @@ def test_a_root_that_is_no_folder_is_named(root: Path) -> None:
 
 
 def test_lines_are_appended_one_by_one(root: Path) -> None:
-    append_line(root, ".lamina/runs/r1/audit.jsonl", b"one")
-    append_line(root, ".lamina/runs/r1/audit.jsonl", b"two\n", durable=False)
+    append_lines(root, ".lamina/runs/r1/audit.jsonl", [b"one"])
+    append_lines(root, ".lamina/runs/r1/audit.jsonl", [b"two\n"], durable=False)
     assert read_file(root, ".lamina/runs/r1/audit.jsonl") == b"one\ntwo\n"
     assert mode(root / ".lamina/runs/r1/audit.jsonl") == 0o600
     assert mode(root / ".lamina/runs/r1") == 0o700
@@ -452,7 +453,7 @@ def test_lines_are_appended_one_by_one(root: Path) -> None:
 
 def test_one_line_is_one_line(root: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
-        append_line(root, "log", b"one\ntwo\n")
+        append_lines(root, "log", [b"one\ntwo\n"])
     assert refused.value.code == "line_invalid"
 
 
@@ -460,7 +461,7 @@ def test_one_line_is_one_line(root: Path) -> None:
 @pytest.mark.parametrize("tail", [b"t", b'{"half":', b"y" * 65_536, b"y" * 200_000])
 def test_a_torn_tail_is_set_aside_and_the_log_goes_on(root: Path, whole: bytes, tail: bytes) -> None:
     (root / "log").write_bytes(whole + tail)
-    append_line(root, "log", b"next")
+    append_lines(root, "log", [b"next"])
     assert (root / "log").read_bytes() == whole + b"next\n"
     assert (root / "log.torn").read_bytes() == tail + b"\n"
 
@@ -470,10 +471,10 @@ def test_appenders_in_many_processes_never_mix_their_lines(root: Path) -> None:
 import sys
 from pathlib import Path
 from lamina.workspace.files import exchange, place
-from lamina.workspace.files import append_line
+from lamina.workspace.files import append_lines
 for number in range(100):
     line = f"{sys.argv[2]}:{number}:" + sys.argv[2] * (number * 300)
-    append_line(Path(sys.argv[1]), "log", line.encode(), durable=False)
+    append_lines(Path(sys.argv[1]), "log", [line.encode()], durable=False)
 """
     workers = [subprocess.Popen([sys.executable, "-c", script, str(root), str(n)]) for n in range(6)]
     assert [worker.wait(timeout=60) for worker in workers] == [0] * 6
@@ -588,7 +589,7 @@ def test_no_file_stays_open(root: Path) -> None:
     for _ in range(20):
         for act in (
             lambda: replace_file(root, "a.md", b"x", read_file(root, "a.md")),
-            lambda: append_line(root, "d/log", b"x"),
+            lambda: append_lines(root, "d/log", [b"x"]),
             lambda: read_file(root, "no/a"),
             lambda: read_file(root, "link/a.md"),
             lambda: read_file(root, "fifo"),

@@ -12,7 +12,6 @@ import pytest
 
 from lamina import Conflict, Outcome, State
 from lamina.audit.chain import Anchor, Sealer, load_key
-from lamina.clock import Runtime
 from lamina.config import home_folder
 from lamina.engine import Engine
 from lamina.language.rulebook import rulebook
@@ -392,7 +391,7 @@ def opened(place: Place, moment: Callable[[], None]) -> Engine:
             database=Interrupted(database, moment),
             ruleset=Ruleset(sealer, Policy(), rulebook),
             config=config,
-            runtime=Runtime(clock=place.clock),
+            clock=place.clock,
             anchor=anchor,
             home=place.home,
             root=place.folder,

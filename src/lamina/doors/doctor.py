@@ -391,17 +391,17 @@ def _disk(place: Path) -> Check:
 def _round_trip(patient: Patient) -> Check:
     """Every verb once, in a memory made for it."""
     with patient.open_scratch() as engine:
-        mind = engine.scope(user="doctor")
+        memory = engine.scope(user="doctor")
         for language, sentence, word in _SENTENCES:
-            memory_id = _admitted(mind.remember(sentence), f"remember in {language}")
-            hits = mind.recall(word, k=1).hits
+            memory_id = _admitted(memory.remember(sentence), f"remember in {language}")
+            hits = memory.recall(word, k=1).hits
             if not hits or (hits[0].id, hits[0].text) != (memory_id, sentence):
                 raise LaminaError(f"What was said in {language} was not found by one of its words.")
-        _admitted(mind.revise(memory_id, "医生现在坐地铁上班。"), "revise")
-        _admitted(mind.forget(memory_id), "forget")
-        if any(hit.id == memory_id for hit in mind.recall("地铁")):
+        _admitted(memory.revise(memory_id, "医生现在坐地铁上班。"), "revise")
+        _admitted(memory.forget(memory_id), "forget")
+        if any(hit.id == memory_id for hit in memory.recall("地铁")):
             raise LaminaError("What was forgotten was still found.")
-        _admitted(mind.restore(memory_id), "restore")
+        _admitted(memory.restore(memory_id), "restore")
         if not engine.verify_audit().intact:
             raise LaminaError("The audit of a fresh memory is not intact.")
     return _ok("round trip", "remember, recall, revise, forget, restore in English, Thai and Chinese")

@@ -157,11 +157,6 @@ def read_tail(root: Path, name: str, count: int) -> list[bytes]:
     return lines[1:] if at else lines
 
 
-def append_line(root: Path, name: str, line: bytes, durable: bool = True) -> None:
-    """Adds one line to a log below `root`; as `append_lines`."""
-    append_lines(root, name, [line], durable)
-
-
 def append_lines(
     root: Path,
     name: str,

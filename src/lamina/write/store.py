@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from lamina.audit.chain import Anchor
 from lamina.audit.events import span
-from lamina.clock import Runtime
+from lamina.clock import Clock
 from lamina.config import Config
 from lamina.documents.index import Library
 from lamina.encoders.port import Embedder
@@ -81,7 +81,7 @@ class Parts:
     database: Database
     ruleset: Ruleset
     config: Config
-    runtime: Runtime
+    clock: Clock
     anchor: Anchor
     home: Path  #: the configuration folder, where POLICY.md lies
     root: Path | None  #: the workspace, None for a store without files
@@ -130,7 +130,7 @@ class Store:
 
     def __init__(self, parts: Parts) -> None:
         self.config = parts.config
-        self.runtime = parts.runtime
+        self.clock = parts.clock
         self.ruleset = parts.ruleset
         self.database: Database = parts.database
         self.embedder = parts.embedder
@@ -234,7 +234,7 @@ class Store:
         self.tally.store(self.database)
 
     def now(self) -> datetime:
-        return self.runtime.clock.now()
+        return self.clock.now()
 
     def scope_of(self, **who: Unpack[Who]) -> Scope:
         """Who asks, as their memories know them: the workspace's owner unless another is named.

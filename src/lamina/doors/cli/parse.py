@@ -65,7 +65,7 @@ def of_any_width(prog: str) -> argparse.HelpFormatter:
 
 def _sentence(message: str) -> str:
     text = message[:1].upper() + message[1:]
-    return text if text.endswith(".") else f"{text}."
+    return text if text.endswith((".", "?")) else f"{text}."
 
 
 def parser_for(command: str, about: str, parameters: Iterable[Parameter], *, asks: bool) -> Parser:

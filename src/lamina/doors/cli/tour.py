@@ -114,122 +114,122 @@ def _near(root: Path) -> str:
     return str(root.relative_to(Path.cwd())) if root.is_relative_to(Path.cwd()) else str(root)
 
 
-def _tell(tour: Tour, engine: Engine, mind: ScopedMemory) -> None:
-    _monday(tour, mind)
-    _tuesday(tour, mind)
-    _wednesday(tour, mind)
-    _thursday(tour, mind)
-    ids = _friday(tour, mind)
-    _saturday(tour, mind, ids[0])
-    _sunday(tour, engine, mind)
+def _tell(tour: Tour, engine: Engine, memory: ScopedMemory) -> None:
+    _monday(tour, memory)
+    _tuesday(tour, memory)
+    _wednesday(tour, memory)
+    _thursday(tour, memory)
+    ids = _friday(tour, memory)
+    _saturday(tour, memory, ids[0])
+    _sunday(tour, engine, memory)
 
 
-def _monday(tour: Tour, mind: ScopedMemory) -> None:
+def _monday(tour: Tour, memory: ScopedMemory) -> None:
     tour.day("Monday", "who Ana is (the user model)")
     tour.typed(f'remember "{_TONE}" --key {_KEY}')
-    tone = mind.remember(_TONE, key=_KEY)
+    tone = memory.remember(_TONE, key=_KEY)
     tour.receipt(tone, PROFILE)
     tour.typed(f'revise {tone.ids[0]} "{_NEW_TONE}"')
-    mind.revise(tone.ids[0], _NEW_TONE)
+    memory.revise(tone.ids[0], _NEW_TONE)
     tour.profile_line()
-    tour.say(f"the history keeps: {mind.history(tone.ids[0])[-1].old_text}")
-    _heard(tour, mind, _EXPERTISE)
+    tour.say(f"the history keeps: {memory.history(tone.ids[0])[-1].old_text}")
+    _heard(tour, memory, _EXPERTISE)
     tour.typed("user-model get")
-    model = mind.layers.user_model.get()
+    model = memory.layers.user_model.get()
     skills = ", ".join(f"{topic} ({level})" for topic, level in model["expertise"].items())
-    tour.say(f"expertise: {skills}; style: {mind.resolve([_KEY])[_KEY].value}")
+    tour.say(f"expertise: {skills}; style: {memory.resolve([_KEY])[_KEY].value}")
 
 
-def _heard(tour: Tour, mind: ScopedMemory, said: str) -> None:
+def _heard(tour: Tour, memory: ScopedMemory, said: str) -> None:
     """What Ana says in passing is a guess until she agrees."""
     tour.typed(f'hear "{said}"')
-    held = {one.ids[0] for one in mind.hear(said).receipts if one.decision is Outcome.HELD}
+    held = {one.ids[0] for one in memory.hear(said).receipts if one.decision is Outcome.HELD}
     if not held:
         tour.say("nothing new: it is known from the last tour")
-    for waiting in [one for one in mind.pending() if one.id in held]:
+    for waiting in [one for one in memory.pending() if one.id in held]:
         tour.say(f"a guess, waiting for her yes: {waiting.key} = {' / '.join(waiting.text.splitlines())}")
         tour.typed(f"pending confirm {waiting.key}")
-        for receipt in mind.confirm(waiting.key):
-            tour.receipt(receipt, mind.get(receipt.ids[0]).file or DATABASE)
+        for receipt in memory.confirm(waiting.key):
+            tour.receipt(receipt, memory.get(receipt.ids[0]).file or DATABASE)
 
 
-def _tuesday(tour: Tour, mind: ScopedMemory) -> None:
+def _tuesday(tour: Tour, memory: ScopedMemory) -> None:
     tour.day("Tuesday", "a correction becomes a procedure")
-    _heard(tour, mind, _CORRECTION)
+    _heard(tour, memory, _CORRECTION)
     tour.typed(f'procedure find "{_TASK}"')
-    for found in mind.layers.procedures.find(_TASK, 1):
+    for found in memory.layers.procedures.find(_TASK, 1):
         tour.say(f"{found.trigger}: {'; then '.join(found.steps)}  ({found.source})")
 
 
-def _wednesday(tour: Tour, mind: ScopedMemory) -> None:
+def _wednesday(tour: Tour, memory: ScopedMemory) -> None:
     tour.day("Wednesday", "something learned, then contradicted")
-    if _finds(mind, _NEWER, _NEWER) == "no":
-        _learn(tour, mind, _KNOWN, "warn")
-    _learn(tour, mind, _NEWER, "supersede")
+    if _finds(memory, _NEWER, _NEWER) == "no":
+        _learn(tour, memory, _KNOWN, "warn")
+    _learn(tour, memory, _NEWER, "supersede")
     tour.typed('recall "web shop port"')
-    for hit in mind.recall("web shop port", k=1, layers=["semantic"]):
+    for hit in memory.recall("web shop port", k=1, layers=["semantic"]):
         tour.say(hit.text)
 
 
-def _learn(tour: Tour, mind: ScopedMemory, text: str, resolution: str) -> None:
+def _learn(tour: Tour, memory: ScopedMemory, text: str, resolution: str) -> None:
     more = f' --resolution {resolution} --reason "{_WHY}"' if resolution == "supersede" else ""
     tour.typed(f'learn "{text}"{more}')
-    learnt = mind.layers.learn(text, resolution=resolution, reason=_WHY if more else "")
+    learnt = memory.layers.learn(text, resolution=resolution, reason=_WHY if more else "")
     if learnt.warning is not None:
         tour.say(f'does not go with what is known: "{learnt.warning.text}" ({learnt.warning.why})')
-        tour.say(f"the old one is {mind.get(learnt.warning.id).state} and stays in the history")
+        tour.say(f"the old one is {memory.get(learnt.warning.id).state} and stays in the history")
     tour.receipt(learnt.receipt, learnt.file or DATABASE)
 
 
-def _thursday(tour: Tour, mind: ScopedMemory) -> None:
+def _thursday(tour: Tour, memory: ScopedMemory) -> None:
     tour.day("Thursday", "what happened (an episode)")
-    if not any(one.summary == _EPISODE for one in mind.layers.episodes.find(_TOPIC)):
+    if not any(one.summary == _EPISODE for one in memory.layers.episodes.find(_TOPIC)):
         tour.typed(f'episode record "{_EPISODE}" --outcome partial')
-        tour.receipt(mind.layers.episodes.record(_EPISODE, outcome="partial"), DATABASE)
+        tour.receipt(memory.layers.episodes.record(_EPISODE, outcome="partial"), DATABASE)
     tour.typed(f'episode find "{_TOPIC}"')
-    for one in mind.layers.episodes.find(_TOPIC, 1):
+    for one in memory.layers.episodes.find(_TOPIC, 1):
         tour.say(f"{one.at:%Y-%m-%d} {one.outcome}: {one.summary}")
 
 
-def _friday(tour: Tour, mind: ScopedMemory) -> Sequence[str]:
+def _friday(tour: Tour, memory: ScopedMemory) -> Sequence[str]:
     tour.day("Friday", "remembered and found in any language, and a secret refused")
     ids = []
     for fact, question in _FACTS:
         tour.typed(f'remember "{fact}"')
-        receipt = mind.remember(fact)
+        receipt = memory.remember(fact)
         tour.receipt(receipt, DATABASE)
         ids.append(receipt.ids[0])
         tour.typed(f'recall "{question}" --explain')
-        for hit in mind.recall(question, k=1):
+        for hit in memory.recall(question, k=1):
             tour.say(f"{hit.text}  ({'; '.join(hit.reasons)})")
     tour.typed('remember "The password of the router is …"')
-    receipt = mind.remember(_CONFIDENTIAL)
+    receipt = memory.remember(_CONFIDENTIAL)
     tour.say(f"{receipt.acknowledgement} {' '.join(receipt.warnings)}  ({receipt.code})")
     return ids
 
 
-def _saturday(tour: Tour, mind: ScopedMemory, memory_id: str) -> None:
+def _saturday(tour: Tour, memory: ScopedMemory, memory_id: str) -> None:
     fact, question = _FACTS[0]
     tour.day("Saturday", "forgotten, taken back, explained")
     tour.typed(f"forget {memory_id} --yes")
-    said = mind.forget(memory_id, reason="a step of the tour").acknowledgement
-    tour.say(f"{said}  (recall finds it: {_finds(mind, question, fact)})")
+    said = memory.forget(memory_id, reason="a step of the tour").acknowledgement
+    tour.say(f"{said}  (recall finds it: {_finds(memory, question, fact)})")
     tour.typed(f"restore {memory_id}")
-    said = mind.restore(memory_id).acknowledgement
-    tour.say(f"{said}  (recall finds it: {_finds(mind, question, fact)})")
+    said = memory.restore(memory_id).acknowledgement
+    tour.say(f"{said}  (recall finds it: {_finds(memory, question, fact)})")
     tour.typed(f"explain {memory_id}")
-    for line in mind.explain(memory_id).lines:
+    for line in memory.explain(memory_id).lines:
         tour.say(line)
 
 
-def _finds(mind: ScopedMemory, question: str, fact: str) -> str:
-    return "yes" if any(hit.text == fact for hit in mind.recall(question)) else "no"
+def _finds(memory: ScopedMemory, question: str, fact: str) -> str:
+    return "yes" if any(hit.text == fact for hit in memory.recall(question)) else "no"
 
 
-def _sunday(tour: Tour, engine: Engine, mind: ScopedMemory) -> None:
+def _sunday(tour: Tour, engine: Engine, memory: ScopedMemory) -> None:
     tour.day("Sunday", "what the agent is told before it acts, and the proof")
     tour.typed(f'context "{_TASK}" --explain')
-    block = mind.context(_TASK)
+    block = memory.context(_TASK)
     tour.lines += [f"     {tour.out.text(line)}" for line in block.text.splitlines()]
     parts = ", ".join(f"{name} {count}" for name, count in block.parts.items())
     tour.say(f"{block.tokens} tokens: {parts}")

@@ -39,12 +39,12 @@ def _asked(ctx: Context[Any, Any], text: str, key: str | None, session: str) -> 
         return None
     caller = CALLER.get()
     try:
-        mind = caller.mind(Right.CONSENT, session)
+        memory = caller.memory(Right.CONSENT, session)
     except LaminaError:
         return None  # this client may not speak for the person; the tool says what else is wrong
-    if not caller.engine.config.consent_elicitation or not needs_consent(mind, text, key):
+    if not caller.engine.config.consent_elicitation or not needs_consent(memory, text, key):
         return None
-    agent = mind.scope.agent or "An agent"
+    agent = memory.scope.agent or "An agent"
     return Elicit(f"{agent} wants to keep this about you: {key} = {text:.200}. Do you agree?", Agreement)
 
 
@@ -61,13 +61,13 @@ def _can_ask(ctx: Context[Any, Any]) -> bool:
 Asked = Annotated[ElicitationResult[Agreement], Resolve(_asked)]
 
 
-def decided(mind: ScopedMemory, key: str, held: Receipt, answer: ElicitationResult[Agreement]) -> Receipt:
+def decided(memory: ScopedMemory, key: str, held: Receipt, answer: ElicitationResult[Agreement]) -> Receipt:
     """What becomes of a proposal that waits, once the person answered; it waits on where they did not."""
     said: Agreement | None = getattr(answer, "data", None)
     if held.decision is not Outcome.HELD or (said is None and answer.action != "decline"):
         return held
     agreed = said is not None and said.agree
-    receipt = answered(mind, key, agreed=agreed)
+    receipt = answered(memory, key, agreed=agreed)
     if agreed:
         return receipt
     why = ("The person said no.", "Do not ask again.")

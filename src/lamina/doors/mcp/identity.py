@@ -27,7 +27,7 @@ class ToolCaller(Protocol):
     @property
     def engine(self) -> Engine: ...
 
-    def mind(self, right: Right, session: str) -> ScopedMemory:
+    def memory(self, right: Right, session: str) -> ScopedMemory:
         """The caller's memory, in a session if one is named; Denied when the caller lacks the right."""
         ...
 
@@ -39,7 +39,7 @@ class Starter:
     engine: Engine
     given: ScopedMemory
 
-    def mind(self, right: Right, session: str) -> ScopedMemory:  # noqa: ARG002 the door of the machine's own user
+    def memory(self, right: Right, session: str) -> ScopedMemory:  # noqa: ARG002 it is their own machine
         scope = self.given.scope
         carries = scope.speaks_for and scope.via == DOOR  # by the owner's word when it was started
         within = replace(scope, session=session or scope.session, via=DOOR, speaks_for=carries)
@@ -52,7 +52,7 @@ class Bearer:
 
     engine: Engine
 
-    def mind(self, right: Right, session: str) -> ScopedMemory:
+    def memory(self, right: Right, session: str) -> ScopedMemory:
         token = get_access_token()
         known = (token.claims or {}).get("token") if token is not None else None
         if not isinstance(known, Token):

@@ -78,10 +78,10 @@ def build_server(caller: ToolCaller, *, tools: str = "core", auth: AuthSettings 
     )
 
 
-def serve(mind: ScopedMemory, engine: Engine, *, http: bool, tools: str) -> None:
+def serve(memory: ScopedMemory, engine: Engine, *, http: bool, tools: str) -> None:
     """Serve until the client goes away (stdio) or the process is interrupted (HTTP).
 
-    Over stdio every call is the given mind's. Over HTTP `mind` is of no account: who calls is what the token
+    Over stdio every call is to the given memory. Over HTTP that is of no account: who calls is what the token
     says. Raises ConfigError when the address cannot or may not be listened on.
     """
     # Before the SDK does it: its own handler folds lines to the width of a terminal.
@@ -91,7 +91,7 @@ def serve(mind: ScopedMemory, engine: Engine, *, http: bool, tools: str) -> None
         if http:
             _serve_http(engine, tools)
         else:
-            anyio.run(_serve_stdio, build_server(Starter(engine, mind), tools=tools))
+            anyio.run(_serve_stdio, build_server(Starter(engine, memory), tools=tools))
 
 
 async def _serve_stdio(server: MCPServer) -> None:

@@ -78,7 +78,7 @@ class _Call:
 
     def __call__(self, *, session: str = "", answer: Any = None, **arguments: Any) -> CallToolResult:
         given = {name: value for name, value in arguments.items() if value is not None}
-        memory = self.caller.mind(self.operation.right, session)
+        memory = self.caller.memory(self.operation.right, session)
         found = self.operation.run(memory, request_of(self.operation, given))
         if isinstance(found, Receipt) and answer is not None:
             found = decided(memory, given.get("key", ""), found, answer)
