@@ -446,7 +446,7 @@ def _edge(row: Row) -> Row:
     return row
 
 
-class Relations:
+class Edges:
     """One tenant's edges inside one transaction."""
 
     def __init__(self, transaction: Transaction) -> None:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,7 +19,7 @@ from lamina.durable import lock, make_folder, settle_folder, unlock
 from lamina.errors import ConfigError, Damaged, LaminaError, Unavailable
 from lamina.model import quoted
 from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries, put_rows
-from lamina.storage.ledger import Ledger, Order, Sealing
+from lamina.storage.ledger import LaneOrder, Ledger, Sealing
 from lamina.storage.makers import judged
 from lamina.storage.migrate import Migration, load_migrations, migrate
 from lamina.storage.rows import (
@@ -75,8 +76,14 @@ class SqliteTransaction(Making):
         self.noted: dict[Any, Any] = {}
         self.damage = database.damage
         self._connection = connection
+        self._database = database
         self._queries = database.queries
-        self.ledger = Ledger(self, database.queries, database.sealing, Order(database.chains))
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """What keeps the seal in step; who only reads needs none."""
+        database = self._database
+        return Ledger(self, database.queries, database.sealing, LaneOrder(database.chains))
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
         rows, bad, _ = self._fetched(name, self._bound(values))

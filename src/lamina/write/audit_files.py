@@ -18,7 +18,7 @@ from lamina.errors import Damaged, LaminaError
 from lamina.model import AuditRecord, AuditReport, Finding, chain_of_number, quoted, unquoted
 from lamina.records import dataclass
 from lamina.storage.database import Database, Row, Transaction
-from lamina.storage.ledger import Order, lane_of
+from lamina.storage.ledger import LaneOrder, lane_of
 from lamina.storage.logs import AuditLog
 from lamina.storage.sealed_rows import SealedRows
 from lamina.storage.small_tables import Properties
@@ -429,8 +429,8 @@ class Mirror:
                 yield Finding(what="edited", seq=seq, detail="the history has other words than were sealed")
 
     @property
-    def _order(self) -> Order:
-        return Order(self._database.chains)
+    def _order(self) -> LaneOrder:
+        return LaneOrder(self._database.chains)
 
     def _read_anchor(self, chain: int) -> tuple[int, str] | Finding | None:
         try:

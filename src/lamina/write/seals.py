@@ -22,7 +22,7 @@ from lamina.storage.database import Database, Row, Transaction, load_queries
 from lamina.storage.ledger import (
     STORE,
     TABLES,
-    Order,
+    LaneOrder,
     Sums,
     is_top,
     lane_of,
@@ -72,7 +72,7 @@ def known_chains(transaction: Transaction) -> int:
 def spread(unit: UnitOfWork, chains: int) -> None:
     """From now on so many chains grow beside the store's own; what is there stays where it is."""
     lanes = list(SealedRows(unit.transaction).lanes())
-    unit.transaction.ledger.spread(lanes, Order(chains))
+    unit.transaction.ledger.spread(lanes, LaneOrder(chains))
     Properties(unit.transaction).set(CHAINS_KNOWN, str(chains))
 
 
