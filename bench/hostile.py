@@ -1,6 +1,6 @@
 """What 64 KB of text made to be dear costs `hear`, in milliseconds of the processor.
 
-    python -m bench.hostile [--kb 64] [--slowest]
+    python -m bench.hostile [--kb 64] [--slowest] [--store URL]
 
 Each kind is one text in English, Thai and Chinese. Beside it stands what a fixed loop of a million steps
 costs at that moment, because a machine that others use is slower; and how many times more than a quarter of
@@ -106,12 +106,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--kb", type=int, default=64)
     parser.add_argument("--kinds", default="", help="those alone, separated by ;")
     parser.add_argument("--slowest", action="store_true", help="profile the dearest text")
+    parser.add_argument("--store", help="measure this store instead of SQLite")
     options = parser.parse_args(arguments)
+    settings = {"store": options.store} if options.store else {}
     kinds = options.kinds.split(";") if options.kinds else list(KINDS)
     size, dearest = options.kb * 1024, (0.0, "", "")
     with tempfile.TemporaryDirectory(prefix="lamina-hostile-") as folder:
         os.environ["LAMINA_HOME"] = f"{folder}/home"
-        with lamina.open(Path(folder) / "w", owner="ana") as engine:
+        with lamina.open(Path(folder) / "w", owner="ana", **settings) as engine:
             print(
                 "| 64 KB of | "
                 + " | ".join(_WORDS)

@@ -193,11 +193,15 @@ def _from_file(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except NotADirectoryError:
-        hint = "Name a folder; settings and the audit key lie in the one that LAMINA_HOME names."
-        raise ConfigError(f"{path.parent} is a file, not a folder.", hint=hint) from None
+        raise ConfigError(
+            f"{path.parent} is a file, not a folder.",
+            hint="Name a folder; settings and the audit key lie in the one that LAMINA_HOME names.",
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
-        hint = "Check that it is a UTF-8 file you own, or move it away and write it anew: `lamina init`."
-        raise ConfigError(f"{path} cannot be read.", hint=hint) from error
+        raise ConfigError(
+            f"{path} cannot be read.",
+            hint="Check that it is a UTF-8 file you own, or move it away and write it anew: `lamina init`.",
+        ) from error
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -99,7 +99,7 @@ def test_a_wrong_call_is_answered_with_what_to_do_next(tmp_path: Path) -> None:
         ana = memory.scope()
         wrong: list[tuple[Callable[[], object], str]] = [
             (lambda: lamina.open("mysql://x"), "sqlite:///path/to/file.db"),
-            (lambda: lamina.open(tmp_path / "w" / "lamina.toml"), "is a file, not a folder. Name a folder."),
+            (lambda: lamina.open(tmp_path / "w" / "lamina.toml"), "is a file, not a folder. Name a folder"),
             (lambda: lamina.open(tmp_path / "v", ownr="x"), "Did you mean `owner`?"),
             (lambda: memory.scope(usr="bo"), "Did you mean `user`?"),  # type: ignore[call-arg]
             (lambda: memory.remember("tea"), "`memory.scope().remember(…)`"),  # type: ignore[attr-defined]

@@ -5,8 +5,10 @@ The pooler is pgbouncer, where it is installed, with fewer connections than thos
 
 from __future__ import annotations
 
+import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import threading
@@ -17,9 +19,11 @@ from urllib.parse import quote, urlsplit
 
 import psycopg
 import pytest
+from starlette.testclient import TestClient
 
 import lamina
 from lamina import Unavailable
+from lamina.doors.http.app import create_app
 from lamina.storage.postgres import PostgresDatabase
 from tests.process.test_postgres_versions import put_and_load
 from tests.servers import OwnServer
@@ -132,3 +136,30 @@ def test_a_server_that_is_away_is_told_within_a_second_and_found_again(own_postg
             assert time.monotonic() - before < 10  # it was half a minute; the figure is in docs/benchmarks.md
         own_postgres.start()
         assert [hit.text for hit in ana.recall("tea")] == ["Ana likes tea"]
+
+
+def test_readyz_does_not_wait_for_a_server_that_says_nothing(own_postgres: OwnServer) -> None:
+    """A machine that stands still, or a network that swallows what is sent."""
+    server = int((Path(own_postgres.server.pgdata) / "postmaster.pid").read_text().split()[0])
+    with (
+        lamina.open(own_postgres.url, owner="ana") as engine,
+        TestClient(create_app(engine), base_url="http://127.0.0.1") as client,
+    ):
+        assert client.get("/readyz").status_code == 200
+        listed = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+        frozen = [server, *map(int, listed)]
+        for process in frozen:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            for path in ("/readyz", "/api/health", "/readyz"):
+                before = time.monotonic()
+                assert client.get(path).status_code == 503
+                assert time.monotonic() - before < 5  # the figure is in docs/benchmarks.md
+        finally:
+            for process in frozen:
+                os.kill(process, signal.SIGCONT)
+        for _ in range(200):
+            if client.get("/readyz").status_code == 200:
+                return
+            time.sleep(0.1)
+        raise AssertionError("it never came back")

@@ -106,6 +106,7 @@ class Database(Protocol):
         ...
 
     read_only: bool  #: whether it follows another server and cannot be changed
+    may_be_away: bool  #: whether it is a server, which can be out of reach
     most_chains: int  #: how many chains a store gets here
     chains: int  #: how many chains the audit has beside the store's own; 0 where all of it is in that one
 
@@ -189,6 +190,7 @@ class ReachedDatabase:
         self.sealing = whole.sealing
         self.read_only = whole.read_only
         self.chains, self.most_chains = whole.chains, whole.most_chains
+        self.may_be_away = whole.may_be_away
         self.write = whole.write
         self.put = whole.put
         self.size_bytes = whole.size_bytes

@@ -246,6 +246,7 @@ class PostgresTransaction(Making):
 class PostgresDatabase:
     """One tenant's share of a database."""
 
+    may_be_away = True
     most_chains = CHAINS
 
     def __init__(

@@ -174,6 +174,7 @@ class SqliteTransaction(Making):
 class SqliteDatabase:
     """One tenant's file."""
 
+    may_be_away = False
     most_chains = 0
     read_only = False
     revision = ""

@@ -27,6 +27,8 @@ VERSION = version("lamina")
 #: How long a request may wait for a change, and how often we look meanwhile.
 LONGEST_WAIT = 30.0
 _LOOK_EVERY = 0.25
+_READY_WITHIN_S = 0.9  #: a server that has said nothing by then counts as away
+_FAILING = {"store": "failing", "index": "unknown"}
 
 Run = Callable[[], Awaitable[Any]]
 router = APIRouter(responses=may_say("GET"))
@@ -128,18 +130,28 @@ def livez() -> JSONResponse:
 
 @health.get("/readyz", response_model=HealthBody, responses={503: {"model": HealthBody}})
 @health.get("/health", name="health", response_model=HealthBody, responses={503: {"model": HealthBody}})
-def readyz(request: Request) -> JSONResponse:
+async def readyz(request: Request) -> JSONResponse:
     """Whether the store answers and the server is not about to stop; how far a new index is."""
-    checks = _checks(engine_of(request))
+    checks = await _checked_soon(request)
     checks |= {"server": "stopping"} if request.app.state.leaving.is_set() else {}
     ready = _all_ok(checks)
     body = {"status": "ok" if ready else "unavailable", "checks": checks}
     return JSONResponse(body, 200 if ready else 503, headers={} if ready else {"Retry-After": "1"})
 
 
-def is_ready(engine: Engine) -> bool:
+async def is_ready(request: Request) -> bool:
     """Whether the store answers."""
-    return _all_ok(_checks(engine))
+    return _all_ok(await _checked_soon(request))
+
+
+async def _checked_soon(request: Request) -> dict[str, str]:
+    """The checks, within a second of a server; all who ask meanwhile wait for one look, which may hang."""
+    state, engine = request.app.state, engine_of(request)
+    look: asyncio.Task[dict[str, str]] | None = getattr(state, "look", None)
+    if look is None or look.done():
+        look = state.look = asyncio.create_task(asyncio.to_thread(_checks, engine))
+    await asyncio.wait({look}, timeout=_READY_WITHIN_S if engine.database.may_be_away else None)
+    return dict(look.result() if look.done() else _FAILING)
 
 
 def _all_ok(checks: Mapping[str, str]) -> bool:
@@ -151,7 +163,7 @@ def _checks(engine: Engine) -> dict[str, str]:
     try:
         left = engine.database.read(renewal)
     except Exception:  # noqa: BLE001 - whatever the store's driver raises, we are not ready
-        return {"store": "failing", "index": "unknown"}
+        return _FAILING
     return {"store": "ok", "index": "ok" if left is None else f"renewing: {left[0]} of {left[1]} shelves"}
 
 

@@ -573,9 +573,9 @@ def _consulted(found: OracleHit) -> dict[str, Any]:
 
 
 @health.get("/api/health", response_model=ApiHealthBody, responses={503: {"model": ApiHealthBody}})
-def api_health(request: Request) -> JSONResponse:
+async def api_health(request: Request) -> JSONResponse:
     """Whether the store answers and its index is current; needs no token."""
     engine = engine_of(request)
-    ready = is_ready(engine)
+    ready = await is_ready(request)
     body = {"status": "ok" if ready else "unavailable", "server": "lamina", "version": VERSION}
     return JSONResponse({**body, "port": engine.config.port}, 200 if ready else 503)
