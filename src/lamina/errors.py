@@ -13,12 +13,15 @@ LaminaError
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from lamina.late import late
 
 with late():
     import difflib
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class LaminaError(Exception):

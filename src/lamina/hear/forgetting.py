@@ -10,7 +10,6 @@ from lamina.hear.about import LOOKED_AT, Meant, chosen, fits_to_forget, known_to
 from lamina.hear.asked_back import ANSWERED
 from lamina.language.amend import corrections, telling
 from lamina.language.command import Action, Command, Target
-from lamina.language.commands import is_note
 from lamina.language.joined import without_part
 from lamina.language.relation import Does
 from lamina.language.slots import just_said, names_taken_back, taken_back
@@ -20,7 +19,7 @@ from lamina.read.recall import look_up
 from lamina.read.shelves import keyed, latest, loaded, window
 from lamina.read.snapshot import look
 from lamina.similarity.repeats import telling_of
-from lamina.text.normalise import folded
+from lamina.text.normalise import folded, is_note
 from lamina.write.store import Caller
 from lamina.write.verbs import forget, get, pending, reject, revise
 
@@ -50,24 +49,7 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
         waits := waits_about(caller, command.text, last=command.target is Target.LATEST)
     ):
         return reject(caller, waits.key, channel=Channel.CHAT)
-    match command.target:
-        case _ if command.meant:
-            found = loaded(caller, command.meant)
-        case Target.KEY:
-            found = [one for one in keyed(caller) if one.key == command.key]
-            found = found or (_saying(caller, command.text) if command.text else [])
-        case Target.LATEST:
-            found = _just_said(caller) if just_said(folded(command.old or "")) else latest(caller)
-        case Target.EVERYTHING:
-            raise NotFound(
-                "Forgetting everything is not done on a word.",
-                code="confirmation_needed",
-                hint="Use `lamina erase --user NAME`, or name what to forget.",
-            )
-        case _:
-            found = _saying(caller, command.text)
-            if command.key and not found:
-                found = [one for one in keyed(caller) if one.key == command.key]
+    found = _named_by(caller, command)
     kept = [one for one in found if one.layer is not Layer.WORKING]
     if not kept and command.target in (Target.TEXT, Target.ABOUT):
         meant = _by_meaning(caller, command, found)
@@ -81,6 +63,29 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
     if len(kept) == 1 and command.target is Target.TEXT and (rest := _rest(caller, kept[0], command)):
         return [revise(caller, kept[0].id, rest, expect=kept[0].revision, reason=reason)]
     return _gone(caller, kept, found, reason)
+
+
+def _named_by(caller: Caller, command: Command) -> list[Memory]:
+    """The memories that the command names by their ids, their key, their words or their time."""
+    match command.target:
+        case _ if command.meant:
+            return loaded(caller, command.meant)
+        case Target.KEY:
+            found = [one for one in keyed(caller) if one.key == command.key]
+            return found or (_saying(caller, command.text) if command.text else [])
+        case Target.LATEST:
+            return _just_said(caller) if just_said(folded(command.old or "")) else latest(caller)
+        case Target.EVERYTHING:
+            raise NotFound(
+                "Forgetting everything is not done on a word.",
+                code="confirmation_needed",
+                hint="Use `lamina erase --user NAME`, or name what to forget.",
+            )
+        case _:
+            found = _saying(caller, command.text)
+            if command.key and not found:
+                found = [one for one in keyed(caller) if one.key == command.key]
+            return found
 
 
 def _several(ids: tuple[str, ...]) -> Receipt:

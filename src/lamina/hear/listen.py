@@ -12,10 +12,9 @@ from lamina.hear.about import Meant, certain, chosen, fits_to_forget, fitting, h
 from lamina.hear.correct import HEARD
 from lamina.language.amend import is_starred
 from lamina.language.command import WISH, Action, Command, Target
-from lamina.language.commands import is_note, note_key
 from lamina.language.facts import profile_fact
 from lamina.language.hearing import Hearing
-from lamina.language.relation import Does, Said
+from lamina.language.relation import Does, SaidNow
 from lamina.language.slots import (
     just_said,
     kept_words,
@@ -40,6 +39,7 @@ from lamina.language.understanding import (
 from lamina.language.view import view_of
 from lamina.model import Kind, Space
 from lamina.read.shelves import keyed
+from lamina.text.normalise import is_note, note_key
 from lamina.text.ttl import SESSION_END
 from lamina.write.store import Caller
 from lamina.write.verbs import pending
@@ -246,7 +246,7 @@ def _of_known(
     adds = False
     for stretch in [whole] if whole else parts_near:
         text = words(listener.hearing, stretch.start, stretch.end)
-        said = Said(text, stretch.scores, stretch.seen.signs)
+        said = SaidNow(text, stretch.scores, stretch.seen.signs)
         clear = [one.sort for one in [stretch, *(parts_near if whole else ())] if listener.is_clear(one)]
         does = Does.CORRECT if starred else Does(clear[0]) if clear else None
         if does is Does.FORGET:

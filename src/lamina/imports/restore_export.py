@@ -57,7 +57,7 @@ from lamina.write.details import draft_of, whole_number
 from lamina.write.noes import kept_out, refuse
 from lamina.write.request import Request, Verb, cause_of
 from lamina.write.store import Caller
-from lamina.write.unit_of_work import Shelf, UnitOfWork
+from lamina.write.unit_of_work import OpenShelf, UnitOfWork
 
 _BATCH = 250
 _LONGEST = 16 * 1024 * 1024  #: of a line or of a manifest
@@ -429,7 +429,7 @@ def _placed(unit: UnitOfWork, items: list[_Coming], report: Arrived) -> Iterator
         yield one.mark
 
 
-def _restored(unit: UnitOfWork, one: _Coming, whole: Memory, shelf: Shelf) -> None:
+def _restored(unit: UnitOfWork, one: _Coming, whole: Memory, shelf: OpenShelf) -> None:
     """Put a memory where it was, as it was, with its life; the phase is the one that is begun here."""
     raise_number(unit.transaction, f"tick:{shelf.name}", whole.tick)
     raise_number(unit.transaction, f"id:{shelf.name}:{one.series}", one.number)

@@ -108,7 +108,7 @@ def people(transaction: Transaction) -> set[str]:
     return shelves | {str(name) for (name,) in transaction.all("session_users")}
 
 
-class Around(NamedTuple):
+class Surroundings(NamedTuple):
     """How far a person's forgetting reaches: their own shelves, and their word in their project."""
 
     owner: str  #: as their shelves are named; empty where it is nobody's
@@ -116,15 +116,17 @@ class Around(NamedTuple):
     project: int | None  #: the number of the project's shelf
 
 
-def around(transaction: Transaction, memory: Memory, scope: Scope) -> Around:
+def around(transaction: Transaction, memory: Memory, scope: Scope) -> Surroundings:
     """How far that reaches for this caller."""
     owner = quoted(scope.user) if memory.space is Space.PROJECT else _person(memory)
     name = scope.shelf(Space.PROJECT)
     known = TextIndex(transaction).shelf(name) if name else None
-    return Around(owner, scope.user, known[0] if known else None)
+    return Surroundings(owner, scope.user, known[0] if known else None)
 
 
-def derived_from(transaction: Transaction, memory: Memory, reach: Around, *, telling: bool) -> list[Memory]:
+def derived_from(
+    transaction: Transaction, memory: Memory, reach: Surroundings, *, telling: bool
+) -> list[Memory]:
     """What may have come of a person's memory, or it of them: the same words, the turns of their sessions,
     what names it as its source."""
     sources = list(memory.provenance.source_turn_ids)
@@ -141,7 +143,7 @@ def derived_from(transaction: Transaction, memory: Memory, reach: Around, *, tel
     )
 
 
-def told_in_project(transaction: Transaction, memory: Memory, reach: Around) -> list[Memory]:
+def told_in_project(transaction: Transaction, memory: Memory, reach: Surroundings) -> list[Memory]:
     """What a person or their agents said in their project with all the words of a memory."""
     if reach.project is None:
         return []
@@ -163,7 +165,7 @@ def summaries_of(transaction: Transaction, ids: Sequence[str]) -> list[Memory]:
     return [found[one] for one in sorted(found)]
 
 
-def forgotten_with(transaction: Transaction, memory: Memory, reach: Around) -> list[Memory]:
+def forgotten_with(transaction: Transaction, memory: Memory, reach: Surroundings) -> list[Memory]:
     """What was put aside together with a memory."""
     asked = {"named": f'"forgotten_with":"{memory.id}"', "project": reach.project or 0}
     return transaction.each(from_row, "forgotten_with", **asked, **of_person(reach.owner))

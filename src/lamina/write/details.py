@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from lamina.errors import InvalidInput, did_you_mean
 from lamina.language.events import Weighed, importance
-from lamina.language.rulebook import Rulebook
 from lamina.model import Draft, Kind, Layer, Query, Scope, Space
-from lamina.text.entries import canonical_key
-from lamina.text.normalise import well_formed
+from lamina.text.normalise import canonical_key, well_formed
 from lamina.text.ttl import check_ttl, parse_time, parse_ttl
+
+if TYPE_CHECKING:
+    from lamina.language.rulebook import Rulebook
 
 E = TypeVar("E", bound=StrEnum)
 

@@ -59,10 +59,9 @@ from lamina.storage.shelf_contents import (
     told_in_project,
 )
 from lamina.storage.small_tables import Entries, KnownEntry, Operations, Responses
-from lamina.text.entries import Entry
+from lamina.text.entry_line import Entry
 from lamina.text.normalise import folded
 from lamina.write.commit import (
-    HOMES,
     again,
     check_home,
     commit_denial,
@@ -71,6 +70,7 @@ from lamina.write.commit import (
     commit_revise,
     done,
     forbidden,
+    is_at_home,
     may_merge,
     place_of,
     put_aside,
@@ -100,6 +100,17 @@ class Verb(StrEnum):
     RESTORE = "restore"
     PROMOTE = "promote"
     EXPIRE = "expire"
+
+
+#: What each verb is called in the GenAI conventions.
+OPERATIONS = {
+    Verb.REMEMBER: "create_memory",
+    Verb.REVISE: "update_memory",
+    Verb.RESTORE: "update_memory",
+    Verb.PROMOTE: "update_memory",
+    Verb.FORGET: "delete_memory",
+    Verb.EXPIRE: "delete_memory",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -544,7 +555,7 @@ def _answer(unit: UnitOfWork, memory: Memory, target: Space, reason: str) -> str
 def _moved(unit: UnitOfWork, old: Memory, target: Space, reason: str) -> Memory:
     """The memory as it will stand in the wider space: the same words, authority and importance."""
     shelf = unit.shelf(unit.scope.shelf(target) or "")
-    at_home = old.key is not None and unit.home == HOMES.get(target)
+    at_home = is_at_home(unit, old.key, target)
     tick = unit.tick(shelf.name) + 1
     retention = unit.ruleset.policy.retention_of(target, contract_kind(old.layer), old.kind)
     return replace(

@@ -30,7 +30,7 @@ class Usage(Exception):
         self.command = command
 
 
-class Asked(Exception):
+class HelpAsked(Exception):
     """Somebody wants to read the help; it is all there is to say."""
 
 
@@ -50,11 +50,17 @@ class Parser(argparse.ArgumentParser):
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:  # noqa: ARG002 argparse's form
         """Only help ends here."""
-        raise Asked
+        raise HelpAsked
 
     def print_help(self, file: Any = None) -> None:  # noqa: ARG002 argparse's form
-        """Hand the help to whoever prints."""
-        raise Asked(self.format_help())
+        """Hand the help to whoever prints, as wide as the terminal."""
+        self.formatter_class = argparse.RawDescriptionHelpFormatter
+        raise HelpAsked(self.format_help())
+
+
+def of_any_width(prog: str) -> argparse.HelpFormatter:
+    """What argparse tries each option with; to ask how wide the terminal is would load six modules."""
+    return argparse.HelpFormatter(prog, width=80)
 
 
 def _sentence(message: str) -> str:
@@ -69,7 +75,7 @@ def parser_for(command: str, about: str, parameters: Iterable[Parameter], *, ask
         description=about,
         add_help=False,
         allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=of_any_width,
     )
     for one in parameters:
         _add(made, one)

@@ -27,7 +27,7 @@ from lamina.model import (
     plain,
 )
 from lamina.operations.operation import Operation
-from lamina.read.status import Status
+from lamina.read.status import StoreStatus
 from lamina.text.accounts import Episode, Procedure
 
 #: Fields of an answer that are for programs and not for a model; every other field is shown.
@@ -56,7 +56,7 @@ HIDDEN: Mapping[type, tuple[str, ...]] = {
     Receipt: ("events",),
     Recollection: ("events",),
     SearchResult: ("reasons",),
-    Status: ("analyser", "documents"),
+    StoreStatus: ("analyser", "documents"),
 }
 #: Answers whose clients know their fields in the form of JavaScript.
 CAMEL = (SearchResults, SearchResult)
