@@ -196,7 +196,7 @@ def _from_file(path: Path) -> dict[str, Any]:
         hint = "Name a folder; settings and the audit key lie in the one that LAMINA_HOME names."
         raise ConfigError(f"{path.parent} is a file, not a folder.", hint=hint) from None
     except (OSError, UnicodeDecodeError) as error:
-        hint = "Check that it is a UTF-8 file you own, or move it away and write it anew: `lamina init`."
+        hint = "Check that it is a UTF-8 file you own, or move it away and write it again: `lamina init`."
         raise ConfigError(f"{path} cannot be read.", hint=hint) from error
     try:
         return tomllib.loads(text)
