@@ -151,10 +151,12 @@ def _told(caller: Caller, denied: str) -> list[Memory]:
     """What a person said before of what they deny now: all that says most of it, or what was said last."""
     known = {one.id: one for one, _ in known_to(caller, denied)} if denied else {}
     known |= {one.id: one for one in (*window(caller), *pending(caller))}
+    terms, turned = telling_of(denied).terms, telling_of(denied).turned
     own = [
-        one for one in known.values() if one.provenance.role is Role.USER and not telling_of(one.text).turned
+        one
+        for one in known.values()
+        if one.provenance.role is Role.USER and not (turned and telling_of(one.text).turned)
     ]
-    terms = telling_of(denied).terms
     if not terms:
         last = latest(caller) or window(caller)[-1:]
         return [one for one in last if one.provenance.session_id == caller.in_session.session]
