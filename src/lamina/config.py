@@ -200,7 +200,7 @@ def _from_file(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
             f"{path} cannot be read.",
-            hint="Check that it is a UTF-8 file you own, or move it away and write it anew: `lamina init`.",
+            hint="Check that it is a UTF-8 file you own, or move it away and write it again: `lamina init`.",
         ) from error
     try:
         return tomllib.loads(text)

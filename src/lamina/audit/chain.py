@@ -169,7 +169,7 @@ def load_key(path: Path) -> bytes:
         if not path.exists():
             put_file(path, random_key(), replace=False)  # when two processes race, both get the winner's
         elif not path.is_file():  # a pipe would be waited for
-            raise IsADirectoryError(errno.EISDIR, "it is no plain file")
+            raise IsADirectoryError(errno.EISDIR, "it is not a plain file")
         key = path.read_bytes()
     except OSError as error:
         raise Damaged(

@@ -52,17 +52,10 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
     found = _named_by(caller, command)
     kept = [one for one in found if one.layer is not Layer.WORKING]
     if not kept and command.target in (Target.TEXT, Target.ABOUT):
-        fits = _fitting(caller, command)
-        names = fits is not None and fits.clear and fits.is_named  # "that number": which, is said
-        if not names and (pointed := _pointed_at(caller, command)):
-            found = pointed
-        elif not names and (shared := _shared(caller, command.text)):
-            found = shared  # nothing of the person's own is named
-        elif fits is not None:
-            if not fits.clear:
-                return [_which(caller, command, fits.ids)]
-            found = [one.memory for one in fits.fits]
-        kept = [one for one in found if one.layer is not Layer.WORKING]
+        meant = _by_meaning(caller, command, found)
+        if isinstance(meant, Receipt):
+            return [meant]
+        found, kept = meant, [one for one in meant if one.layer is not Layer.WORKING]
     if not found and (asked := _which(caller, command, ())).ids:
         return [asked]
     if not found:
@@ -105,6 +98,20 @@ def _which(caller: Caller, command: Command, own: tuple[str, ...]) -> Receipt:
     return _several(tuple(one.id for one in shared) or own)
 
 
+def _by_meaning(caller: Caller, command: Command, found: list[Memory]) -> list[Memory] | Receipt:
+    """What is meant where nothing has the very words: what is pointed at, what the project knows of it, what
+    fits by meaning; or the question which."""
+    fits = _fitting(caller, command)
+    names = fits is not None and fits.clear and fits.is_named  # "that number": which, is said
+    if not names and (pointed := _pointed_at(caller, command)):
+        return pointed
+    if not names and (shared := _shared(caller, command.text)):
+        return shared  # nothing of the person's own is named
+    if fits is not None:
+        return [one.memory for one in fits.fits] if fits.clear else _which(caller, command, fits.ids)
+    return found
+
+
 def was_named(caller: Caller, command: Command, text: str) -> bool:
     """Whether a wish has a word of what it took."""
     book = caller.store.ruleset.rules
@@ -144,10 +151,12 @@ def _told(caller: Caller, denied: str) -> list[Memory]:
     """What a person said before of what they deny now: all that says most of it, or what was said last."""
     known = {one.id: one for one, _ in known_to(caller, denied)} if denied else {}
     known |= {one.id: one for one in (*window(caller), *pending(caller))}
+    terms, turned = telling_of(denied).terms, telling_of(denied).turned
     own = [
-        one for one in known.values() if one.provenance.role is Role.USER and not telling_of(one.text).turned
+        one
+        for one in known.values()
+        if one.provenance.role is Role.USER and not (turned and telling_of(one.text).turned)
     ]
-    terms = telling_of(denied).terms
     if not terms:
         last = latest(caller) or window(caller)[-1:]
         return [one for one in last if one.provenance.session_id == caller.in_session.session]

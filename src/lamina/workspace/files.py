@@ -41,7 +41,7 @@ _UNUSABLE = regex(r"[\x00-\x1f\x7f\\\ud800-\udfff]")
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _FORBIDDEN = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 #: What becomes of what is Lamina's own, where somebody put something else in its place.
-_ANEW = "What `.lamina` holds beside the store may be moved away; `lamina doctor --fix` makes it anew."
+_ANEW = "What `.lamina` holds beside the store may be moved away; `lamina doctor --fix` makes it again."
 
 
 class Stamp(NamedTuple):
