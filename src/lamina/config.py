@@ -187,13 +187,17 @@ def _switch(text: str) -> bool:
 
 def _from_file(path: Path) -> dict[str, Any]:
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise OSError(f"{path} is not a plain file")
         text = path.read_text("utf-8")
     except FileNotFoundError:
         return {}
     except NotADirectoryError:
-        raise ConfigError(f"{path.parent} is a file, not a folder.", hint="Name a folder.") from None
+        hint = "Name a folder; settings and the audit key lie in the one that LAMINA_HOME names."
+        raise ConfigError(f"{path.parent} is a file, not a folder.", hint=hint) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read.", hint="Check that it is a UTF-8 file you own.") from error
+        hint = "Check that it is a UTF-8 file you own, or move it away and write it anew: `lamina init`."
+        raise ConfigError(f"{path} cannot be read.", hint=hint) from error
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

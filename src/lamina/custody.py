@@ -93,6 +93,7 @@ class PutBack:
     rows: int
     files: int
     intact: bool
+    made_at: str  #: when it was backed up; what came later is not in it, no no either
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,6 +247,7 @@ def put_back(backup: Path, workspace: Path | None, settings: Settings, tell: Tel
         rows=_rows(sums),
         files=len(manifest["files"]) if workspace is not None else 0,
         intact=intact,
+        made_at=manifest["made_at"],
     )
 
 

@@ -26,7 +26,7 @@ from lamina.storage.ledger import lanes_of
 from lamina.storage.logs import AuditLog, Events, History
 from lamina.storage.memories import Memories, micros, moment
 from lamina.storage.sealed_rows import telling_of
-from lamina.storage.shelf_contents import forgotten_with, put_aside_on
+from lamina.storage.shelf_contents import around, forgotten_with, put_aside_on
 from lamina.storage.small_tables import PURGE, FileOperation, Operations
 from lamina.text.entries import EntryFile
 from lamina.workspace.files import drop_versions, read_file
@@ -101,7 +101,7 @@ def finish_purges(store: Store) -> None:
     try:
         _finished(store, keeper(store))
     except LaminaError as error:  # it is tried again at the next start, and nothing else waits for it
-        _log.warning("A purge that was interrupted could not be finished: %s", error.code)
+        _log.warning("A purge that was interrupted could not be finished. %s", error)
 
 
 def verify_purge(caller: Caller, memory_id: str) -> PurgeReceipt:
@@ -159,7 +159,8 @@ def _ready(caller: Caller, memory_id: str, now: bool) -> list[str]:
 
     def work(unit: UnitOfWork) -> list[str]:
         refuse(unit, again(unit, memory), memory_id, "purged")  # unless they said no to it before
-        return [memory_id, *(one.id for one in forgotten_with(unit.transaction, memory))]
+        reach = around(unit.transaction, memory, scope)
+        return [memory_id, *(one.id for one in forgotten_with(unit.transaction, memory, reach))]
 
     return caller.store.act(scope, work)
 

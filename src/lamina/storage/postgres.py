@@ -35,7 +35,7 @@ from lamina.storage.rows import (
     DamagedRow,
     Making,
     incomplete,
-    missing_tables,
+    missing_parts,
     numbered_twice,
     row_damaged,
     text_explained,
@@ -414,8 +414,11 @@ class PostgresDatabase:
             ).fetchall()
             tables = connection.execute(
                 "SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'lamina'"
+                " UNION ALL SELECT t.tgname::text FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid"
+                " JOIN pg_namespace n ON n.oid = c.relnamespace"
+                " WHERE n.nspname = 'lamina' AND NOT t.tgisinternal"
             ).fetchall()
-        return [*missing_tables(tables), *(f"the index {name} is not valid" for (name,) in rows)]
+        return [*missing_parts(tables), *(f"the index {name} is not valid" for (name,) in rows)]
 
     def damaged(self) -> list[DamagedRow]:
         with _explained(), self._lent() as connection:

@@ -34,7 +34,7 @@ from lamina.storage.rows import (
     incomplete,
     key_of,
     legible,
-    missing_tables,
+    missing_parts,
     numbered_twice,
     row_damaged,
     text_explained,
@@ -269,10 +269,12 @@ class SqliteDatabase:
         try:
             with _explained(self._path):
                 rows = connection.execute("PRAGMA quick_check").fetchall()
-                tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+                parts = connection.execute(
+                    "SELECT name FROM sqlite_schema WHERE type IN ('table', 'trigger')"
+                ).fetchall()
         finally:
             self._give_back(connection)
-        return [*missing_tables(tables), *(str(row[0]) for row in rows if row[0] != "ok")]
+        return [*missing_parts(parts, _TRIGGERS), *(str(row[0]) for row in rows if row[0] != "ok")]
 
     def damaged(self) -> list[DamagedRow]:
         connection = self._borrow()
@@ -465,6 +467,13 @@ def _raw(column: str) -> str:
 
 #: The first and the last microsecond that can be a moment, and more than anything is counted to.
 _FIRST, _LAST, _MOST = -62_135_596_800_000_000, 253_402_300_799_999_999, 2**62
+_TRIGGERS = (
+    "audit_never_changes",
+    "audit_never_shrinks",
+    "memory_recounted",
+    "memory_uncounted",
+    "operational_uncounted",
+)
 _HELD = {"TEXT": "'text'", "BLOB": "'blob'", "DOUBLE PRECISION": "'real', 'integer'"}
 
 
@@ -543,5 +552,6 @@ def _explained(path: Path) -> Iterator[None]:
         raise Damaged(
             f"{path.name} cannot be opened for writing.",
             code="store_unwritable",
-            hint="Check that the folder exists, belongs to you and is not read-only.",
+            hint=f"Check that the folder, it and `{path.name}-wal` beside it are there, belong to you and are"
+            " not read-only. `lamina rescue` saves what can be read.",
         ) from error

@@ -227,7 +227,8 @@ def check_key(transaction: Transaction, sealer: Sealer) -> None:
             code="audit_key_other",
             hint="Copy `keys/audit.key` in the LAMINA_HOME of the machine that made the store to its place"
             " here, or name it in LAMINA_AUDIT_KEY_FILE. If it is lost, `lamina audit adopt-key` goes on with"
-            " the key here; what was sealed before can then no longer be checked.",
+            " the key here; what was sealed before can then no longer be checked. `lamina rescue` saves"
+            " what is in the store without a key.",
         )
 
 

@@ -107,6 +107,7 @@ def put_back(call: Call, values: Values) -> int:
     lines = [
         f"{done.rows} rows and {done.files} files are in {call.out.text(where)}.",
         *(["The audit is intact."] if done.intact else []),
+        f"It is the memory of {done.made_at}: what was forgotten since then is in it again.",
     ]
     data = {**plain(done), "store": hide_password(done.store)}
     return call.answer(data, lines, None if done.intact else _NOT_INTACT)

@@ -22,7 +22,7 @@ from lamina.late import late
 from lamina.model import plain
 from lamina.operations.operation import Field, parameters_of
 from lamina.records import dataclass
-from lamina.workspace.layout import create_workspace, find_workspace
+from lamina.workspace.layout import CONFIG_FILE, create_workspace, find_workspace
 
 with late():
     from lamina.audit import chain
@@ -119,7 +119,8 @@ def init(call: Call, values: Values) -> int:
     root = find_workspace(Path(), Path(named), os.environ)
     was_there = (root / STATE_DIR).is_dir()
     person = load_config(root if was_there else None, call.given.settings).config.owner
-    if was_there and owner is not None and owner != person:
+    says_whose = was_there and (root / CONFIG_FILE).exists()  # one that lost it may be told again
+    if says_whose and owner is not None and owner != person:
         raise Conflict(
             f"{root} is already the workspace of {person}.",
             code="workspace_exists",
@@ -277,7 +278,10 @@ def mcp(call: Call, values: Values) -> int:
 
 def adopt_key(call: Call, values: Values) -> int:
     """Go on with the audit key here, where another sealed the store and is lost."""
-    question = "What the other key sealed can then no longer be checked. Go on?"
+    question = (
+        "What the other key sealed can then no longer be checked, and what was said no to before is not known"
+        " again when somebody brings it back. Go on?"
+    )
     if not call.confirmed(question, values.get("yes", False)):
         return call.declined()
     with call.doors.open_memory(call.opening()._replace(adopt="key")) as engine:

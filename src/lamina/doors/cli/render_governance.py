@@ -111,6 +111,15 @@ def accesses(view: CliView, answer: list[AnswerReceipt]) -> Shown:
     return Shown(data={"items": answer}, lines=lines or ["No answer that is kept names it."])
 
 
+_CHANGED = (
+    "Somebody or something changed what was recorded; everything still answers. Compare with a backup"
+    " (`lamina restore-backup`), or accept the store as it is: `lamina audit reseal`."
+)
+_FILES_CHANGED = (
+    "The store is as it was sealed; files beside it were changed. `lamina doctor --fix` writes them again."
+)
+
+
 def audit(view: CliView, answer: AuditReport) -> Shown:
     """Whether the log of every change is whole."""
     data = plain(answer) | {"intact": answer.intact}
@@ -125,7 +134,7 @@ def audit(view: CliView, answer: AuditReport) -> Shown:
     failure = Failure(
         code="audit_findings",
         message=f"The audit has {len(answer.findings)} findings in {answer.records} records.",
-        hint="Somebody or something changed what was recorded; compare with a backup.",
+        hint=_FILES_CHANGED if answer.is_only_of_files else _CHANGED,
     )
     return Shown(data=data, lines=[*_findings(view.out, answer), *told], failure=failure)
 
