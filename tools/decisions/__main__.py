@@ -5,6 +5,7 @@ python -m tools.decisions --judge      # leave each writer out in turn and print
 python -m tools.decisions --curve      # the same with 25, 50 and 100 % of the data
 python -m tools.decisions --add WRITER FILE   # take rows `kind<TAB>text` into the data
 python -m tools.decisions --context    # train what weighs a sentence where it stands, write its weights
+python -m tools.decisions --links      # fit which decision a new one changes, print weights and figures
 python -m tools.decisions --left-out   # replay each fortnight by weights and a head that did not learn it
 python -m tools.decisions --fortnights [NAME…]   # replay written fortnights, print what was found and linked
 """
@@ -19,6 +20,7 @@ from lamina.encoders.reading import ReadingEncoder
 from tools.decisions.fortnight import fortnights
 from tools.decisions.fortnight import judge as judge_fortnight
 from tools.decisions.rows import add, load
+from tools.decisions.talk import rows as talk_rows
 
 
 def main() -> None:
@@ -30,6 +32,7 @@ def main() -> None:
         "--states", type=Path, help="a file that keeps what the encoder read, for the next time"
     )
     parser.add_argument("--context", action="store_true", help="train what weighs a sentence in its place")
+    parser.add_argument("--links", action="store_true", help="fit which decision another changes")
     parser.add_argument("--left-out", action="store_true", help="replay fortnights that were not learnt")
     parser.add_argument("--fortnights", nargs="*", metavar="NAME")
     parser.add_argument("--show", action="store_true", help="what was missed and what was none")
@@ -41,6 +44,10 @@ def main() -> None:
     for writer, file in options.add:
         print(f"{writer}: {add(writer, Path(file))} rows")
     train = import_module("tools.decisions.train")  # needs torch and scipy; a replay does not
+    if options.links:
+        links = import_module("tools.decisions.links")
+        links.fit_and_judge(fortnights([]), ReadingEncoder())
+        return
     rows, states = load(), train.States(options.states)
     if options.context or options.left_out:
         context, reader = import_module("tools.decisions.context"), ReadingEncoder()
@@ -55,7 +62,7 @@ def main() -> None:
             print(f"-- {share} % of the data")
             train.judge(rows, share, states)
     elif not options.add:
-        train.train_and_write(rows, states)
+        train.train_and_write([*rows, *talk_rows(fortnights([]))], states)
     states.keep()
 
 

@@ -7,7 +7,6 @@ than it will be of anything new.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,20 +16,19 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from lamina.jobs.conversations import Encoder, conversations, messages
+from lamina.jobs.conversations import Encoder
 from lamina.language import decision_context as context
 from lamina.language import decision_head
 from lamina.language.decision_head import KINDS
-from lamina.language.message import Message, bare
-from lamina.language.rulebook import rulebook
-from tools.decisions.fortnight import Fortnight, fortnights, judge, load, squashed
+from lamina.language.message import bare
+from tools.decisions.fortnight import Fortnight, fortnights, judge, load
 from tools.decisions.rows import load as rows_of_the_head
+from tools.decisions.talk import rows as talk_rows
+from tools.decisions.talk import spoken, writer_of
 from tools.decisions.train import TARGET, fitted
 from tools.understanding.states import States
 
 _AXES, _PENALTY = 12, 60.0
-#: How much of a row of the key is in a sentence that it is about, and which sort goes before another.
-_SHARED, _BEFORE = 0.5, (0.3, 0.2, 0.0)
 EXCHANGES = Path(__file__).parent / "exchanges"
 #: Our own fortnights, in the thirds in which they were left out while the head's sentences were written.
 _THIRDS = (
@@ -38,7 +36,6 @@ _THIRDS = (
     ("en-bikes", "en-clinic", "th-dive", "zh-flowers", "zh-inn"),
     ("en-museum", "th-wood", "zh-studio"),
 )
-_WRITER = re.compile(r"[a-z]{2}-w[0-9]+")
 Array = np.ndarray[Any, Any]
 
 
@@ -54,38 +51,10 @@ class Example:
 
 def examples(one: Fortnight, reader: Encoder | None) -> list[Example]:
     """Every sentence that a person says in a fortnight."""
-    found, book = [], rulebook()
-    for talk in conversations(one.turns):
-        for _, turn, between in messages(talk):
-            assert turn.at is not None
-            key = _key(one, turn.session_id, str(turn.at.date()))
-            message = Message(turn.text, book, reader, between)
-            for at, unit in enumerate(message.units):
-                if message.reading(unit) is not None:
-                    text = message.words(unit.start, unit.end)
-                    sort = _sort(squashed(turn.text), squashed(text), key)
-                    found.append(Example(one.name, text, context.features(message.around(at)), sort))
-    return found
-
-
-def _key(one: Fortnight, session: str, day: str) -> list[tuple[int, str]]:
-    rows = ((sort, row) for sort, rows in enumerate((one.decisions, one.actions, one.none)) for row in rows)
     return [
-        (sort, squashed(row["said"])) for sort, row in rows if (row["session"], row["date"]) == (session, day)
+        Example(one.name, said.text, context.features(said.message.around(said.at)), said.sort)
+        for said in spoken(one, reader)
     ]
-
-
-def _sort(whole: str, unit: str, key: Iterable[tuple[int, str]]) -> int:
-    """What a unit does: as the row of the key does that it shares most with."""
-    at, best, found = whole.find(unit), 0.0, 2
-    for sort, said in key:
-        start = whole.find(said)
-        if start >= 0 and unit and said:
-            both = min(start + len(said), at + len(unit)) - max(start, at)
-            share = both / min(len(said), len(unit))
-            if share > _SHARED and share + _BEFORE[sort] > best:
-                best, found = share + _BEFORE[sort], sort
-    return found
 
 
 def fit(rows: Sequence[Example]) -> Array:
@@ -145,9 +114,8 @@ def groups(names: Iterable[str]) -> dict[str, list[str]]:
     """Fortnights that are left out together: of one writer, or a third of our own."""
     found: dict[str, list[str]] = {}
     for name in sorted(names):
-        writer = _WRITER.match(name)
         third = next((str(at) for at, some in enumerate(_THIRDS) if name in some), "other")
-        found.setdefault(writer[0] if writer else third, []).append(name)
+        found.setdefault(writer_of(name) or third, []).append(name)
     return found
 
 
@@ -156,9 +124,7 @@ def read_all(reader: Encoder, states: States) -> tuple[dict[str, Any], dict[str,
     known, heads = {one.name: one for one in fortnights([])}, dict[str, Any]()
     rows: dict[str, list[Example]] = {"encoder": [], "letters": []}
     for group, names in groups(known).items():
-        heads[group] = (
-            None if _WRITER.match(names[0]) else head_without([known[one] for one in names], states)
-        )
+        heads[group] = head_without([known[one] for one in names], states)
         with using(heads[group]):
             for one in names:
                 rows["encoder"] += examples(known[one], reader)
@@ -179,7 +145,8 @@ def head_without(some: Sequence[Fortnight], states: States) -> Any:
         if not (row.writer == "fortnights" and bare(row.text) in said)
         and not (late and row.writer == "own-12")
     ]
-    return fitted(kept, states)
+    names = {one.name for one in some}
+    return fitted([*kept, *talk_rows(one for one in fortnights([]) if one.name not in names)], states)
 
 
 def judge_left_out(reader: Encoder, states: States) -> None:

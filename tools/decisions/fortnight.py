@@ -25,7 +25,7 @@ from lamina.language.statements import Said
 from lamina.text.decision_entries import Decision, Status, in_force
 
 DATA = Path(__file__).parent / "fortnights"
-_ZONE = ZoneInfo("UTC")
+ZONE = ZoneInfo("UTC")
 _SPEAKERS = {"u": Speaker.USER, "a": Speaker.ASSISTANT}
 
 
@@ -42,7 +42,7 @@ class Fortnight:
 
 def load(path: Path) -> Fortnight:
     """A fortnight from its file."""
-    out, session, at = Fortnight(path.stem), "", datetime.min.replace(tzinfo=_ZONE)
+    out, session, at = Fortnight(path.stem), "", datetime.min.replace(tzinfo=ZONE)
     for line in filter(None, path.read_text("utf-8").splitlines()):
         mark, rest = line.split(" ", 1)
         if mark == "#":
@@ -104,8 +104,8 @@ def replay(one: Fortnight, reader: Encoder | None = None) -> tuple[list[Decision
         assert turn.at is not None
         days.setdefault(turn.at.date(), []).append(turn)
     for _, turns in sorted(days.items()):
-        found = [each for talk in conversations(turns) for each in noted(talk, _ZONE, book, reader)]
-        known += new_decisions(found, known, _ZONE, book, reader)
+        found = [each for talk in conversations(turns) for each in noted(talk, ZONE, book, reader)]
+        known += new_decisions(found, known, ZONE, book, reader)
         heard += found
     return in_force(known), heard
 
@@ -118,7 +118,7 @@ def judge(one: Fortnight, reader: Encoder | None = None, *, show: bool = False) 
     for row in one.decisions:
         for at, entry in enumerate(entries):
             here = entry.date[:10] == row["date"] and entry.session_id == row["session"]
-            if at not in used and here and _met(_text(entry), row["match"]):
+            if at not in used and here and is_about(entry, row):
                 used[at], found[row["id"]] = row["id"], entry
                 break
     others = [entry for at, entry in enumerate(entries) if at not in used]
@@ -180,6 +180,11 @@ def _text(entry: Decision) -> str:
 
 def _met(text: str, groups: Sequence[Sequence[str]]) -> bool:
     return all(any(one.lower() in text for one in group) for group in groups)
+
+
+def is_about(entry: Decision, row: dict[str, Any]) -> bool:
+    """Whether an entry is the one that a row of the key asks for."""
+    return _met(_text(entry), row["match"])
 
 
 def _says(text: str, row: dict[str, Any]) -> bool:

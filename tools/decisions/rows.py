@@ -45,7 +45,7 @@ def add(writer: str, file: Path) -> int:
     for line in file.read_text(encoding="utf-8").splitlines():
         kind, text = [*line.split("\t"), ""][:2]
         if text.strip():
-            new.append(Row(_kind(kind), text.strip(), _language(text), writer))
+            new.append(Row(_kind(kind), text.strip(), language_of(text), writer))
     kept = _distinct(new)
     here = {(row.writer, row.language) for row in kept}
     found = [row for row in load() if (row.writer, row.language) not in here]
@@ -61,7 +61,8 @@ def _kind(name: str) -> str:
     return kind
 
 
-def _language(text: str) -> str:
+def language_of(text: str) -> str:
+    """The language of a sentence, by its letters."""
     if _THAI.search(text):
         return "th"
     return "zh" if _HAN.search(text) else "en"

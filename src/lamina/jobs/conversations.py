@@ -26,6 +26,7 @@ from lamina.text.decision_entries import plain_line
 from lamina.write.store import Store
 
 _CONTEXT = 160  #: characters of what was said before a decision
+_LOOKED_AT = 600  #: characters of an agent's message, at its end or its beginning
 _LONGEST = 240  #: characters of a decision with what led to it
 _PIECE = 0.3  #: what a piece of a Thai or Chinese word names
 _NAMES_ENOUGH = 1.0  #: words; a decision without more of them says nothing by itself
@@ -69,6 +70,17 @@ class Noted:
     @property
     def at(self) -> datetime:
         return _time(self.turns[-1])
+
+    @property
+    def talk(self) -> str:
+        """What both sides said around it: the message before, what it answers, it, and what came back."""
+        turns = self.conversation.turns
+        at, end = turns.index(self.turns[0]), turns.index(self.turns[-1])
+        before = (_said_before(one) for one in turns[max(0, at - 2) : at])
+        whole = self.turns[-1].text
+        mine = whole if len(whole) <= _LONGEST else self.statement.text
+        after = _agents(turns[end + 1] if end + 1 < len(turns) else None)[:_LOOKED_AT]
+        return plain_line(" ".join((*before, mine, *sentences_in(after)[:1])))
 
     @property
     def message_range(self) -> str:
@@ -186,6 +198,13 @@ def safe(found: Noted) -> Iterator[Noted]:
         why, context, impact = clean(told.why), clean(told.context), clean(told.impact)
         safe = replace(told, text=text, why=why, context=context, impact=impact)
         yield replace(found, statement=safe)
+
+
+def _said_before(turn: ImportedTurn) -> str:
+    """What a turn before a decision said: the end of the person's, the last sentence of an agent's."""
+    if turn.role is Speaker.USER:
+        return turn.text[-_CONTEXT:]
+    return "".join(sentences_in(_agents(turn)[-_LOOKED_AT:])[-1:])
 
 
 def _time(turn: ImportedTurn) -> datetime:

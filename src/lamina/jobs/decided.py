@@ -75,12 +75,12 @@ def new_decisions(
     for each in sorted(noted, key=lambda one: (one.at, one.conversation.session_id)):
         if each.statement.said not in KEPT:
             continue
-        new = _decision(each, zone, book)
+        new = told_as(each, zone, book)
         if new.id in ids or any(_same(new, one, book) for one in active):
             continue
-        said, before = each.statement, [_matter(one) for one in active]
-        matter = _matter(new, overrules=said.overrules, is_sure=said.is_sure)
-        match = changed_by(matter, before, _likes(reader, matter, before))
+        said, before = each.statement, [matter_of(one) for one in active]
+        matter = replace(matter_of(new, overrules=said.overrules), talk=each.talk)
+        match = changed_by(matter, before, likes_of(reader, matter, before))
         if not said.is_sure and (match is None or not match.is_sure):
             continue
         if match is not None and match.is_sure:
@@ -93,7 +93,8 @@ def new_decisions(
     return found
 
 
-def _decision(noted: Noted, zone: ZoneInfo, book: Rulebook) -> Decision:
+def told_as(noted: Noted, zone: ZoneInfo, book: Rulebook) -> Decision:
+    """A statement as an entry."""
     said, at = noted.statement, noted.at.astimezone(zone)
     title = _shortened(headline(said.text, said.why, book=book).rstrip("。．."), _TITLE)
     return Decision(
@@ -133,23 +134,23 @@ def _same(new: Decision, old: Decision, book: Rulebook) -> bool:
     return denies(new.conclusion, book=book) == denies(old.conclusion, book=book)
 
 
-def _matter(one: Decision, *, overrules: bool = False, is_sure: bool = True) -> Matter:
+def matter_of(one: Decision, *, overrules: bool = False) -> Matter:
+    """An entry as it is compared with others."""
     around = " ".join(said for said in (one.why, one.finding, one.impact) if said != NOT_SAID)
-    return Matter(
-        text=one.conclusion, around=around, overrules=overrules, is_sure=is_sure, session=one.session_id
-    )
+    return Matter(text=one.conclusion, around=around, overrules=overrules, session=one.session_id)
 
 
-def _likes(reader: Encoder | None, new: Matter, before: Sequence[Matter]) -> list[Like]:
+def likes_of(reader: Encoder | None, new: Matter, before: Sequence[Matter]) -> list[Like]:
     """How like each of the earlier ones is in meaning; nothing without an encoder."""
     if reader is None or not before:
         return []
     try:
         texts, later = [one.text for one in before], _told(new)
-        mine = reader.embed([new.text, later, new.around or new.text])
+        mine = reader.embed([new.text, later, new.talk or later])
         theirs = zip(reader.embed(texts), reader.embed([_told(one) for one in before]), strict=True)
         numbers = [
-            [round(float(each), 4) for each in (*mine @ one, whole @ mine[0])] for one, whole in theirs
+            [round(float(each), 4) for each in (*mine[:2] @ one, whole @ mine[0], whole @ mine[2])]
+            for one, whole in theirs
         ]
         likes = [Like(*each) for each in numbers]
         if isinstance(reader, LaterReader):

@@ -15,7 +15,7 @@ import numpy as np
 
 from lamina.errors import LaminaError
 from lamina.language.clauses import UNSAID, Speech, languages_of, listen, without_quotations
-from lamina.language.decision_context import WITHIN, Around, settles
+from lamina.language.decision_context import WITHIN, Around
 from lamina.language.decision_head import KINDS, LONGEST, Reading, knows, read
 from lamina.language.due import due_in
 from lamina.language.hearing import Sentence, sentences_of
@@ -58,7 +58,6 @@ _SURE_AGAINST_SIGNS = 0.97  #: where a word speaks against it
 _SURE_IN_DOUBT = 0.88  #: the same for a sentence with a word of doubt in it
 NEVER = 2.0
 SURE = 0.62  #: how sure the head has to be that something is settled, by letters and signs alone
-_SURE_ANSWER = 0.8  #: how likely a short answer to a question has to settle something
 _UNSETTLED = ("remains", "discusses", "learns", "recalls")
 _AGAINST = 0.3  #: below this the head speaks against it
 LEAD_IN_SIZE = 26  #: a sentence shorter than this leads in to the next, in letters of an alphabet
@@ -344,15 +343,6 @@ class Message:
         """Whether it is what is done about a complaint that somebody else made."""
         is_sure = reading.settled == "changes" and reading.settles >= _VERY_SURE
         return is_sure and bool(self.holds("complains", unit.sentence)) and "?" not in self.view.original
-
-    def is_settling_answer(self, at: int) -> bool:
-        """Whether a unit is a short answer to what an agent asked, and settles it."""
-        return (
-            at == 0
-            and asks(self.between.before)
-            and size_of(self.open[: self.units[0].end]) < _ANSWER
-            and settles(self.around(0)) >= _SURE_ANSWER
-        )
 
     def is_private(self, unit: Unit) -> bool:
         """Whether it is about somebody's evening, and nobody's task."""

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from lamina.language.clauses import UNSAID
+from lamina.language.decision_context import settles
 from lamina.language.decision_head import Features, features
 from lamina.language.due import due_in
 from lamina.language.hearing import Sentence
@@ -44,6 +45,7 @@ from lamina.text.terms import query_terms
 _LONGEST_OFFER = 160
 _LEAD_IN = re.compile(rf"[:\n{PAUSE}]")
 _PICKS = re.compile(r"(?<![a-z])(?:then[.!]?\Z|it is(?![a-z])|go with |take )|就|งั้น|เอา")
+_IS_GOING = re.compile(r"['’]s (?:going|to)\Z")
 _MINE = re.compile(r"(?<![a-z'])i(?:'ll|'m| will| am| have to| need to)(?![a-z])|我|ผม|ฉัน|หนู")
 
 
@@ -66,6 +68,8 @@ _OTHERS = (Said.ACTION, Said.LESSON, Said.NEXT)
 _VERY_SURE, _QUITE_SURE = 0.9, 0.8
 _MOST_LEADS = 4
 _AFTER_REASON = re.compile(r"[\s,，:：;；。.]*(?:so |therefore |所以|เลย|จึง|ดังนั้น)?")
+#: How likely something is settled where it stands: enough whatever the head says, and too little for it.
+_LIKELY, _UNLIKELY = 0.65, 0.05
 _TASK = 0.45  #: how sure the head has to be of a task
 _BY_RULE = 0.95  #: how sure a rule is beside the head
 _OFFERED = 0.7  #: how sure it is that something was meant that only lies in what an agent said
@@ -160,10 +164,11 @@ def _settled(turn: Message, at: int, after: str) -> _Settled | None:
         if kept and not turn.is_theirs(unit) and not turn.speaks_against(unit):
             overrules = kept.overrules or (reading is not None and reading.settled == "changes")
             return _Settled(replace(kept, overrules=overrules), unit, max(share, _BY_RULE))
-    is_answer = close.least < NEVER and turn.is_settling_answer(at)
-    if reading is None or (reading.kind == "task" and not is_answer):
+    if reading is None or reading.kind == "task":
         return None
-    is_sure = is_answer or close.lacks <= 0
+    likely = close.share if turn.between == ALONE else settles(turn.around(at))
+    is_likely = turn.between != ALONE and likely >= _LIKELY and close.least < NEVER
+    is_sure = is_likely or (close.lacks <= 0 and likely >= _UNLIKELY)
     if not is_sure and not ((after or end != unit.sentence) and turn.is_likely(share, close.least)):
         return None
     said = Said.RULE if reading.settled == "rule" else Said.DECISION
@@ -332,7 +337,7 @@ def _owner(turn: Message, found: re.Match[str]) -> str:
     for name in found.re.groupindex:
         if found[name]:
             owner = turn.words(found.start(name), found.end(name))
-            return name if name in ("me", "you") else owner
+            return name if name in ("me", "you") else _IS_GOING.sub("", owner)
     return ""
 
 

@@ -29,30 +29,24 @@ _BEGINNING = 3  #: the first third of a sentence
 _NEARBY = 0.6  #: what a term counts that was only said before or after
 _PIECE_OF_ALL = 0.5  #: of all pieces of Thai and Chinese, about half go across two words and name nothing
 #: What counts for a pair beside an encoder: a logistic regression over which of the decisions in force each
-#: of 376 statements of 21 fortnights changes, if any, as found by heads that did not learn those fortnights.
-_WORTH = {
-    "said": -1.253,
-    "told": 3.472,
-    "about": 1.718,
-    "back": 5.044,
-    "ahead": 2.739,  # how much liker than the next, by what is told
-    "lead": 1.193,  # and by all that is shared
-    "shared": 2.931,
-    "pointed": 2.451,  # the words before name what only this earlier one says: "Penpot crashes. …"
-    "together": -9.22,  # in one conversation nobody changes what they just said
-    "overrules": 0.79,
-    "around": 0.45,
-    "unsure": -0.636,
-    "changes": 0.3,  # what the reader of both says; it learnt some of these fortnights, so set by hand
+#: new one changes, if any; `python -m tools.decisions --links` fits it to written fortnights.
+WORTH = {
+    "told": -3.983,
+    "back": 3.929,
+    "lead": -0.189,  # how much closer than the next, by all that is shared
+    "shared": 0.314,
+    "together": -17.315,  # in one conversation nobody changes what they just said
+    "changes": 0.858,  # what the reader of both says
+    "talk": 4.768,  # how like it is to what both sides said around the new one
+    "named": 5.67,  # how much of it is named there
+    "named_ahead": 0.59,  # and how much more than of the next
 }
-_BEGINS = -7.319
-_WORD, _PIECE = 0.7, 0.35
-#: How like two decisions are that have nothing to do with each other; of few, one is like by chance.
-_UNLIKE, _UNLIKE_OF_FEW, _MANY = 0.3, 0.5, 5
+_BEGINS = -3.867
+#: How like two decisions are that have nothing to do with each other.
+_UNLIKE = 0.3
 _CORRECTED = 0.35  #: so much of it where they say that they change something
-_LINKS, _DOUBTS = 0.5, 0.35  #: how likely the best has to be to be changed, and to be in doubt
-_CLEARLY = 6.0  #: how much likelier than the next
-_SOME, _OF_SEVERAL = 0.6, 0.25  #: the same for one of several, of which some is changed
+_LINKS, _DOUBTS = 0.6, 0.38  #: how likely the best has to be to be changed, and to be in doubt
+_CLEARLY = 3.0  #: how much likelier than the next
 _AT_MOST = 4.0  #: how much the reader of both may say for or against a pair
 _LEAST = 2  #: terms that must be shared with one that does not say that it changes something
 
@@ -64,8 +58,8 @@ class Matter:
     text: str
     around: str = ""
     overrules: bool = False  #: it says itself that it changes something
-    is_sure: bool = True  #: else it is something only where it changes another
     session: str = ""  #: the conversation it was said in
+    talk: str = ""  #: what both sides said around it, a new one only
 
 
 class Like(NamedTuple):
@@ -73,8 +67,8 @@ class Like(NamedTuple):
 
     said: float  #: by what the two say
     told: float  #: by the new one together with what was said around it
-    about: float = 0.0  #: by what was said around the new one alone
     back: float = 0.0  #: by the earlier one together with what was said around it
+    talk: float = 0.0  #: the same by what both sides said around the new one
     changes: float = 0.0  #: what a reader of both says: above 0 the new one rather changes it
 
 
@@ -91,11 +85,10 @@ def changed_by(new: Matter, earlier: Sequence[Matter], likes: Sequence[Like] = (
 
     Of two that are as close, the later counts. `likes` are what an encoder says of each of the earlier ones.
     """
-    words = [terms_of(one.text) for one in earlier]
-    seen = Counter(word for each in (*words, terms_of(new.text)) for word in each)
+    seen = seen_in(new, earlier)
     if likes:
         return _meant(new, earlier, likes, seen)
-    shares = [_share(new, old, seen, len(words) + 1) for old in earlier]
+    shares = [_share(new, old, seen, len(earlier) + 1) for old in earlier]
     ranked = sorted(range(len(shares)), key=lambda at: (shares[at], at), reverse=True)
     if not ranked:
         return None
@@ -117,50 +110,53 @@ def changed_by(new: Matter, earlier: Sequence[Matter], likes: Sequence[Like] = (
     return Match(best, share >= _ALONE * next_best) if is_about else None
 
 
+def seen_in(new: Matter, earlier: Sequence[Matter]) -> Counter[str]:
+    """In how many of some decisions each word is."""
+    return Counter(word for each in (*earlier, new) for word in terms_of(each.text))
+
+
 def _meant(
     new: Matter, earlier: Sequence[Matter], likes: Sequence[Like], seen: Mapping[str, int]
 ) -> Match | None:
-    shares = [_share(replace(new, overrules=True), old, seen, len(earlier) + 1) for old in earlier]
-    named = [(share, _pointed(new, old, seen)) for share, old in zip(shares, earlier, strict=True)]
-    close = [like.said + like.told + share for like, share in zip(likes, shares, strict=True)]
-    told = [like.told for like in likes]
-    scores, together = [], _CORRECTED if new.overrules else 1.0
-    for at, (old, like, (shared, pointed)) in enumerate(zip(earlier, likes, named, strict=True)):
-        usual = _UNLIKE if shared or pointed or len(likes) >= _MANY else _UNLIKE_OF_FEW
-        found = {
-            "said": like.said,
-            "told": like.told,
-            "about": like.about,
-            "back": like.back,
-            "shared": shared,
-            "pointed": pointed,
-            "ahead": like.told - _most(told, at, usual),
-            "lead": close[at] - (_most(close, at, 0.0) or _UNLIKE),
-            "together": together if new.session and new.session == old.session else 0.0,
-            "overrules": new.overrules,
-            "around": bool(new.around),
-            "unsure": not new.is_sure,
-            "changes": min(_AT_MOST, max(-_AT_MOST, like.changes)),
-        }
-        scores.append(_BEGINS + sum(_WORTH[name] * one for name, one in found.items()))
-    powers = [exp(one) for one in scores]
+    powers = [
+        exp(_BEGINS + sum(WORTH[name] * one for name, one in found.items()))
+        for found in signs_of(new, earlier, likes, seen)
+    ]
     best = max(range(len(powers)), key=lambda at: (powers[at], at))
-    likely, some = (round(one / (1 + sum(powers)), 4) for one in (powers[best], sum(powers)))
-    if likely < _DOUBTS and (some < _SOME or likely < _OF_SEVERAL):
+    likely = round(powers[best] / (1 + sum(powers)), 4)
+    if likely < _DOUBTS:
         return None
     return Match(best, likely >= _LINKS and powers[best] >= _CLEARLY * _most(powers, best, 0.0))
+
+
+def signs_of(
+    new: Matter, earlier: Sequence[Matter], likes: Sequence[Like], seen: Mapping[str, int]
+) -> list[dict[str, float]]:
+    """What speaks for each of the earlier ones being what a new one changes, as `WORTH` weighs it."""
+    whole = replace(new, text=f"{new.text} {new.talk}", around="", overrules=True)
+    shares = [_share(replace(new, overrules=True), old, seen, len(earlier) + 1) for old in earlier]
+    named = [_share(whole, replace(old, around=""), seen, len(earlier) + 1) for old in earlier]
+    close = [like.said + like.told + share for like, share in zip(likes, shares, strict=True)]
+    together = _CORRECTED if new.overrules else 1.0
+    return [
+        {
+            "told": like.told,
+            "back": like.back,
+            "lead": close[at] - (_most(close, at, 0.0) or _UNLIKE),
+            "shared": shares[at],
+            "together": together if new.session and new.session == old.session else 0.0,
+            "changes": min(_AT_MOST, max(-_AT_MOST, like.changes)),
+            "talk": like.talk,
+            "named": named[at],
+            "named_ahead": named[at] - _most(named, at, 0.0),
+        }
+        for at, (old, like) in enumerate(zip(earlier, likes, strict=True))
+    ]
 
 
 def _most(values: Sequence[float], but: int, least: float) -> float:
     """The largest of some values but one."""
     return max([one for at, one in enumerate(values) if at != but] + [least])
-
-
-def _pointed(new: Matter, old: Matter, seen: Mapping[str, int]) -> float:
-    """How clearly what was said before a decision names an earlier one, from 0 to 1."""
-    mine, before = terms_of(new.text), terms_of(new.around) & terms_of(old.text)
-    only = [word for word in sorted(before) if seen[word] - (word in mine) == 1 and not word[0].isdigit()]
-    return min(1.0, sum(_WORD if word.isascii() else _PIECE for word in only))
 
 
 def _begin_alike(one: str, other: str) -> bool:
