@@ -23,7 +23,7 @@ from lamina_encoder.reading import ReadingEncoder
 from numpy.typing import NDArray
 
 import lamina
-from lamina.hear.about import AT_MOST, READ, certain, known_to, read_beside
+from lamina.hear.about import AT_MOST, READ, certain, known_to, read_beside, stretches
 from lamina.hear.turn import keep_turn, understood
 from lamina.language.amend import telling
 from lamina.language.framing import asks_anywhere
@@ -31,7 +31,7 @@ from lamina.language.hearing import Hearing, hear
 from lamina.language.relation import MOST, STEP, WEIGHT, Does, Said, Statement, features
 from lamina.language.rulebook import rulebook
 from lamina.language.sorts import Reader, Sort
-from lamina.language.understanding import Listener, heard_whole, is_near
+from lamina.language.understanding import Listener, heard_whole, is_near, words
 from lamina.language.view import view_of
 from lamina.write.store import Caller
 from tools.understanding.rows import LANGUAGES, is_held
@@ -53,6 +53,8 @@ UNITS, ROUNDS, DECAY = 12, 300, 0.012
 NETS = 4
 #: So many right ones are worth one memory that is changed in vain; nothing of it is lost, and it comes back.
 PRICES = {Does.CORRECT: 1.5, Does.FORGET: 1.6}
+#: What it is worth to ask about the right one: whoever said it plainly has to say it again.
+ASKED = 0.15
 #: How much of that it costs where the sentence is about the very thing: what says it again changes nothing.
 _HARM = {"again": 0.3, "new": 0.8}
 #: Of how many at most a person is asked; one in so many commands about nothing that is known is learnt from:
@@ -175,31 +177,53 @@ def play(rows: Sequence[Mapping[str, Any]]) -> Iterator[Played]:
                 own = [one["known"] for one in rows if one["lang"] == row["lang"]]
                 others = [one for one in own if one != row["known"]]
                 before = [chance.choice(chance.choice(others)) for _ in range(chance.choice(_BEFORE))]
-                yield from _played(memory.scope(user=f"u{at}", session="one"), row, before, chance)
+                told_in = memory.scope(user=f"u{at}", session=chance.choice(("zero", "one")))
+                for one in before:
+                    _say(told_in, one, chance)
+                yield from _played(memory.scope(user=f"u{at}", session="one"), row, chance)
 
 
-def _played(
-    scope: Any, row: Mapping[str, Any], before: Sequence[str], chance: random.Random
-) -> Iterator[Played]:
+def _played(scope: Any, row: Mapping[str, Any], chance: random.Random) -> Iterator[Played]:
     book, caller = scope.store.ruleset.rules, scope
     target = row["known"][row["target"]] if row["target"] is not None else ""
     shares = telling(row["said"], book) & telling(target, book)
-    for one in [*before, *row["known"]]:
+    for one in row["known"]:
         _say(scope, one, chance)
     if (shares or not target) and chance.random() < 0.3:
         caller = Caller(caller.store, replace(caller.scope, session="two"))
-    part = heard_whole(_listener(caller, hear(row["said"], book)))
-    if part is None:
-        return
-    wanted = row["relation"] in set(Does)
-    known = read_beside(caller, row["said"], [one for _, one in known_to(caller, row["said"])])
+    listener = _listener(caller, hear(row["said"], book))
+    clause = row.get("clause", "")
+    whole = heard_whole(listener)
+    spans = stretches(listener) if clause else []
+    found = [listener.part(*span) for span in spans]
+    parts = found or ([] if whole is None else [whole])
+    for part in parts:
+        text = row["said"] if part is whole else words(listener.hearing, part.start, part.end)
+        holds = not clause or part is whole or clause in text
+        if holds or not _overlap(text, clause):
+            yield from _beside(caller, row, part, text, target if holds else "")
+
+
+def _overlap(text: str, clause: str) -> bool:
+    """Whether a stretch has some of the clause that counts, and not all of it."""
+    size = max(4, min(len(text), len(clause)) // 3)
+    return any(text[at : at + size] in clause for at in range(len(text) - size + 1)) or text in clause
+
+
+def _beside(
+    caller: Any, row: Mapping[str, Any], part: Any, text: str, target: str
+) -> Iterator[Played]:
+    """A stretch of what was said beside all that is known; without a `target` it is about nothing."""
+    wanted = row["relation"] in set(Does) and target != ""
+    known = read_beside(caller, text, [one for _, one in known_to(caller, text)])
     places = [at for at, one in enumerate(known) if wanted and target in one.text]
     if places or not wanted:
+        relation = row["relation"] if wanted or row["relation"] not in set(Does) else "none"
         scores = [part.scores[sort] for sort in Sort]
         fields = [[getattr(one, name) for name in _FIELDS] for one in known]
         place = places[0] if places else -1
         signs = sorted(part.seen.signs)
-        yield Played(row["lang"], row["file"], row["relation"], place, row["said"], scores, signs, fields)
+        yield Played(row["lang"], row["file"], relation, place, text, scores, signs, fields)
 
 
 def _listener(caller: Caller, hearing: Hearing) -> Listener:
@@ -308,7 +332,7 @@ class Decided(NamedTuple):
             return 0.0
         if near == 1 and self.row.asked:
             return 0.0
-        return 0.35 if 0 <= self.place < near else -0.8
+        return ASKED if 0 <= self.place < near else -0.8
 
 
 def _may_be(row: Played) -> bool:
@@ -383,7 +407,7 @@ _MARKS = ("right", "asked", "wrong", "asked in vain")
 
 def _mark(one: Decided, least: float, gap: float, asks: float) -> str:
     worth = one.worth(least, gap, asks)
-    return {1.0: "right", 0.35: "asked", 0.0: "left", -0.8: "asked in vain"}.get(worth, "wrong")
+    return {1.0: "right", ASKED: "asked", 0.0: "left", -0.8: "asked in vain"}.get(worth, "wrong")
 
 
 def _share(count: int, of: int) -> str:

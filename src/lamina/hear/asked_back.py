@@ -1,4 +1,7 @@
-"""Questions that were put back to a person, and the answer in their next turn: "the second one"."""
+"""Questions that were put back to a person, and the answer in their next turn: "the second one".
+
+What was just forgotten or changed stands as such a question too: "no, keep it" brings it back.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from lamina.language.acknowledge import acknowledge, in_words
 from lamina.language.amend import weight, words_of
 from lamina.language.command import Action, Command, Target
 from lamina.language.commands import is_note
+from lamina.language.framing import phrases_of
 from lamina.language.rulebook import packaged
 from lamina.language.view import view_of
 from lamina.model import Kind, Memory, State, quoted
@@ -34,6 +38,8 @@ _LONGEST = 80
 _MOST, _SHORT = 4, 60
 #: The rule of a command that answers a question.
 ANSWERED = "answered"
+#: What stands in the place of the action where something was done that the next turn may undo.
+_UNDO = "undo"
 #: And of one that takes all of what was asked about: it names nothing.
 ALL = "answered_all"
 
@@ -43,6 +49,13 @@ def put_question(caller: Caller, action: Action, ids: Sequence[str], *, in_any_s
     note = "\n".join([action, *ids])
     now, subject = caller.store.now(), _ANY_SESSION if in_any_session else _subject(caller)
     caller.store.database.write(lambda tx: _marks(caller, tx).put(subject, now, note))
+
+
+def may_undo(caller: Caller, action: Action, ids: Sequence[str]) -> None:
+    """Note what a person's word changed just now: in their next turn they may want it back."""
+    note = "\n".join([_UNDO, action, *ids])
+    now = caller.store.now()
+    caller.store.database.write(lambda tx: _marks(caller, tx).put(_subject(caller), now, note))
 
 
 def open_question(caller: Caller) -> list[str]:
@@ -60,9 +73,10 @@ def close_question(caller: Caller) -> None:
     now = caller.store.now()
 
     def work(tx: Transaction) -> None:
-        for subject in {_subject(caller), _ANY_SESSION} & _marks(caller, tx).since(
-            now - _LONG_PATIENCE
-        ).keys():
+        marks = _marks(caller, tx).since(now - _LONG_PATIENCE)
+        own = marks.get(_subject(caller))
+        undo = own is not None and (own.note or "").startswith(_UNDO)  # no question was asked
+        for subject in {_subject(caller), *(() if undo else (_ANY_SESSION,))} & marks.keys():
             _marks(caller, tx).put(subject, now, "")
 
     caller.store.database.write(work)
@@ -73,6 +87,8 @@ def answered(caller: Caller, text: str, question: Sequence[str]) -> list[Command
     if not question or len(text) > _LONGEST:
         return []
     action, *ids = question
+    if action == _UNDO:
+        return _undone(text, ids)
     options = loaded(caller, ids)
     if action == Action.CONFIRM:
         return _decided(caller, text, options)
@@ -87,6 +103,25 @@ def answered(caller: Caller, text: str, question: Sequence[str]) -> list[Command
             rule=ANSWERED,
         )
         for one in _chosen(caller, text, options)
+    ]
+
+
+def _undone(text: str, done: Sequence[str]) -> list[Command]:
+    """The word that what was just done is to be undone: "no, keep it", "bring it back"."""
+    if phrases_of("undoes").search(view_of(text).text) is None:
+        return []
+    action, *ids = done
+    return [
+        Command(
+            action=Action.RESTORE,
+            target=Target.TEXT,
+            text=text,
+            old=action,
+            kind=Kind.FACT,
+            meant=tuple(ids),
+            span=(0, len(text)),
+            rule=ANSWERED,
+        )
     ]
 
 

@@ -8,14 +8,24 @@ from dataclasses import replace
 from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
-from lamina.hear.about import Meant, certain, chosen, fits_to_forget, fitting, heard, only_points, waits_about
+from lamina.hear.about import (
+    Meant,
+    certain,
+    chosen,
+    fits_to_forget,
+    fitting,
+    heard,
+    only_points,
+    stretches,
+    waits_about,
+)
 from lamina.hear.correct import HEARD
 from lamina.language.amend import is_starred
 from lamina.language.command import WISH, Action, Command, Target
 from lamina.language.commands import is_note, note_key
 from lamina.language.facts import profile_fact
 from lamina.language.hearing import Hearing
-from lamina.language.relation import Does, Said
+from lamina.language.relation import Does, Said, model
 from lamina.language.slots import (
     just_said,
     kept_words,
@@ -33,6 +43,7 @@ from lamina.language.understanding import (
     Understood,
     doubt,
     heard_whole,
+    nearness,
     said_around,
     understand,
     words,
@@ -72,6 +83,9 @@ _A_WEEK = "1w"
 _A_TOPIC = 8
 #: From this margin on it is clear that something is to be forgotten or put right, whatever it is called.
 _CLEARLY = 3000
+#: How many clauses of a message are looked at, and are read beside what is known; how much clearer one has
+#: to be than a message.
+_CLAUSES_LOOKED_AT, _CLAUSES_READ, _IN_A_CLAUSE = 48, 6, 700
 #: What holds today ends by itself.
 _A_DAY = timedelta(days=1)
 _CLAUSE = re.compile(r"[,，、;；:：.!]|(?<=[ก-๎0-9a-z]) (?=[ก-๎])|(?<=[\u3400-\u9fff]) ")
@@ -243,25 +257,57 @@ def _of_known(
     ]
     parts_near = [listener.part(*one.span) for one in near]
     whole = heard_whole(listener) if near else None
-    adds = False
-    for stretch in [whole] if whole else parts_near:
-        text = words(listener.hearing, stretch.start, stretch.end)
-        said = Said(text, stretch.scores, stretch.seen.signs)
+    tried = [whole] if whole else parts_near
+    asked, adds = list[tuple[Meant, tuple[int, int]]](), False
+    for stretch in tried:
         clear = [one.sort for one in [stretch, *(parts_near if whole else ())] if listener.is_clear(one)]
         does = Does.CORRECT if starred else Does(clear[0]) if clear else None
-        if does is Does.FORGET:
-            fits = fits_to_forget(caller, text, said.signs)
-        else:
-            fits = fitting(caller, said if does is None else certain(text, does, said.signs))
-        own = [one for one in fits if one.is_sentence]
-        meant = heard(own, said) if does is None else chosen(own, does, said.signs)
-        forgets = meant is not None and meant.does is Does.FORGET and not meant.is_named
-        if forgets and only_points(caller, text):
-            meant = None
-        if meant is not None:
-            return [_about(meant, text, listener.hearing.span(stretch.start, stretch.end))], []
-        adds = adds or any(one.words >= 1 and one.statement.lasting for one in fits)
+        meant, beside = _meant_by(caller, listener, (stretch.start, stretch.end), does)
+        asked += [(meant, (stretch.start, stretch.end))] if meant is not None else []
+        adds = adds or beside
+    sure = [one for one in asked if one[0].clear] or _in_a_clause(
+        caller, listener, [(one.start, one.end) for one in tried]
+    )
+    for meant, span in sorted(sure or asked[:1], key=lambda one: -one[0].score)[:1]:
+        apart = [one for one in parts if span[1] <= one.span[0] or one.span[1] <= span[0]]
+        return [_about(meant, listener, span)], apart
     return [], [_kept_beside(one) if adds and len(parts) == 1 else one for one in parts]
+
+
+def _meant_by(
+    caller: Caller, listener: Listener, span: tuple[int, int], does: Does | None
+) -> tuple[Meant | None, bool]:
+    """What a stretch does to something known, where it is certain what it `does` or it is only heard; and
+    whether it adds to something."""
+    stretch, text = listener.part(*span), words(listener.hearing, *span)
+    said = Said(text, stretch.scores, stretch.seen.signs)
+    if does is Does.FORGET:
+        fits = fits_to_forget(caller, text, said.signs)
+    else:
+        fits = fitting(caller, said if does is None else certain(text, does, said.signs))
+    own = [one for one in fits if one.is_sentence]
+    meant = heard(own, said) if does is None else chosen(caller, own, does, said.signs)
+    forgets = meant is not None and meant.does is Does.FORGET and not meant.is_named
+    if forgets and only_points(caller, text):
+        meant = None
+    return meant, any(one.words >= 1 and one.statement.lasting for one in fits)
+
+
+def _in_a_clause(
+    caller: Caller, listener: Listener, tried: Sequence[tuple[int, int]]
+) -> list[tuple[Meant, tuple[int, int]]]:
+    """The clause of a longer message that puts something right, or wishes it forgotten; none where no clause
+    does so more clearly than a message by itself has to."""
+    spans = [one for one in stretches(listener) if one not in tried]
+    parts = listener.parts_at(spans[:_CLAUSES_LOOKED_AT])
+    near = [one for one in parts if listener.understood(one, explain=False).leans is not None]
+    found = []
+    for one in sorted(near, key=lambda part: (-nearness(part.scores), part.start))[:_CLAUSES_READ]:
+        does = Does(one.sort) if listener.is_clear(one) else None
+        meant, _ = _meant_by(caller, listener, (one.start, one.end), does)
+        if meant is not None and meant.clear and meant.score >= model().clear[meant.does] + _IN_A_CLAUSE:
+            found.append((meant, (one.start, one.end)))
+    return sorted(found, key=lambda each: (-each[0].score, each[1]))[:1]
 
 
 def _kept_beside(part: Understood) -> Understood:
@@ -270,16 +316,16 @@ def _kept_beside(part: Understood) -> Understood:
     return replace(part, sort=Sort.LASTING, act=Act.ACT) if clear else part
 
 
-def _about(meant: Meant, text: str, span: tuple[int, int]) -> Command:
+def _about(meant: Meant, listener: Listener, span: tuple[int, int]) -> Command:
     return Command(
         action=Action(meant.does),
         target=Target.TEXT,
         kind=Kind.FACT,
-        text=text,
+        text=words(listener.hearing, *span),
         meant=meant.ids,
         clear=meant.clear,
         why=meant.fits[0].why,
-        span=span,
+        span=listener.hearing.span(*span),
         rule=f"heard_{meant.does}",
     )
 

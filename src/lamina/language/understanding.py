@@ -198,6 +198,11 @@ class Listener:
             return
         self._midway.update(zip(spans, rows, strict=True))
 
+    def parts_at(self, spans: Sequence[tuple[int, int]]) -> list[_Part]:
+        """Stretches with their scores, read together."""
+        self._read([one for one in spans if one not in self._midway])
+        return [self.part(*one) for one in spans]
+
     def parts(self) -> list[_Part]:
         """The sentences of the message; a long one whose clause counts is that clause."""
         if is_paste(self.hearing):
@@ -427,7 +432,9 @@ class Listener:
         early = min(part.end, part.start + (_OPENING // 3 if dense else _OPENING))
         if self.is_clear(part) and self.hearing.is_spoken(sentence, early):
             return sort  # "could you drop that?"; "…, I mix them up when I type"
-        asks = sentence.marked or asks_anywhere(self.hearing.said[sentence.start : sentence.end])
+        # A clause of its own stays what it is beside a question: "we moved to ten, what bus do I take?"
+        marked = sentence.marked and part.end >= sentence.end
+        asks = marked or asks_anywhere(self.hearing.said[part.start : part.end])
         spoken = self.hearing.is_spoken(sentence, part.end)
         return sort if spoken and not asks and is_near(part.scores) else None
 
@@ -506,7 +513,12 @@ _TOGETHER, _FEW = 240, 4
 
 def is_near(scores: Mapping[Sort, int]) -> bool:
     """Whether a sentence may be about something that was said before."""
-    return max(scores.values()) - max(scores[one] for one in _OF_KNOWN) <= _LEANS
+    return nearness(scores) >= -_LEANS
+
+
+def nearness(scores: Mapping[Sort, int]) -> int:
+    """How much speaks for it that a sentence is about something that was said before; 0 where most does."""
+    return max(scores[one] for one in _OF_KNOWN) - max(scores.values())
 
 
 def heard_whole(listener: Listener) -> _Part | None:
