@@ -37,10 +37,12 @@ from lamina.language.slots import (
 from lamina.language.sorts import Sort
 from lamina.language.spoken_times import VAGUE, Lifetime, lifetime_in
 from lamina.language.understanding import (
+    LONGEST_PART,
     Act,
     Doubt,
     Listener,
     Understood,
+    asked_after,
     doubt,
     heard_whole,
     nearness,
@@ -63,6 +65,10 @@ _POINTS_BACK = (Sort.FORGET, Sort.CORRECT)
 
 #: Sorts whose words stand for themselves in an entry.
 _WISHES = (Sort.SET, Sort.TEMPORARY)
+#: What asks for something at once, and is nothing to keep.
+_ASKS = (Sort.TASK, Sort.QUESTION)
+#: What may stand before a wish in its sentence, and belong to it.
+_WHY = (Sort.PASSING, Sort.LASTING, Sort.THIRD, Sort.HYPOTHETICAL, Sort.SET, Sort.TEMPORARY)
 _SORTS = {
     Action.REMEMBER: Sort.REMEMBER,
     Action.SET: Sort.SET,
@@ -88,6 +94,8 @@ _CLEARLY = 3000
 _CLAUSES_LOOKED_AT, _CLAUSES_READ, _IN_A_CLAUSE = 48, 6, 700
 #: What holds today ends by itself.
 _A_DAY = timedelta(days=1)
+#: What stands between what is to be kept and what follows it.
+_BEHIND = " ,，、;；:：-–—"
 _CLAUSE = re.compile(r"[,，、;；:：.!]|(?<=[ก-๎0-9a-z]) (?=[ก-๎])|(?<=[\u3400-\u9fff]) ")
 
 
@@ -105,8 +113,22 @@ def second_opinion(caller: Caller, listener: Listener, asked: Sequence[Command])
         elif not doubted.clear and _is_a_motto(one):
             continue
         elif not doubted.in_jest and (named or not doubted.vetoed or _puts_right(caller, one)):
-            made.append(_reread(caller, listener.hearing, one, doubted))
+            made.append(_reread(caller, listener.hearing, _to_its_end(listener, one), doubted))
     return made
+
+
+def _to_its_end(listener: Listener, command: Command) -> Command:
+    """A request to keep something without what is asked behind it."""
+    start, end = command.span
+    if command.action is not Action.REMEMBER or not command.value:
+        return command
+    cut, typed = asked_after(listener, command.span), listener.hearing.view.original
+    at = typed.find(command.value, start)
+    if cut >= end or at < 0 or at + _EARLY > cut:
+        return command
+    value = typed[at:cut].strip().rstrip(_BEHIND)
+    key = note_key(value) if is_note(command.key) else command.key
+    return replace(command, value=value, text=value, key=key, span=(start, cut))
 
 
 def _is_a_motto(command: Command) -> bool:
@@ -202,7 +224,12 @@ def _fuller(hearing: Hearing, command: Command) -> Command:
         return replace(command, value=earlier, text=earlier, key=note_key(earlier))
     typed = said_around(hearing, command.span)
     before, found, _ = typed.partition(command.value)
-    if not found or len(before) < _LOST * len(command.value) or not _CLAUSE.search(before.strip()):
+    if (
+        not found
+        or len(typed) > LONGEST_PART
+        or len(before) < _LOST * len(command.value)
+        or not _CLAUSE.search(before.strip())
+    ):
         return command
     return replace(command, value=typed, text=typed, key=note_key(typed))
 
@@ -219,7 +246,9 @@ def listened(caller: Caller, listener: Listener, asked: Sequence[Command]) -> li
     parts = [
         replace(part, sort=Sort.TEMPORARY, act=Act.ACT) if _ends(part, today) else part for part in parts
     ]
-    parts = [_whole(hearing, part) if part.sort in _WISHES else part for part in parts]
+    parts = [
+        _whole(hearing, parts[:at], part) if part.sort in _WISHES else part for at, part in enumerate(parts)
+    ]
     made: list[Command] = []
     for at, part in enumerate(parts):
         if part.act is Act.LEAVE or (part.sort in _ANSWERS and len(parts) > 1):
@@ -342,10 +371,13 @@ def _ends(part: Understood, today: date) -> bool:
     )
 
 
-def _whole(hearing: Hearing, part: Understood) -> Understood:
+def _whole(hearing: Hearing, before: Sequence[Understood], part: Understood) -> Understood:
     """A wish is kept with what its sentence says before it, which may be what it is about."""
-    sentence = hearing.sentence_at(part.span[0])
-    return replace(part, text=words(hearing, sentence.start, part.span[1]))
+    start = hearing.sentence_at(part.span[0]).start
+    for one in before:
+        if one.sort not in _WHY or part.span[1] - start > LONGEST_PART:
+            start = max(start, one.span[1])
+    return replace(part, text=words(hearing, start, part.span[1]))
 
 
 def day_of(caller: Caller) -> date:
@@ -410,7 +442,8 @@ def _kept(hearing: Hearing, part: Understood, around: Around, today: date) -> It
     before, following = around
     back = before is not None and points_back(hearing, part.span)
     if back or not says_something(words, part.text):
-        other = before if back else following or before
+        told = following if following is None or following.sort not in _ASKS else None
+        other = before if back else told or before
         words = other.text if other is not None else words
     found = lifetime_in(view_of(part.text).text, today) if part.timed else None
     ttl = found.ttl if found and not found.vague else None
