@@ -7,18 +7,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 
 from lamina.encoders.port import JointReader
 from lamina.errors import LaminaError
 from lamina.language.amend import telling, weight, words_of
 from lamina.language.commands import is_note
+from lamina.language.cuts import clauses_in
 from lamina.language.framing import asks_anywhere
 from lamina.language.hearing import hear
 from lamina.language.relation import Does, Said, Statement, features, model
 from lamina.language.rulebook import Rulebook
 from lamina.language.slots import apart_from_what_stays, just_said, name_of_key
 from lamina.language.sorts import Sort
-from lamina.language.understanding import LONGEST, Listener, heard_whole, windows
+from lamina.language.understanding import LONGEST, Listener, heard_whole
 from lamina.language.view import view_of
 from lamina.model import Kind, Layer, Memory, Space
 from lamina.read.recall import look_up
@@ -49,9 +51,6 @@ _NAMED = re.compile(
 _IN_PLACE, _NEWEST = "in place", "newest"
 #: How far what is certain is ahead, in thousandths of a logit; and of how many at most a person is asked.
 _CERTAIN, _FEW = 4000, 3
-#: From how many characters on the clauses of a sentence are looked at one by one; a third of them where a
-#: character says more.
-_CLAUSES_FROM = 30
 #: How like a wish is to what it means without naming it; and what is never forgotten so: nobody loses an
 #: allergy to a word about something else.
 _ALIKE, _GUARDS = 0.4, re.compile("allerg|แพ้|过敏")
@@ -200,13 +199,13 @@ def _in_order(near: Sequence[Fit]) -> tuple[Fit, ...]:
 
 def stretches(listener: Listener) -> Iterator[tuple[int, int]]:
     """The stretches of a message that may each be about something known: all of it where it is short, its
-    sentences, and the clauses of a long one."""
+    sentences, their clauses, and every two that follow one another."""
     whole, hearing = heard_whole(listener), listener.hearing
     spans = [] if whole is None else [(whole.start, whole.end)]
     for one in hearing.sentences:
-        spans += [(one.start, one.end)] if telling(hearing.said[one.start : one.end], hearing.book) else []
-        if one.end - one.start > (_CLAUSES_FROM if hearing.said.isascii() else _CLAUSES_FROM // 3):
-            spans += windows(hearing, one)
+        clauses = clauses_in(hearing, one)
+        spans += [(one.start, one.end)] if clauses else []
+        spans += [*clauses, *((low, high) for (low, _), (_, high) in pairwise(clauses))]
     yield from dict.fromkeys(spans)
 
 

@@ -46,16 +46,23 @@ ALL = "answered_all"
 
 def put_question(caller: Caller, action: Action, ids: Sequence[str], *, in_any_session: bool = False) -> None:
     """Note that somebody was asked which of these they mean; none of their words is kept with it."""
-    note = "\n".join([action, *ids])
-    now, subject = caller.store.now(), _ANY_SESSION if in_any_session else _subject(caller)
-    caller.store.database.write(lambda tx: _marks(caller, tx).put(subject, now, note))
+    _put(caller, "\n".join([action, *ids]), for_any=in_any_session)
 
 
 def may_undo(caller: Caller, action: Action, ids: Sequence[str]) -> None:
     """Note what a person's word changed just now: in their next turn they may want it back."""
-    note = "\n".join([_UNDO, action, *ids])
-    now = caller.store.now()
-    caller.store.database.write(lambda tx: _marks(caller, tx).put(_subject(caller), now, note))
+    _put(caller, "\n".join([_UNDO, action, *ids]))
+
+
+def _put(caller: Caller, note: str, *, for_any: bool = False) -> None:
+    now, own = caller.store.now(), _subject(caller)
+
+    def work(tx: Transaction) -> None:
+        _marks(caller, tx).put(own, now, "" if for_any else note)  # the newest question is the one that stands
+        if for_any:
+            _marks(caller, tx).put(_ANY_SESSION, now, note)
+
+    caller.store.database.write(work)
 
 
 def open_question(caller: Caller) -> list[str]:
@@ -73,10 +80,9 @@ def close_question(caller: Caller) -> None:
     now = caller.store.now()
 
     def work(tx: Transaction) -> None:
-        marks = _marks(caller, tx).since(now - _LONG_PATIENCE)
-        own = marks.get(_subject(caller))
-        undo = own is not None and (own.note or "").startswith(_UNDO)  # no question was asked
-        for subject in {_subject(caller), *(() if undo else (_ANY_SESSION,))} & marks.keys():
+        for subject in {_subject(caller), _ANY_SESSION} & _marks(caller, tx).since(
+            now - _LONG_PATIENCE
+        ).keys():
             _marks(caller, tx).put(subject, now, "")
 
     caller.store.database.write(work)

@@ -289,7 +289,8 @@ def _of_known(
     tried = [whole] if whole else parts_near
     asked, adds = list[tuple[Meant, tuple[int, int]]](), False
     for stretch in tried:
-        clear = [one.sort for one in [stretch, *(parts_near if whole else ())] if listener.is_clear(one)]
+        sure = [one.sort for one in near if one.act is Act.ACT and one.sort in _POINTS_BACK] if whole else []
+        clear = [stretch.sort, *sure] if listener.is_clear(stretch) else sure
         does = Does.CORRECT if starred else Does(clear[0]) if clear else None
         meant, beside = _meant_by(caller, listener, (stretch.start, stretch.end), does)
         asked += [(meant, (stretch.start, stretch.end))] if meant is not None else []
