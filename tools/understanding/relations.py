@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 import lamina
 from lamina.hear.about import AT_MOST, READ, certain, known_to, read_beside, stretches
 from lamina.hear.turn import keep_turn, understood
-from lamina.language.amend import telling
+from lamina.language.amend import telling, weight
 from lamina.language.framing import asks_anywhere
 from lamina.language.hearing import Hearing, hear
 from lamina.language.relation import MOST, STEP, WEIGHT, Does, Said, Statement, features
@@ -52,7 +52,7 @@ UNITS, ROUNDS, DECAY = 12, 300, 0.012
 #: How many nets are trained apart, whose scores are averaged.
 NETS = 4
 #: So many right ones are worth one memory that is changed in vain; nothing of it is lost, and it comes back.
-PRICES = {Does.CORRECT: 1.5, Does.FORGET: 1.6}
+PRICES = {Does.CORRECT: 1.5, Does.FORGET: 1.4}
 #: What it is worth to ask about the right one: whoever said it plainly has to say it again.
 ASKED = 0.15
 #: How much of that it costs where the sentence is about the very thing: what says it again changes nothing.
@@ -60,6 +60,11 @@ _HARM = {"again": 0.3, "new": 0.8}
 #: Of how many at most a person is asked; one in so many commands about nothing that is known is learnt from:
 #: whoever gives one knows as a rule what they said.
 _FEW, _RARE = 3, 4
+#: How far ahead what is only heard has to be at least; and how much less sure a command may be and be asked
+#: about, which says nothing of it.
+_AHEAD, _LESS_SURE = {Does.CORRECT: 0.5, Does.FORGET: 1.0}, 0.2
+#: How many conversations are tried for one that a wish is not about; one wish in so many is put there.
+_TRIES, _ELSEWHERE = 20, 2
 
 _NOT_APART = (Sort.CORRECT, Sort.FORGET, Sort.CONFIRM, Sort.REJECT)
 _FIELDS = ("text", "like", "called", "age", "here", "lasting", "setting", "read")
@@ -168,6 +173,25 @@ def told() -> Iterator[dict[str, Any]]:
                 }
 
 
+def elsewhere(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Wishes to forget that name what they mean, beside what others told: it is not known there."""
+    chance, book = random.Random(11), rulebook()
+    for row in rows:
+        said = telling(row["said"], book)
+        named = row["relation"] == Does.FORGET and not row.get("clause")
+        if not named or weight(said & telling(row["known"][row["target"]], book)) < 1:
+            continue
+        tried = [chance.choice(rows) for _ in range(_TRIES)]
+        apart = [
+            one["known"]
+            for one in tried
+            if one["lang"] == row["lang"] and not any(said & telling(text, book) for text in one["known"])
+        ]
+        if apart and crc32(row["said"].encode()) % _ELSEWHERE == 0:
+            none = {"known": apart[0], "relation": "none", "target": None, "file": f"else-{row['file']}"}
+            yield {**row, **none}
+
+
 def play(rows: Sequence[Mapping[str, Any]]) -> Iterator[Played]:
     """Every row, beside its own statements or with others said before them."""
     for start in range(0, len(rows), _WORKSPACE):
@@ -210,9 +234,7 @@ def _overlap(text: str, clause: str) -> bool:
     return any(text[at : at + size] in clause for at in range(len(text) - size + 1)) or text in clause
 
 
-def _beside(
-    caller: Any, row: Mapping[str, Any], part: Any, text: str, target: str
-) -> Iterator[Played]:
+def _beside(caller: Any, row: Mapping[str, Any], part: Any, text: str, target: str) -> Iterator[Played]:
     """A stretch of what was said beside all that is known; without a `target` it is about nothing."""
     wanted = row["relation"] in set(Does) and target != ""
     known = read_beside(caller, text, [one for _, one in known_to(caller, text)])
@@ -371,10 +393,12 @@ def limits(found: Sequence[Decided]) -> dict[str, dict[str, int]]:
             best = max(
                 (sum(one.worth(least, gap, asks) for one in own), least, gap, asks)
                 for least in tops
-                for gap in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+                for gap in (0.5, 0.75, 1.0, 1.5, 2.0)
+                if asked or gap >= _AHEAD[does]
                 for asks in [*(top for top in tops[::8] if top < least), least]
             )
-            for name, value in zip(names, best[1:], strict=True):
+            values = best[1:] if asked is None else (*best[1:3], best[1] - _LESS_SURE)
+            for name, value in zip(names, values, strict=True):
                 out.setdefault(name, {})[does] = round(1000 * value)
     return out
 
@@ -439,12 +463,13 @@ def unlearnt(played: Sequence[Played], runs: Sequence[Path]) -> Iterator[Played]
 def make(cache: Path | None = None, runs: Sequence[Path] = ()) -> None:
     """Play, train, choose thresholds on a third of the files, write the net and print its figures."""
     rows = read()
-    rows += [*apart(rows), *told()]
+    rows += [*apart(rows), *told(), *elsewhere(rows)]
     played = _cached(cache, rows)
     seen = [one for one in see([*unlearnt(played, runs)] if runs else played) if one.seen]
-    files = sorted({one.row.file for one in seen})
+    files = sorted({one.row.file.removeprefix("else-") for one in seen})
     random.Random(1).shuffle(files)
-    folds = [{file for at, file in enumerate(files) if at % 3 == fold} for fold in range(3)]
+    own = [{file for at, file in enumerate(files) if at % 3 == fold} for fold in range(3)]
+    folds = [each | {f"else-{file}" for file in each} for each in own]
     found = [
         each
         for fold in folds

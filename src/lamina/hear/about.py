@@ -94,7 +94,7 @@ class Meant:
     @property
     def is_named(self) -> bool:
         """Whether the best of them has a word or its meaning in common with what was said."""
-        return self.fits[0].words > 0 or self.fits[0].statement.like >= _ALIKE
+        return _is_named(self.fits[0])
 
 
 def certain(text: str, does: Does, signs: frozenset[str] = frozenset()) -> Said:
@@ -143,7 +143,8 @@ def heard(fits: Sequence[Fit], said: Said) -> Meant | None:
     (most, does, best), *others = options
     gap = model().ahead[does]
     ahead = most - max((score for score, _, fit in others if fit is not best), default=-_CERTAIN)
-    if most >= model().clear[does] and ahead >= gap and _may_be_done(does, best):
+    wished = does is Does.CORRECT or _is_named(best) or said.scores[Sort.FORGET] == max(said.scores.values())
+    if most >= model().clear[does] and ahead >= gap and wished and _may_be_done(does, best):
         return Meant(does, (best,), clear=True)
     near = [fit for score, also, fit in options if also is does and score >= most - gap]
     told = "cue amends" in said.signs or (
@@ -180,9 +181,13 @@ def chosen(
 def _may_be_done(does: Does, fit: Fit) -> bool:
     """Whether it needs no question: a wish that names nothing means what was said in this session, and never
     an allergy."""
-    named = fit.words > 0 or fit.statement.like >= _ALIKE
     guards = _GUARDS.search(view_of(fit.memory.text).text) is not None
-    return does is Does.CORRECT or named or (fit.statement.here and not guards)
+    return does is Does.CORRECT or _is_named(fit) or (fit.statement.here and not guards)
+
+
+def _is_named(fit: Fit) -> bool:
+    """Whether it has a word or its meaning in common with what was said."""
+    return fit.words > 0 or fit.statement.like >= _ALIKE
 
 
 def _are_one_message(caller: Caller, near: Sequence[Fit]) -> bool:
@@ -237,7 +242,8 @@ def known_to(caller: Caller, words: str) -> Known:
 def _tells(text: str, book: Rulebook) -> bool:
     """Whether a turn says something that can be put right; a task, a question and small talk do not."""
     return not asks_anywhere(view_of(text).text) and any(
-        max(one.scores[sort] for sort in Sort if sort not in _SAYS_NOTHING) > max(one.scores.values()) - _DOUBT
+        max(one.scores[sort] for sort in Sort if sort not in _SAYS_NOTHING)
+        > max(one.scores.values()) - _DOUBT
         for one in Listener(hear(text, book)).parts()
     )
 

@@ -58,7 +58,9 @@ def _put(caller: Caller, note: str, *, for_any: bool = False) -> None:
     now, own = caller.store.now(), _subject(caller)
 
     def work(tx: Transaction) -> None:
-        _marks(caller, tx).put(own, now, "" if for_any else note)  # the newest question is the one that stands
+        _marks(caller, tx).put(
+            own, now, "" if for_any else note
+        )  # the newest question is the one that stands
         if for_any:
             _marks(caller, tx).put(_ANY_SESSION, now, note)
 

@@ -24,6 +24,7 @@ from lamina.language.amend import is_starred
 from lamina.language.command import WISH, Action, Command, Target
 from lamina.language.commands import is_note, note_key
 from lamina.language.facts import profile_fact
+from lamina.language.framing import asks_anywhere
 from lamina.language.hearing import Hearing
 from lamina.language.relation import Does, Said, model
 from lamina.language.slots import (
@@ -92,6 +93,8 @@ _CLEARLY = 3000
 #: How many clauses of a message are looked at, and are read beside what is known; how much clearer one has
 #: to be than a message.
 _CLAUSES_LOOKED_AT, _CLAUSES_READ, _IN_A_CLAUSE = 48, 6, 700
+#: And beside a question.
+_BESIDE_A_QUESTION = 1500
 #: What holds today ends by itself.
 _A_DAY = timedelta(days=1)
 #: What stands between what is to be kept and what follows it.
@@ -286,22 +289,40 @@ def _of_known(
     ]
     parts_near = [listener.part(*one.span) for one in near]
     whole = heard_whole(listener) if near else None
+    if whole and _asks(listener, whole.start, whole.end) and not any(one.act is Act.ACT for one in near):
+        whole = None
     tried = [whole] if whole else parts_near
     asked, adds = list[tuple[Meant, tuple[int, int]]](), False
-    for stretch in tried:
-        sure = [one.sort for one in near if one.act is Act.ACT and one.sort in _POINTS_BACK] if whole else []
+    commanded = set[tuple[int, int]]()
+    for at, stretch in enumerate(tried):
+        weighed = near if whole else near[at : at + 1]
+        sure = [one.sort for one in weighed if one.act is Act.ACT and one.sort in _POINTS_BACK]
         clear = [stretch.sort, *sure] if listener.is_clear(stretch) else sure
         does = Does.CORRECT if starred else Does(clear[0]) if clear else None
         meant, beside = _meant_by(caller, listener, (stretch.start, stretch.end), does)
+        if not does and _asks(listener, stretch.start, stretch.end) and not _is_sure(meant):
+            meant = None
         asked += [(meant, (stretch.start, stretch.end))] if meant is not None else []
+        commanded |= {(stretch.start, stretch.end)} if does else set()
         adds = adds or beside
     sure = [one for one in asked if one[0].clear] or _in_a_clause(
         caller, listener, [(one.start, one.end) for one in tried]
     )
-    for meant, span in sorted(sure or asked[:1], key=lambda one: -one[0].score)[:1]:
+    for meant, span in sorted(sure or asked, key=lambda one: (one[1] not in commanded, -one[0].score))[:1]:
         apart = [one for one in parts if span[1] <= one.span[0] or one.span[1] <= span[0]]
         return [_about(meant, listener, span)], apart
     return [], [_kept_beside(one) if adds and len(parts) == 1 else one for one in parts]
+
+
+def _asks(listener: Listener, start: int, end: int) -> bool:
+    """Whether a stretch stands in a sentence that asks something, or holds one."""
+    first, last = (listener.hearing.sentence_at(at) for at in (start, max(start, end - 1)))
+    return first.marked or last.marked or asks_anywhere(listener.hearing.said[first.start : last.end])
+
+
+def _is_sure(meant: Meant | None) -> bool:
+    """Whether it is clear enough beside a question, which as a rule is what all of it is about."""
+    return meant is not None and meant.score >= model().clear[meant.does] + _BESIDE_A_QUESTION
 
 
 def _meant_by(
@@ -335,7 +356,8 @@ def _in_a_clause(
     for one in sorted(near, key=lambda part: (-nearness(part.scores), part.start))[:_CLAUSES_READ]:
         does = Does(one.sort) if listener.is_clear(one) else None
         meant, _ = _meant_by(caller, listener, (one.start, one.end), does)
-        if meant is not None and meant.clear and meant.score >= model().clear[meant.does] + _IN_A_CLAUSE:
+        least = _BESIDE_A_QUESTION if _asks(listener, one.start, one.end) else _IN_A_CLAUSE
+        if meant is not None and meant.clear and meant.score >= model().clear[meant.does] + least:
             found.append((meant, (one.start, one.end)))
     return sorted(found, key=lambda each: (-each[0].score, each[1]))[:1]
 
@@ -425,7 +447,7 @@ def _commands(
 
 def _named(caller: Caller, words: str, does: Does) -> bool:
     """Whether it is clear which of all that is known these words mean."""
-    meant = chosen(fitting(caller, certain(words, does)), does)
+    meant = chosen(caller, fitting(caller, certain(words, does)), does)
     return meant is not None and meant.clear
 
 

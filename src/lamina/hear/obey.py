@@ -113,12 +113,15 @@ def _acknowledged(
         one, several = _QUESTIONS[act is Action.FORGET]
         message = one if len(receipt.ids) == 1 else several
         details["options"] = _options(caller, receipt.ids)
-    elif message in ("forgotten", "forgotten_many") and command.meant:  # nobody named it: they see which it was
+    elif message in ("forgotten", "forgotten_many") and command.meant:
         gone = [history(caller, one)[-1].old_text or "" for one in gone_with]
         named = all(was_named(caller, command, one) for one in gone)
-        details |= {} if named else {"name": _listed(gone)}
+        details |= {} if named else {"name": _listed(gone)}  # they see which it was
     elif act is Action.RESTORE and message in ("remembered", "restored", "forgotten"):
-        message, details["name"] = "restored", _options(caller, [one.id for one in loaded(caller, receipt.ids[:1]) if one.state is State.ACTIVE])
+        message, details["name"] = (
+            "restored",
+            _listed([one.text for one in _in_force(caller, receipt.ids[0])]),
+        )
     elif act is Action.CORRECT and message == "remembered":
         old = history(caller, receipt.ids[0])[-1].old_text
         old = old or next((get(caller, one).text for one in command.meant), None)
@@ -138,10 +141,16 @@ def _restore(caller: Caller, command: Command) -> list[Receipt]:
 
 
 def _as_it_was(caller: Caller, memory_id: str, reason: str) -> Receipt:
-    if not any(one.state is State.ACTIVE for one in loaded(caller, [memory_id])):
+    if not _in_force(caller, memory_id):
         return restore(caller, memory_id, reason=reason)
     old = history(caller, memory_id)[-1].old_text
-    return forget(caller, memory_id, reason=reason) if old is None else revise(caller, memory_id, old, reason=reason)
+    if old is None:  # what was right was kept as something new
+        return forget(caller, memory_id, reason=reason)
+    return revise(caller, memory_id, old, reason=reason)
+
+
+def _in_force(caller: Caller, memory_id: str) -> list[Memory]:
+    return [one for one in loaded(caller, [memory_id]) if one.state is State.ACTIVE]
 
 
 def _last_day(caller: Caller, command: Command) -> str:

@@ -421,12 +421,13 @@ class Listener:
     def _leaning(self, part: _Part) -> Sort | None:
         """Which of the sorts that are about something known it comes near, where the rules allow it."""
         sort = max(_OF_KNOWN, key=lambda one: part.scores[one])
-        if self._played or "unsaid" in part.seen.signs:
+        pretends = self._played and part.sort is not Sort.FORGET  # "pretend I never told you" plays nothing
+        if pretends or "unsaid" in part.seen.signs:
             return None
         sentence = self.hearing.sentence_at(part.start)
         dense = _DENSE.search(self.hearing.said, part.start, part.end) is not None
         early = min(part.end, part.start + (_OPENING // 3 if dense else _OPENING))
-        if self.is_clear(part) and self.hearing.is_spoken(sentence, early):
+        if self.is_clear(part) and (self._played or self.hearing.is_spoken(sentence, early)):
             return sort  # "could you drop that?"; "…, I mix them up when I type"
         # A clause of its own stays what it is beside a question: "we moved to ten, what bus do I take?"
         marked = sentence.marked and part.end >= sentence.end
