@@ -24,7 +24,7 @@ from pathlib import Path
 from bench import secret_corpus, secret_held_out
 from bench.corpus import Corpus
 from bench.secret_corpus import SEED, Sample
-from lamina.language.secrets.privacy import Finding, find_secrets
+from lamina.language.secrets.privacy import SecretFinding, find_secrets
 
 #: What the rules were worked on with, what was set aside for a first check, and what another hand wrote.
 CORPORA: dict[str, Callable[[int], list[Sample]]] = {
@@ -67,7 +67,7 @@ class Result:
         return [sample for score in self.kinds.values() for sample in score.wrong]
 
 
-def is_found(sample: Sample, hits: Sequence[Finding]) -> bool:
+def is_found(sample: Sample, hits: Sequence[SecretFinding]) -> bool:
     """Whether at least half of every secret in the text would be redacted."""
     for secret in sample.secrets:
         start = sample.text.find(secret)

@@ -25,7 +25,7 @@ from pathlib import Path
 import lamina
 from lamina.imports.bring_in import import_files
 from lamina.imports.detect import READERS, find
-from lamina.imports.turn import Place, Turn
+from lamina.imports.turn import ImportedTurn, ReadUpTo
 from lamina.jobs.turns import turns_between
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -86,7 +86,9 @@ def main() -> None:
         print(f"{given.turns:,} turns in {len(list(folder.iterdir())):,} files, {size / 2**20:.1f} MiB")
         before, cpu = time.perf_counter(), time.process_time()
         found = sum(
-            isinstance(item, Turn) for file in find(folder) for item in READERS[file.format](file, Place())
+            isinstance(item, ImportedTurn)
+            for file in find(folder)
+            for item in READERS[file.format](file, ReadUpTo())
         )
         told("read", found, before, cpu)
         if not given.read_only:

@@ -1,5 +1,7 @@
 """How much processor time a command takes from nothing, beside what Python and numpy take by themselves.
 
+The MCP server is measured up to its first answer; beside it stands a server of the SDK with one tool.
+
 `python -m bench.start [--runs N]`: the least of N runs each, in one table. Bytecode is written and used, as
 on any machine where Lamina was used before.
 """
@@ -7,6 +9,7 @@ on any machine where Lamina was used before.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import resource
 import subprocess
@@ -47,9 +50,55 @@ def least_seconds(runs: int) -> dict[str, float]:
             "lamina hear": [*place, "hear", "I walked along the river today."],
             "lamina context": [*place, "context", "plan breakfast"],
         }
-        return {
+        servers = {
+            "a server of the MCP SDK": [sys.executable, "-c", _OF_THE_SDK],
+            "lamina mcp, first answer": [*place, "mcp"],
+        }
+        found = {
             name: min(_seconds(words, environment) for _ in range(runs)) for name, words in commands.items()
         }
+        return found | {
+            name: min(_first_answer(words, environment) for _ in range(runs))
+            for name, words in servers.items()
+        }
+
+
+_OF_THE_SDK = """
+from mcp.server import MCPServer
+server = MCPServer("least")
+@server.tool()
+def add(a: int, b: int) -> int: return a + b
+server.run("stdio")
+"""
+_HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "bench", "version": "1"},
+    },
+}
+
+
+def _first_answer(words: Sequence[str], environment: Mapping[str, str]) -> float:
+    """What a server over stdio has taken when it has said hello."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(words, env=dict(environment), **pipes) as server:
+        assert server.stdin
+        assert server.stdout
+        server.stdin.write(json.dumps(_HELLO).encode() + b"\n")
+        server.stdin.flush()
+        assert b"serverInfo" in server.stdout.readline()
+        return sum(_times(server.pid))
+
+
+def _times(process: int) -> tuple[float, float]:
+    """The processor time of a running process, its own and the system's for it."""
+    stat = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    tick = os.sysconf("SC_CLK_TCK")
+    return int(stat[11]) / tick, int(stat[12]) / tick
 
 
 def _seconds(words: Sequence[str], environment: Mapping[str, str]) -> float:

@@ -41,7 +41,7 @@ from lamina.doors.mcp.identity import Starter
 from lamina.doors.mcp.server import build_server
 from lamina.errors import LaminaError
 from lamina.imports.detect import READERS, find
-from lamina.imports.turn import Fact, Place, Turn
+from lamina.imports.turn import ImportedFact, ImportedTurn, ReadUpTo
 from lamina.integrations.items import Items
 from lamina.integrations.langgraph.store import Store
 from lamina.layers.insights import keep
@@ -266,7 +266,11 @@ def _imported(format_: str) -> Way:
         shutil.copytree(TRANSCRIPTS / format_, folder / "x")
         for file in find(folder / "x", "auto"):
             path = Path(file.path)
-            items = [one for one in READERS[file.format](file, Place()) if isinstance(one, Turn | Fact)]
+            items = [
+                one
+                for one in READERS[file.format](file, ReadUpTo())
+                if isinstance(one, ImportedTurn | ImportedFact)
+            ]
             body = path.read_text("utf-8")
             for words in sorted({one.text for one in items}, key=len, reverse=True):
                 for form in (json.dumps(words), json.dumps(words, ensure_ascii=False)):

@@ -18,7 +18,7 @@ import lamina
 from lamina.engine import Engine
 from lamina.model import CHAIN, AuditRecord
 from lamina.scoped import ScopedMemory
-from lamina.storage.ledger import CHAINS, Order
+from lamina.storage.ledger import CHAINS, LaneOrder
 from lamina.storage.logs import AuditLog, Change, Changes
 from lamina.testing import ManualClock
 from tests.effort import times
@@ -106,7 +106,7 @@ class Place:
 
     def nth(self, number: int, lane: str = "user:ana") -> int:
         """The number of the nth record about somebody; on PostgreSQL it says which chain it is in."""
-        return number if self.url is None else Order(CHAINS).chain(lane) * CHAIN + number
+        return number if self.url is None else LaneOrder(CHAINS).chain(lane) * CHAIN + number
 
     def changes(self, thread: str) -> list[Change]:
         return self.engines[-1].database.read(lambda tx: Changes(tx).since(thread, 0, 10_000))

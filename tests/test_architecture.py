@@ -159,27 +159,26 @@ TIME_AND_CHANCE = {
 MAX_FILE_LINES = 800
 #: Of the whole wheel. It follows what is there; growing it by over 1 % takes a sentence in a decision
 #: (0021 to 0034; the sum is in 0034).
-MAX_STATEMENTS = 43_050
+MAX_STATEMENTS = 43_200
 MAX_FUNCTION_LINES = 50
 #: Of our own modules that one of ours imports.
 MAX_FAN_OUT = 20
-IN_PLACE_OF_A_LIBRARY = {"records.py"}
+IN_PLACE_OF_A_LIBRARY = {"records.py", "late.py"}
 #: Those that need more, and why.
 FAN_OUT = {
-    "retrieval/hits.py": (22, "the one place where words, meaning, time and doubt meet"),
-    "write/entry_files.py": (22, "a file is a home: text, policy, storage and files meet in it"),
-    "write/request.py": (23, "what each verb means: gates, wording, files and every step meet in it"),
+    "retrieval/hits.py": (21, "the one place where words, meaning, time and doubt meet"),
+    "write/request.py": (22, "what each verb means: gates, wording, files and every step meet in it"),
     "write/store.py": (26, "an open store, and who asks of it, is made of everything that a change needs"),
-    "lifecycle/purge.py": (21, "what is purged is looked for in every table, index and file"),
     "imports/restore_export.py": (
         21,
         "an export is everything that is kept: the gates and every table meet in it",
     ),
-    "doors/cli/render.py": (36, "it shows every sort of answer, so it names the type of each"),
-    "opening.py": (32, "the composition root: it puts every part together"),
-    "hear/obey.py": (22, "each sort of command is carried out by a module of its own"),
-    "scoped.py": (64, "every verb for one caller, a line each: it names the module of every room"),
+    "doors/cli/render.py": (34, "it shows every sort of answer, so it names the type of each"),
+    "opening.py": (25, "the composition root: it puts every part together"),
+    "scoped.py": (55, "every verb for one caller, a line each: it names the module of every room"),
 }
+#: Public classes whose name another one has: those of adapters are called as in their framework.
+NAMED_AS_THERE = {"LaminaMemory", "LaminaProvider", "LaminaStore", "Session", "Store"}
 SMALL = 40
 #: Modules under 40 lines with one importer that are a thing of their own.
 SMALL_AND_NAMED = {
@@ -530,6 +529,17 @@ def fragments(modules: Sequence[Module], graph: Graph) -> Iterator[str]:
             yield f"{module.path}:{node.lineno}: {node.name} is there for one class in {heir} alone"
 
 
+def named_twice(modules: Iterable[Module]) -> list[str]:
+    """Public classes of the same name: whoever reads it has to ask which one is meant."""
+    homes: dict[str, list[str]] = {}
+    for module in modules:
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(module.path)
+    twice = {name: paths for name, paths in homes.items() if len(paths) > 1 and name not in NAMED_AS_THERE}
+    return [f"{name} is a class of {' and of '.join(paths)}" for name, paths in sorted(twice.items())]
+
+
 def hold(rule: Rule, modules: Iterable[Module]) -> None:
     if offences := [offence for module in modules for offence in rule(module)]:
         pytest.fail("\n".join(offences), pytrace=False)
@@ -628,6 +638,10 @@ def test_a_module_needs_few_others() -> None:
 
 def test_nothing_is_split_off_for_one_user() -> None:
     assert list(fragments(MODULES, graph_of(MODULES))) == []
+
+
+def test_a_class_name_exists_once() -> None:
+    assert named_twice(MODULES) == []
 
 
 # The rules catch what they are for, and nothing else.
@@ -861,6 +875,14 @@ def test_what_is_there_for_one_user_is_found() -> None:
     assert told(small("read/a.py", half, 60), small("read/b.py", whole, 60))
     asked = whole + "\ndef f(one: Half): ..."
     assert not told(small("read/a.py", half, 60), small("read/b.py", asked, 60))
+
+
+def test_a_name_that_stands_for_two_classes_is_found() -> None:
+    one, other = Module("read/a.py", "class Page: ..."), Module("studio/b.py", "class Page: ...")
+    assert named_twice([one, other]) == ["Page is a class of read/a.py and of studio/b.py"]
+    own = [Module("read/a.py", "class _Page: ..."), Module("studio/b.py", "class _Page: ...")]
+    framework = [Module("write/a.py", "class Store: ..."), Module("integrations/b.py", "class Store: ...")]
+    assert named_twice([one, *own, *framework]) == []
 
 
 def test_packing_lines_makes_no_room() -> None:

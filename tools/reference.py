@@ -17,7 +17,7 @@ from typing import Any, get_args, get_origin
 import lamina
 from lamina.doors.cli import agents, custody, machine
 from lamina.doors.cli.app import GROUPS, help_text
-from lamina.doors.cli.call import Command
+from lamina.doors.cli.call import CliCommand
 from lamina.doors.cli.commands import INDEX, OWN, commands
 from lamina.doors.cli.parse import options_of
 from lamina.doors.mcp.shapes import schema_of
@@ -62,7 +62,7 @@ def cli_page() -> str:
     return "".join(told)
 
 
-def _command(one: Command) -> str:
+def _command(one: CliCommand) -> str:
     places = [_place(each) for each in one.parameters if each.about.position]
     lines = ["", f"### `{' '.join(['lamina', one.words, *places])}`", "", one.about.strip(), ""]
     rows = [_option(each) for each in one.parameters if not each.about.position]

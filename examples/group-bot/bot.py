@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import lamina
-from lamina.engine import Engine
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ def updates() -> Iterator[Update]:
     yield Update("tg-1002", "family", "/about me")
 
 
-def answer(memory: Engine, update: Update) -> str:
+def answer(memory: lamina.Engine, update: Update) -> str:
     """What the bot says to one message."""
     if update.forwarded_from:
         stranger = memory.scope(user=update.person, role="document", agent=update.forwarded_from)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from lamina import __version__
 
 if TYPE_CHECKING:
-    from lamina.doors.cli.doors import Doors, Opening
+    from lamina.doors.cli.doors import Doors, OpenRequest
     from lamina.doors.doctor import Check
     from lamina.engine import Engine
 
@@ -40,9 +40,10 @@ def main() -> None:
 def _spare_documentation() -> None:
     """Keep numpy from writing its documentation onto its functions: that takes as long as all the rest of it.
 
-    Nothing else is in this module of numpy's; another version that has none such loads as it always does.
+    Nothing else is in these modules of numpy's; another version that has none such loads as it always does.
     """
-    sys.modules.setdefault("numpy._core._add_newdocs", ModuleType("numpy._core._add_newdocs"))
+    for name in ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars"):
+        sys.modules.setdefault(name, ModuleType(name))
 
 
 def _leave(code: int) -> NoReturn:
@@ -116,7 +117,7 @@ def _late(module: str, name: str) -> Callable[..., Any]:
     return called
 
 
-def _open_memory(opening: Opening) -> Engine:
+def _open_memory(opening: OpenRequest) -> Engine:
     clock = None if opening.at is None else import_module("lamina.clock").FixedClock(opening.at)
     engine: Engine = import_module("lamina.opening").open_memory(
         opening.workspace,
@@ -128,7 +129,7 @@ def _open_memory(opening: Opening) -> Engine:
     return engine
 
 
-def _examine(opening: Opening, fix: bool) -> Sequence[Check]:
+def _examine(opening: OpenRequest, fix: bool) -> Sequence[Check]:
     doctor = import_module("lamina.doors.doctor")
     config = import_module("lamina.config")
     checks: Sequence[Check] = doctor.examine(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from datetime import UTC, datetime
 from typing import Protocol
 
+from lamina.late import late
 from lamina.records import dataclass
+
+with late():
+    import secrets
 
 
 class Clock(Protocol):

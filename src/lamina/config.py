@@ -9,13 +9,11 @@ from dataclasses import field, fields
 from pathlib import Path
 from typing import Any
 
-from lamina.errors import ConfigError
+from lamina.errors import ConfigError, did_you_mean
 from lamina.late import late
 from lamina.records import dataclass
 
 with late():
-    import difflib
-
     import platformdirs
 
 WORKSPACE_FILE = "lamina.toml"
@@ -189,13 +187,17 @@ def _switch(text: str) -> bool:
 
 def _from_file(path: Path) -> dict[str, Any]:
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise OSError(f"{path} is not a plain file")
         text = path.read_text("utf-8")
     except FileNotFoundError:
         return {}
     except NotADirectoryError:
-        raise ConfigError(f"{path.parent} is a file, not a folder.", hint="Name a folder.") from None
+        hint = "Name a folder; settings and the audit key lie in the one that LAMINA_HOME names."
+        raise ConfigError(f"{path.parent} is a file, not a folder.", hint=hint) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read.", hint="Check that it is a UTF-8 file you own.") from error
+        hint = "Check that it is a UTF-8 file you own, or move it away and write it anew: `lamina init`."
+        raise ConfigError(f"{path} cannot be read.", hint=hint) from error
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -215,10 +217,10 @@ def _refuse_machine_knobs(found: Mapping[str, Any], path: Path) -> None:
 def _checked(name: str, value: Any, origin: str) -> Any:
     knob = next((f for f in fields(Config) if f.name == name), None)
     if knob is None:
-        near = difflib.get_close_matches(name, [f.name for f in fields(Config)], 1)
-        meant = f" Did you mean `{near[0]}`?" if near else ""
+        meant = did_you_mean(name, [f.name for f in fields(Config)])
         raise ConfigError(
-            f"There is no setting `{name}` ({origin}).{meant}", hint="`lamina config list` shows them all."
+            f"There is no setting `{name}` ({origin}). {meant}".rstrip(),
+            hint="`lamina config list` shows them all.",
         )
     wanted = type(knob.default)
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):

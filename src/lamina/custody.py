@@ -63,7 +63,7 @@ class Schema:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
+class MovedStore:
     """A store that is in another database now, too."""
 
     store: str
@@ -93,6 +93,7 @@ class PutBack:
     rows: int
     files: int
     intact: bool
+    made_at: str  #: when it was backed up; what came later is not in it, no no either
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +108,7 @@ class Rescued:
     people: Mapping[str, str]  #: the folder of each person, which `lamina import` brings into a new memory
 
 
-def move(workspace: Path | None, settings: Settings, url: str, tell: Tell) -> Moved:
+def move(workspace: Path | None, settings: Settings, url: str, tell: Tell) -> MovedStore:
     """Copy a memory's store into another database, with history, tokens and audit; the old one stays."""
     where = locate(workspace, settings, os.environ)
     if "://" not in url:
@@ -122,7 +123,7 @@ def move(workspace: Path | None, settings: Settings, url: str, tell: Tell) -> Mo
             sums = copy_store(engine.database, target, tell)
     with open_memory(workspace, create=False, **{**settings, "store": url}) as moved:
         intact = moved.verify_audit().intact
-    return Moved(store=url, rows=_rows(sums), tables=sums, intact=intact)
+    return MovedStore(store=url, rows=_rows(sums), tables=sums, intact=intact)
 
 
 def schema_of(workspace: Path | None, settings: Settings) -> Schema:
@@ -246,6 +247,7 @@ def put_back(backup: Path, workspace: Path | None, settings: Settings, tell: Tel
         rows=_rows(sums),
         files=len(manifest["files"]) if workspace is not None else 0,
         intact=intact,
+        made_at=manifest["made_at"],
     )
 
 

@@ -27,7 +27,7 @@ with late():
 
 if TYPE_CHECKING:
     from lamina.model import Token
-    from lamina.read.status import Status
+    from lamina.read.status import StoreStatus
 
 #: How often episodes are looked after where no job does it.
 EPISODES_EVERY = timedelta(hours=6)
@@ -117,7 +117,7 @@ class Engine(Store):
         view.since = revision
         return view
 
-    def status(self) -> Status:
+    def status(self) -> StoreStatus:
         """Figures about the store, and lines of the workspace's files that are not used."""
         return status.status_of(self)
 

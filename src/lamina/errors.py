@@ -13,6 +13,16 @@ LaminaError
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from lamina.late import late
+
+with late():
+    import difflib
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class LaminaError(Exception):
     """Something went wrong."""
@@ -76,3 +86,14 @@ class Damaged(LaminaError):
     """The store or workspace cannot be used as it is."""
 
     default_code = "damaged"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known name that an unknown one is nearly; empty where there is none."""
+    return next(iter(difflib.get_close_matches(name, list(known), 1)), "")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The same as a question; empty where there is none."""
+    near = nearest(name, known)
+    return f"Did you mean `{near}`?" if near else ""

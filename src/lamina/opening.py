@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
-import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
@@ -22,8 +22,8 @@ from lamina.config import Config, Loaded, home_folder, load_config
 from lamina.documents.index import Library
 from lamina.encoders.port import Embedder
 from lamina.errors import ConfigError, Damaged, LaminaError, Unauthenticated
-from lamina.language.rulebook import Rulebook, rulebook
 from lamina.language.secrets.privacy import check_name
+from lamina.late import late
 from lamina.model import ANYBODYS, Right, quoted
 from lamina.policy.categories import Categories, load_categories
 from lamina.policy.consent import Fields, load_fields
@@ -39,11 +39,17 @@ from lamina.write.seals import check_key, store_id
 from lamina.write.store import Parts, Store
 from lamina.write.unit_of_work import Ruleset
 
+with late():
+    import tomllib
+
+    from lamina.language import rulebook
+
 # What a glance at a memory does without is loaded by what needs it: a client asks for one at every prompt.
 if TYPE_CHECKING:
     from lamina.engine import Engine, Tenants
     from lamina.jobs.job import JobReport
     from lamina.jobs.writer import Writer
+    from lamina.language.rulebook import Rulebook
     from lamina.scoped import ScopedMemory
 
 S = TypeVar("S", bound=Store)
@@ -266,11 +272,13 @@ def read_tenants(named: str) -> dict[str, str]:
     return found
 
 
-def _rules(named: str) -> Rulebook:
+def _rules(named: str) -> Callable[[], Rulebook]:
+    """The rules of understanding, read when they are asked for; those of a file are tried at once."""
     if not named:
-        return rulebook()
+        return lambda: rulebook.rulebook()
     path = Path(named).expanduser()
-    return rulebook(_text_of(path, "rules"), str(path))
+    book = rulebook.rulebook(_text_of(path, "rules"), str(path))
+    return lambda: book
 
 
 def _text_of(path: Path, what: str) -> str:
@@ -435,4 +443,8 @@ def serve_http(
 
 def serve_mcp(mind: ScopedMemory, engine: Engine, *, http: bool, tools: str) -> None:
     """Serve the Model Context Protocol over stdio, or over HTTP on the configured host and port."""
-    load_part("lamina.doors.mcp.server").serve(mind, engine, http=http, tools=tools)
+    gc.disable()  # the SDK makes a class for each message of two protocols, and lets go of none
+    door = load_part("lamina.doors.mcp.server")
+    gc.freeze()
+    gc.enable()
+    door.serve(mind, engine, http=http, tools=tools)

@@ -86,13 +86,13 @@ if TYPE_CHECKING:
     from lamina.policy.phases import PhaseDiff
     from lamina.read.answered import AnswerReceipt
     from lamina.read.difference import Difference
-    from lamina.read.list import Page, Wanted
+    from lamina.read.list import ListOptions, Page
     from lamina.read.profile import Profile
-    from lamina.read.query import Asked, Queried
+    from lamina.read.query import Queried, QueryOptions
     from lamina.read.records import AuditPage
     from lamina.read.search import SearchOptions
     from lamina.read.stats import Stats
-    from lamina.read.status import Status
+    from lamina.read.status import StoreStatus
     from lamina.read.tree import DocumentTree
     from lamina.storage.refusals import Refusal
     from lamina.storage.small_tables import Session
@@ -276,7 +276,7 @@ class ScopedMemory(Caller):
         """
         return search.search(self, question, **options)
 
-    def query(self, question: str, **asked: Unpack[Asked]) -> Queried:
+    def query(self, question: str, **asked: Unpack[QueryOptions]) -> Queried:
         """`memory.query`: a few memories, narrowed by categories and filters, within a budget."""
         return query.query(self, question, **asked)
 
@@ -306,7 +306,7 @@ class ScopedMemory(Caller):
         """One memory of the caller's own, in whatever state it is; NotFound otherwise."""
         return verbs.get(self, memory_id)
 
-    def list(self, **wanted: Unpack[Wanted]) -> Page:
+    def list(self, **wanted: Unpack[ListOptions]) -> Page:
         """Everything the caller may read, newest first, a page at a time: what a recall hides is in none.
 
         Narrowed to spaces, layers, kinds, categories, states (`active` unless named), who said it, a time,
@@ -642,7 +642,7 @@ class ScopedMemory(Caller):
         owns = self.scope.role is Role.USER and self.scope.user == self.store.config.owner
         if not owns and self.scope.role is not Role.ADMIN:
             raise Denied("The owner and administrators read the audit.", code="admin_only")
-        narrowed = records.Narrowed(actor=actor, op=op, memory_id=memory_id, before=before)
+        narrowed = records.AuditFilter(actor=actor, op=op, memory_id=memory_id, before=before)
         return records.records(self.store, narrowed, limit)
 
     def verify_audit(self, user: str = "", memory: str = "") -> AuditReport:
@@ -663,6 +663,6 @@ class ScopedMemory(Caller):
             )
         return report.proof
 
-    def status(self) -> Status:
+    def status(self) -> StoreStatus:
         """Figures about the whole store, and lines of the workspace's files that are not used."""
         return status.status_of(self.store)

@@ -17,7 +17,11 @@ from lamina.write import request
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "errors.md"
-CLASSES = {name: kind for name, kind in vars(errors).items() if isinstance(kind, type)}
+CLASSES = {
+    name: kind
+    for name, kind in vars(errors).items()
+    if isinstance(kind, type) and issubclass(kind, errors.LaminaError)
+}
 
 
 @cache

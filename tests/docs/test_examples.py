@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import itertools
 import os
@@ -230,6 +231,34 @@ def test_every_example_has_a_page_and_the_list_names_it() -> None:
     folders = {one.parent.name for one in EXAMPLES.glob("*/*.py")}
     listed = set(re.findall(r"\]\(([\w-]+)/README\.md\)", (EXAMPLES / "README.md").read_text("utf-8")))
     assert listed == folders == {one.parent.name for one in EXAMPLES.glob("*/README.md")}
+
+
+#: What a program of a user may import; every other module is ours to move.
+PUBLIC = re.compile(r"lamina|lamina\.testing|lamina\.integrations\.\w+")
+
+
+def imported(code: str) -> set[str]:
+    """The modules of ours that a program imports."""
+    trees = list(ast.walk(ast.parse(code)))
+    named = {node.module or "" for node in trees if isinstance(node, ast.ImportFrom)}
+    named |= {one.name for node in trees if isinstance(node, ast.Import) for one in node.names}
+    return {name for name in named if name.partition(".")[0] == "lamina"}
+
+
+def private(code: str) -> set[str]:
+    """Those of them that are not for users."""
+    return {name for name in imported(code) if not PUBLIC.fullmatch(name)}
+
+
+def test_what_is_shown_imports_the_public_names_alone() -> None:
+    files = [(str(one.relative_to(ROOT)), one.read_text("utf-8")) for one in EXAMPLES.rglob("*.py")]
+    shown = [*blocks("python"), *files]
+    assert sum("lamina" in imported(code) for _, code in shown) > 20
+    assert {place: private(code) for place, code in shown if private(code)} == {}
+    assert private("import lamina.engine\nfrom lamina.model import Kind\nfrom lamina import Hit") == {
+        "lamina.engine",
+        "lamina.model",
+    }
 
 
 def test_there_are_examples_to_run() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lamina.doors.harness.clients import CLIENTS, Launch, Place
+from lamina.doors.harness.clients import CLIENTS, ClientHome, Launch
 from lamina.doors.harness.install import carry_out, client_of, plan_install, plan_uninstall, shown
 from lamina.errors import Conflict, InvalidInput
 
@@ -93,11 +93,11 @@ CASES = [
 ]
 
 
-def place_of(folder: Path, scope: str = "user") -> Place:
-    return Place(home=folder / "home", project=folder / "project", environment={}, scope=scope)
+def place_of(folder: Path, scope: str = "user") -> ClientHome:
+    return ClientHome(home=folder / "home", project=folder / "project", environment={}, scope=scope)
 
 
-def file_of(client: str, which: str, place: Place) -> Path:
+def file_of(client: str, which: str, place: ClientHome) -> Path:
     found = getattr(CLIENTS[client], which)(place)
     assert isinstance(found, Path)
     return found
@@ -114,13 +114,13 @@ def put(path: Path, text: str | None) -> None:
         path.write_bytes(text.encode())
 
 
-def install(client: str, place: Place, ledger: Path, launch: Launch = LAUNCH) -> int:
+def install(client: str, place: ClientHome, ledger: Path, launch: Launch = LAUNCH) -> int:
     plan = plan_install(client_of(client), place, launch, ledger)
     carry_out(plan)
     return len(plan.changes)
 
 
-def uninstall(client: str, place: Place, ledger: Path) -> int:
+def uninstall(client: str, place: ClientHome, ledger: Path) -> int:
     plan = plan_uninstall(client_of(client), place, ledger)
     carry_out(plan, removal=True)
     return len(plan.changes)

@@ -20,7 +20,7 @@ from lamina.__main__ import moment
 from lamina.doors.harness.hook import Streams, run
 from lamina.imports.bring_in import entry_key
 from lamina.imports.claude_code import read
-from lamina.imports.turn import File, Place, Turn
+from lamina.imports.turn import ImportedTurn, ImportFile, ReadUpTo
 from lamina.model import Authority
 from lamina.storage.small_tables import Imports
 
@@ -210,8 +210,10 @@ def test_a_session_that_was_cut_off_is_caught_up_by_the_next_one(client: Client)
 
 def test_a_crash_between_hearing_and_noting_it_hears_nothing_twice(client: Client) -> None:
     client.talk(TALK[:1])
-    turn = next(one for one in read(File(path=client.transcript, format="claude-code"), Place()) if one)
-    assert isinstance(turn, Turn)
+    turn = next(
+        one for one in read(ImportFile(path=client.transcript, format="claude-code"), ReadUpTo()) if one
+    )
+    assert isinstance(turn, ImportedTurn)
     with client.memory() as engine:
         claims = [f"claim:{entry_key(turn)}"]
         engine.database.write(lambda tx: Imports(tx, "ana").add(claims))

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import apsw
@@ -32,9 +32,11 @@ import lamina
 from lamina.doors.binding import check_binding, host_headers
 from lamina.doors.mcp.identity import Starter
 from lamina.doors.mcp.server import build_server, serve
+from lamina.doors.mcp.tools import tools_for
 from lamina.engine import Engine
 from lamina.lifecycle.tokens import create_token, revoke_token
 from lamina.testing import ManualClock
+from lamina.text.tokens import count_tokens
 from tests.effort import times
 
 LEGACY, MODERN = "legacy", "auto"  #: how the client connects, and what it must come to
@@ -315,6 +317,14 @@ def assert_well_described(tool: Tool) -> None:
     assert tool.output_schema["type"] == "object"
 
 
+def test_what_the_core_tools_answer_is_described_in_few_tokens() -> None:
+    schemas = [one.fn_metadata.output_schema for one in tools_for(cast(Any, None), "core")]
+    assert sum(count_tokens(json.dumps(one, separators=(",", ":"))) for one in schemas) <= 1_500
+    recalled = schemas[CORE.index("memory_recall")]
+    assert recalled is not None
+    assert "text" in recalled["properties"]["hits"]["items"]["properties"]
+
+
 @pytest.mark.parametrize(("choice", "names"), [("core", CORE), ("all", CORE + MORE), ("readonly", READING)])
 def test_the_person_who_starts_it_chooses_the_set_of_tools(here: Here, choice: str, names: list[str]) -> None:
     async def work(client: Client) -> None:
@@ -545,6 +555,7 @@ UNUSABLE: list[tuple[str, dict[str, Any], str, str]] = [
     ("memory_remember", {"text": None}, "arguments_invalid", "`text`"),
     ("memory_remember", {}, "arguments_invalid", "`text`: is missing."),
     ("memory_recall", {"query": "x", "limit": 3}, "arguments_invalid", "`limit`: there is no such argument."),
+    ("memory_recall", {"query": "x", "trusted": 1}, "arguments_invalid", "Did you mean `trusted_only`?"),
     ("memory_recall", {"query": "x", "limit": 3}, "arguments_invalid", "It takes: query, k, "),
     ("memory_remember", {"text": "x", "kind": "rumour"}, "arguments_invalid", "'preference'"),
     ("memory_remember", {"text": "x", "space": "galaxy"}, "arguments_invalid", "'user'"),

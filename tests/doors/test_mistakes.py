@@ -15,7 +15,10 @@ KNOWN = "user:ana:profile:1"
 
 #: A command as somebody types it, and a part of what it is answered with.
 TYPED = {
-    "rember x": "Did you mean 'remember'?",
+    "rember x": "Did you mean `remember`?",
+    "remember tea --importanze 3": "There is no option `--importanze`. Did you mean `--importance`?",
+    "recall tea --trusted-onyl": "Did you mean `--trusted`?",
+    "--workspce w recall tea": "Did you mean `--workspace`?",
     "remember": "Give it after the command, or pipe it in.",
     "remember I like tea": 'Put a text in quotes: `lamina remember "…"`.',
     "recall tea and milk": 'Put a text in quotes: `lamina recall "…"`.',
@@ -45,6 +48,8 @@ TYPED = {
     "serve --port 99999": "Choose one from 0 to 65535.",
     "serve --host 0.0.0.0": "Run `lamina token create` first",
     "difference yesterday": "Write it like 2026-11-30",
+    "diff yesterday": "Write it like 2026-11-30",
+    "policy reload": "Add --yes to go ahead.",
     "list --state sleeping": "Choose one of: pending, active",
     "list --limit -1": "from 1 to 500",
     "job run cleaning": "Jobs: micro-sync",

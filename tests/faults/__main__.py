@@ -172,7 +172,7 @@ def on_postgres(bench: Bench, options: argparse.Namespace, tally: Tally) -> None
             problems = bench.check(work, place, said, 0)
         tally.wrong += [f"postgres {work.name} without a fault: {one}" for one in (*said.wrong, *problems)]
         sent = [at for at, what in enumerate(said.points, 1) if what.startswith("sql ")]
-        for kind, most in (("kill", 20), ("lost", 20), ("restart", 5 if bench.restart else 0)):
+        for kind, most in (("kill", 20), ("lost", 20), ("restart", 7 if bench.restart else 0)):
             wanted = min(most, options.sample or most, len(sent)) if kind in options.kinds else 0
             for at in chance.sample(sent, wanted):
                 run(bench, Trial(work.name, kind, at, options.seed + at, store="postgres"), tally)

@@ -81,6 +81,18 @@ def test_a_manifest_that_was_cut_off_is_none(tmp_path: Path) -> None:
             assert (said.killed, problems) == (True, [])
 
 
+def test_a_store_that_cannot_be_begun_on_a_failing_disk_says_so(tmp_path: Path) -> None:
+    """SQLite changes its journal at the end of a pragma, where an error is lost if nobody reads that far."""
+    work, bench = WORKS["begin"], Bench(tmp_path)
+    with bench.place(work) as place:
+        points = bench.act(work, place, Fault("none"), 0).points
+    at = [number for number, what in enumerate(points, 1) if what.endswith("memory.db-journal")][:5]
+    assert len(at) == 5
+    for number in at:
+        said, problems = struck(bench, work, Fault("error", number))
+        assert (said.wrong, problems, said.told) == ([], [], ["disk_failure"])
+
+
 @pytest.mark.parametrize(
     ("kind", "lasting"), [("kill", False), ("torn", False), ("error", True), ("full", False)]
 )

@@ -79,3 +79,15 @@ def test_being_wrong_about_something_else_takes_nothing_back(engine: Engine) -> 
     known = [one for one in ana.list(limit=50).items if one.text == SISTER]
     assert {one.state for one in known} == {State.ACTIVE}
     assert ana.noes() == []
+
+
+def test_what_was_said_about_something_is_taken_back_by_its_name(engine: Engine) -> None:
+    ana, planner = engine.scope(session="s"), engine.scope(agent="planner")
+    said = "My cousin Ferelith sold the orchard near Dunmore"
+    one = ana.remember(said).ids[0]
+    ana.remember("The kettle is on")
+    assert [receipt.code for receipt in ana.hear("I take back what I said about Ferelith").receipts][:1] == [
+        "forgotten"
+    ]
+    assert ana.get(one).state is State.SOFT_DELETED
+    assert planner.remember(said).code == "refused_stays"

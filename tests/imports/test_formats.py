@@ -19,7 +19,7 @@ from lamina.errors import InvalidInput, NotFound
 from lamina.imports.detect import READERS, find
 from lamina.imports.exclusion import excluded_session
 from lamina.imports.lines import elements
-from lamina.imports.turn import Fact, File, Item, Place, Skipped, Turn
+from lamina.imports.turn import ImportedFact, ImportedTurn, ImportFile, Item, ReadUpTo, Skipped
 from lamina.imports.words import TOOL_CHARS, moment, said
 
 DATA = Path(__file__).parents[1] / "data" / "transcripts"
@@ -99,15 +99,15 @@ def items(path: Path, *, tool_output: bool = False) -> list[Item]:
     return [
         item
         for file in find(path)
-        for item in READERS[file.format](replace(file, tool_output=tool_output), Place())
+        for item in READERS[file.format](replace(file, tool_output=tool_output), ReadUpTo())
     ]
 
 
-def once(found: list[Item]) -> list[Turn]:
+def once(found: list[Item]) -> list[ImportedTurn]:
     """The turns, each key once, as an import takes them."""
-    turns: dict[str, Turn] = {}
+    turns: dict[str, ImportedTurn] = {}
     for item in found:
-        if isinstance(item, Turn):
+        if isinstance(item, ImportedTurn):
             turns.setdefault(item.key, item)
     return list(turns.values())
 
@@ -126,7 +126,11 @@ def test_every_format_gives_what_was_said_and_says_what_it_passes_over(folder: s
 
 
 def test_other_memories_give_facts() -> None:
-    found = [item for item in items(DATA / "mem0") + items(DATA / "memory-server") if isinstance(item, Fact)]
+    found = [
+        item
+        for item in items(DATA / "mem0") + items(DATA / "memory-server")
+        if isinstance(item, ImportedFact)
+    ]
 
     assert [one.text for one in found] == [
         "Ana is vegetarian",
@@ -161,17 +165,17 @@ def _append(path: Path, *values: object) -> None:
         stream.writelines(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
 
 
-def _read_on(file: File, place: Place) -> tuple[list[str], Place]:
+def _read_on(file: ImportFile, place: ReadUpTo) -> tuple[list[str], ReadUpTo]:
     found = list(READERS[file.format](file, place))
-    places = [item for item in found if isinstance(item, Place)]
-    return [item.text for item in found if isinstance(item, Turn)], places[-1] if places else place
+    places = [item for item in found if isinstance(item, ReadUpTo)]
+    return [item.text for item in found if isinstance(item, ImportedTurn)], places[-1] if places else place
 
 
 def test_a_file_that_grew_is_read_from_where_it_was_left(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     _append(path, _HEADER, _entry("a", None, "one"), _entry("b", "a", "two"))
     (file,) = find(path)
-    first, place = _read_on(file, Place())
+    first, place = _read_on(file, ReadUpTo())
     _append(path, _entry("c", "b", "three"))
     with path.open("rb") as stream:
         stream.seek(place.offset)
@@ -185,7 +189,7 @@ def test_a_conversation_that_went_on_from_an_earlier_point_is_found_again(tmp_pa
     path = tmp_path / "s.jsonl"
     _append(path, _HEADER, _entry("a", None, "one"), _entry("b", "a", "two"))
     (file,) = find(path)
-    _, place = _read_on(file, Place())
+    _, place = _read_on(file, ReadUpTo())
     _append(path, _entry("c", "a", "another two"))
 
     assert _read_on(file, place)[0] == ["one", "another two"]
@@ -196,7 +200,7 @@ def test_a_last_line_that_is_still_being_written_is_read_when_it_is_whole(tmp_pa
     line = json.dumps({"role": "user", "content": "今天开会"}, ensure_ascii=False).encode()
     path.write_bytes(b'{"role":"user","content":"one"}\n' + line[:-9])  # cut inside a character
     (file,) = find(path)
-    first, place = _read_on(file, Place())
+    first, place = _read_on(file, ReadUpTo())
     path.write_bytes(b'{"role":"user","content":"one"}\n' + line + b"\n")
 
     assert first == ["one"]
@@ -206,9 +210,9 @@ def test_a_last_line_that_is_still_being_written_is_read_when_it_is_whole(tmp_pa
 @pytest.mark.parametrize("folder", ["openclaw", "claude-code", "codex", "plain"])
 def test_reading_in_two_parts_gives_the_same_turns_as_reading_at_once(folder: str, tmp_path: Path) -> None:
     for file in find(DATA / folder):
-        whole = [item for item in READERS[file.format](file, Place()) if isinstance(item, Turn)]
-        for place in [item for item in READERS[file.format](file, Place()) if isinstance(item, Place)]:
-            rest = [item for item in READERS[file.format](file, place) if isinstance(item, Turn)]
+        whole = [item for item in READERS[file.format](file, ReadUpTo()) if isinstance(item, ImportedTurn)]
+        for place in [item for item in READERS[file.format](file, ReadUpTo()) if isinstance(item, ReadUpTo)]:
+            rest = [item for item in READERS[file.format](file, place) if isinstance(item, ImportedTurn)]
             keys = [one.key for one in whole]
             assert [one.key for one in rest] == keys[len(keys) - len(rest) :]
 
@@ -255,7 +259,7 @@ def test_openclaws_database_is_read_by_its_active_branches_and_nothing_twice(dat
 
 def test_a_database_is_read_on_from_the_last_event_of_each_session(database: Path) -> None:
     (file,) = find(database)
-    _, place = _read_on(file, Place())
+    _, place = _read_on(file, ReadUpTo())
     connection = apsw.Connection(str(database))
     event = json.dumps(_entry("f", "d", "more"))
     connection.execute("INSERT INTO transcript_events VALUES ('tree', 2, ?, NULL, 0)", (event,))
@@ -293,9 +297,9 @@ def test_a_damaged_export_is_an_error_after_what_could_be_read(tmp_path: Path) -
     path = tmp_path / "conversations.json"
     path.write_text(json.dumps(json.loads((DATA / "claude" / "conversations.json").read_text()))[:-1])
     (file,) = find(path)
-    reading = READERS[file.format](file, Place())
+    reading = READERS[file.format](file, ReadUpTo())
 
-    assert isinstance(next(reading), Turn)
+    assert isinstance(next(reading), ImportedTurn)
     with pytest.raises(InvalidInput) as error:
         list(reading)
     assert error.value.code == "import_unreadable"

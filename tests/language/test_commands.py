@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from lamina.language.command import Action, Command, Target
-from lamina.language.commands import commands, note_key
+from lamina.language.commands import commands
 from lamina.language.rulebook import rulebook
 from lamina.model import Kind, Space
-from lamina.text.entry_line import canonical_key
+from lamina.text.normalise import canonical_key, note_key
 from lamina.text.ttl import parse_ttl
 
 TABLE = [

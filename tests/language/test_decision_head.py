@@ -14,7 +14,7 @@ from lamina.language.message import Between, asks
 from lamina.language.owners import owner_in
 from lamina.language.recap import recap
 from lamina.language.statements import KEPT, Said, agreed, headline, statements
-from lamina.similarity.compare import Relation, compare
+from lamina.similarity.compare import StatementRelation, compare
 from lamina.similarity.subjects import Like, Match, Matter, changed_by
 from lamina.text.accounts import corrected, trusted
 from lamina.text.memory_page import anchor_of
@@ -127,14 +127,14 @@ def test_a_correction_gives_the_new_order_and_a_failure_lowers_the_trust() -> No
 @pytest.mark.parametrize(
     ("one", "other", "relation"),
     [
-        ("The CEO of Acme is Ana", "The chief executive of Acme is Bob", Relation.CHANGED),
-        ("Ana is vegetarian", "Ana eats beef", Relation.CONTRADICTION),
-        ("她吃素", "她吃牛肉", Relation.CONTRADICTION),
-        ("เขาเป็นมังสวิรัติ", "เขากินเนื้อวัว", Relation.CONTRADICTION),
-        ("Logs are kept for 30 days", "Logs are retained for 30 days", Relation.SAME),
+        ("The CEO of Acme is Ana", "The chief executive of Acme is Bob", StatementRelation.CHANGED),
+        ("Ana is vegetarian", "Ana eats beef", StatementRelation.CONTRADICTION),
+        ("她吃素", "她吃牛肉", StatementRelation.CONTRADICTION),
+        ("เขาเป็นมังสวิรัติ", "เขากินเนื้อวัว", StatementRelation.CONTRADICTION),
+        ("Logs are kept for 30 days", "Logs are retained for 30 days", StatementRelation.SAME),
     ],
 )
-def test_contradictions_in_other_words_are_seen(one: str, other: str, relation: Relation) -> None:
+def test_contradictions_in_other_words_are_seen(one: str, other: str, relation: StatementRelation) -> None:
     assert compare(one, other).relation is relation
 
 

@@ -17,7 +17,7 @@ from types import ModuleType
 import pytest
 
 from lamina.language.secrets import privacy, shapes, views
-from lamina.language.secrets.privacy import REDACTED, Allowed, Finding, find_secrets, redacted
+from lamina.language.secrets.privacy import REDACTED, Allowed, SecretFinding, find_secrets, redacted
 from lamina.language.secrets.shapes import NAMES, compiled, shape, source
 
 ROOT = Path(__file__).parents[2]
@@ -288,7 +288,7 @@ def test_invisible_and_wide_characters_do_not_hide_a_secret() -> None:
 
 
 def test_a_finding_holds_the_rule_and_the_place_and_no_text() -> None:
-    assert find_secrets("my password is hunter2") == (Finding("password", 15, 22),)
+    assert find_secrets("my password is hunter2") == (SecretFinding("password", 15, 22),)
     assert "hunter" not in repr(find_secrets("my password is hunter2"))
 
 

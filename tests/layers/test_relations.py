@@ -17,7 +17,7 @@ from lamina.lifecycle.purge import purge
 from lamina.ranking.fusion import RELATION
 from lamina.scoped import ScopedMemory
 from lamina.storage.database import Transaction
-from lamina.storage.memories import Relations as Edges
+from lamina.storage.memories import Edges as Edges
 from tests.backends import Place, a_place
 
 MILK = ("Ana cannot drink milk because of lactose", "Ana drinks oat milk", "Ana drinks oat milk with coffee")

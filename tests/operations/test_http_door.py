@@ -70,7 +70,7 @@ def test_an_unknown_field_is_refused_with_the_nearest_known_name(
     answer = ana.post(path, json=body)
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_input")
     told = [one["message"] for one in answer.json()["errors"] if one["code"] == "extra_forbidden"]
-    assert told == [f"There is no such field; do you mean `{near}`?"]
+    assert told == [f"There is no such field. Did you mean `{near}`?"]
 
 
 def test_an_unknown_field_that_resembles_none_is_told_what_there_is(ana: httpx.Client) -> None:

@@ -88,7 +88,7 @@ def test_it_is_a_route_and_a_remote_verb(greeting: type, tmp_path: Path) -> None
             answer = client.post("/v1/greet", json={"name": "Bo", "times": 2, "spaces": ["user"]})
             assert answer.json() == {"words": ["Hello Bo, from ana"] * 2, "spaces": ["user"]}
             wrong = client.post("/v1/greet", json={"name": "Bo", "tims": 2}).json()
-            assert wrong["errors"][0]["message"] == "There is no such field; do you mean `times`?"
+            assert wrong["errors"][0]["message"] == "There is no such field. Did you mean `times`?"
             assert client.post("/v1/greet", json={"name": "Bo", "times": 4}).status_code == 422
         with lamina.connect(url, token) as remote:
             found = remote.scope().greet("Bo", spaces=[lamina.Space.USER])

@@ -11,7 +11,7 @@ from lamina.errors import ConfigError
 from lamina.model import Authority, Kind, Layer, Memory, Provenance, Role, Space, Trust
 from lamina.policy.gates import may_promote
 from lamina.policy.loading import PRESETS, load_policy, preset, preset_text
-from lamina.policy.phases import Standing, compared
+from lamina.policy.phases import MemoryThen, compared
 from lamina.policy.rules import Retention, RetentionMode, WritePolicy
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -109,8 +109,8 @@ def test_untrusted_text_is_never_promoted() -> None:
 
 
 def test_the_difference_of_two_phases_is_counted_and_ordered() -> None:
-    before = [Standing("a:1", "profile", "key:name"), Standing("a:2", "semantic", "fact:old")]
-    after = [Standing("a:3", "profile", "key:name"), Standing("a:4", "semantic", "fact:new")]
+    before = [MemoryThen("a:1", "profile", "key:name"), MemoryThen("a:2", "semantic", "fact:old")]
+    after = [MemoryThen("a:3", "profile", "key:name"), MemoryThen("a:4", "semantic", "fact:new")]
 
     diff = compared(before, after)
 

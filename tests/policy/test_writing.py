@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from bench import writing
@@ -180,3 +183,13 @@ def test_of_memories_written_by_the_rules_95_percent_pass_at_once_in_every_langu
     bad = list(writing.spoilt(memories))
     assert len(bad) > 30
     assert [one["text"] for one in bad if isinstance(checked(one["text"], Kind(one["kind"])), Pass)] == []
+
+
+def test_the_page_shows_what_becomes_of_a_sentence() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "writing.md").read_text("utf-8")
+    rows = re.findall(r"^\| ([^|]+?) \| (insight|fact) \| (\w*) ?\| ([^|]+?) \|$", page, re.M)
+    assert len(rows) == 5
+    for text, kind, subject, becomes in rows:
+        made = checked(text, Kind(kind), subject=subject)
+        told = made.status + (f": {made.text}" if isinstance(made, Repaired) else "")
+        assert told == becomes

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lamina.text.entries import Entry, EntryFile, canonical_key
+from lamina.text.entries import Entry, EntryFile
+from lamina.text.normalise import canonical_key
 from tests.effort import times
 
 QUICK = settings(

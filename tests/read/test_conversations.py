@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lamina.engine import Engine
+from lamina.ranking.fusion import ASKING
 from lamina.scoped import ScopedMemory
 
 TALK = {
@@ -118,6 +119,24 @@ def test_what_was_only_asked_is_no_answer(engine: Engine, known: str, asked: str
     (echo,) = [hit for hit in hits if hit.text == asked]
     assert echo.uncertainty == "high"
     assert next(hit.id for hit in hits) == kept
+
+
+@pytest.mark.parametrize(
+    ("asked", "question"),
+    [
+        ("Which bag fits my Sony A7R IV?", "what camera do I own?"),
+        ("รถกระบะของผมบรรทุกตู้เย็นได้ไหม", "ผมขับรถอะไร"),
+        ("我的索尼相机配什么包？", "我用什么相机"),
+    ],
+)
+def test_a_question_that_tells_of_its_speaker_may_answer(engine: Engine, asked: str, question: str) -> None:
+    ana = engine.scope(session="here")
+    ana.hear(asked)
+
+    best = ana.recall(question).hits[0]
+
+    assert best.text == asked
+    assert best.adjustments.get("*asking", 1.0) >= ASKING
 
 
 def test_who_looks_for_a_question_finds_it(engine: Engine) -> None:

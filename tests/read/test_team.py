@@ -348,8 +348,8 @@ def test_a_category_with_the_mode_all_is_in_every_context_and_rag_length_cuts(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("allowlists: {planner: [gaols]}", "Did you mean goals?"),
-        ("categories: {system: [{name: profiel}]}", "Did you mean profile?"),
+        ("allowlists: {planner: [gaols]}", "Did you mean `goals`?"),
+        ("categories: {system: [{name: profiel}]}", "Did you mean `profile`?"),
         ("categories: {system: [{name: profile, context: some}]}", "`all` or `rag`"),
         ("categories: {custom: [{name: x, rag_length: -2}]}", "rag_length"),
         ("categories: {custom: [{nome: x}]}", "a `name`"),

@@ -10,7 +10,7 @@ from lamina.config import Config
 from lamina.encoders.static import StaticEncoder
 from lamina.errors import ConfigError
 from lamina.model import Authority, Kind, Layer, Memory, Provenance, Role, Space
-from lamina.similarity.compare import Comparison, Relation
+from lamina.similarity.compare import Comparison, StatementRelation
 from lamina.similarity.merge_bands import Bands, Merge, Near, Update, banded, differing, measured, merging
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -33,7 +33,7 @@ def near(
         updated_at=at,
         provenance=Provenance(actor="ana", role=Role.USER, via="python"),
     )
-    return Near(memory, Comparison(Relation(relation), closeness, closeness, ""))
+    return Near(memory, Comparison(StatementRelation(relation), closeness, closeness, ""))
 
 
 @pytest.mark.parametrize(

@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 from lamina.similarity import nearness
-from lamina.similarity.nearness import Vectors, cosines, packed, small, unpacked, without
+from lamina.similarity.nearness import ShelfVectors, cosines, packed, small, unpacked, without
 
 
 def directions(count: int, dimension: int = 192) -> Any:
     return small(np.random.default_rng(5).normal(size=(count, dimension)))
 
 
-def shelf_of(rows: Any) -> Vectors:
+def shelf_of(rows: Any) -> ShelfVectors:
     count = len(rows)
     blocks = [
         (first // 256, packed(range(first, min(count, first + 256)), rows[first : first + 256]))
         for first in range(0, count, 256)
     ]
-    return Vectors(rows.shape[1], -1, {}).changed(1, blocks)
+    return ShelfVectors(rows.shape[1], -1, {}).changed(1, blocks)
 
 
 @pytest.mark.parametrize("dimension", [3, 192, 2500])
@@ -51,7 +51,7 @@ def test_an_entry_leaves_its_block_and_the_last_one_leaves_it_empty() -> None:
     places, vectors = unpacked(rest, 192)
     assert (places.tolist(), vectors.tolist()) == ([255], [rows[1].tolist()])
     assert without(rest, 511, 192) == b""
-    assert not Vectors(192, 1, {}).changed(2, [(1, b"")]).likeness(rows[0], 600).any()
+    assert not ShelfVectors(192, 1, {}).changed(2, [(1, b"")]).likeness(rows[0], 600).any()
 
 
 def test_a_change_is_not_seen_by_those_who_hold_the_state_before_it() -> None:

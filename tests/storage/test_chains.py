@@ -12,7 +12,7 @@ import lamina
 from lamina import Space
 from lamina.custody import move
 from lamina.model import CHAIN
-from lamina.storage.ledger import CHAINS, Order
+from lamina.storage.ledger import CHAINS, LaneOrder
 from lamina.storage.logs import AuditLog
 from lamina.storage.postgres import PostgresDatabase
 
@@ -35,7 +35,7 @@ def untold(done: int, total: int) -> None:
 
 
 def chain(name: str) -> int:
-    return Order(CHAINS).chain(f"user:{name}")
+    return LaneOrder(CHAINS).chain(f"user:{name}")
 
 
 def run_sql(place: Place, *statements: str) -> list[tuple[object, ...]]:
@@ -130,7 +130,7 @@ def test_what_people_write_for_a_project_changes_their_lanes_and_the_projects(pl
 
     records = [record for record in place.audit() if (record.memory_id or "").startswith("project:p:")]
 
-    assert {record.seq // CHAIN for record in records} == {Order(CHAINS).chain("project:p")}
+    assert {record.seq // CHAIN for record in records} == {LaneOrder(CHAINS).chain("project:p")}
     assert [record.actor for record in records] == ["user:ana", "user:bob"]
     assert engine.verify_audit().findings == ()
 

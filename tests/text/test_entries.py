@@ -9,7 +9,8 @@ import unicodedata
 import pytest
 
 from lamina.errors import Damaged, InvalidInput
-from lamina.text.entries import Entry, EntryFile, Severity, canonical_key
+from lamina.text.entries import Entry, EntryFile, Severity
+from lamina.text.normalise import canonical_key
 
 CONTRACT = b"""\
 # PROFILE

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 from lamina_govern.__main__ import main, table
 from lamina_govern.checks import Result, laundering, purged_everywhere, run
@@ -37,6 +40,18 @@ def test_langgraphs_store_is_measured_with_the_same_checks(capsys: pytest.Captur
     told = capsys.readouterr().out
     assert "| check | a plain list | LangGraph InMemoryStore |" in told
     assert main(["no_such_system"]) == 2
+
+
+def test_the_system_of_the_readme_has_fifty_lines_and_is_run_from_beside(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = Path(plain.__file__).read_text("utf-8")
+    assert len(source.splitlines()) <= 50
+    (tmp_path / "my_memory.py").write_text(source.replace("a plain list", "my memory"), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    assert main(["my_memory", "--few"]) == 0
+    assert "| check | my memory |" in capsys.readouterr().out
 
 
 def test_the_jobs_of_lamina_run() -> None:

@@ -22,7 +22,7 @@ from lamina.storage.small_tables import Entries
 from lamina.text import entries
 from lamina.text.entries import EntryFile
 from lamina.workspace.layout import create_workspace
-from lamina.write import entry_files
+from lamina.write import entry_files, request
 from lamina.write.seals import store_id
 from lamina.write.store import Parts
 from lamina.write.unit_of_work import Ruleset
@@ -390,7 +390,7 @@ def opened(place: Place, moment: Callable[[], None]) -> Engine:
     engine = Engine(
         Parts(
             database=Interrupted(database, moment),
-            ruleset=Ruleset(sealer, Policy(), rulebook()),
+            ruleset=Ruleset(sealer, Policy(), rulebook),
             config=config,
             runtime=Runtime(clock=place.clock),
             anchor=anchor,
@@ -606,24 +606,24 @@ def test_what_was_taken_in_of_many_lines_stays_so_when_the_process_dies(
     mind.remember("stays", key="old.one")
     mind.remember("goes", key="old.two")
     done: list[str] = []
-    real = entry_files.perform
+    real = request.perform
 
-    def mortal(unit: Any, request: Any) -> Any:
-        done.append(request.memory_id or request.draft.key)
+    def mortal(unit: Any, asked: Any) -> Any:
+        done.append(asked.memory_id or asked.draft.key)
         if len(done) == 26:
             raise KeyboardInterrupt
-        return real(unit, request)
+        return real(unit, asked)
 
     def changed(text: str) -> str:
         kept = "".join(line for line in text.splitlines(keepends=True) if "old.two" not in line)
         return kept + "".join(f"- key:n{one} | value:thing {one}\n" for one in range(45))
 
     edit(workspace, changed)
-    monkeypatch.setattr(entry_files, "perform", mortal)
+    monkeypatch.setattr(request, "perform", mortal)
     with pytest.raises(KeyboardInterrupt):
         mind.recall("thing")
     done.clear()
-    monkeypatch.setattr(entry_files, "perform", lambda unit, asked: done.append("") or real(unit, asked))
+    monkeypatch.setattr(request, "perform", lambda unit, asked: done.append("") or real(unit, asked))
 
     again = workspace.open()
     assert len(done) == 26, "25 lines of 45 were still to come, and one to go; 20 were taken in"

@@ -57,6 +57,32 @@ def test_what_was_made_of_a_turn_goes_with_it_and_what_says_more_is_named(engine
     assert ana.get(beside).state is State.ACTIVE
 
 
+@pytest.mark.parametrize("first", ["user", "project"])
+def test_what_one_told_ones_project_goes_with_it_and_comes_back_with_it(place: Place, first: str) -> None:
+    engine = place.open()
+    ana, bob = (engine.scope(user=name, project="p", session="s1") for name in ("ana", "bob"))
+    planner = engine.scope(user="ana", agent="planner", project="p")
+    mine = {space: ana.remember(SAID, space=space).ids[0] for space in ("user", "project")}
+    bobs = bob.remember(f"Bob notes: {SAID}.", space="project").ids[0]
+    gone = ana.forget(mine[first])
+    assert set(gone.ids) == set(mine.values())
+    assert "Hanoi" not in "".join(hit.text for hit in planner.recall("Hanoi") if hit.id != bobs)
+    assert bob.get(bobs).state is State.ACTIVE
+    assert set(ana.restore(mine[first]).ids) == set(mine.values())
+    assert {one.memory_id for one in purge(ana, mine[first], now=True)} == set(mine.values())
+    assert engine.verify_audit().findings == ()
+
+
+@pytest.mark.parametrize("where", [{"tags": [SAID]}, {"reason": SAID}, {"reference": SAID}])
+def test_what_an_agent_keeps_beside_a_text_is_named(place: Place, where: dict[str, object]) -> None:
+    engine = place.open()
+    ana, planner = engine.scope(session="s1"), engine.scope(agent="planner", session="s1")
+    one = ana.remember(SAID).ids[0]
+    beside = planner.remember("The kettle is on", **where).ids[0]  # type: ignore[arg-type]
+    assert any(beside in warning for warning in ana.forget(one).warnings)
+    assert [receipt.same_words for receipt in purge(ana, one, now=True)] == [(beside,)]
+
+
 def test_an_agents_forgetting_takes_one(engine: Engine) -> None:
     planner = engine.scope(agent="planner", session="s1")
     planner.answer("The build takes nine minutes")
@@ -112,6 +138,7 @@ def test_an_agent_reads_what_is_active_and_nothing_else(place: Place, clock: Man
     assert ana.history(one)[0].new_text == SAID
     assert "Hanoi" not in str(planner.trace(200))
     assert "Hanoi" in str(ana.trace(200))
+    assert "petrel" not in str(planner.trace(200)).casefold()  # nor in the words that it had before
     assert not [hit for hit in planner.recall("Where does Maria live?", as_of=then) if hit.id == one]
     assert [hit.id for hit in ana.recall("Where does Maria live?", as_of=then)][:1] == [one]
     assert "Hanoi" not in "".join(lines_of(planner))
@@ -149,6 +176,41 @@ def test_a_spoken_wish_reaches_the_project_and_only_ones_own(engine: Engine, sai
     assert ana.get(one).state is State.ACTIVE
     assert [receipt.code for receipt in ana.hear(wish).receipts][:1] == ["forgotten"]
     assert engine.scope(agent="planner", project="p").remember(said).code == "refused_stays"
+
+
+@pytest.mark.parametrize(
+    ("said", "wish"),
+    [
+        (
+            "My cousin Ferelith sold the orchard near Dunmore",
+            "stop remembering that Ferelith sold the orchard",
+        ),
+        ("พี่สาวของฉันชื่อเกวลินเลิกกับสามีเมื่อปีที่แล้วที่ลำปาง", "ลบเรื่องเกวลินออกจากความจำ"),
+        ("我的表姐方若琳去年在大理卖掉了果园还债", "把方若琳的事从记忆里删掉"),
+    ],
+)
+def test_a_spoken_wish_finds_the_projects_memory_beside_others_of_ones_own(
+    engine: Engine, said: str, wish: str
+) -> None:
+    ana = engine.scope(project="p", session="s1")
+    one = ana.remember(said, space="project").ids[0]
+    own = [ana.remember(text).ids[0] for text in ("The kettle is on", "I like green tea")]
+    assert [receipt.code for receipt in ana.hear(wish).receipts][:1] == ["forgotten"]
+    assert ana.get(one).state is State.SOFT_DELETED
+    assert {ana.get(each).state for each in own} == {State.ACTIVE}
+
+
+def test_where_a_wish_names_little_of_the_projects_memory_it_is_the_one_that_is_asked_about(
+    engine: Engine,
+) -> None:
+    ana = engine.scope(project="p", session="s1")
+    one = ana.remember("My cousin Ferelith sold the orchard near Dunmore", space="project").ids[0]
+    ana.remember("The kettle is on")
+    ana.remember("I like green tea")
+    asked = ana.hear("wipe the bit about Ferelith").receipts[0]
+    assert (asked.code, asked.ids) == ("several_meant", (one,))
+    assert ana.get(one).state is State.ACTIVE
+    assert [receipt.code for receipt in ana.hear("yes").receipts] == ["forgotten"]
 
 
 def test_a_learning_file_goes_with_its_memory(workspace: Place) -> None:

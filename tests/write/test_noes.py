@@ -216,6 +216,28 @@ def test_a_no_comes_along_with_an_export(place: Place, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("empty", [True, False])
+def test_what_was_forgotten_stays_so_where_an_export_or_what_was_rescued_comes_in(
+    place: Place, tmp_path: Path, empty: bool
+) -> None:
+    with lamina.open(tmp_path / "there", owner="ana", clock=ManualClock()) as there:
+        me, planner = there.scope(), there.scope(agent="planner", speaks_for=False)
+        me.forget(me.remember("My sister Maria lives in Hanoi").ids[0])
+        planner.forget(planner.remember("The lift works again").ids[0])
+        me.forget(me.remember("The boat is called Petrel").ids[0])
+        me.remember("The boat is called Petrel")  # they changed their mind
+        folder = Path(export(me, tmp_path / "out").folder)
+    engine = place.open()
+    ana, agent = engine.scope(), engine.scope(agent="planner", speaks_for=False)
+    if not empty:
+        ana.remember("The kettle is on")
+    import_files(ana, [folder])
+    assert [no.cause for no in ana.noes()] == ["forgotten"]
+    assert agent.remember("My sister Maria lives in Hanoi").code == "refused_stays"
+    assert agent.remember("The lift works again").decision is Outcome.ADMITTED
+    assert [hit.text for hit in agent.recall("Petrel")][:1] == ["The boat is called Petrel"]
+
+
 def test_what_agents_knew_comes_with_an_export_as_their_word_and_what_is_sensitive_waits(
     place: Place, tmp_path: Path
 ) -> None:

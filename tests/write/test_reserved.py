@@ -16,7 +16,7 @@ from lamina.model import Admit, Draft, Layer, Outcome, Space
 from lamina.policy.gates import is_reserved
 from lamina.scoped import ScopedMemory
 from lamina.storage.small_tables import Properties
-from lamina.text.entries import canonical_key
+from lamina.text.normalise import canonical_key
 from lamina.write.commit import commit_remember
 from lamina.write.request import Request, Verb
 from tests.backends import Place

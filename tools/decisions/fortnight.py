@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from lamina.imports.turn import Speaker, Turn
+from lamina.imports.turn import ImportedTurn, Speaker
 from lamina.jobs.conversations import Encoder, Noted, conversations, noted
 from lamina.jobs.decided import new_decisions
 from lamina.language.rulebook import rulebook
@@ -34,7 +34,7 @@ class Fortnight:
     """What was said, and the key."""
 
     name: str
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[ImportedTurn] = field(default_factory=list)
     decisions: list[dict[str, Any]] = field(default_factory=list)
     actions: list[dict[str, Any]] = field(default_factory=list)
     none: list[dict[str, Any]] = field(default_factory=list)
@@ -49,7 +49,7 @@ def load(path: Path) -> Fortnight:
             day, time, session = rest.split()
             at = datetime.fromisoformat(f"{day}T{time}:00+00:00")
         elif mark in _SPEAKERS:
-            turn = Turn(
+            turn = ImportedTurn(
                 source="fortnight",
                 session_id=session,
                 entry_id=str(len(out.turns)),
@@ -99,7 +99,7 @@ def write(one: Fortnight, folder: Path) -> None:
 def replay(one: Fortnight, reader: Encoder | None = None) -> tuple[list[Decision], list[Noted]]:
     """What the jobs keep of it, day by day, and everything they note."""
     book, known, heard = rulebook(), list[Decision](), list[Noted]()
-    days: dict[date, list[Turn]] = {}
+    days: dict[date, list[ImportedTurn]] = {}
     for turn in one.turns:
         assert turn.at is not None
         days.setdefault(turn.at.date(), []).append(turn)

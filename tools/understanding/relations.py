@@ -28,7 +28,7 @@ from lamina.hear.turn import keep_turn, understood
 from lamina.language.amend import telling, weight
 from lamina.language.framing import asks_anywhere
 from lamina.language.hearing import Hearing, hear
-from lamina.language.relation import MOST, STEP, WEIGHT, Does, Said, Statement, features
+from lamina.language.relation import MOST, STEP, WEIGHT, Does, KnownStatement, SaidNow, features
 from lamina.language.rulebook import rulebook
 from lamina.language.sorts import Reader, Sort
 from lamina.language.understanding import Listener, heard_whole, is_near, words
@@ -100,10 +100,10 @@ def see(played: Sequence[Played]) -> Iterator[Seen]:
     """Every row as it is heard; one that asks for something, or sounds as if it did, also as a command."""
     book = rulebook()
     for one in played:
-        known = [Statement(*fields) for fields in one.known]
+        known = [KnownStatement(*fields) for fields in one.known]
         scores = dict(zip(Sort, one.scores, strict=True))
         sort = max(scores, key=lambda sort: scores[sort])
-        yield Seen(one, None, list(features(Said(one.text, scores, frozenset(one.signs)), known, book)))
+        yield Seen(one, None, list(features(SaidNow(one.text, scores, frozenset(one.signs)), known, book)))
         apart = one.relation == "none" and sort in set(Does) and crc32(one.text.encode()) % _RARE == 0
         if one.target >= 0 or apart:
             does = Does(one.relation if one.target >= 0 else sort)

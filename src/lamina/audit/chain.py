@@ -7,6 +7,7 @@ visible.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import hmac
 import os
@@ -157,25 +158,31 @@ _LENGTH = 151  #: bytes of a note
 _BEFORE = "0" * 64  #: stands for the hash before the first record; every note is as long as the others
 
 
+#: What still works where the key is lost.
+_WITHOUT_KEY = "`lamina rescue` saves what is in the store without it."
+
+
 def load_key(path: Path) -> bytes:
     """The audit key, made on first use; readable by its owner only."""
     try:
         make_folder(path.parent)
         if not path.exists():
             put_file(path, random_key(), replace=False)  # when two processes race, both get the winner's
+        elif not path.is_file():  # a pipe would be waited for
+            raise IsADirectoryError(errno.EISDIR, "it is no plain file")
         key = path.read_bytes()
     except OSError as error:
         raise Damaged(
-            f"The audit key {path.name} cannot be read or made.",
+            f"The audit key {path} cannot be read or made: {error.strerror}.",
             code="audit_key_unreadable",
-            hint="Check the folder in LAMINA_HOME, or set LAMINA_AUDIT_KEY_FILE.",
+            hint=f"Put a copy of the key in its place, or name one in LAMINA_AUDIT_KEY_FILE. {_WITHOUT_KEY}",
         ) from error
     if len(key) < 32:
         raise Damaged(
             f"The audit key {path.name} is shorter than 32 bytes.",
             code="audit_key_unreadable",
             hint="Copy it back from where you keep it. If it is lost, move this file away and use"
-            " `lamina audit adopt-key`. `lamina rescue` saves what is in the store without it.",
+            f" `lamina audit adopt-key`. {_WITHOUT_KEY}",
         )
     return key
 
@@ -282,7 +289,11 @@ class Anchor:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise Damaged("The audit anchor cannot be read.", code="audit_anchor") from error
+            raise Damaged(
+                f"The audit anchor cannot be read: {error.strerror}.",
+                code="audit_anchor",
+                hint=f"Everything else works. Move {self.path} away; it is made again, which is recorded.",
+            ) from error
 
 
 def _lost(data: bytes | None) -> str:

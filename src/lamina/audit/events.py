@@ -323,6 +323,27 @@ def _scrubbed(value: Any, ids: frozenset[str], within: bool = False) -> Any:
     return {name: _GONE if name in hide else _scrubbed(one, ids, within) for name, one in value.items()}
 
 
+def told_otherwise(event: Any, standing: Mapping[str, Memory]) -> Iterator[str]:
+    """The memories of which an event has other words than they have now."""
+    if isinstance(event, list):
+        for one in event:
+            yield from told_otherwise(one, standing)
+    if not isinstance(event, dict):
+        return
+    for value in event.values():
+        memory = standing.get(value) if isinstance(value, str) else None
+        if memory is not None and not _tells_as_now(event, memory):
+            yield memory.id
+        yield from told_otherwise(value, standing)
+
+
+def _tells_as_now(told: dict[str, Any], memory: Memory) -> bool:
+    if "text" in told:
+        return told["text"] in (_short(memory.text), shown(memory.text))
+    key = told.get("dedup_key", told.get("dedupe_key"))
+    return key in (None, dedup_key(memory.kind, memory.text), f"fact:{memory.key}")
+
+
 Note = Callable[[str, Any], None]
 
 

@@ -25,7 +25,7 @@ _BETWEEN_LOOKS = 256  #: files before the clock is looked at, so that a small wo
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DocumentSource:
     """A file or folder below `base`, and which files in it count; their paths begin with `prefix`."""
 
     base: Path
@@ -38,7 +38,7 @@ class Source:
 class Swept:
     """The files that were seen, what was left out and why, and whether all of them were looked at."""
 
-    files: dict[str, tuple[Source, Stamp]]
+    files: dict[str, tuple[DocumentSource, Stamp]]
     skipped: dict[str, str]
     complete: bool = True
 
@@ -59,9 +59,9 @@ def read_settings(root: Path, config_file: str, extra_paths: str) -> SearchSetti
 @lru_cache(maxsize=64)  # every question asks, and settings seldom change
 def sources_of(
     root: Path, settings: SearchSettings, allowed: tuple[Path, ...]
-) -> tuple[tuple[Source, ...], tuple[str, ...]]:
+) -> tuple[tuple[DocumentSource, ...], tuple[str, ...]]:
     """Where to look, and notes about the paths where we may not: outside of `root` and of what is allowed."""
-    sources, notes = list[Source](), list[str]()
+    sources, notes = list[DocumentSource](), list[str]()
     wanted = (*(_DEFAULT if settings.include_default else ()), *settings.paths) if settings.enabled else ()
     for path, pattern in wanted:
         whole = Path(os.path.normpath(root / Path(path).expanduser()))
@@ -70,11 +70,11 @@ def sources_of(
             notes.append(f"{path} is not covered: it is outside the workspace, and not in `document_roots`.")
         else:
             prefix = "" if base == root else f"{base.as_posix()}/"
-            sources.append(Source(base, whole.relative_to(base).as_posix(), pattern, prefix))
+            sources.append(DocumentSource(base, whole.relative_to(base).as_posix(), pattern, prefix))
     return tuple(sources), tuple(notes)
 
 
-def sweep_documents(sources: Sequence[Source], is_late: Callable[[], bool]) -> Swept:
+def sweep_documents(sources: Sequence[DocumentSource], is_late: Callable[[], bool]) -> Swept:
     """Every file that the sources cover, with its stamp; nothing is read, no link followed.
 
     Once `is_late` says so, the rest is not looked at.
@@ -111,7 +111,7 @@ def weekly_at_work(root: Path) -> bool:
     return False
 
 
-def _walk(source: Source, skipped: dict[str, str]) -> Iterator[tuple[str, os.DirEntry[str]]]:
+def _walk(source: DocumentSource, skipped: dict[str, str]) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """The plain files of a source in the order of their names, those of a folder before its folders."""
     folder, _, only = source.path.rpartition("/")
     steps = [one for one in (Path(folder), *Path(folder).parents) if one != Path()] if folder else []
@@ -133,7 +133,9 @@ def _walk(source: Source, skipped: dict[str, str]) -> Iterator[tuple[str, os.Dir
         waiting += reversed(folders)
 
 
-def _entries(source: Source, folder: str, only: str, skipped: dict[str, str]) -> list[os.DirEntry[str]]:
+def _entries(
+    source: DocumentSource, folder: str, only: str, skipped: dict[str, str]
+) -> list[os.DirEntry[str]]:
     """What is in a folder, or of that the one thing that is looked for, in the order of names."""
     try:
         with os.scandir(source.base / folder) as found:

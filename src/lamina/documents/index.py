@@ -12,7 +12,7 @@ from pathlib import Path
 from lamina.clock import monotonic
 from lamina.config import Config
 from lamina.documents.files import (
-    Source,
+    DocumentSource,
     Swept,
     read_settings,
     sources_of,
@@ -24,17 +24,20 @@ from lamina.documents.settings import SearchSettings
 from lamina.encoders.port import Embedder
 from lamina.errors import LaminaError, NotFound
 from lamina.language.secrets.privacy import REDACTED, find_secrets
+from lamina.late import late
 from lamina.model import Scope, quoted
 from lamina.ranking.tiers import tier_of
 from lamina.records import dataclass
 from lamina.retrieval.meaning import learn
 from lamina.storage.database import Database, Transaction
-from lamina.storage.documents import DOCUMENTS, Documents, File, Known
+from lamina.storage.documents import DOCUMENTS, Documents, FileRead, KnownFile
 from lamina.storage.search_index import TextIndex
 from lamina.storage.small_tables import Properties
-from lamina.text.learning_page import shown_in, untouched
 from lamina.text.passages import PASSAGES_VERSION, read_markdown
 from lamina.workspace.files import Stamp, read_file
+
+with late():
+    from lamina.text import learning_page
 
 SWEEP_S = 0.05  #: how long a search looks for changed files
 _MOST_GONE = 0.3  #: of the documents; more at once and somebody has to agree
@@ -49,7 +52,7 @@ Progress = Callable[[int, int], None]
 @dataclass(frozen=True, slots=True)
 class _Change:
     path: str
-    source: Source
+    source: DocumentSource
     stamp: Stamp
 
 
@@ -77,7 +80,7 @@ class Library:
         self._config = config
         self.shelf = shelf_of(owner)
         self.edited: set[str] = set()  #: files of what was learnt that a person changed
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, KnownFile] = {}
         self._revision: str | None = ""  #: of which `known` is; at first of none
         self._swept_at = 0.0
         self._last = LibraryStatus()
@@ -204,7 +207,7 @@ class Library:
                     documents.move(old, file.path)
                     del left[old]
                 # What shows a memory is found as that memory, and not a second time as a document.
-                said = "" if shown_in(text) else text
+                said = "" if learning_page.shown_in(text) else text
                 texts |= documents.put(shelf, file, read_markdown(change.path, said), plan.now)
             learn(transaction, self._encoder, shelf, texts)
             if lets_go:
@@ -214,7 +217,7 @@ class Library:
 
         self._database.write(work)
 
-    def _read(self, change: _Change) -> tuple[File, str] | None:
+    def _read(self, change: _Change) -> tuple[FileRead, str] | None:
         """A file as it is now; None where it cannot be read, which is said in the status."""
         try:
             if find_secrets(change.path):
@@ -223,14 +226,16 @@ class Library:
         except LaminaError as error:
             self._unreadable[change.path] = (change.stamp, error.message)
             return None
-        if shown_in(text) and not untouched(text):
+        if learning_page.shown_in(text) and not learning_page.untouched(text):
             self.edited.add(change.path)
         tier, depth = tier_of(change.path)
         digest = hashlib.sha256(f"{PASSAGES_VERSION}\n{text}".encode()).hexdigest()
         stamp = (PASSAGES_VERSION, *change.stamp)
-        return File(path=change.path, stamp=stamp, hash=digest, tier=tier, depth=depth, hidden=hidden), text
+        return FileRead(
+            path=change.path, stamp=stamp, hash=digest, tier=tier, depth=depth, hidden=hidden
+        ), text
 
-    def _text(self, source: Source, path: str) -> tuple[str, tuple[int, ...]]:
+    def _text(self, source: DocumentSource, path: str) -> tuple[str, tuple[int, ...]]:
         """What a file says without its secrets, line for line, and the lines where those are."""
         data = read_file(source.base, path.removeprefix(source.prefix))
         if data is None:

@@ -8,7 +8,7 @@ from lamina.engine import Engine
 from lamina.model import Query, Scope
 from lamina.retrieval.hits import find_hits
 from lamina.storage.database import Transaction
-from lamina.storage.documents import Documents, File
+from lamina.storage.documents import Documents, FileRead
 from lamina.storage.search_index import TextIndex
 from lamina.text.passages import read_markdown
 
@@ -38,7 +38,7 @@ def canary(engine: Engine) -> dict[str, bool]:
         shelf, _ = TextIndex(transaction).open_shelf("documents:~canary")
         for script, (sentence, _) in SENTENCES.items():
             path = f"~canary/{script}.md"
-            file = File(path=path, stamp=(0, 0, 0, 0), hash="", tier="warm", depth=0, hidden=())
+            file = FileRead(path=path, stamp=(0, 0, 0, 0), hash="", tier="warm", depth=0, hidden=())
             Documents(transaction).put(shelf, file, read_markdown(path, sentence), _WHEN)
         raise _Found({script: _is_found(transaction, engine, script) for script in SENTENCES})
 

@@ -31,7 +31,7 @@ from lamina.storage.memories import Memories
 from lamina.storage.migrate import load_migrations
 from lamina.storage.search_index import TextIndex
 from lamina.storage.sqlite import OLDEST_SAFE
-from lamina.workspace.layout import STATE_DIR
+from lamina.workspace.layout import CONFIG_FILE, STATE_DIR
 from lamina.write.unit_of_work import indexed_terms
 
 _REBUILD = "Run `lamina doctor --fix`."
@@ -51,7 +51,8 @@ _SENTENCES = (
 
 
 #: What is made anew from rows and files, as checks name it.
-_DERIVED = frozenset({"index", "meaning", "search"})
+_AUDIT_FILES = "audit files"
+_DERIVED = frozenset({"index", "meaning", "search", _AUDIT_FILES})
 
 
 class CheckState(StrEnum):
@@ -103,11 +104,11 @@ def _mended(patient: Patient, sick: list[str]) -> Check:
     """The index of words, vectors and the audit's files, made anew; what that came to."""
     with closing(patient.open_memory()) as engine:
         count, vectors = engine.rebuild(), 0
+        lines = engine.mirror.mend() if _AUDIT_FILES in sick else 0
         while some := engine.embed_missing():
             vectors += some
-    told = (
-        f"{count} memories were indexed again, {vectors} vectors made behind, and the audit's files written"
-    )
+    again = f" ({lines} lines again)" if lines else ""
+    told = f"{count} memories were indexed again, {vectors} vectors made, the audit's files written{again}"
     return _ok("fixed", f"{told}, because of: {', '.join(sick)}")
 
 
@@ -161,6 +162,11 @@ def _workspace(root: Path | None) -> Check:
     if stat.S_IMODE((root / STATE_DIR).stat().st_mode) & 0o077:
         state = root / STATE_DIR
         return _warn("workspace", f"Others on this machine can look into {state}.", f"Run: chmod 700 {state}")
+    if not (root / CONFIG_FILE).exists():
+        told = (
+            f"{CONFIG_FILE} is gone, which said whose memory this is; what is theirs is there, and not found"
+        )
+        return _warn("workspace", told, "Put it back, or `lamina init --owner NAME` writes it.")
     return _ok("workspace", f"{root}, private and writable")
 
 
@@ -237,6 +243,8 @@ def _index(engine: Engine) -> Check:
             )
         )
 
+    if wrong := engine.database.read(lambda tx: Memories(tx).miscounted()):
+        return _fail("index", f"{wrong} counts of memories are not what there is.", _REBUILD)
     active, indexed = counted()
     lost = sum(row.table == "memory" for row in engine.database.damaged())  # a rebuild leaves them out
     if not active - lost <= indexed <= active:
@@ -340,9 +348,8 @@ def _files(engine: Engine) -> Check:
     problems = engine.status().problems
     if problems:
         told = "; ".join(f"{one.file}:{one.line}: {one.message.rstrip('.')}" for one in problems[:3])
-        return _warn(
-            "files", f"{len(problems)} lines are not used: {told}", "`lamina status` says what to do."
-        )
+        hint = problems[0].hint or "`lamina status` says what to do."
+        return _warn("files", f"{len(problems)} lines are not used: {told}", hint)
     return _ok("files", "every entry is in use")
 
 
@@ -350,7 +357,10 @@ def _audit(engine: Engine) -> Check:
     report = engine.verify_audit()
     if not report.intact:
         first = report.findings[0]
-        detail = f"{len(report.findings)} findings, first: {first.what} {first.seq}, {first.detail}"
+        number = "" if first.seq is None else f" {first.seq}"
+        detail = f"{len(report.findings)} findings, first: {first.what}{number}, {first.detail}"
+        if report.is_only_of_files:
+            return _fail(_AUDIT_FILES, detail, _REBUILD)
         return _fail("audit", detail, "`lamina audit verify` shows all of them.")
     more = f"; note {report.notes[-1].seq}: {report.notes[-1].detail}" if report.notes else ""
     return _ok("audit", f"{report.records} records, an unbroken chain{more}")

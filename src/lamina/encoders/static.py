@@ -31,7 +31,7 @@ _SUBWORD = (3, 4)
 _LONGEST_SUBWORDS = 24  # characters of an unknown word that are looked at
 
 
-class Lines:
+class LineIndex:
     """The lines of a file and their numbers: looked for in its bytes while few are asked for, since to know
     all 130,000 takes longer than a short command does."""
 
@@ -70,7 +70,7 @@ class Pieces:
     Rows from `len(vocabulary)` on are shared by the parts of unknown words, by their checksum.
     """
 
-    def __init__(self, vocabulary: Mapping[str, int] | Lines, shared: int) -> None:
+    def __init__(self, vocabulary: Mapping[str, int] | LineIndex, shared: int) -> None:
         self._vocabulary = vocabulary
         self._shared = shared
         self.parts = lru_cache(maxsize=16_384)(self._parts)
@@ -84,7 +84,7 @@ class Pieces:
     @cached_property
     def _table(self) -> Mapping[str, int]:
         """All words: a run without blanks is asked for many."""
-        return self._vocabulary.table if isinstance(self._vocabulary, Lines) else self._vocabulary
+        return self._vocabulary.table if isinstance(self._vocabulary, LineIndex) else self._vocabulary
 
     @cached_property
     def _longest(self) -> dict[str, int]:
@@ -247,7 +247,7 @@ class StaticEncoder:
     def _pieces(self) -> Pieces:
         path = self.folder / PIECES
         try:
-            pieces = Lines(path.read_bytes(), path)
+            pieces = LineIndex(path.read_bytes(), path)
         except OSError as error:
             raise Damaged(f"{path} cannot be read.", code="encoder_damaged", hint=REINSTALL) from error
         return Pieces(pieces, int(self.header["shared"]))

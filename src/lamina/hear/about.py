@@ -12,11 +12,10 @@ from itertools import pairwise
 from lamina.encoders.port import JointReader
 from lamina.errors import LaminaError
 from lamina.language.amend import telling, weight, words_of
-from lamina.language.commands import is_note
 from lamina.language.cuts import clauses_in
 from lamina.language.framing import asks_anywhere
 from lamina.language.hearing import hear
-from lamina.language.relation import Does, Said, Statement, features, model
+from lamina.language.relation import Does, KnownStatement, SaidNow, features, model
 from lamina.language.rulebook import Rulebook
 from lamina.language.slots import apart_from_what_stays, just_said, name_of_key
 from lamina.language.sorts import Sort
@@ -27,7 +26,7 @@ from lamina.read.recall import look_up
 from lamina.read.shelves import keyed_in, latest, window, window_in
 from lamina.read.snapshot import Snapshot, look
 from lamina.records import dataclass
-from lamina.text.normalise import folded
+from lamina.text.normalise import folded, is_note
 from lamina.write.store import Caller
 from lamina.write.verbs import pending
 
@@ -63,7 +62,7 @@ class Fit:
     """A memory or a turn, and what speaks for it that a sentence is about it."""
 
     memory: Memory
-    statement: Statement
+    statement: KnownStatement
     scores: dict[Does, int]  #: in thousandths of a logit, against nothing being meant
     words: float  #: how much of what it says was said again, rare words more
     why: tuple[str, ...] = ()  #: what spoke for it
@@ -97,16 +96,16 @@ class Meant:
         return _is_named(self.fits[0])
 
 
-def certain(text: str, does: Does, signs: frozenset[str] = frozenset()) -> Said:
+def certain(text: str, does: Does, signs: frozenset[str] = frozenset()) -> SaidNow:
     """Words of which it is certain what they want."""
     scores = dict.fromkeys(Sort, -_CERTAIN) | {Sort(does): 0}
-    return Said(text, scores, signs)
+    return SaidNow(text, scores, signs)
 
 
-Known = list[tuple[Memory, Statement]]
+Known = list[tuple[Memory, KnownStatement]]
 
 
-def fitting(caller: Caller, said: Said, known: Known | None = None) -> list[Fit]:
+def fitting(caller: Caller, said: SaidNow, known: Known | None = None) -> list[Fit]:
     """All that was said before and may be meant, with what speaks for each; `known` where that was asked."""
     known = known_to(caller, said.text) if known is None else known
     if not known:
@@ -129,7 +128,7 @@ def fits_to_forget(caller: Caller, text: str, signs: frozenset[str] = frozenset(
     return [one for one in fits if not kept & words_of(one.memory.text, book)]
 
 
-def heard(fits: Sequence[Fit], said: Said) -> Meant | None:
+def heard(fits: Sequence[Fit], said: SaidNow) -> Meant | None:
     """What a sentence means that may as well be about nothing that is known; None where it does.
 
     Whoever says themselves that they put something right ("sorry", "wait") is asked only which of several.
@@ -248,7 +247,7 @@ def _tells(text: str, book: Rulebook) -> bool:
     )
 
 
-def read_beside(caller: Caller, words: str, known: Sequence[Statement]) -> list[Statement]:
+def read_beside(caller: Caller, words: str, known: Sequence[KnownStatement]) -> list[KnownStatement]:
     """The statements with what an encoder says that reads each of the likest together with some words."""
     reader: object = caller.store.embedder
     found = list(known)
@@ -280,8 +279,8 @@ def _lasts(one: Memory) -> bool:
     return stated and bool(one.key if one.space is Space.SESSION else one.layer in _LASTING)
 
 
-def _statement(memory: Memory, like: float, age: int, session: str | None) -> Statement:
-    return Statement(
+def _statement(memory: Memory, like: float, age: int, session: str | None) -> KnownStatement:
+    return KnownStatement(
         memory.text,
         like,
         called=name_of_key(memory.key),

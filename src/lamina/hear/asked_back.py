@@ -15,7 +15,6 @@ from lamina.hear.guess import voice
 from lamina.language.acknowledge import acknowledge, in_words
 from lamina.language.amend import weight, words_of
 from lamina.language.command import Action, Command, Target
-from lamina.language.commands import is_note
 from lamina.language.framing import phrases_of
 from lamina.language.rulebook import packaged
 from lamina.language.view import view_of
@@ -23,7 +22,7 @@ from lamina.model import Kind, Memory, State, quoted
 from lamina.read.shelves import loaded
 from lamina.storage.database import Transaction
 from lamina.storage.small_tables import Marks
-from lamina.text.normalise import Language
+from lamina.text.normalise import Language, is_note
 from lamina.write.guesses import check_person
 from lamina.write.store import Caller
 from lamina.write.verbs import pending

@@ -10,22 +10,24 @@ from lamina.hear.about import LOOKED_AT, Meant, chosen, fits_to_forget, known_to
 from lamina.hear.asked_back import ANSWERED
 from lamina.language.amend import corrections, telling
 from lamina.language.command import Action, Command, Target
-from lamina.language.commands import is_note
 from lamina.language.joined import without_part
 from lamina.language.relation import Does
-from lamina.language.slots import just_said, taken_back
+from lamina.language.slots import just_said, names_taken_back, taken_back
 from lamina.model import Kind, Layer, Memory, Outcome, Receipt, Role, Space, State
 from lamina.policy.consent import Channel, same_value
 from lamina.read.recall import look_up
 from lamina.read.shelves import keyed, latest, loaded, window
 from lamina.read.snapshot import look
 from lamina.similarity.repeats import telling_of
-from lamina.text.normalise import folded
+from lamina.text.normalise import folded, is_note
 from lamina.write.store import Caller
 from lamina.write.verbs import forget, get, pending, reject, revise
 
 #: How much of what is denied a memory has to say before it is taken back.
 _NAMED = 0.6
+#: How much of what is to go a memory of the project has to say, where none of the person's own is named.
+_SHARED = 0.5
+_ASKED = 0.2  #: the same, where the person is asked first
 #: The rule of a word that what was said before never was so.
 MISSPOKE = "misspoke"
 _CLAUSES = re.compile(r"[,;.!?:，；。！？：、\n]+| and | so | แต่| เพราะ")
@@ -37,7 +39,8 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
     """Forget what is meant: code `several_meant` asks which, and `revised` says that a part stays."""
     reason = command.reason
     if command.meant and not command.clear:
-        return [Receipt(decision=Outcome.DENIED, code="several_meant", ids=command.meant)]
+        shared = _shared(caller, command.text)
+        return _gone(caller, shared, [], reason) if shared else [_which(caller, command, command.meant)]
     if command.rule == MISSPOKE:
         return _taken_back(caller, command.text, reason)
     if command.rule == ANSWERED:
@@ -46,14 +49,39 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
         waits := waits_about(caller, command.text, last=command.target is Target.LATEST)
     ):
         return reject(caller, waits.key, channel=Channel.CHAT)
+    found = _named_by(caller, command)
+    kept = [one for one in found if one.layer is not Layer.WORKING]
+    if not kept and command.target in (Target.TEXT, Target.ABOUT):
+        fits = _fitting(caller, command)
+        names = fits is not None and fits.clear and fits.is_named  # "that number": which, is said
+        if not names and (pointed := _pointed_at(caller, command)):
+            found = pointed
+        elif not names and (shared := _shared(caller, command.text)):
+            found = shared  # nothing of the person's own is named
+        elif fits is not None:
+            if not fits.clear:
+                return [_which(caller, command, fits.ids)]
+            found = [one.memory for one in fits.fits]
+        kept = [one for one in found if one.layer is not Layer.WORKING]
+    if not found and (asked := _which(caller, command, ())).ids:
+        return [asked]
+    if not found:
+        raise NotFound("There is nothing like that.")
+    if len(kept) == 1 and command.target is Target.TEXT and (rest := _rest(caller, kept[0], command)):
+        return [revise(caller, kept[0].id, rest, expect=kept[0].revision, reason=reason)]
+    return _gone(caller, kept, found, reason)
+
+
+def _named_by(caller: Caller, command: Command) -> list[Memory]:
+    """The memories that the command names by their ids, their key, their words or their time."""
     match command.target:
         case _ if command.meant:
-            found = loaded(caller, command.meant)
+            return loaded(caller, command.meant)
         case Target.KEY:
             found = [one for one in keyed(caller) if one.key == command.key]
-            found = found or (_saying(caller, command.text) if command.text else [])
+            return found or (_saying(caller, command.text) if command.text else [])
         case Target.LATEST:
-            found = _just_said(caller) if just_said(folded(command.old or "")) else latest(caller)
+            return _just_said(caller) if just_said(folded(command.old or "")) else latest(caller)
         case Target.EVERYTHING:
             raise NotFound(
                 "Forgetting everything is not done on a word.",
@@ -64,24 +92,17 @@ def carry_forget(caller: Caller, command: Command) -> list[Receipt]:
             found = _saying(caller, command.text)
             if command.key and not found:
                 found = [one for one in keyed(caller) if one.key == command.key]
-    kept = [one for one in found if one.layer is not Layer.WORKING]
-    if not kept and command.target in (Target.TEXT, Target.ABOUT):
-        fits = _fitting(caller, command)
-        names = fits is not None and fits.clear and fits.is_named  # "that number": which, is said
-        if not names and (pointed := _pointed_at(caller, command)):
-            found = pointed
-        elif fits is not None:
-            if not fits.clear:
-                return [Receipt(decision=Outcome.DENIED, code="several_meant", ids=fits.ids)]
-            found = [one.memory for one in fits.fits]
-        else:
-            found = found or _shared(caller, command.text)
-        kept = [one for one in found if one.layer is not Layer.WORKING]
-    if not found:
-        raise NotFound("There is nothing like that.")
-    if len(kept) == 1 and command.target is Target.TEXT and (rest := _rest(caller, kept[0], command)):
-        return [revise(caller, kept[0].id, rest, expect=kept[0].revision, reason=reason)]
-    return _gone(caller, kept, found, reason)
+            return found
+
+
+def _several(ids: tuple[str, ...]) -> Receipt:
+    return Receipt(decision=Outcome.DENIED, code="several_meant", ids=ids)
+
+
+def _which(caller: Caller, command: Command, own: tuple[str, ...]) -> Receipt:
+    """The question which is meant: what the project knows of it, where there is such, or the person's own."""
+    shared = _shared(caller, command.text, _ASKED)
+    return _several(tuple(one.id for one in shared) or own)
 
 
 def was_named(caller: Caller, command: Command, text: str) -> bool:
@@ -104,7 +125,8 @@ def misspoke(caller: Caller, text: str) -> list[Command]:
     if said is None or any(one.named for one in corrections(text, caller.store.ruleset.rules)):
         return []
     clauses = [one for one in _CLAUSES.split(said) if telling_of(one).terms]
-    if not all(telling_of(one).turned for one in clauses) or not _told(caller, said):
+    denied = names_taken_back(text) or all(telling_of(one).turned for one in clauses)
+    if not denied or not _told(caller, said):
         return []
     return [
         Command(
@@ -131,21 +153,22 @@ def _told(caller: Caller, denied: str) -> list[Memory]:
         return [one for one in last if one.provenance.session_id == caller.in_session.session]
     shares = {one.id: len(terms & telling_of(one.text).terms) / len(terms) for one in own}
     best = max(shares.values(), default=0.0)
-    return [one for one in own if best >= _NAMED and shares[one.id] == best]
+    named = [one for one in own if best >= _NAMED and shares[one.id] == best]
+    return named or _shared(caller, denied)
 
 
 def _taken_back(caller: Caller, denied: str, reason: str) -> list[Receipt]:
     found = _told(caller, denied)
     kept = [one for one in found if one.layer is not Layer.WORKING and one.state is State.ACTIVE]
     if len({same_value(one.text) for one in kept}) > 1:
-        return [Receipt(decision=Outcome.DENIED, code="several_meant", ids=tuple(one.id for one in kept))]
+        return [_several(tuple(one.id for one in kept))]
     guesses = [one.key for one in found if one.state is State.PENDING]
     rejected = [receipt for key in guesses for receipt in reject(caller, key, channel=Channel.CHAT)]
     turns = [one for one in found if one.state is State.ACTIVE]
     return [*_gone(caller, kept, turns, reason), *rejected]
 
 
-def _shared(caller: Caller, words: str) -> list[Memory]:
+def _shared(caller: Caller, words: str, least: float = _SHARED) -> list[Memory]:
     """What the project knows of what is named; whose it is, is seen when it is to go."""
     terms = telling_of(words).terms
     if caller.scope.project is None or not terms:
@@ -154,7 +177,7 @@ def _shared(caller: Caller, words: str) -> list[Memory]:
     known = [one for one, _ in met]
     shares = {one.id: len(terms & telling_of(one.text).terms) / len(terms) for one in known}
     best = max(shares.values(), default=0.0)
-    return [one for one in known if best >= _NAMED and shares[one.id] == best]
+    return [one for one in known if best >= least and shares[one.id] == best]
 
 
 def _rest(caller: Caller, memory: Memory, command: Command) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from lamina.hear.about import (
@@ -22,11 +23,10 @@ from lamina.hear.about import (
 from lamina.hear.correct import HEARD
 from lamina.language.amend import is_starred
 from lamina.language.command import WISH, Action, Command, Target
-from lamina.language.commands import is_note, note_key
 from lamina.language.facts import profile_fact
 from lamina.language.framing import asks_anywhere
 from lamina.language.hearing import Hearing
-from lamina.language.relation import Does, Said, model
+from lamina.language.relation import Does, SaidNow, model
 from lamina.language.slots import (
     just_said,
     kept_words,
@@ -54,6 +54,7 @@ from lamina.language.understanding import (
 from lamina.language.view import view_of
 from lamina.model import Kind, Space
 from lamina.read.shelves import keyed
+from lamina.text.normalise import is_note, note_key
 from lamina.text.ttl import SESSION_END
 from lamina.write.store import Caller
 from lamina.write.verbs import pending
@@ -287,31 +288,46 @@ def _of_known(
         for one in leaning
         if one.leans is Sort.CORRECT or (one.leans is not None and not just_said(view_of(one.text).text))
     ]
-    parts_near = [listener.part(*one.span) for one in near]
-    whole = heard_whole(listener) if near else None
-    if whole and _asks(listener, whole.start, whole.end) and not any(one.act is Act.ACT for one in near):
-        whole = None
-    tried = [whole] if whole else parts_near
-    asked, adds = list[tuple[Meant, tuple[int, int]]](), False
-    commanded = set[tuple[int, int]]()
-    for at, stretch in enumerate(tried):
-        weighed = near if whole else near[at : at + 1]
+    tried, adds = list(_tried(listener, near)), False
+    found: list[_Change] = []
+    for span, weighed in tried:
         sure = [one.sort for one in weighed if one.act is Act.ACT and one.sort in _POINTS_BACK]
+        stretch = listener.part(*span)
         clear = [stretch.sort, *sure] if listener.is_clear(stretch) else sure
         does = Does.CORRECT if starred else Does(clear[0]) if clear else None
-        meant, beside = _meant_by(caller, listener, (stretch.start, stretch.end), does)
-        if not does and _asks(listener, stretch.start, stretch.end) and not _is_sure(meant):
-            meant = None
-        asked += [(meant, (stretch.start, stretch.end))] if meant is not None else []
-        commanded |= {(stretch.start, stretch.end)} if does else set()
+        meant, beside = _meant_by(caller, listener, span, does)
+        if meant is not None and (does or _is_sure(meant) or not _asks(listener, *span)):
+            found.append(_Change(meant, span, does is not None))
         adds = adds or beside
-    sure = [one for one in asked if one[0].clear] or _in_a_clause(
-        caller, listener, [(one.start, one.end) for one in tried]
-    )
-    for meant, span in sorted(sure or asked, key=lambda one: (one[1] not in commanded, -one[0].score))[:1]:
-        apart = [one for one in parts if span[1] <= one.span[0] or one.span[1] <= span[0]]
-        return [_about(meant, listener, span)], apart
-    return [], [_kept_beside(one) if adds and len(parts) == 1 else one for one in parts]
+    clear_ones = [one for one in found if one.meant.clear]
+    changes = clear_ones or _in_a_clause(caller, listener, [span for span, _ in tried]) or found
+    if not changes:
+        return [], [_kept_beside(one) if adds and len(parts) == 1 else one for one in parts]
+    first = min(changes, key=lambda one: (not one.commanded, -one.meant.score, one.span))
+    low, high = first.span
+    apart = [one for one in parts if high <= one.span[0] or one.span[1] <= low]
+    return [_about(first.meant, listener, first.span)], apart
+
+
+class _Change(NamedTuple):
+    """What a stretch of a message does to something known."""
+
+    meant: Meant
+    span: tuple[int, int]
+    commanded: bool  #: it is clear that it puts something right, or wishes it forgotten
+
+
+def _tried(
+    listener: Listener, near: Sequence[Understood]
+) -> Iterator[tuple[tuple[int, int], Sequence[Understood]]]:
+    """The stretches that are tried first, each with the parts in it: all of a short message at once, where
+    no question stands in it, else part by part."""
+    whole = heard_whole(listener) if near else None
+    asks = whole is not None and _asks(listener, whole.start, whole.end)
+    if whole is not None and (not asks or any(one.act is Act.ACT for one in near)):
+        yield (whole.start, whole.end), near
+    else:
+        yield from ((one.span, [one]) for one in near)
 
 
 def _asks(listener: Listener, start: int, end: int) -> bool:
@@ -320,9 +336,9 @@ def _asks(listener: Listener, start: int, end: int) -> bool:
     return first.marked or last.marked or asks_anywhere(listener.hearing.said[first.start : last.end])
 
 
-def _is_sure(meant: Meant | None) -> bool:
+def _is_sure(meant: Meant) -> bool:
     """Whether it is clear enough beside a question, which as a rule is what all of it is about."""
-    return meant is not None and meant.score >= model().clear[meant.does] + _BESIDE_A_QUESTION
+    return meant.score >= model().clear[meant.does] + _BESIDE_A_QUESTION
 
 
 def _meant_by(
@@ -331,7 +347,7 @@ def _meant_by(
     """What a stretch does to something known, where it is certain what it `does` or it is only heard; and
     whether it adds to something."""
     stretch, text = listener.part(*span), words(listener.hearing, *span)
-    said = Said(text, stretch.scores, stretch.seen.signs)
+    said = SaidNow(text, stretch.scores, stretch.seen.signs)
     if does is Does.FORGET:
         fits = fits_to_forget(caller, text, said.signs)
     else:
@@ -344,11 +360,9 @@ def _meant_by(
     return meant, any(one.words >= 1 and one.statement.lasting for one in fits)
 
 
-def _in_a_clause(
-    caller: Caller, listener: Listener, tried: Sequence[tuple[int, int]]
-) -> list[tuple[Meant, tuple[int, int]]]:
-    """The clause of a longer message that puts something right, or wishes it forgotten; none where no clause
-    does so more clearly than a message by itself has to."""
+def _in_a_clause(caller: Caller, listener: Listener, tried: Sequence[tuple[int, int]]) -> list[_Change]:
+    """The clauses of a longer message that put something right, or wish it forgotten, more clearly than a
+    message by itself has to."""
     spans = [one for one in stretches(listener) if one not in tried]
     parts = listener.parts_at(spans[:_CLAUSES_LOOKED_AT])
     near = [one for one in parts if listener.understood(one, explain=False).leans is not None]
@@ -358,8 +372,8 @@ def _in_a_clause(
         meant, _ = _meant_by(caller, listener, (one.start, one.end), does)
         least = _BESIDE_A_QUESTION if _asks(listener, one.start, one.end) else _IN_A_CLAUSE
         if meant is not None and meant.clear and meant.score >= model().clear[meant.does] + least:
-            found.append((meant, (one.start, one.end)))
-    return sorted(found, key=lambda each: (-each[0].score, each[1]))[:1]
+            found.append(_Change(meant, (one.start, one.end), does is not None))
+    return found
 
 
 def _kept_beside(part: Understood) -> Understood:

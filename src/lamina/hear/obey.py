@@ -14,7 +14,6 @@ from lamina.hear.forgetting import carry_forget, was_named
 from lamina.hear.teach import misheard
 from lamina.language.acknowledge import acknowledge, refusal
 from lamina.language.command import WISH, Action, Command, Target
-from lamina.language.commands import is_note, note_key
 from lamina.language.slots import is_sensitive
 from lamina.layers.layers import confirm
 from lamina.model import Deny, Memory, Outcome, Receipt, Space, State
@@ -22,7 +21,7 @@ from lamina.policy.consent import Channel
 from lamina.read.explain import history
 from lamina.read.resolve import FOR_NOW, SESSION_WISH
 from lamina.read.shelves import keyed, loaded, turns
-from lamina.text.normalise import Language, folded
+from lamina.text.normalise import Language, folded, is_note, note_key
 from lamina.text.ttl import SESSION_END, parse_ttl
 from lamina.write.guesses import unnamed
 from lamina.write.store import Caller

@@ -12,7 +12,17 @@ from typing import Any, TypedDict, Unpack
 from lamina.errors import ConfigError, InvalidInput
 from lamina.imports.detect import ALWAYS_READ, READERS, RESUMABLE, PathName, find
 from lamina.imports.restore_export import bring_in, judged, sorted_out
-from lamina.imports.turn import Carried, Fact, File, Held, Place, Skipped, Speaker, Turn, session_name
+from lamina.imports.turn import (
+    Carried,
+    HeldAs,
+    ImportedFact,
+    ImportedTurn,
+    ImportFile,
+    ReadUpTo,
+    Skipped,
+    Speaker,
+    session_name,
+)
 from lamina.language.events import importance
 from lamina.language.secrets.privacy import find_secrets, redacted
 from lamina.model import Decision, Deny, Draft, Hold, Kind, Layer, Outcome, Role, Scope, canonical
@@ -47,7 +57,7 @@ class Options(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ImportWish:
     """The same, with what is usual."""
 
     format: str = "auto"
@@ -91,7 +101,7 @@ def import_files(
     on from where it was left. A dry run says what would happen and writes nothing. Raises NotFound or
     InvalidInput for a path or format that cannot be used; then nothing happened.
     """
-    wanted = Wanted(**options)
+    wanted = ImportWish(**options)
     own, others = sorted_out(paths, wanted.format)
     found = [file for path in others for file in find(path, wanted.format)]
     sizes = [file.size for file in found]
@@ -108,7 +118,7 @@ def import_files(
 @dataclass
 class _Import:
     caller: Caller
-    wanted: Wanted
+    wanted: ImportWish
     report: Report
     seen: set[str] = field(default_factory=set)  #: keys a dry run would have brought in by now
 
@@ -132,7 +142,7 @@ class _Import:
         report.refused.update(came.refused)
         report.problems += [Skipped(reason=told, path=str(folder)) for told in came.differences]
 
-    def file(self, file: File) -> Iterator[int]:
+    def file(self, file: ImportFile) -> Iterator[int]:
         """Read one file from where it was left, a batch at a time; after each, how far it has come."""
         size = file.size  # before it is read: what is added meanwhile is for the next time
         if not file.format or size < 0:
@@ -143,20 +153,20 @@ class _Import:
             self.report.unchanged += 1
             return
         self.report.files[file.format] += 1
-        batch: list[Turn | Fact] = []
+        batch: list[ImportedTurn | ImportedFact] = []
         try:
             for item in READERS[file.format](file, place):
                 match item:
                     case Skipped():
                         self.report.skip(item)
-                    case Place():
+                    case ReadUpTo():
                         place = item
                     case _ if reason := self._left_out(item):
                         self.report.skipped[reason] += 1
                     case _:
                         batch.append(item)
                 # A batch ends at a place to go on from, where the format has some on its way.
-                if len(batch) >= _BATCH and (isinstance(item, Place) or len(batch) >= 2 * _BATCH):
+                if len(batch) >= _BATCH and (isinstance(item, ReadUpTo) or len(batch) >= 2 * _BATCH):
                     self._bring_in(batch, self._position(file, place, -1))
                     yield place.offset
                     batch.clear()
@@ -168,22 +178,22 @@ class _Import:
         self._bring_in(batch, self._position(file, place, size))
         yield file.size
 
-    def _start(self, file: File, size: int) -> Place | None:
+    def _start(self, file: ImportFile, size: int) -> ReadUpTo | None:
         """Where to begin; None where there is nothing new."""
         user = self.caller.scope.user
         known = self.caller.store.database.read(lambda tx: Imports(tx, user).position(file.name))
         if known is None or known.mark != self._mark(file, int(known.mark.rpartition(":")[2])):
-            return Place()
+            return ReadUpTo()
         if known.size == size and file.format not in ALWAYS_READ:
             return None
-        place = Place(**known.place)
-        return place if file.format in RESUMABLE | ALWAYS_READ and place.offset <= size else Place()
+        place = ReadUpTo(**known.place)
+        return place if file.format in RESUMABLE | ALWAYS_READ and place.offset <= size else ReadUpTo()
 
-    def _position(self, file: File, place: Place, size: int) -> Position:
+    def _position(self, file: ImportFile, place: ReadUpTo, size: int) -> Position:
         mark = self._mark(file, min(_HEAD, max(file.size, 0)))
         return Position(path=file.name, mark=mark, size=size, place=asdict(place))
 
-    def _mark(self, file: File, head: int) -> str:
+    def _mark(self, file: ImportFile, head: int) -> str:
         """A file as it was asked to be read; another, or another question, is read from its beginning."""
         since = self.wanted.since.isoformat() if self.wanted.since else ""
         # The head of a database changes with its rows, and those say how far they were read.
@@ -191,7 +201,7 @@ class _Import:
         asked = f"{int(self.wanted.tool_output)}{'b' if self.wanted.bring_back else ''}"
         return f"{file.format}:{asked}:{since}:{which}"
 
-    def _bring_in(self, batch: Sequence[Turn | Fact], position: Position) -> None:
+    def _bring_in(self, batch: Sequence[ImportedTurn | ImportedFact], position: Position) -> None:
         """Store what is new of a batch, then that it is known and how far the file was read."""
         store, user, report = self.caller.store, self.caller.scope.user, self.report
         items = {entry_key(item): item for item in batch}
@@ -234,11 +244,11 @@ class _Import:
         store.database.write(lambda tx: note(Imports(tx, user)))
         store.database.write(lambda tx: LayerRows(tx).note(uses, EPISODE_RENEWED))
 
-    def _request(self, key: str, item: Turn | Fact) -> Request | None:
+    def _request(self, key: str, item: ImportedTurn | ImportedFact) -> Request | None:
         store = self.caller.store
         try:
             text = well_formed(item.text, "text", store.config.max_text_chars)
-            draft = self._turn(key, item, text) if isinstance(item, Turn) else self._fact(item, text)
+            draft = self._turn(key, item, text) if isinstance(item, ImportedTurn) else self._fact(item, text)
         except InvalidInput as error:
             self.report.skip(Skipped(reason=error.code, path=item.path))
             return None
@@ -267,7 +277,7 @@ class _Import:
             lambda tx: kept_out(UnitOfWork(tx, store.ruleset, draft.scope, now), draft) or decision
         )
 
-    def _turn(self, key: str, turn: Turn, text: str) -> Draft:
+    def _turn(self, key: str, turn: ImportedTurn, text: str) -> Draft:
         meta = {"source": turn.source, "entry": redacted(turn.entry_id)[:200]}
         return Draft(
             scope=self._scope(turn),
@@ -282,7 +292,7 @@ class _Import:
             tainted=turn.role is Speaker.ASSISTANT,  # second-hand: nobody here heard it say so
         )
 
-    def _fact(self, fact: Fact, text: str) -> Draft:
+    def _fact(self, fact: ImportedFact, text: str) -> Draft:
         """What a program believed is text of unknown origin: it is found, and never taken for the user's."""
         if fact.held is not None:
             return self._held(fact, fact.held, text)
@@ -304,7 +314,7 @@ class _Import:
             meta={"source": fact.source, **told.meta},
         )
 
-    def _held(self, fact: Fact, held: Held, text: str) -> Draft:
+    def _held(self, fact: ImportedFact, held: HeldAs, text: str) -> Draft:
         """What the user's own agents kept in a memory with layers: theirs still, in its layer, in no file."""
         store, kinds = self.caller.store, {Layer.PROCEDURAL: Kind.PROCEDURE, Layer.EPISODIC: Kind.EPISODE}
         details: Any = {"layer": held.layer, "tags": held.tags, "confidence": held.confidence}
@@ -321,20 +331,20 @@ class _Import:
             meta={**({} if held.name else {"source": fact.source}), **held.meta},
         )
 
-    def _left_out(self, item: Turn | Fact) -> str | None:
+    def _left_out(self, item: ImportedTurn | ImportedFact) -> str | None:
         """Why something is not taken: it is too old, its time is over, or it is about somebody else."""
-        held = item.held if isinstance(item, Fact) else None
+        held = item.held if isinstance(item, ImportedFact) else None
         if self.wanted.since and item.at and item.at < self.wanted.since:
             return "before"
         if held is not None and held.until and held.until <= self.caller.store.now():
             return "expired"
-        whose = (held.user if held else item.user) if isinstance(item, Fact) else None
+        whose = (held.user if held else item.user) if isinstance(item, ImportedFact) else None
         return "other_user" if whose not in (None, self.caller.scope.user) else None
 
     def _said(self, at: datetime | None) -> datetime | None:
         return at if at is not None and at < self.caller.store.now() else None
 
-    def _scope(self, turn: Turn) -> Scope:
+    def _scope(self, turn: ImportedTurn) -> Scope:
         """Who speaks: by the file's structure, and never with more weight than whoever imports it."""
         scope = replace(self.caller.scope, session=session_name(turn.session_id), run=_RUN)
         if turn.role is Speaker.TOOL:
@@ -351,6 +361,6 @@ class _Import:
         return replace(scope, role=Role.AGENT, agent=name) if own else scope
 
 
-def entry_key(item: Turn | Fact) -> str:
+def entry_key(item: ImportedTurn | ImportedFact) -> str:
     """By what an entry is known once it came in, by whatever way."""
     return hashlib.sha256(item.key.encode("utf-8", "replace")).hexdigest()[:40]

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any
 
 from lamina.imports.lines import Line, json_lines
-from lamina.imports.turn import File, Item, Place, Skipped, Speaker, Turn, extent
+from lamina.imports.turn import ImportedTurn, ImportFile, Item, ReadUpTo, Skipped, Speaker, extent
 from lamina.imports.words import TOOL_CHARS, blocks, digest, moment, of_memory, said, text_of
 from lamina.records import dataclass
 
@@ -20,7 +20,7 @@ _LEFT_OUT = {
 }
 
 
-def read(file: File, place: Place) -> Iterator[Item]:
+def read(file: ImportFile, place: ReadUpTo) -> Iterator[Item]:
     """The turns of one session's file from a place on; the lines of one reply are one turn."""
     if file.path.name.startswith("agent-") or "subagents" in file.path.parts:
         yield file.skipped("subagent")
@@ -42,7 +42,7 @@ def read(file: File, place: Place) -> Iterator[Item]:
 
 @dataclass
 class _Session:
-    file: File
+    file: ImportFile
     tools: dict[str, str]  #: names of the tools whose answers are still to come, by the id of the call
     reply: list[Line] = field(default_factory=list)
 
@@ -82,12 +82,12 @@ class _Session:
             return self.file.skipped("tool_output", line.number)
         return self._turn([line], Speaker.TOOL, text, tool or "tool")
 
-    def _turn(self, lines: list[Line], role: Speaker, text: str, speaker: str | None = None) -> Turn:
+    def _turn(self, lines: list[Line], role: Speaker, text: str, speaker: str | None = None) -> ImportedTurn:
         first, last = lines[0], lines[-1]
         entry = first.value
         uuid = str(entry.get("uuid") or f"line-{first.number}")
         session = str(entry.get("sessionId") or self.file.path.stem)
-        return Turn(
+        return ImportedTurn(
             source=SOURCE,
             session_id=session,
             entry_id=uuid,

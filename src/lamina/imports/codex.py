@@ -7,7 +7,7 @@ from dataclasses import asdict, field
 from typing import Any
 
 from lamina.imports.lines import Line, json_lines
-from lamina.imports.turn import File, Item, Place, Skipped, Speaker, Turn, extent
+from lamina.imports.turn import ImportedTurn, ImportFile, Item, ReadUpTo, Skipped, Speaker, extent
 from lamina.imports.words import TOOL_CHARS, digest, moment, of_memory, said, text_of
 from lamina.records import dataclass
 
@@ -29,7 +29,7 @@ class _State:
     tools: dict[str, str] = field(default_factory=dict)
 
 
-def read(file: File, place: Place) -> Iterator[Item]:
+def read(file: ImportFile, place: ReadUpTo) -> Iterator[Item]:
     """The turns of one rollout from a place on."""
     state = _State(**place.state) if place.state else _State(session=file.path.stem)
     events = _has_events(file)
@@ -54,7 +54,7 @@ def read(file: File, place: Place) -> Iterator[Item]:
         yield line.after(**asdict(state))
 
 
-def _has_events(file: File) -> bool:
+def _has_events(file: ImportFile) -> bool:
     """Whether what was said stands there as events; messages then say it a second time."""
     with file.path.open("rb") as stream:
         return any(b'"event_msg"' in data and b'_message"' in data for data in stream)
@@ -74,7 +74,7 @@ def _enter(state: _State, meta: dict[str, Any]) -> None:
         state.excluded = "subagent"
 
 
-def _taken(file: File, state: _State, line: Line, events: bool) -> Iterator[Item]:
+def _taken(file: ImportFile, state: _State, line: Line, events: bool) -> Iterator[Item]:
     payload = line.value["payload"]
     kind = payload.get("type")
     if line.value["type"] == "event_msg":
@@ -98,12 +98,12 @@ def _taken(file: File, state: _State, line: Line, events: bool) -> Iterator[Item
             yield _turn(file, state, line, (Speaker.TOOL, text, tool or "tool"))
 
 
-def _turn(file: File, state: _State, line: Line, what: tuple[Speaker, str, str | None]) -> Turn:
+def _turn(file: ImportFile, state: _State, line: Line, what: tuple[Speaker, str, str | None]) -> ImportedTurn:
     role, text, speaker = what
     if role is not Speaker.TOOL:
         state.chain = digest(f"{state.chain}\n{role}\n{text}")
     entry = f"line-{line.number}"
-    return Turn(
+    return ImportedTurn(
         source=SOURCE,
         session_id=state.session,
         entry_id=entry,

@@ -22,10 +22,10 @@ from lamina.imports import (
     plain,
 )
 from lamina.imports.lines import parsed
-from lamina.imports.turn import File, Item, Place
+from lamina.imports.turn import ImportFile, Item, ReadUpTo
 
 PathName = str | PathLike[str]
-Reader = Callable[[File, Place], Iterator[Item]]
+Reader = Callable[[ImportFile, ReadUpTo], Iterator[Item]]
 
 READERS: dict[str, Reader] = {
     "openclaw": openclaw.read,
@@ -60,7 +60,7 @@ _SQLITE = b"SQLite format 3\x00"
 _PEEK = 256 * 1024
 
 
-def find(where: PathName, wanted: str = "auto") -> Iterator[File]:
+def find(where: PathName, wanted: str = "auto") -> Iterator[ImportFile]:
     """The files to read under a path, in the order of their names.
 
     A file that is named is read whatever it is called; in a folder, what is no transcript is passed over,
@@ -79,7 +79,7 @@ def find(where: PathName, wanted: str = "auto") -> Iterator[File]:
             may_be = _NOTES if wanted == "basic-memory" else _MAY_BE
             named = may_be.fullmatch(one.name) and not _NEVER.fullmatch(one.name)
             if named and one.is_file() and (format_ := _format(one, wanted)) is not None:
-                yield File(path=one, format=format_)
+                yield ImportFile(path=one, format=format_)
         return
     if not path.is_file():
         raise NotFound(f"There is no file or folder {str(path)!r:.200}.", hint="Check the path.")
@@ -90,7 +90,7 @@ def find(where: PathName, wanted: str = "auto") -> Iterator[File]:
             code="format_unknown",
             hint=f"Name its format with --format: {', '.join(FORMATS[1:])}.",
         )
-    yield File(path=path, format=format_)
+    yield ImportFile(path=path, format=format_)
 
 
 def _format(path: Path, wanted: str) -> str | None:

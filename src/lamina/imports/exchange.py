@@ -11,7 +11,16 @@ import yaml
 from lamina.errors import InvalidInput
 from lamina.imports.lines import elements, json_lines, parsed
 from lamina.imports.plain import role_of
-from lamina.imports.turn import Carried, Fact, File, Item, Place, Skipped, Turn, extent
+from lamina.imports.turn import (
+    Carried,
+    ImportedFact,
+    ImportedTurn,
+    ImportFile,
+    Item,
+    ReadUpTo,
+    Skipped,
+    extent,
+)
 from lamina.imports.words import digest, moment, said, text_of
 from lamina.model import Layer
 
@@ -25,14 +34,14 @@ _OBSERVATION = re.compile(r"[-*] \[([^\[\]()]{2,}|[^\[\]() xX-])\] (.+)")
 _RELATION = re.compile(r"""[-*] (?:"([^"]+)"|'([^']+)'|([\w-]+)) \[\[([^\]]+)\]\]""")
 
 
-def read_omi(file: File, _: Place) -> Iterator[Item]:
+def read_omi(file: ImportFile, _: ReadUpTo) -> Iterator[Item]:
     """The records of an OMI file, as one document or a line each behind the line of the envelope."""
     for number, record in _records(file):
         if isinstance(record, Skipped):
             yield record
         elif text := said(text_of(record.get("content"))):
             entry = str(record.get("id") or digest(text))
-            yield Fact(
+            yield ImportedFact(
                 source="omi",
                 entry_id=entry,
                 text=text,
@@ -46,11 +55,11 @@ def read_omi(file: File, _: Place) -> Iterator[Item]:
     yield file.end()
 
 
-def _records(file: File) -> Iterator[tuple[int, dict[str, Any] | Skipped]]:
+def _records(file: ImportFile) -> Iterator[tuple[int, dict[str, Any] | Skipped]]:
     with file.path.open("rb") as stream:
         first = stream.readline(_MANIFEST)
     if isinstance(parsed(first), dict) and "memories" not in parsed(first):
-        for line in json_lines(file, Place()):
+        for line in json_lines(file, ReadUpTo()):
             yield (line.line, line) if isinstance(line, Skipped) else (line.number, line.value)
         return
     try:
@@ -74,11 +83,11 @@ def _omi(record: Mapping[str, Any]) -> Carried:
     )
 
 
-def read_cogx(file: File, _: Place) -> Iterator[Item]:
+def read_cogx(file: ImportFile, _: ReadUpTo) -> Iterator[Item]:
     """One file of a COGX archive, whichever kind of record it has; names of entities stand for their ids."""
     _check_version(file)
     names = _entities(file)
-    for line in json_lines(file, Place()):
+    for line in json_lines(file, ReadUpTo()):
         if isinstance(line, Skipped):
             yield line
         elif line.value.get("kind") == "episode":
@@ -86,7 +95,7 @@ def read_cogx(file: File, _: Place) -> Iterator[Item]:
         elif text := said(_stated(line.value, names)):
             record, system = line.value, str(line.value.get("external_system") or "unknown")
             entry = str(record.get("external_id") or digest(text))
-            yield Fact(
+            yield ImportedFact(
                 source="cogx",
                 entry_id=entry,
                 text=text,
@@ -100,7 +109,7 @@ def read_cogx(file: File, _: Place) -> Iterator[Item]:
     yield file.end()
 
 
-def _check_version(file: File) -> None:
+def _check_version(file: ImportFile) -> None:
     try:
         told = parsed((file.path.parent / "manifest.json").read_bytes()[:_MANIFEST])
     except OSError:
@@ -110,10 +119,10 @@ def _check_version(file: File) -> None:
         raise InvalidInput(f"COGX {version:.20} is newer than 0.1.", code="import_unreadable")
 
 
-def _entities(file: File) -> dict[str, str]:
+def _entities(file: ImportFile) -> dict[str, str]:
     """The names of an archive's entities by their ids."""
-    beside = File(path=file.path.parent / "entities.jsonl", format="cogx")
-    found = json_lines(beside, Place()) if beside.path.is_file() else ()
+    beside = ImportFile(path=file.path.parent / "entities.jsonl", format="cogx")
+    found = json_lines(beside, ReadUpTo()) if beside.path.is_file() else ()
     rows = [line.value for line in found if not isinstance(line, Skipped)]
     return {str(one.get("external_id")): str(one.get("name")) for one in rows if one.get("name")}
 
@@ -146,7 +155,7 @@ def _cogx(record: Mapping[str, Any]) -> Carried:
     )
 
 
-def _episode(file: File, record: Mapping[str, Any]) -> Iterator[Item]:
+def _episode(file: ImportFile, record: Mapping[str, Any]) -> Iterator[Item]:
     session = str(record.get("external_id") or "")
     for number, turn in enumerate(record.get("turns") or (), 1):
         role = role_of(turn.get("role")) if isinstance(turn, dict) else None
@@ -155,7 +164,7 @@ def _episode(file: File, record: Mapping[str, Any]) -> Iterator[Item]:
             yield file.skipped("unknown_role" if role is None else "no_text")
             continue
         entry = f"turn-{number}"
-        yield Turn(
+        yield ImportedTurn(
             source="cogx",
             session_id=session,
             entry_id=entry,
@@ -168,7 +177,7 @@ def _episode(file: File, record: Mapping[str, Any]) -> Iterator[Item]:
         )
 
 
-def read_note(file: File, _: Place) -> Iterator[Item]:
+def read_note(file: ImportFile, _: ReadUpTo) -> Iterator[Item]:
     """A note of basic-memory: each observation and relation is a fact about it, and what else it says one."""
     text = file.path.read_bytes().decode("utf-8", "replace").removeprefix("\ufeff")
     fields, body = note_of(text)
@@ -178,7 +187,7 @@ def read_note(file: File, _: Place) -> Iterator[Item]:
     tags = fields.get("tags")
     tags = re.split(r"[\s,]+", tags) if isinstance(tags, str) else tags if isinstance(tags, list) else []
     for told, own in _told(title, body):
-        yield Fact(
+        yield ImportedFact(
             source="basic-memory",
             entry_id=entry,
             text=told,

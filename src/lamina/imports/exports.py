@@ -11,14 +11,14 @@ from typing import IO, Any
 from lamina.errors import InvalidInput
 from lamina.imports.lines import elements
 from lamina.imports.plain import role_of
-from lamina.imports.turn import Fact, File, Item, Place, Speaker, Turn, extent
+from lamina.imports.turn import ImportedFact, ImportedTurn, ImportFile, Item, ReadUpTo, Speaker, extent
 from lamina.imports.words import TOOL_CHARS, digest, moment, of_memory, said, text_of
 
 _SHOWN = ("text", "multimodal_text")
-_Told = Callable[[File, Mapping[str, Any]], Iterator[Item]]
+_Told = Callable[[ImportFile, Mapping[str, Any]], Iterator[Item]]
 
 
-def parts(file: File, stack: ExitStack, names: str | tuple[str, ...]) -> Iterator[IO[bytes]]:
+def parts(file: ImportFile, stack: ExitStack, names: str | tuple[str, ...]) -> Iterator[IO[bytes]]:
     """The JSON files in a zip whose names begin so, or the file itself."""
     if not zipfile.is_zipfile(file.path):
         yield stack.enter_context(file.path.open("rb"))
@@ -30,7 +30,7 @@ def parts(file: File, stack: ExitStack, names: str | tuple[str, ...]) -> Iterato
             yield stack.enter_context(whole.open(name))
 
 
-def objects(file: File, names: str | tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def objects(file: ImportFile, names: str | tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """The objects of an export one by one; InvalidInput when it cannot be read to its end."""
     with ExitStack() as stack:
         try:
@@ -44,30 +44,30 @@ def objects(file: File, names: str | tuple[str, ...]) -> Iterator[dict[str, Any]
             ) from None
 
 
-def read_chatgpt(file: File, _: Place) -> Iterator[Item]:
+def read_chatgpt(file: ImportFile, _: ReadUpTo) -> Iterator[Item]:
     """The turns of every conversation of a ChatGPT export, each on its current branch."""
     yield from _read(file, _chatgpt)
 
 
-def read_claude(file: File, _: Place) -> Iterator[Item]:
+def read_claude(file: ImportFile, _: ReadUpTo) -> Iterator[Item]:
     """The turns of every conversation of a Claude export, and what Claude had made a memory of."""
     for whole in objects(file, ("conversations", "memories")):
         yield from _claude_memory(file, whole) if "conversations_memory" in whole else _claude(file, whole)
     yield file.end()
 
 
-def read_gemini(file: File, _: Place) -> Iterator[Item]:
+def read_gemini(file: ImportFile, _: ReadUpTo) -> Iterator[Item]:
     """The turns of a session of the Gemini CLI."""
     yield from _read(file, _gemini)
 
 
-def _read(file: File, told: _Told) -> Iterator[Item]:
+def _read(file: ImportFile, told: _Told) -> Iterator[Item]:
     for conversation in objects(file, "conversations"):
         yield from told(file, conversation)
     yield file.end()
 
 
-def _chatgpt(file: File, conversation: Mapping[str, Any]) -> Iterator[Item]:
+def _chatgpt(file: ImportFile, conversation: Mapping[str, Any]) -> Iterator[Item]:
     mapping = conversation.get("mapping")
     nodes = mapping if isinstance(mapping, dict) else {}
     session = str(conversation.get("conversation_id") or conversation.get("id") or "")
@@ -89,7 +89,7 @@ def _chatgpt(file: File, conversation: Mapping[str, Any]) -> Iterator[Item]:
         yield from _turn(file, "chatgpt", whose, (author.get("role"), text, message.get("create_time")))
 
 
-def _claude(file: File, conversation: Mapping[str, Any]) -> Iterator[Item]:
+def _claude(file: ImportFile, conversation: Mapping[str, Any]) -> Iterator[Item]:
     session = str(conversation.get("uuid") or "")
     for number, message in enumerate(conversation.get("chat_messages") or [], 1):
         if isinstance(message, dict):
@@ -98,7 +98,7 @@ def _claude(file: File, conversation: Mapping[str, Any]) -> Iterator[Item]:
             yield from _turn(file, "claude", whose, (message.get("sender"), text, message.get("created_at")))
 
 
-def _claude_memory(file: File, whole: Mapping[str, Any]) -> Iterator[Item]:
+def _claude_memory(file: ImportFile, whole: Mapping[str, Any]) -> Iterator[Item]:
     """What Claude wrote down of the person, a fact for each paragraph or item of a list; headings are not."""
     projects = whole.get("project_memories")
     pages = [("account", whole.get("conversations_memory"))]
@@ -108,10 +108,12 @@ def _claude_memory(file: File, whole: Mapping[str, Any]) -> Iterator[Item]:
             text = re.sub(r"^\s*[-*] ", "", said(told))
             if text and not re.fullmatch(r"#.*|\*\*[^*]+\*\*:?", text):
                 key = f"claude:memory:{name}:{digest(text)}"
-                yield Fact(source="claude", entry_id=str(name), text=text, at=None, path=file.name, key=key)
+                yield ImportedFact(
+                    source="claude", entry_id=str(name), text=text, at=None, path=file.name, key=key
+                )
 
 
-def _gemini(file: File, conversation: Mapping[str, Any]) -> Iterator[Item]:
+def _gemini(file: ImportFile, conversation: Mapping[str, Any]) -> Iterator[Item]:
     session = str(conversation.get("sessionId") or file.path.stem)
     for number, message in enumerate(conversation.get("messages") or [], 1):
         if isinstance(message, dict):
@@ -121,14 +123,14 @@ def _gemini(file: File, conversation: Mapping[str, Any]) -> Iterator[Item]:
 
 
 def _turn(
-    file: File, source: str, whose: tuple[str, str, str], message: tuple[Any, str, Any]
+    file: ImportFile, source: str, whose: tuple[str, str, str], message: tuple[Any, str, Any]
 ) -> Iterator[Item]:
     (session, entry, name), (who, words, at) = whose, message
     role, text = role_of(who), said(words)
     if role is Speaker.TOOL and (of_memory(name) or not file.tool_output):
         yield file.skipped("recalled" if of_memory(name) else "tool_output")
     elif role is not None and text:
-        yield Turn(
+        yield ImportedTurn(
             source=source,
             session_id=session,
             entry_id=entry,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import IO, Any
 
-from lamina.imports.turn import File, Place, Skipped
+from lamina.imports.turn import ImportFile, ReadUpTo, Skipped
 from lamina.records import dataclass
 
 #: A line longer than this is no message of a person; it is passed over without being held.
@@ -26,12 +26,12 @@ class Line:
     end: int  #: where the next one begins; its own offset while it may still be written to
     value: dict[str, Any]
 
-    def after(self, **state: Any) -> Place:
+    def after(self, **state: Any) -> ReadUpTo:
         """The place behind this line."""
-        return Place(offset=self.end, line=self.number - (self.end == self.offset), state=state)
+        return ReadUpTo(offset=self.end, line=self.number - (self.end == self.offset), state=state)
 
 
-def json_lines(file: File, place: Place) -> Iterator[Line | Skipped]:
+def json_lines(file: ImportFile, place: ReadUpTo) -> Iterator[Line | Skipped]:
     """The objects of a file with one a line, from a place on; what is none is told with its line."""
     with file.path.open("rb") as stream:
         stream.seek(place.offset)

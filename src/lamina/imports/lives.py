@@ -12,7 +12,7 @@ from lamina.language.secrets.privacy import find_secrets
 from lamina.model import HistoryEntry, canonical, from_plain, quoted
 from lamina.storage.database import Transaction
 from lamina.storage.export_rows import PersonRows
-from lamina.storage.memories import Relations, shelf_of
+from lamina.storage.memories import Edges, shelf_of
 from lamina.storage.small_tables import Sessions
 from lamina.text.ttl import parse_time
 from lamina.write.details import fraction
@@ -54,7 +54,7 @@ def put_link(caller: Caller, edge: Mapping[str, Any]) -> None:
     strength, at = fraction(edge["strength"], "strength"), parse_time(edge["created_at"])
 
     def work(tx: Transaction) -> None:
-        edges = Relations(tx)
+        edges = Edges(tx)
         edges.put(ends, strength, at or caller.store.now())
         for end in ends[:2]:
             edges.note_linked(shelf_of(end))

@@ -7,14 +7,14 @@ from typing import Any
 
 from lamina.imports.exports import objects
 from lamina.imports.lines import json_lines
-from lamina.imports.turn import Fact, File, Item, Place, Skipped
+from lamina.imports.turn import ImportedFact, ImportFile, Item, ReadUpTo, Skipped
 from lamina.imports.words import digest, moment, said, text_of
 
 _LISTS = ("results", "memories", "items", "data")
 _GONE = ("deleted", "archived")
 
 
-def read_mem0(file: File, _: Place) -> Iterator[Item]:
+def read_mem0(file: ImportFile, _: ReadUpTo) -> Iterator[Item]:
     """The facts of a mem0 or OpenMemory export: a list of them, or an object that holds one.
 
     Where it is of several people each fact says whose it is; the only one's are the importer's own, whatever
@@ -26,13 +26,13 @@ def read_mem0(file: File, _: Place) -> Iterator[Item]:
     yield file.end()
 
 
-def _memories(file: File) -> Iterator[Mapping[str, Any]]:
+def _memories(file: ImportFile) -> Iterator[Mapping[str, Any]]:
     for whole in objects(file, "memories"):
         held = next((whole[name] for name in _LISTS if isinstance(whole.get(name), list)), [whole])
         yield from (memory for memory in held if isinstance(memory, dict))
 
 
-def _mem0(file: File, memory: Mapping[str, Any], *, several: bool) -> Iterator[Item]:
+def _mem0(file: ImportFile, memory: Mapping[str, Any], *, several: bool) -> Iterator[Item]:
     text = said(text_of(memory.get("memory") or memory.get("content") or memory.get("text")))
     if memory.get("state") in _GONE or memory.get("deleted_at"):
         yield file.skipped("deleted")
@@ -41,18 +41,22 @@ def _mem0(file: File, memory: Mapping[str, Any], *, several: bool) -> Iterator[I
         at = moment(memory.get("updated_at")) or moment(memory.get("created_at"))
         key = f"mem0:{entry}:{digest(text)}"
         user = str(memory.get("user_id") or "") if several else None
-        yield Fact(source="mem0", entry_id=entry, text=text, at=at, path=file.name, key=key, user=user)
+        yield ImportedFact(
+            source="mem0", entry_id=entry, text=text, at=at, path=file.name, key=key, user=user
+        )
 
 
-def read_server(file: File, _: Place) -> Iterator[Item]:
+def read_server(file: ImportFile, _: ReadUpTo) -> Iterator[Item]:
     """The observations and relations of the reference memory server; its file is written anew each time."""
-    for line in json_lines(file, Place()):
+    for line in json_lines(file, ReadUpTo()):
         if isinstance(line, Skipped):
             yield line
             continue
         for text in _statements(line.value):
             entry, key = f"line-{line.number}", f"memory-server:{digest(text)}"
-            yield Fact(source="memory-server", entry_id=entry, text=text, at=None, path=file.name, key=key)
+            yield ImportedFact(
+                source="memory-server", entry_id=entry, text=text, at=None, path=file.name, key=key
+            )
     yield file.end()
 
 

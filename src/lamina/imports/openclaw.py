@@ -8,7 +8,7 @@ from typing import Any
 
 from lamina.imports.exclusion import excluded_session, silent
 from lamina.imports.lines import Line, json_lines, parsed
-from lamina.imports.turn import File, Item, Place, Skipped, Speaker, Turn, extent
+from lamina.imports.turn import ImportedTurn, ImportFile, Item, ReadUpTo, Skipped, Speaker, extent
 from lamina.imports.words import TOOL_CHARS, moment, of_memory, said, text_of
 from lamina.records import dataclass
 
@@ -18,7 +18,7 @@ _ROLES = {"user": Speaker.USER, "assistant": Speaker.ASSISTANT, "toolResult": Sp
 _STEM = re.compile(r"(?P<session>.+?)(?:-topic-[^.]+)?\.jsonl(?:\.(?:reset|deleted)\..*)?")
 
 
-def read(file: File, place: Place) -> Iterator[Item]:
+def read(file: ImportFile, place: ReadUpTo) -> Iterator[Item]:
     """The turns on the active branch of one session's file from a place on."""
     match = _STEM.fullmatch(file.path.name)
     session = str(place.state.get("session") or (match["session"] if match else file.path.stem))
@@ -28,7 +28,7 @@ def read(file: File, place: Place) -> Iterator[Item]:
         return
     active = _active(file, place)
     if active is None:  # the conversation went on from an earlier point: the whole tree says where
-        place = Place(state={"session": session})
+        place = ReadUpTo(state={"session": session})
         active = _active(file, place) or set()
     leaf = place.state.get("leaf")
     line = None
@@ -39,7 +39,7 @@ def read(file: File, place: Place) -> Iterator[Item]:
         entry = line.value
         if entry.get("type") == "session" and entry.get("id"):
             session = str(entry["id"])
-        where = Entry(session, str(entry.get("id") or f"@{line.offset}"), line.number)
+        where = EntryId(session, str(entry.get("id") or f"@{line.offset}"), line.number)
         if "id" in entry and entry.get("type") != "session" and entry["id"] not in active:
             if entry.get("type") == "message":
                 yield file.skipped("other_branch", line.number)
@@ -49,7 +49,7 @@ def read(file: File, place: Place) -> Iterator[Item]:
         yield line.after(session=session, leaf=leaf)
 
 
-def _kept_out(file: File, session: str) -> str | None:
+def _kept_out(file: ImportFile, session: str) -> str | None:
     """Why the list of sessions beside a file says that nobody speaks in it."""
     index = file.path.parent / "sessions.json"
     known = parsed(index.read_bytes()) if index.is_file() else None
@@ -59,7 +59,7 @@ def _kept_out(file: File, session: str) -> str | None:
     return None
 
 
-def _active(file: File, place: Place) -> set[str] | None:
+def _active(file: ImportFile, place: ReadUpTo) -> set[str] | None:
     """Ids of the entries on the active branch behind a place; None where it began before the place."""
     entries = (line.value for line in json_lines(file, place) if isinstance(line, Line))
     return branch(entries, place.state.get("leaf") if place.offset else None, from_start=not place.offset)
@@ -93,7 +93,7 @@ def branch(entries: Iterable[Mapping[str, Any]], leaf: str | None, *, from_start
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EntryId:
     """Which entry it is."""
 
     session: str
@@ -101,7 +101,7 @@ class Entry:
     line: int
 
 
-def turn_of(file: File, where: Entry, entry: Mapping[str, Any]) -> Iterator[Item]:
+def turn_of(file: ImportFile, where: EntryId, entry: Mapping[str, Any]) -> Iterator[Item]:
     """What one entry says, or why it is not taken; entries that are no messages say nothing."""
     message = entry.get("message")
     if entry.get("type") in ("compaction", "branch_summary", "custom_message"):
@@ -117,7 +117,7 @@ def turn_of(file: File, where: Entry, entry: Mapping[str, Any]) -> Iterator[Item
     elif reason := silent(text):
         yield file.skipped(reason, where.line)
     elif text:
-        yield Turn(
+        yield ImportedTurn(
             source=SOURCE,
             session_id=where.session,
             entry_id=where.id,

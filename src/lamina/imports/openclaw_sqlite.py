@@ -14,8 +14,8 @@ import apsw
 from lamina.errors import ConfigError, InvalidInput
 from lamina.imports.exclusion import excluded_session
 from lamina.imports.lines import parsed
-from lamina.imports.openclaw import Entry, branch, turn_of
-from lamina.imports.turn import File, Item, Place
+from lamina.imports.openclaw import EntryId, branch, turn_of
+from lamina.imports.turn import ImportFile, Item, ReadUpTo
 
 if importlib.util.find_spec("zstandard") or TYPE_CHECKING:
     import zstandard
@@ -26,7 +26,7 @@ _LARGEST_EVENT = 256 * 1024 * 1024
 _BUSY_MS = 10_000
 
 
-def read(file: File, place: Place) -> Iterator[Item]:
+def read(file: ImportFile, place: ReadUpTo) -> Iterator[Item]:
     """The turns on the active branches of all sessions, each from where it was left off."""
     done: dict[str, int] = dict(place.state.get("done", {}))
     try:
@@ -38,7 +38,7 @@ def read(file: File, place: Place) -> Iterator[Item]:
                 for seq, items in store.events(session, done.get(session, -1)):
                     yield from items
                     done[session] = seq
-                yield Place(state={"done": dict(done)})
+                yield ReadUpTo(state={"done": dict(done)})
             yield from store.archived()
     except apsw.Error as error:
         raise InvalidInput(
@@ -46,10 +46,10 @@ def read(file: File, place: Place) -> Iterator[Item]:
             code="import_unreadable",
             hint="Close OpenClaw or try again; a copy made with `VACUUM INTO` works as well.",
         ) from None
-    yield Place(offset=file.end().offset, state={"done": done})
+    yield ReadUpTo(offset=file.end().offset, state={"done": done})
 
 
-def opened(file: File) -> apsw.Connection:
+def opened(file: ImportFile) -> apsw.Connection:
     """A database of another program, opened so that nothing can be written."""
     name = f"file:{quote(str(file.path))}?mode=ro"
     database = apsw.Connection(name, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
@@ -60,7 +60,7 @@ def opened(file: File) -> apsw.Connection:
 class _Store:
     """One agent's database."""
 
-    def __init__(self, file: File) -> None:
+    def __init__(self, file: ImportFile) -> None:
         self._file = file
         self._database = opened(file)
         self._windows = self._read_windows()
@@ -101,7 +101,7 @@ class _Store:
         for seq, entry in self._entries(session, after):
             known = str(entry.get("id") or f"#{seq}")
             if seq in active:
-                yield seq, turn_of(self._file, Entry(session, known, seq), entry)
+                yield seq, turn_of(self._file, EntryId(session, known, seq), entry)
             elif entry.get("type") == "message":
                 yield seq, iter([self._file.skipped("other_branch", seq)])
 
@@ -140,7 +140,7 @@ class _Store:
             for number, entry in enumerate(entries, 1):
                 if entry.get("id") is None or entry["id"] in ids:
                     known = str(entry.get("id") or f"#{number}")
-                    yield from turn_of(self._file, Entry(session, known, number), entry)
+                    yield from turn_of(self._file, EntryId(session, known, number), entry)
 
 
 def unpacked(data: bytes) -> bytes:

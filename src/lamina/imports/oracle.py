@@ -13,7 +13,7 @@ import apsw
 from lamina.errors import InvalidInput
 from lamina.imports.lines import parsed
 from lamina.imports.openclaw_sqlite import opened
-from lamina.imports.turn import Fact, File, Held, Item, Place
+from lamina.imports.turn import HeldAs, ImportedFact, ImportFile, Item, ReadUpTo
 from lamina.imports.words import digest, moment, said, text_of
 from lamina.language.layering import layer_asked
 from lamina.language.user_model import updates_of
@@ -52,7 +52,7 @@ _THAI_GAP = re.compile(r"(?<=[\u0e00-\u0e7f]) (?=[\u0e00-\u0e7f])")
 _DEFAULTS = ("auto", "casual")
 
 
-def read(file: File, _: Place) -> Iterator[Item]:
+def read(file: ImportFile, _: ReadUpTo) -> Iterator[Item]:
     """What the database holds, each in its layer; what was superseded or is a part of another is counted."""
     try:
         with closing(opened(file)) as database:
@@ -67,7 +67,7 @@ def read(file: File, _: Place) -> Iterator[Item]:
 
 
 class _Oracle:
-    def __init__(self, file: File, database: apsw.Connection) -> None:
+    def __init__(self, file: ImportFile, database: apsw.Connection) -> None:
         self._file = file
         self._database = database
         rows = database.execute("SELECT name, type FROM pragma_table_info(?)", (TABLE,))
@@ -125,13 +125,13 @@ class _Oracle:
             for key, text in known.items():
                 yield self._fact(row, text, self._held(row, Layer.USER_MODEL, name=key, user=user))
 
-    def _held(self, row: Mapping[str, Any], layer: Layer, **more: Any) -> Held:
+    def _held(self, row: Mapping[str, Any], layer: Layer, **more: Any) -> HeldAs:
         sure = row.get("confidence")
         share = float(sure) / (100 if self._whole_percent else 1) if isinstance(sure, int | float) else 1.0
         meta = {name: str(row[name])[:200] for name in ("origin", "project") if row.get(name)}
         more["meta"] = {**meta, **more.get("meta", {})}
         count = row.get("access_count")
-        return Held(
+        return HeldAs(
             layer=layer,
             tags=tuple(one for one in _concepts(row) if ":" not in one),
             confidence=min(1.0, max(0.0, share)),
@@ -141,10 +141,10 @@ class _Oracle:
             **more,
         )
 
-    def _fact(self, row: Mapping[str, Any], text: str, held: Held) -> Fact:
+    def _fact(self, row: Mapping[str, Any], text: str, held: HeldAs) -> ImportedFact:
         entry, at = str(row["id"]), moment(row.get("updated_at")) or moment(row.get("created_at"))
         key = f"oracle:{entry}:{held.name or ''}:{digest(text)}"
-        return Fact(
+        return ImportedFact(
             source="oracle", entry_id=entry, text=text, at=at, path=self._file.name, key=key, held=held
         )
 

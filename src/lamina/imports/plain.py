@@ -7,7 +7,7 @@ from typing import Any
 
 from lamina.imports.exclusion import excluded_session
 from lamina.imports.lines import Line, json_lines
-from lamina.imports.turn import File, Item, Place, Skipped, Speaker, Turn, extent
+from lamina.imports.turn import ImportedTurn, ImportFile, Item, ReadUpTo, Skipped, Speaker, extent
 from lamina.imports.words import TOOL_CHARS, digest, moment, of_memory, said, text_of
 
 SOURCE = "jsonl"
@@ -28,7 +28,7 @@ def role_of(name: Any) -> Speaker | None:
     return _ROLES.get(name.lower()) if isinstance(name, str) else None
 
 
-def read(file: File, place: Place) -> Iterator[Item]:
+def read(file: ImportFile, place: ReadUpTo) -> Iterator[Item]:
     """The turns of a file from a place on."""
     line = None
     for line in json_lines(file, place):
@@ -39,7 +39,7 @@ def read(file: File, place: Place) -> Iterator[Item]:
         yield line.after()
 
 
-def _taken(file: File, line: Line) -> Iterator[Item]:
+def _taken(file: ImportFile, line: Line) -> Iterator[Item]:
     message = line.value
     role = next((one for name in _ROLE if (one := role_of(message.get(name)))), None)
     body = next((message[name] for name in _TEXT if message.get(name)), None)
@@ -56,7 +56,7 @@ def _taken(file: File, line: Line) -> Iterator[Item]:
     elif text:
         entry = next((str(message[name]) for name in _ID if message.get(name)), "")
         shown = entry or f"line-{line.number}"
-        yield Turn(
+        yield ImportedTurn(
             source=SOURCE,
             session_id=session,
             entry_id=shown,

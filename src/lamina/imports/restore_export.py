@@ -55,9 +55,9 @@ from lamina.workspace.files import explained
 from lamina.write.commit import identity_of
 from lamina.write.details import draft_of, whole_number
 from lamina.write.noes import kept_out, refuse
-from lamina.write.request import Request, Verb
+from lamina.write.request import Request, Verb, cause_of
 from lamina.write.store import Caller
-from lamina.write.unit_of_work import Shelf, UnitOfWork
+from lamina.write.unit_of_work import OpenShelf, UnitOfWork
 
 _BATCH = 250
 _LONGEST = 16 * 1024 * 1024  #: of a line or of a manifest
@@ -131,6 +131,17 @@ class _Coming:
     def keyed(self) -> bool:
         """Whether it is a value in force, which may have to stand in a file."""
         return self.state is State.ACTIVE and self.place.startswith("key:")
+
+    @property
+    def said_no(self) -> str:
+        """Why its person wants none of it; empty where they did not say so."""
+        if self.state is not State.SOFT_DELETED:
+            return ""
+        if self.series == "pending":
+            return "rejected"
+        last = [one.decision for one in self.steps[-1:] if one.actor.startswith("user:")]
+        forgotten = [one for one in last if one.get("code") == "forgotten" and "with" not in one]
+        return cause_of(forgotten[0].get("reason")) if forgotten else ""
 
     @property
     def own_id(self) -> str:
@@ -219,32 +230,44 @@ def bring_in(
     report, size = Arrived(), (folder / MEMORIES).stat().st_size
     with ExitStack() as open_files:
         file = open_files.enter_context((folder / MEMORIES).open("rb"))
-        lives, in_files = None, caller.store.root is not None
-        if told.get("user") == caller.scope.user and HISTORY in told["files"] and is_empty(caller):
+        lives, in_files, refused = None, caller.store.root is not None, list[_Coming]()
+        exact = told.get("user") == caller.scope.user and is_empty(caller)
+        if told.get("user") == caller.scope.user and HISTORY in told["files"]:
             lives = Lives(open_files.enter_context((folder / HISTORY).open("rb")))
         while lines := list(islice(file, _BATCH)):
             items = [one for line in lines if (one := _parsed(caller, line, report, bring_back)) is not None]
-            items = items if lives is None else [_with_life(one, lives, in_files) for one in items]
+            items = items if lives is None else [_with_steps(one, lives) for one in items]
+            items = [_with_life(one, in_files) for one in items] if exact else items
             report.read += len(items)
             late = [one for one in items if since is None or (one.times["created_at"] or since) >= since]
             report.refused.update({"before": len(items) - len(late)} if len(items) > len(late) else {})
             _batch(caller, late, report, dry_run)
+            refused += [one for one in late if one.said_no]
             if progress is not None:
                 progress(min(file.tell(), size), size)
+    if not dry_run and refused:
+        caller.store.act(caller.scope, lambda unit: _refused(unit, refused, report))
     if not dry_run and RELATIONS in told["files"]:
-        _link(caller, folder / RELATIONS, report, exact=lives is not None)
-    if not dry_run and lives is not None and SESSIONS in told["files"]:
+        _link(caller, folder / RELATIONS, report, exact=exact)
+    if not dry_run and exact and SESSIONS in told["files"]:
         reopen(caller, folder / SESSIONS)
     return report
 
 
-def _with_life(one: _Coming, lives: Lives, in_files: bool) -> _Coming:
+def _with_steps(one: _Coming, lives: Lives) -> _Coming:
+    """A memory with the steps of its life, where they can be used."""
+    try:
+        return replace(one, steps=lives.of(one.old_id))
+    except (InvalidInput, ValueError, KeyError, TypeError, AttributeError):
+        return one
+
+
+def _with_life(one: _Coming, in_files: bool) -> _Coming:
     """A memory as it was, with its life, where that says what the gates were told and weighs no more.
 
     A value in force is written to its file like one that is said, where there are files (`in_files`).
     """
     try:
-        steps = lives.of(one.old_id)
         value = {name: told for name, told in one.value.items() if name not in ("place", "decay_score")}
         whole: Memory = from_plain(Memory, value)
     except (InvalidInput, ValueError, KeyError, TypeError, AttributeError):
@@ -256,12 +279,12 @@ def _with_life(one: _Coming, lives: Lives, in_files: bool) -> _Coming:
     same = all(mine == theirs for mine, theirs in told) and 0 < whole.tick < 2**53 and whole.revision > 0
     if (
         (one.keyed and in_files)
-        or not steps
+        or not one.steps
         or not same
         or find_secrets(canonical(one.value.get("provenance")))
     ):
         return one
-    return replace(one, steps=steps, whole=whole)
+    return replace(one, whole=whole)
 
 
 def _link(caller: Caller, file: Path, report: Arrived, *, exact: bool) -> None:
@@ -401,14 +424,12 @@ def _placed(unit: UnitOfWork, items: list[_Coming], report: Arrived) -> Iterator
         unit.record(HistoryOp.ADD, replace(memory, state=State.ACTIVE), None, decision)
         if one.state not in (State.ACTIVE, State.PENDING):
             unit.record(HistoryOp.DELETE, memory, memory.text, {"code": one.state.value})
-        if one.series == "pending" and one.state is State.SOFT_DELETED:
-            refuse(unit, draft, memory.id, "rejected")  # they said no to it where the export is from
         report.new += 1
         report.places[one.old_id] = memory.id
         yield one.mark
 
 
-def _restored(unit: UnitOfWork, one: _Coming, whole: Memory, shelf: Shelf) -> None:
+def _restored(unit: UnitOfWork, one: _Coming, whole: Memory, shelf: OpenShelf) -> None:
     """Put a memory where it was, as it was, with its life; the phase is the one that is begun here."""
     raise_number(unit.transaction, f"tick:{shelf.name}", whole.tick)
     raise_number(unit.transaction, f"id:{shelf.name}:{one.series}", one.number)
@@ -417,8 +438,14 @@ def _restored(unit: UnitOfWork, one: _Coming, whole: Memory, shelf: Shelf) -> No
     slot = unit.index(shelf.number, memory) if active else None
     unit.memories.add(memory, shelf=shelf.number, slot=slot, identity=one.place)
     unit.relive(memory, one.steps)
-    if one.series == "pending" and memory.state is State.SOFT_DELETED:
-        refuse(unit, one.draft, memory.id, "rejected")
+
+
+def _refused(unit: UnitOfWork, items: list[_Coming], report: Arrived) -> None:
+    """What its person said no to where the export is from they say no to here, unless it stands here."""
+    for one in items:
+        shelf = unit.shelf(one.draft.scope.shelf(one.draft.space) or "")
+        if one.old_id in report.places and unit.memories.active(shelf.number, one.place) is None:
+            refuse(unit, one.draft, report.places[one.old_id], one.said_no)
 
 
 class _Gone:

@@ -25,7 +25,7 @@ class Speaker(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ReadUpTo:
     """Where reading can go on: everything before it was told, nothing behind it was."""
 
     offset: int = 0
@@ -34,7 +34,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class ImportedTurn:
     """One thing said in one conversation."""
 
     source: str  #: the tool whose transcript it is; `lamina` for what was heard here
@@ -51,7 +51,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class HeldAs:
     """How a memory with layers holds something."""
 
     layer: str
@@ -78,7 +78,7 @@ class Carried:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class ImportedFact:
     """Something that another memory holds."""
 
     source: str
@@ -87,7 +87,7 @@ class Fact:
     at: datetime | None
     path: str
     key: str = ""
-    held: Held | None = None
+    held: HeldAs | None = None
     carried: Carried | None = None
     user: str | None = None  #: whose it is, where a file is of several people
 
@@ -101,11 +101,11 @@ class Skipped:
     line: int = 0  #: 0 where it is about the whole file
 
 
-Item = Turn | Fact | Skipped | Place
+Item = ImportedTurn | ImportedFact | Skipped | ReadUpTo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class File:
+class ImportFile:
     """One file to read, and how."""
 
     path: Path
@@ -132,9 +132,9 @@ class File:
         with self.path.open("rb") as stream:
             return f"{self.path.stat().st_ino}:{hashlib.sha256(stream.read(head)).hexdigest()[:32]}:{head}"
 
-    def end(self) -> Place:
+    def end(self) -> ReadUpTo:
         """The place behind everything, where a file is read as a whole."""
-        return Place(offset=max(self.size, 0))
+        return ReadUpTo(offset=max(self.size, 0))
 
 
 def extent(first: tuple[str, int], last: tuple[str, int]) -> str:

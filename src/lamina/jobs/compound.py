@@ -18,8 +18,8 @@ from lamina.jobs.job import Task
 from lamina.jobs.summaries import line_for, summaries
 from lamina.records import dataclass
 from lamina.text.decision_entries import Status
-from lamina.text.memory_page import MEMORY, Item, MemoryPage, is_writable, item_of, left, source_of
-from lamina.text.weekly_page import GONE, Operation, Verb, recorded, told_in, weekly_name
+from lamina.text.memory_page import MEMORY, MemoryPage, PageItem, is_writable, item_of, left, source_of
+from lamina.text.weekly_page import GONE, PageOperation, PageVerb, recorded, told_in, weekly_name
 
 WORTH_IT = 0.40  #: the least score of what is promoted
 LOYALTY = 0.05  #: how much better a new item must be than the one that makes room for it
@@ -35,11 +35,11 @@ def compound(task: Task) -> None:
     """Rewrite MEMORY.md, as the module says; raises Conflict when a person keeps saving it meanwhile."""
     archive = weekly_name(task.slot_at.astimezone(task.zone))
     past = task.files.read(archive)
-    stale: list[Operation] = []
+    stale: list[PageOperation] = []
     for _ in range(_ATTEMPTS):
         before = task.files.read(MEMORY)
         plan = _planned(task, before or b"", past)
-        told = [one for one in plan.operations if one.verb is not Verb.KEEP]
+        told = [one for one in plan.operations if one.verb is not PageVerb.KEEP]
         _record(task, archive, told, stale)
         try:
             _rewrite(task, before, plan.page)
@@ -51,7 +51,7 @@ def compound(task: Task) -> None:
     raise Conflict(f"{MEMORY} keeps changing.", code="file_changed", hint="Try again.", retryable=True)
 
 
-def _record(task: Task, archive: str, told: Sequence[Operation], stale: Sequence[Operation]) -> None:
+def _record(task: Task, archive: str, told: Sequence[PageOperation], stale: Sequence[PageOperation]) -> None:
     if told or stale:
         task.files.change(archive, lambda old: recorded(old, archive, _today(task), told, stale))
 
@@ -73,7 +73,7 @@ def _today(task: Task) -> str:
 class _Plan:
     """What is to be done, and MEMORY.md as it is afterwards."""
 
-    operations: list[Operation]
+    operations: list[PageOperation]
     page: bytes
     notes: list[str]
 
@@ -94,10 +94,10 @@ def _planned(task: Task, before: bytes, past: bytes | None) -> _Plan:
             shelf.rewrite(known[item.id])
     shelf.fit()
     shelf.fill(task, sorted(worthy, key=lambda one: (-one.score, one.decision.id)))
-    told = {name for week in _weeks(task) for name in told_in(task.files.read(week), Verb.RESOLVE)}
+    told = {name for week in _weeks(task) for name in told_in(task.files.read(week), PageVerb.RESOLVE)}
     new = [name for name in overruled if name not in told]
     resolved = [
-        Operation(Verb.RESOLVE, name, overruled[name].why, str(one), _item(one))
+        PageOperation(PageVerb.RESOLVE, name, overruled[name].why, str(one), _item(one))
         for name in new
         for one in [known[name]]
     ]
@@ -109,7 +109,7 @@ def _allowed(page: MemoryPage, past: bytes | None) -> int:
     """How many items may go: in all runs of a week a quarter of those at its start, and at least one."""
     here = {item.id for item in page.items}
     gone = {name for verb in GONE for name in told_in(past, verb)} - here
-    come = set(told_in(past, Verb.PROMOTE)) & here
+    come = set(told_in(past, PageVerb.PROMOTE)) & here
     return max(1, (len(here) - len(come) + len(gone)) // _QUARTER) - len(gone)
 
 
@@ -117,7 +117,7 @@ def _is_worthy(one: Known) -> bool:
     return one.is_active and one.is_trusted and not one.is_stale and one.score >= WORTH_IT
 
 
-def _item(one: Known) -> Item:
+def _item(one: Known) -> PageItem:
     """A decision as a line of the page says it."""
     return item_of(one.decision, one.path, line_for(one.decision))
 
@@ -129,7 +129,7 @@ class _Overruled(NamedTuple):
     why: str
 
 
-def _why_out(item: Item, one: Known | None, overruled: Mapping[str, _Overruled]) -> str:
+def _why_out(item: PageItem, one: Known | None, overruled: Mapping[str, _Overruled]) -> str:
     """Why an item has no place any more; empty when it has."""
     if one is None:
         return f"its decision is no longer in {item.path}"
@@ -172,8 +172,8 @@ class _Shelf:
     page: MemoryPage
     known: Mapping[str, Known]
     allowed: int  #: how many may go without a person's word
-    items: dict[str, Item] = field(init=False)
-    reasons: dict[str, tuple[Verb, str]] = field(default_factory=dict)
+    items: dict[str, PageItem] = field(init=False)
+    reasons: dict[str, tuple[PageVerb, str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     _free: tuple[int, int] = field(init=False)  #: lines and characters that are left
 
@@ -183,7 +183,7 @@ class _Shelf:
         for item in self.page.items:
             self._put(item)
 
-    def retire(self, item: Item, why: str, *, is_replaced: bool) -> None:
+    def retire(self, item: PageItem, why: str, *, is_replaced: bool) -> None:
         """Let go of an item that is not in force any more; beyond a quarter only if nothing is lost by it."""
         one = self.known.get(item.id)
         is_unsafe = one is not None and not one.is_trusted
@@ -191,19 +191,19 @@ class _Shelf:
             self.notes.append(f"{item.id} would go ({why}); more than a quarter goes only with --yes")
             return
         self.allowed -= not is_replaced
-        self._take(item.id, Verb.ARCHIVE, why)
+        self._take(item.id, PageVerb.ARCHIVE, why)
 
     def rewrite(self, one: Known) -> None:
         """Say what the decision says now."""
         item = _item(one)
         if is_writable(item):
-            self._take(item.id, Verb.REWRITE, "its decision changed")
+            self._take(item.id, PageVerb.REWRITE, "its decision changed")
             self._put(item)
 
     def fit(self) -> None:
         """Let go of what there is no room for beside what a person wrote; the limits have no exception."""
         while self.items and min(self._free) < 0:
-            self._take(self._weakest(self.items), Verb.DEMOTE, "no room is left beside what you wrote")
+            self._take(self._weakest(self.items), PageVerb.DEMOTE, "no room is left beside what you wrote")
             self.allowed -= 1
 
     def fill(self, task: Task, worthy: Sequence[Known]) -> None:
@@ -219,21 +219,21 @@ class _Shelf:
             changed = sum(self._added(one, item) for one, item in waiting) > 0
         self.notes += [f"{item.id} waits for room: {one}" for one, item in ready if item.id not in self.items]
 
-    def operations(self) -> list[Operation]:
+    def operations(self) -> list[PageOperation]:
         """What the shelf comes to, against the page as it was."""
         before = {item.id: item for item in self.page.items}
         found = []
         for name, item in sorted({**before, **self.items}.items()):
             told = str(self.known[name]) if name in self.known else ""
-            verb, why = self.reasons.get(name, (Verb.KEEP, "still worth it"))
+            verb, why = self.reasons.get(name, (PageVerb.KEEP, "still worth it"))
             if name not in before:
-                verb, why = Verb.PROMOTE, "worth reading each time"
-            elif name in self.items and verb is not Verb.REWRITE:
-                verb, why = Verb.KEEP, "still worth it"
-            found.append(Operation(verb, name, why, told, item))
+                verb, why = PageVerb.PROMOTE, "worth reading each time"
+            elif name in self.items and verb is not PageVerb.REWRITE:
+                verb, why = PageVerb.KEEP, "still worth it"
+            found.append(PageOperation(verb, name, why, told, item))
         return found
 
-    def _added(self, one: Known, item: Item) -> bool:
+    def _added(self, one: Known, item: PageItem) -> bool:
         """Put an item in, in the place of weaker ones if need be and allowed; whether it is in."""
         rest, out = dict(self.items), list[str]()
         lines, chars = self._free
@@ -244,20 +244,20 @@ class _Shelf:
             out.append(weak)
             lines, chars = lines + 1, chars + rest.pop(weak).cost
         for name in out:
-            self._take(name, Verb.DEMOTE, f"made room for {item.id}")
+            self._take(name, PageVerb.DEMOTE, f"made room for {item.id}")
         self.allowed -= len(out)
         self._put(item)
         return True
 
-    def _put(self, item: Item) -> None:
+    def _put(self, item: PageItem) -> None:
         self.items[item.id] = item
         self._free = self._free[0] - 1, self._free[1] - item.cost
 
-    def _take(self, name: str, verb: Verb, why: str) -> None:
+    def _take(self, name: str, verb: PageVerb, why: str) -> None:
         self._free = self._free[0] + 1, self._free[1] + self.items.pop(name).cost
         self.reasons[name] = verb, why
 
-    def _weakest(self, items: Mapping[str, Item]) -> str:
+    def _weakest(self, items: Mapping[str, PageItem]) -> str:
         return min(items, key=lambda name: (self._score(name), name))
 
     def _score(self, name: str) -> float:

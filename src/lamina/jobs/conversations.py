@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 from zoneinfo import ZoneInfo
 
 from lamina.encoders.port import Embedder
-from lamina.imports.turn import Speaker, Turn
+from lamina.imports.turn import ImportedTurn, Speaker
 from lamina.language.message import Between, asks, sentences_in
 from lamina.language.rulebook import Rulebook
 from lamina.language.secrets.privacy import find_secrets
@@ -46,7 +46,7 @@ def encoder_of(store: Store) -> Encoder | None:
 class Conversation:
     """The turns of one session, in order."""
 
-    turns: tuple[Turn, ...]
+    turns: tuple[ImportedTurn, ...]
 
     @property
     def session_id(self) -> str:
@@ -64,7 +64,7 @@ class Noted:
 
     statement: Statement
     conversation: Conversation
-    turns: tuple[Turn, ...]  #: the one it was made in; a proposal and the answer
+    turns: tuple[ImportedTurn, ...]  #: the one it was made in; a proposal and the answer
 
     @property
     def at(self) -> datetime:
@@ -76,9 +76,9 @@ class Noted:
         return plain_line(first if first == last else f"{first}..{last}")
 
 
-def conversations(turns: Iterable[Turn]) -> list[Conversation]:
+def conversations(turns: Iterable[ImportedTurn]) -> list[Conversation]:
     """The conversations of some turns, by when each begins."""
-    sessions: dict[tuple[str, str], list[Turn]] = {}
+    sessions: dict[tuple[str, str], list[ImportedTurn]] = {}
     for turn in turns:
         if turn.at is not None:
             sessions.setdefault((turn.source, turn.session_id), []).append(turn)
@@ -112,7 +112,7 @@ def noted(
     return found
 
 
-def messages(conversation: Conversation) -> Iterator[tuple[Turn | None, Turn, Between]]:
+def messages(conversation: Conversation) -> Iterator[tuple[ImportedTurn | None, ImportedTurn, Between]]:
     """What the person says in a conversation, each with the turn before it and with where it stands."""
     before = None
     for turn, after in zip_longest(conversation.turns, conversation.turns[1:]):
@@ -121,7 +121,7 @@ def messages(conversation: Conversation) -> Iterator[tuple[Turn | None, Turn, Be
         before = turn
 
 
-def _agents(turn: Turn | None) -> str:
+def _agents(turn: ImportedTurn | None) -> str:
     return turn.text if turn is not None and turn.role is Speaker.ASSISTANT else ""
 
 
@@ -188,7 +188,7 @@ def safe(found: Noted) -> Iterator[Noted]:
         yield replace(found, statement=safe)
 
 
-def _time(turn: Turn) -> datetime:
+def _time(turn: ImportedTurn) -> datetime:
     if turn.at is None:
         raise ValueError("a turn without a time is in no conversation")
     return turn.at

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from lamina.errors import Unavailable
-from lamina.imports.turn import Speaker, Turn
+from lamina.imports.turn import ImportedTurn, Speaker
 from lamina.jobs.conversations import Conversation, Noted, safe
 from lamina.jobs.job import Task
 from lamina.jobs.writer import Asking
@@ -57,11 +57,11 @@ def proposed(task: Task, talk: Conversation) -> list[Noted]:
     return found
 
 
-def _counts(task: Task, turn: Turn) -> bool:
+def _counts(task: Task, turn: ImportedTurn) -> bool:
     return turn.role is Speaker.USER and turn.at is not None and turn.at >= task.since
 
 
-def _shown(turns: Iterable[Turn]) -> list[tuple[int, Turn]]:
+def _shown(turns: Iterable[ImportedTurn]) -> list[tuple[int, ImportedTurn]]:
     """The last turns that fit, numbered, without those that hold a secret."""
     numbered, room = [], _MOST_CHARS
     for number, turn in reversed(list(enumerate(turns))):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from lamina.imports.exclusion import excluded_session, silent
-from lamina.imports.turn import Speaker, Turn
+from lamina.imports.turn import ImportedTurn, Speaker
 from lamina.model import Memory, Role, Trust
 from lamina.storage.memories import Memories
 from lamina.write.store import Caller
@@ -16,7 +16,7 @@ _SPEAKERS = {Role.USER: Speaker.USER, Role.AGENT: Speaker.ASSISTANT}
 HEARD = "lamina"  #: the source of what was heard here
 
 
-def turns_between(caller: Caller, since: datetime, until: datetime) -> Iterator[Turn]:
+def turns_between(caller: Caller, since: datetime, until: datetime) -> Iterator[ImportedTurn]:
     """The turns of a user and their agents said from `since` until before `until`, in the order of time.
 
     Imported transcripts and live sessions alike, turns that have left their session's window too. Not what
@@ -35,7 +35,7 @@ def turns_between(caller: Caller, since: datetime, until: datetime) -> Iterator[
         after = (last.said_at, shelf, last.tick)
 
 
-def _turn(memory: Memory) -> Turn | None:
+def _turn(memory: Memory) -> ImportedTurn | None:
     origin = memory.provenance
     role, session = _SPEAKERS.get(origin.role), origin.session_id or ""
     source = str(memory.meta.get("source") or HEARD)
@@ -45,7 +45,7 @@ def _turn(memory: Memory) -> Turn | None:
         return None
     if source == HEARD and (origin.via == "job" or excluded_session(session) or silent(memory.text)):
         return None
-    return Turn(
+    return ImportedTurn(
         source=source,
         session_id=session,
         entry_id=str(memory.meta.get("entry") or memory.id),

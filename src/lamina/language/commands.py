@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import lru_cache
-from hashlib import sha256
 from itertools import chain, islice, pairwise
 
 from lamina.errors import InvalidInput
@@ -17,8 +15,7 @@ from lamina.language.rulebook import Rule, Rulebook, rulebook
 from lamina.language.settings import is_setting, manners, setting_of, value_for
 from lamina.model.memory import Kind
 from lamina.records import dataclass
-from lamina.text.entry_line import canonical_key
-from lamina.text.normalise import INVISIBLE, dedup_key, folded
+from lamina.text.normalise import INVISIBLE, canonical_key, note_key
 
 #: How many places of a message are looked at where a command may stand; a paste has more.
 _PLACES = 24
@@ -30,21 +27,8 @@ _PAIR = re.compile(
     r"(?:(?P<key>[^=:\n]{1,64}?)[ \v]?:?=|(?P<name>[^\W_]+(?:[._-][^\W_]+)+)[ \v]?:)[ \v]?(?P<value>[^\n]+)"
 )
 _KEY = re.compile(r"(?=[^._]{1,64}[._])[^\W_]+(?:[._-][^\W_]+)+")  #: what nobody would write but as a key
-_NOTE = re.compile(r"note\.[0-9a-f]{12}")
 _WORD = re.compile(r"[\w.-]{1,64}")
 _NEXT_PAIR = re.compile(r"[,、;][ \v]?(?=[^=,、;\n\x00]{1,40}:?=)")
-
-
-@lru_cache(maxsize=128)  # of what is known, asked with each of many commands in a message
-def note_key(text: str) -> str:
-    """The key of a free text: the same for the same words, whatever their case, width, script and signs."""
-    words = dedup_key("", folded(text)).encode("utf-8", "surrogatepass")
-    return f"note.{sha256(words).hexdigest()[:12]}"
-
-
-def is_note(key: str | None) -> bool:
-    """Whether a key stands for the words of a free text, and says nothing to a person."""
-    return key is not None and _NOTE.fullmatch(key) is not None
 
 
 def commands(text: str, *, book: Rulebook | None = None) -> list[Command]:

@@ -46,7 +46,7 @@ class Does(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SaidNow:
     """A sentence that may be about something known."""
 
     text: str  #: as typed
@@ -55,7 +55,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class KnownStatement:
     """Something that was said before, and stands somewhere."""
 
     text: str
@@ -71,7 +71,7 @@ class Statement:
 class _Sentence:
     """What all pairs have in common."""
 
-    def __init__(self, said: Said, book: Rulebook) -> None:
+    def __init__(self, said: SaidNow, book: Rulebook) -> None:
         self.said, self.book = said, book
         self.words = telling(said.text, book)
         self.readings = corrections(said.text, book, asked=True) or [Correction(said.text)]
@@ -92,7 +92,7 @@ class _Sentence:
         }
 
 
-def features(said: Said, known: Sequence[Statement], book: Rulebook) -> Iterator[dict[str, float]]:
+def features(said: SaidNow, known: Sequence[KnownStatement], book: Rulebook) -> Iterator[dict[str, float]]:
     """What is seen of a sentence beside each of the statements that it may be about."""
     sentence = _Sentence(said, book)
     shared = [sentence.words & (words_of(one.text, book) | words_of(one.called, book)) for one in known]
@@ -127,7 +127,7 @@ def features(said: Said, known: Sequence[Statement], book: Rulebook) -> Iterator
         }
 
 
-def _liker_here(known: Sequence[Statement], one: Statement) -> float:
+def _liker_here(known: Sequence[KnownStatement], one: KnownStatement) -> float:
     """How much liker a statement of this session is than the others that were kept in it."""
     if not (one.here and one.lasting):
         return 0.0
@@ -135,7 +135,7 @@ def _liker_here(known: Sequence[Statement], one: Statement) -> float:
     return (one.like - max(others, default=0.0)) * 2
 
 
-def _pair(sentence: _Sentence, one: Statement, rare: float, values: Clash) -> dict[str, float]:
+def _pair(sentence: _Sentence, one: KnownStatement, rare: float, values: Clash) -> dict[str, float]:
     book = sentence.book
     words = telling(one.text, book)
     fits = [

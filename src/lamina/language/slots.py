@@ -207,6 +207,12 @@ def taken_back(text: str) -> str | None:
     return None if found is None else view.slice(found.end(), len(view.text)).strip(_AROUND)
 
 
+def names_taken_back(text: str) -> bool:
+    """Whether somebody says about what it was that they take back: "… what I said about the loan"."""
+    found = phrases_of("misspoke").search(view_of(text).text)
+    return found is not None and found[0].endswith(("said about", "ถอนคำพูดเรื่อง"))
+
+
 @cache
 def _called() -> dict[str, str]:
     return dict(tomllib.loads(packaged("manners"))["called"])

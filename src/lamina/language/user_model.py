@@ -9,8 +9,7 @@ from typing import Any
 
 from lamina.errors import InvalidInput
 from lamina.model import Memory
-from lamina.text.entries import canonical_key
-from lamina.text.normalise import well_formed
+from lamina.text.normalise import canonical_key, well_formed
 
 LEVELS = ("novice", "intermediate", "advanced", "expert")
 _EXPERTISE, _TOPIC, _NOTE = "user.expertise.", "user.topic.", "user.note."

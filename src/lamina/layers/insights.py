@@ -18,7 +18,7 @@ from lamina.policy.writing import Pass, Repaired
 from lamina.read.shelves import newest
 from lamina.records import dataclass
 from lamina.retrieval.alike import compared
-from lamina.similarity.compare import Relation
+from lamina.similarity.compare import StatementRelation
 from lamina.storage.shelf_contents import statements_on
 from lamina.write.store import Caller
 
@@ -94,7 +94,7 @@ def _objection(caller: Caller, text: str) -> str:
     known = _stated(caller)
     found = compared(caller.store.ruleset.encoder, text, [one.text for one in known])
     for memory, comparison in zip(known, found, strict=True):
-        if comparison.relation is Relation.SAME:
+        if comparison.relation is StatementRelation.SAME:
             return "known"
         if comparison.conflicts and memory.authority is not Authority.AI_INFERRED:
             return "said_otherwise"

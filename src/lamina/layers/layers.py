@@ -19,7 +19,7 @@ from lamina.read.shelves import loaded
 from lamina.read.snapshot import look
 from lamina.records import dataclass
 from lamina.retrieval.alike import compared
-from lamina.similarity.compare import Relation
+from lamina.similarity.compare import StatementRelation
 from lamina.text.normalise import well_formed
 from lamina.write.aftermath import free_name
 from lamina.write.commit import commit_succession, replace_too
@@ -207,7 +207,7 @@ class Layers:
         known = [answer.memories[hit.id] for hit in answer.found.hits]
         found = compared(self.caller.store.ruleset.encoder, text, [one.text for one in known])
         for memory, one in zip(known, found, strict=True):
-            if one.relation is Relation.SAME and one.similarity == 1.0 and one.closeness == 1.0:
+            if one.relation is StatementRelation.SAME and one.similarity == 1.0 and one.closeness == 1.0:
                 return memory, []
         against = [pair for pair in zip(known, found, strict=True) if pair[1].conflicts]
         against.sort(key=lambda pair: -pair[0].tick)

@@ -12,8 +12,8 @@ from lamina.model import RELATED, HistoryOp, Memory, Query, State, Trust, canoni
 from lamina.read.recall import allowed_query
 from lamina.records import dataclass
 from lamina.storage.database import Row, Transaction
+from lamina.storage.memories import Edges as Edges
 from lamina.storage.memories import Memories, moment
-from lamina.storage.memories import Relations as Edges
 from lamina.text.normalise import well_formed
 from lamina.write.commit import readable
 from lamina.write.details import fraction, whole_number

@@ -19,7 +19,7 @@ from lamina.errors import Conflict, InvalidInput, NotFound
 from lamina.model import Kind, Memory, Space, canonical, quoted
 from lamina.read.explain import history
 from lamina.records import dataclass
-from lamina.similarity.compare import Comparison, Relation, compare
+from lamina.similarity.compare import Comparison, StatementRelation, compare
 from lamina.similarity.merge_bands import RECENT, TOP_K, Bands, in_common, said_twice
 from lamina.storage.database import Transaction
 from lamina.storage.shelf_contents import statements_on
@@ -56,13 +56,13 @@ class Pair:
 
     def duplicate(self, bands: Bands) -> bool:
         """Whether it can be merged while nobody looks."""
-        same = self.found.relation is Relation.SAME and self.found.closeness >= bands.check
+        same = self.found.relation is StatementRelation.SAME and self.found.closeness >= bands.check
         return same and said_twice(self.one.text, self.other.text)
 
     def doubtful(self, bands: Bands, now: datetime) -> bool:
         """Whether only more than words can tell: close enough, of late, and something in common."""
         close = bands.fallback is not None and self.found.closeness >= bands.fallback
-        open_question = self.found.undecided or self.found.relation is Relation.SAME
+        open_question = self.found.undecided or self.found.relation is StatementRelation.SAME
         recent = all(now - memory.updated_at <= RECENT for memory in (self.one, self.other))
         return close and open_question and recent and in_common(self.one.text, self.other.text)
 

@@ -26,8 +26,8 @@ from lamina.storage.ledger import lanes_of
 from lamina.storage.logs import AuditLog, Events, History
 from lamina.storage.memories import Memories, micros, moment
 from lamina.storage.sealed_rows import telling_of
-from lamina.storage.shelf_contents import forgotten_with, put_aside_on
-from lamina.storage.small_tables import PURGE, Operation, Operations
+from lamina.storage.shelf_contents import around, forgotten_with, put_aside_on
+from lamina.storage.small_tables import PURGE, FileOperation, Operations
 from lamina.text.entries import EntryFile
 from lamina.workspace.files import drop_versions, read_file
 from lamina.write.commit import again, forbidden
@@ -101,7 +101,7 @@ def finish_purges(store: Store) -> None:
     try:
         _finished(store, keeper(store))
     except LaminaError as error:  # it is tried again at the next start, and nothing else waits for it
-        _log.warning("A purge that was interrupted could not be finished: %s", error.code)
+        _log.warning("A purge that was interrupted could not be finished. %s", error)
 
 
 def verify_purge(caller: Caller, memory_id: str) -> PurgeReceipt:
@@ -115,7 +115,7 @@ def verify_purge(caller: Caller, memory_id: str) -> PurgeReceipt:
     for row in rows:
         if row[2] == "purge_receipt":
             trail |= json.loads(row[4])["trail"]
-    seen = _looked(caller.store, [Operation(0, PURGE, PURGE, trail)])[memory_id]
+    seen = _looked(caller.store, [FileOperation(0, PURGE, PURGE, trail)])[memory_id]
     _, at, _, actor, _ = rows[0]
     return replace(seen, at=moment(at), actor=actor)
 
@@ -159,7 +159,8 @@ def _ready(caller: Caller, memory_id: str, now: bool) -> list[str]:
 
     def work(unit: UnitOfWork) -> list[str]:
         refuse(unit, again(unit, memory), memory_id, "purged")  # unless they said no to it before
-        return [memory_id, *(one.id for one in forgotten_with(unit.transaction, memory))]
+        reach = around(unit.transaction, memory, scope)
+        return [memory_id, *(one.id for one in forgotten_with(unit.transaction, memory, reach))]
 
     return caller.store.act(scope, work)
 
@@ -281,7 +282,7 @@ def _finished(
 
 
 def _signed(
-    store: Store, scope: Scope, pending: Sequence[Operation], seen: Mapping[str, PurgeReceipt]
+    store: Store, scope: Scope, pending: Sequence[FileOperation], seen: Mapping[str, PurgeReceipt]
 ) -> list[PurgeReceipt]:
     """Seal what was seen after some purges, and end them."""
 
@@ -302,7 +303,7 @@ def _signed(
     return store.act(scope, work, lanes_of(*(one.payload["id"] for one in pending)))
 
 
-def _looked(store: Store, pending: Sequence[Operation]) -> dict[str, PurgeReceipt]:
+def _looked(store: Store, pending: Sequence[FileOperation]) -> dict[str, PurgeReceipt]:
     """Count in every place what there is of some memories."""
     trails = {one.payload["id"]: one.payload for one in pending}
     lines, kept = _in_files(store, pending, dry=True)
@@ -368,7 +369,7 @@ def _still_told(transaction: Transaction, ids: frozenset[str]) -> dict[str, int]
 
 
 def _in_files(
-    store: Store, pending: Sequence[Operation], *, dry: bool
+    store: Store, pending: Sequence[FileOperation], *, dry: bool
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Take the words out of the files beside the store: the audit's lines, and kept versions of files.
 
@@ -405,7 +406,9 @@ def _has_entry(store: Store, key: str, marks: frozenset[str]) -> Callable[[bytes
     return has
 
 
-def _audited(transaction: Transaction, pending: Sequence[Operation]) -> dict[str, dict[int, tuple[str, str]]]:
+def _audited(
+    transaction: Transaction, pending: Sequence[FileOperation]
+) -> dict[str, dict[int, tuple[str, str]]]:
     """Run to the numbers of the records with words of these memories: which of the two, and whose."""
     ids = {one.payload["id"] for one in pending}
     echoes = {

@@ -11,7 +11,7 @@ from lamina.lifecycle.consolidate import Pair, pairs_of
 from lamina.model import Role, Space
 from lamina.read.shelves import loaded
 from lamina.records import dataclass
-from lamina.similarity.compare import Relation
+from lamina.similarity.compare import StatementRelation
 from lamina.storage.refusals import Refusal, Refusals
 from lamina.write.store import Caller
 
@@ -97,7 +97,7 @@ def _telling(caller: Caller, pair: Pair) -> bool:
 
 
 def _paired(pair: Pair) -> ReviewItem:
-    same = pair.found.relation is Relation.SAME
+    same = pair.found.relation is StatementRelation.SAME
     return ReviewItem(
         sort="double" if same else "contradiction",
         id=pair.other.id,

@@ -559,3 +559,8 @@ class AuditReport:
     @property
     def intact(self) -> bool:
         return not self.findings
+
+    @property
+    def is_only_of_files(self) -> bool:
+        """Whether the store is as it was sealed, and only lines of the audit's files, made of it, are not."""
+        return bool(self.findings) and all(one.what.startswith("mirror_") for one in self.findings)

@@ -7,13 +7,9 @@ from datetime import datetime
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
-from lamina.errors import InvalidInput
-from lamina.late import late
+from lamina.errors import InvalidInput, did_you_mean
 from lamina.operations.operation import Operation, Parameter
 from lamina.write.details import named_time
-
-with late():
-    import difflib
 
 
 def request_of(operation: Operation, values: Mapping[str, Any]) -> Any:
@@ -30,8 +26,7 @@ def request_of(operation: Operation, values: Mapping[str, Any]) -> Any:
 
 def unknown_field(name: str, known: Mapping[str, Any]) -> InvalidInput:
     """What to say of a field that an operation does not know: the nearest one that it does."""
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"Did you mean `{near[0]}`?" if near else f"It knows {', '.join(known) or 'none'}."
+    hint = did_you_mean(name, known) or f"It knows {', '.join(known) or 'none'}."
     return InvalidInput(f"`{name:.40}` is unknown here.", code="field_unknown", hint=hint)
 
 

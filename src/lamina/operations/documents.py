@@ -58,13 +58,13 @@ class Search:
     ),
 )
 def search(memory: ScopedMemory, request: Search) -> SearchResults:
-    """What notes, decisions and memories say about a question: where it stands, when, and how sure that "
-    "is."""
+    """What notes, decisions and memories say about a question: where it stands, when, and how sure that
+    is."""
     return memory.search(request.query, **cast(Any, given(request, "query")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lines:
+class DocumentPart:
     """Which lines of which document."""
 
     path: Annotated[str, Field("The path of a document, as a search shows it.", position=True, longest=4000)]
@@ -79,7 +79,7 @@ class Lines:
     verb="read_document",
     tool=Tool(title="Read a document"),
 )
-def lines(memory: ScopedMemory, request: Lines) -> DocumentLines:
+def lines(memory: ScopedMemory, request: DocumentPart) -> DocumentLines:
     """Some lines of one of your documents as the file has them now, without its secrets."""
     return memory.read_document(request.path, start=request.start, lines=request.lines)
 
@@ -126,7 +126,7 @@ def decision(memory: ScopedMemory, request: OneDecision) -> Kept:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Supersede:
+class OverruleDecision:
     """Which decision overrules which."""
 
     decision_id: Annotated[
@@ -142,6 +142,6 @@ class Supersede:
     command="decisions supersede",
     tool=Tool(title="Supersede a decision", destroys=True),
 )
-def supersede_decision(memory: ScopedMemory, request: Supersede) -> Decision:
+def supersede_decision(memory: ScopedMemory, request: OverruleDecision) -> Decision:
     """Say that one decision overrules another; both sections name each other then."""
     return memory.supersede_decision(request.decision_id, request.by, request.because)

@@ -504,8 +504,8 @@ class Last:
     tool=Tool(title="Trace", items="events", advice="For finding a fault."),
 )
 def trace(memory: ScopedMemory, request: Last) -> tuple[TraceEvent, ...]:
-    """The newest events of the caller's memory, oldest of them first: written, refused, replaced, taken "
-    "out."""
+    """The newest events of the caller's memory, oldest of them first: written, refused, replaced,
+    taken out."""
     return memory.trace(request.last)
 
 

@@ -118,7 +118,7 @@ def phases(memory: ScopedMemory, request: OneSpace) -> tuple[Phase, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Between:
+class PhasePair:
     """Two phases of a space, by number."""
 
     before: Annotated[int, Field("The number of the earlier phase.", low=1, high=2**31, position=True)]
@@ -132,7 +132,7 @@ class Between:
     command="phase diff",
     tool=Tool(title="Difference of phases"),
 )
-def phase_diff(memory: ScopedMemory, request: Between) -> PhaseDiff:
+def phase_diff(memory: ScopedMemory, request: PhasePair) -> PhaseDiff:
     """What was added, deleted and replaced between the ends of two phases."""
     return memory.phase_diff(request.before, request.after, request.space)
 

@@ -21,7 +21,7 @@ from lamina.operations.memories import ID_FORM, MemoryId
 from lamina.operations.operation import Door, Field, Tool, given, operation, routed
 from lamina.operations.sessions import PERSON_ONLY, Nothing
 from lamina.read.answered import AnswerReceipt
-from lamina.read.status import Status
+from lamina.read.status import StoreStatus
 from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
 from lamina.storage.refusals import Refusal
@@ -401,7 +401,7 @@ def export_proof(memory: ScopedMemory, request: Proved) -> dict[str, Any]:
     ),
     but={Door.HTTP: "GET /v1/status also says who asks, and gives the figures to administrators only."},
 )
-def status(memory: ScopedMemory, request: Nothing) -> Status:  # noqa: ARG001 the catalogue's form
+def status(memory: ScopedMemory, request: Nothing) -> StoreStatus:  # noqa: ARG001 the catalogue's form
     """The state of the whole store in figures, and lines of workspace files that are not used."""
     return memory.status()
 

@@ -8,21 +8,19 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
-from lamina.errors import ConfigError, Denied, InvalidInput
+from lamina.errors import ConfigError, Denied, InvalidInput, did_you_mean
 from lamina.late import late, read_rules
 from lamina.model import Role, Scope, checked_name
 from lamina.records import dataclass
 
 with late():
-    import difflib
-
     from lamina.text import yaml_file
 
 #: Who needs no allowlist: it is theirs, or they look after it.
 _PERSONS = (Role.USER, Role.ADMIN, Role.SYSTEM)
 
 
-class Mode(StrEnum):
+class CategoryMode(StrEnum):
     """How a category comes into a context: whole, or as far as it fits the task."""
 
     ALL = "all"
@@ -34,7 +32,7 @@ class Category:
     """One category; `length` is how many of its memories a context takes at most, None for any number."""
 
     name: str
-    mode: Mode = Mode.RAG
+    mode: CategoryMode = CategoryMode.RAG
     length: int | None = None
 
 
@@ -62,7 +60,7 @@ class Categories:
 
     def whole(self) -> list[str]:
         """The categories that a context always has, as far as its budget goes."""
-        return sorted(one.name for one in self.known.values() if one.mode is Mode.ALL)
+        return sorted(one.name for one in self.known.values() if one.mode is CategoryMode.ALL)
 
     def checked(self, names: tuple[str, ...], scope: Scope) -> tuple[str, ...]:
         """The names themselves; InvalidInput or Denied names the first that is unknown or out of reach."""
@@ -125,11 +123,11 @@ def _category(file: str, given: Any) -> Category:
     name, mode, length = fields.get("name"), fields.get("context", "rag"), fields.get("rag_length", -1)
     if not isinstance(name, str) or not name.strip() or name != name.strip() or not name.isprintable():
         raise _wrong(file, "the name of a category is a visible text")
-    if mode not in set(Mode):
+    if mode not in set(CategoryMode):
         raise _wrong(file, f"the context of {name} is `all` or `rag`, not {mode!r:.40}")
     if isinstance(length, bool) or not isinstance(length, int) or length < -1:
         raise _wrong(file, f"the rag_length of {name} is a whole number, or -1 for any")
-    return Category(name, Mode(mode), None if length == -1 else length)
+    return Category(name, CategoryMode(mode), None if length == -1 else length)
 
 
 def _allowed(file: str, agent: str, names: Any, known: Mapping[str, Category]) -> tuple[str, ...]:
@@ -150,8 +148,7 @@ def _table(file: str, raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _meant(name: str, known: Mapping[str, Any] | tuple[str, ...]) -> str:
-    close = difflib.get_close_matches(name, list(known), 1)
-    return f"Did you mean {close[0]}?" if close else f"There are: {', '.join(sorted(known))}."
+    return did_you_mean(name, known) or f"There are: {', '.join(sorted(known))}."
 
 
 def _wrong(file: str, what: str, hint: str = "") -> ConfigError:

@@ -42,7 +42,7 @@ class Channel(StrEnum):
     SIGNALS = "signals"  #: nobody: turns or an insight agreed
 
 
-class Standing(StrEnum):
+class ProposalStanding(StrEnum):
     """What became of a proposal."""
 
     PROPOSED = "proposed"
@@ -108,14 +108,14 @@ def _covers(pattern: str, key: str) -> bool:
     return key.startswith(pattern[:-1]) if pattern.endswith("*") else key == pattern
 
 
-def standing_of(memory: Memory, now: datetime) -> Standing:
+def standing_of(memory: Memory, now: datetime) -> ProposalStanding:
     """What became of a guess by the time given."""
     if memory.state is State.PENDING:
         over = memory.expires_at is not None and memory.expires_at <= now
-        return Standing.EXPIRED if over else Standing.PROPOSED
+        return ProposalStanding.EXPIRED if over else ProposalStanding.PROPOSED
     if memory.state is State.SUPERSEDED:
-        return Standing.APPROVED if memory.superseded_by else Standing.REPLACED
-    return Standing.DENIED if memory.state is State.SOFT_DELETED else Standing.EXPIRED
+        return ProposalStanding.APPROVED if memory.superseded_by else ProposalStanding.REPLACED
+    return ProposalStanding.DENIED if memory.state is State.SOFT_DELETED else ProposalStanding.EXPIRED
 
 
 @cache

@@ -11,7 +11,7 @@ TOP_CHANGES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class MemoryThen:
     """A memory as it stood at the end of a phase."""
 
     id: str
@@ -37,7 +37,7 @@ class PhaseDiff:
         )
 
 
-def compared(before: Iterable[Standing], after: Iterable[Standing]) -> PhaseDiff:
+def compared(before: Iterable[MemoryThen], after: Iterable[MemoryThen]) -> PhaseDiff:
     """Replaced: the same key or wording under another id. Added and deleted: the rest."""
     old = {one.id: one for one in before}
     new = {one.id: one for one in after}
@@ -61,11 +61,11 @@ def compared(before: Iterable[Standing], after: Iterable[Standing]) -> PhaseDiff
     )
 
 
-def _order(one: Standing) -> tuple[str, str]:
+def _order(one: MemoryThen) -> tuple[str, str]:
     return one.identity, one.id
 
 
-def _replacement(one: Standing, other: Standing) -> dict[str, Any]:
+def _replacement(one: MemoryThen, other: MemoryThen) -> dict[str, Any]:
     return {
         "change": "replaced",
         "dedupe_key": one.identity,

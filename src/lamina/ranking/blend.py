@@ -58,7 +58,7 @@ class Candidate(NamedTuple):
     share: float = 0.0  #: of what the question is about, so much its words say
 
 
-class Meaning(NamedTuple):
+class MeaningScores(NamedTuple):
     """How like a question the texts are, by shelf number and slot, and the encoder's reach of it."""
 
     first: Mapping[int, NDArray[Any]]  #: as the encoder sees it that answers
@@ -180,7 +180,7 @@ def blended(
     words: Words,
     shelves: Sequence[Shelf],
     places: Mapping[int, Places],
-    meaning: Meaning,
+    meaning: MeaningScores,
 ) -> Blend:
     """The sum of what words and meaning say; sessions lend to their turns.
 

@@ -31,7 +31,7 @@ PERIOD, LATEST = 0.3, 0.1
 THEN = 2.0
 #: A question seldom answers one, and an answer to "when" says when.
 ASKING, DATED = 0.95, 1.1
-#: A turn that is one question and nothing else tells nothing, however like it is: it is no answer.
+#: A turn that is one question and tells nothing of who asks is no answer, however like one it is.
 ONLY_ASKS = 0.2
 PINNED, IMPORTANCE = 1.02, 0.005
 #: What was only made out about a person comes behind what was said.
@@ -47,6 +47,8 @@ _ASKS = regex(r"[?\uff1f]\s*(?:\[[^\]]*\]\s*)?$")
 _MORE = regex(r"[.!?\u3002\uff01\uff1f\n]\s*\S")
 #: Who asks what was asked wants a question.
 _WHAT_WAS_ASKED = regex(r"(?i)\bask(?:ed|s)?\b|\bquestions?\b|ถาม|问|問")
+#: Who asks for "a bag for my Sony A7" tells what they own.
+_TELLS = regex(r"(?i)\b(?:i|me|my|mine|we|us|our|ours)\b|ผม|ฉัน|หนู|เรา|ดิฉัน|เค้า|我|咱|俺")
 _TURNS = (Layer.WORKING, Layer.EPISODIC)
 
 
@@ -80,9 +82,12 @@ def asks(text: str) -> bool:
 
 
 def only_asks(memory: Memory, question: str) -> bool:
-    """Whether a turn of a conversation is one question and nothing else, and no such thing is looked for."""
+    """Whether a turn of a conversation is one question that tells nothing of its speaker, and no such thing
+    is looked for."""
     text = memory.text
-    if memory.layer not in _TURNS or _MORE.search(text) or _WHAT_WAS_ASKED.search(question):
+    if memory.layer not in _TURNS or _MORE.search(text) or _TELLS.search(text):
+        return False
+    if _WHAT_WAS_ASKED.search(question):
         return False
     return asks(text) or framing.is_asked(view.view_of(text).text)
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from lamina.language.commands import is_note
 from lamina.model import Hit, Recollection, Scope
 from lamina.policy.categories import Categories
 from lamina.read.snapshot import Snapshot
@@ -15,6 +14,7 @@ from lamina.storage.database import Transaction
 from lamina.storage.logs import always_on
 from lamina.storage.memories import Memories
 from lamina.storage.search_index import TextIndex
+from lamina.text.normalise import is_note
 
 #: Most memories of a category with the mode `all`; the budget of a context is far smaller.
 _MOST = 200

@@ -9,21 +9,20 @@ from html import unescape
 from typing import Any
 
 from lamina.language.command import WISH
-from lamina.language.commands import is_note
 from lamina.language.user_model import PREFERENCES
 from lamina.model import Context, Effective, Hit, Layer, Memory, Role, Space, Trust
 from lamina.ranking.tiers import is_likely
 from lamina.read.answered import Given, kept_question, note_answer
 from lamina.read.category_modes import by_modes
 from lamina.read.changes import delta_in
-from lamina.read.prompt import Group, Item, block, episodes_group, procedures_group, user_model_group
+from lamina.read.prompt import Group, PromptItem, block, episodes_group, procedures_group, user_model_group
 from lamina.read.recall import find
 from lamina.read.resolve import values_in_force
 from lamina.read.shelves import episodes_about, procedures_for, user_model
 from lamina.read.snapshot import Snapshot, look
 from lamina.similarity.echoes import same, telling
 from lamina.storage.shelf_contents import pending_on, told_on
-from lamina.text.normalise import undirected
+from lamina.text.normalise import is_note, undirected
 from lamina.text.tokens import count_tokens
 from lamina.write.details import whole_number
 from lamina.write.noes import ASKED_AGAIN
@@ -100,12 +99,12 @@ def _groups(snapshot: Snapshot, task: str, cite: bool) -> list[Group]:
     beside = [one.text for one in found.related if one.id not in shown and same(one.text) not in said]
     return [
         user_model_group(model, named),
-        Group("preferences", tuple(Item(_named(one) + _cited(one, cite)) for one in others)),
+        Group("preferences", tuple(PromptItem(_named(one) + _cited(one, cite)) for one in others)),
         Group("notes", _items([_cited(one, cite) for one in notes] + [_whole(one, cite) for one in rest])),
         Group("always", _items(f"{text} [{one}]" if cite else text for one, text in standing.items())),
         procedures_group(steps),
         episodes_group(happened),
-        Group("knowledge", tuple(Item(_told(hit)) for hit in knowledge)),
+        Group("knowledge", tuple(PromptItem(_told(hit)) for hit in knowledge)),
         Group("related", _items(beside)),
         Group("pending", _items(_asked(one) for one in _askable(waiting)[:_PENDING])),
     ]
@@ -125,11 +124,11 @@ def _askable(waiting: Sequence[Memory]) -> list[Memory]:
     ]
 
 
-def _items(texts: Iterable[str]) -> tuple[Item, ...]:
+def _items(texts: Iterable[str]) -> tuple[PromptItem, ...]:
     """One line each, in their order, nothing twice."""
-    said: dict[str, Item] = {}
+    said: dict[str, PromptItem] = {}
     for text in texts:
-        said.setdefault(same(text), Item(text))
+        said.setdefault(same(text), PromptItem(text))
     return tuple(said.values())
 
 

@@ -61,13 +61,13 @@ def one_event(transaction: Transaction, shelves: Sequence[str], seq: int, *, pas
 
 
 def _standing(transaction: Transaction, found: Sequence[TraceEvent]) -> tuple[TraceEvent, ...]:
-    """The events without the words of what is no longer active, and without the questions that found it."""
+    """The events without words that no active memory has now, and without the questions that found them."""
     named = {event.seq: events.named_in(event.data) for event in found}
     known = Memories(transaction).load(sorted({one for ids in named.values() for one in ids}))
-    active = {one.id for one in known.values() if one.state is State.ACTIVE}
+    active = {name: one for name, one in known.items() if one.state is State.ACTIVE}
     return tuple(
         replace(event, data=events.told_without(event.data, gone))
-        if (gone := named[event.seq] - active)
+        if (gone := named[event.seq] - active.keys() | {*events.told_otherwise(event.data, active)})
         else event
         for event in found
     )

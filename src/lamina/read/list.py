@@ -23,7 +23,7 @@ from lamina.write.store import Caller
 PAGE, LARGEST = 50, 500
 
 
-class Wanted(TypedDict, total=False):
+class ListOptions(TypedDict, total=False):
     """Everything `list` takes; what is left out narrows nothing, but for the state: `active`."""
 
     spaces: Iterable[str]
@@ -53,9 +53,9 @@ class Page:
     facets: dict[str, dict[str, int]] | None = None
 
 
-def list_memories(caller: Caller, **wanted: Unpack[Wanted]) -> Page:
+def list_memories(caller: Caller, **wanted: Unpack[ListOptions]) -> Page:
     """One page of everything the caller may read; what a recall hides from them is in no page either."""
-    check_details(wanted, Wanted.__annotations__)
+    check_details(wanted, ListOptions.__annotations__)
     limit = whole_number(wanted.get("limit") or PAGE, "limit", 1, LARGEST)
     order = chosen(Order, wanted.get("order") or Order.NEWEST, "order")
     cursor = wanted.get("cursor")
@@ -85,7 +85,7 @@ def _states(caller: Caller, wanted: Iterable[str]) -> tuple[State, ...]:
     return asked
 
 
-def _listed(caller: Caller, wanted: Wanted) -> Listed:
+def _listed(caller: Caller, wanted: ListOptions) -> Listed:
     names = ("spaces", "layers", "kinds", "categories", "since", "until", "trusted_only")
     narrowing = {name: wanted[name] for name in names if name in wanted}  # type: ignore[literal-required]
     query = query_of(caller.scope, "", narrowing, 1)  # type: ignore[arg-type]

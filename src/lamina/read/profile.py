@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from lamina.language.commands import is_note
 from lamina.language.user_model import PREFERENCES
 from lamina.model import Kind, Layer, Memory, Space, State, Trust
 from lamina.read.list import list_memories
 from lamina.records import dataclass
 from lamina.storage.shelf_contents import pending_on, topics_on
+from lamina.text.normalise import is_note
 from lamina.write.store import Caller
 
 #: Of each group so many are told; how many there are is told beside.
@@ -20,7 +20,7 @@ _GROUPS = ("person", "answers", "limits", "likes", "decided", "ways", "facts", "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownOfPerson:
     """One thing that is known about somebody, and who said it."""
 
     id: str
@@ -37,7 +37,7 @@ class KnownGroup:
     """Some of what is known, of one sort."""
 
     name: str  #: person, answers, limits, likes, decided, ways, facts or lately
-    items: tuple[Known, ...]
+    items: tuple[KnownOfPerson, ...]
     more: int = 0  #: how many of this sort are not told here
 
 
@@ -93,7 +93,7 @@ def _told(name: str, some: Iterable[Memory]) -> KnownGroup:
         some, key=lambda one: (not one.pinned, -one.importance, -one.updated_at.timestamp(), one.id)
     )
     items = tuple(
-        Known(
+        KnownOfPerson(
             id=one.id,
             text=one.text,
             key=one.key,

@@ -31,7 +31,7 @@ _PREFERENCES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class PromptItem:
     """One thing in a group, in both forms; it is shown whole or not at all."""
 
     plain: str
@@ -50,7 +50,7 @@ class Group:
     """Some things of one sort, most useful first."""
 
     name: str
-    items: tuple[Item, ...]
+    items: tuple[PromptItem, ...]
     attributes: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -156,19 +156,19 @@ def _one_line(line: str) -> str:
 
 def user_model_group(model: Mapping[str, Any], preferences: Mapping[str, str]) -> Group:
     """What is known about the person, most useful first; defaults are left out, because nobody said them."""
-    items = [Item(f"name: {model['name']}", _element("name", model["name"]))] if "name" in model else []
+    items = [PromptItem(f"name: {model['name']}", _element("name", model["name"]))] if "name" in model else []
     for name, tag in _PREFERENCES.items():
         if name in preferences:
             value = preferences[name]
-            items.append(Item(f"{tag} {value}", _element(tag, value), "preferences"))
+            items.append(PromptItem(f"{tag} {value}", _element(tag, value), "preferences"))
     for topic, level in list(model["expertise"].items())[:_SHOWN]:
         known = f"<topic{_attributes({'name': topic, 'level': level})}/>"
-        items.append(Item(f"{topic} ({level})", known, "expertise"))
+        items.append(PromptItem(f"{topic} ({level})", known, "expertise"))
     if "user.timezone" in model["known"]:
-        items.append(Item(f"timezone: {model['timezone']}", _element("timezone", model["timezone"])))
+        items.append(PromptItem(f"timezone: {model['timezone']}", _element("timezone", model["timezone"])))
     if common := ", ".join(model["commonTopics"][:_SHOWN]):
-        items.append(Item(f"common topics: {common}", _element("common_topics", common)))
-    items += [Item(note, within="notes") for note in reversed(model["notes"][-_SHOWN:])]
+        items.append(PromptItem(f"common topics: {common}", _element("common_topics", common)))
+    items += [PromptItem(note, within="notes") for note in reversed(model["notes"][-_SHOWN:])]
     return Group("user_model", tuple(items), {"confidence": f"{model['confidence']:.2f}"})
 
 
@@ -183,7 +183,7 @@ def procedures_group(found: Sequence[Procedure]) -> Group:
         }
         steps = "\n".join(_element("step", f"{number}. {step}") for number, step in enumerate(one.steps, 1))
         told = f"{one.trigger}: " + "; ".join(f"{number}. {step}" for number, step in enumerate(one.steps, 1))
-        items.append(Item(told, f"<procedure{_attributes(head)}>\n{steps}\n</procedure>"))
+        items.append(PromptItem(told, f"<procedure{_attributes(head)}>\n{steps}\n</procedure>"))
     return Group("procedural_memory", tuple(items))
 
 
@@ -194,5 +194,5 @@ def episodes_group(found: Sequence[Episode]) -> Group:
         head = {"date": f"{one.at:%Y-%m-%d}", "outcome": one.outcome}
         topics = f" ({', '.join(one.topics)})" if one.topics else ""
         told = f"{one.summary}{topics}"
-        items.append(Item(f"{head['date']} {one.outcome}: {told}", _element("episode", told, **head)))
+        items.append(PromptItem(f"{head['date']} {one.outcome}: {told}", _element("episode", told, **head)))
     return Group("recent_episodes", tuple(items))

@@ -18,7 +18,7 @@ from lamina.read.snapshot import Snapshot, look
 from lamina.records import dataclass
 from lamina.retrieval.hits import Answer
 from lamina.storage.database import Transaction
-from lamina.storage.memories import Relations
+from lamina.storage.memories import Edges
 from lamina.text.normalise import well_formed
 from lamina.text.tokens import count_tokens
 from lamina.text.ttl import parse_time
@@ -48,7 +48,7 @@ _FILTERS = (
 _ROLES = {"assistant": Role.AGENT, "ai": Role.AGENT, "human": Role.USER}
 
 
-class Asked(TypedDict, total=False):
+class QueryOptions(TypedDict, total=False):
     """Everything `query` takes beside the question."""
 
     agent: str | None
@@ -84,9 +84,9 @@ class Queried:
     answer: str = ""  #: the id of the receipt that says what was found, shown and left out
 
 
-def query(caller: Caller, question: str, **asked: Unpack[Asked]) -> Queried:
+def query(caller: Caller, question: str, **asked: Unpack[QueryOptions]) -> Queried:
     """The answer to one query; Denied or InvalidInput names what cannot be asked, and nothing is widened."""
-    check_details(asked, Asked.__annotations__)
+    check_details(asked, QueryOptions.__annotations__)
     store, whole = caller.store, _whole(asked.get("returns", "bullets"))
     top_k = whole_number(asked.get("top_k", TOP_K), "top_k", 1, _POOL)
     budget = whole_number(asked.get("budget_tokens", BUDGET), "budget_tokens", 0, 2**31)
@@ -121,13 +121,13 @@ def query(caller: Caller, question: str, **asked: Unpack[Asked]) -> Queried:
 def _beside(transaction: Transaction, answer: Answer, made: Queried, now: datetime, budget: int) -> Queried:
     """The answer with what is linked to it, within what is left of its budget."""
     ids = [one.id for one in made.bullets]
-    found = Relations(transaction).beside(answer.query, ids, now, budget - made.tokens)
+    found = Edges(transaction).beside(answer.query, ids, now, budget - made.tokens)
     linked = [replace(one, related=tuple(r for r in found if r.to == one.id)) for one in made.bullets]
     tokens = made.tokens + sum(count_tokens(one.text) for one in found)
     return replace(made, bullets=tuple(linked), tokens=tokens)
 
 
-def asked_query(scope: Scope, question: str, asked: Asked, categories: Categories) -> Query:
+def asked_query(scope: Scope, question: str, asked: QueryOptions, categories: Categories) -> Query:
     """The query with its filters and categories checked against who asks."""
     agent, raw = asked.get("agent"), dict(asked.get("filters") or {})
     if agent is not None and agent != scope.agent:

@@ -22,7 +22,7 @@ class AuditPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Narrowed:
+class AuditFilter:
     """What a list of records is narrowed to; empty narrows nothing."""
 
     actor: str = ""
@@ -31,7 +31,7 @@ class Narrowed:
     before: int = 0
 
 
-def records(store: Store, narrowed: Narrowed, limit: int) -> AuditPage:
+def records(store: Store, narrowed: AuditFilter, limit: int) -> AuditPage:
     """The newest records that fit, of the newest `WINDOW` before a number."""
 
     def work(transaction: Transaction) -> AuditPage:
@@ -44,7 +44,7 @@ def records(store: Store, narrowed: Narrowed, limit: int) -> AuditPage:
     return store.database.read(work)
 
 
-def _fits(record: AuditRecord, narrowed: Narrowed) -> bool:
+def _fits(record: AuditRecord, narrowed: AuditFilter) -> bool:
     return (
         (not narrowed.actor or narrowed.actor in record.actor)
         and (not narrowed.op or record.op == narrowed.op)

@@ -16,7 +16,7 @@ from lamina.read.snapshot import Snapshot, look
 from lamina.storage.database import Transaction
 from lamina.storage.memories import Memories
 from lamina.storage.search_index import TextIndex
-from lamina.text.entries import canonical_key
+from lamina.text.normalise import canonical_key
 from lamina.write.guardrails import load_guardrails
 from lamina.write.store import Caller
 

@@ -31,7 +31,7 @@ class SearchOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SearchPlan:
     """How a search is to be carried out: what was asked for, else what the settings say."""
 
     most: int
@@ -41,13 +41,13 @@ class Plan:
     timeout_s: float
 
 
-def planned(library: Library | None, options: SearchOptions) -> Plan:
+def planned(library: Library | None, options: SearchOptions) -> SearchPlan:
     """The plan for a search, or InvalidInput that says what is wrong with the options."""
     settings = SearchSettings() if library is None else library.settings
     given = {name: value for name, value in options.items() if value is not None}
     check_details(given, SearchOptions.__annotations__)
     timeout = given.get("timeout_ms", int(settings.timeout_s * 1000))
-    return Plan(
+    return SearchPlan(
         most=whole_number(given.get("max_results", settings.max_results), "max_results", 1, 100),
         corpus=chosen(Corpus, given.get("corpus", Corpus.ALL), "corpus"),
         archive=bool(given.get("archive", False)),

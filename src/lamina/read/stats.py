@@ -17,7 +17,7 @@ from lamina.write.store import Caller
 KEPT_DAYS = 90
 
 
-class Stretch(StrEnum):
+class StatsBy(StrEnum):
     """By what time is counted."""
 
     HOUR = "hour"
@@ -43,10 +43,10 @@ class Stats:
 
 def stats_of(transaction: Transaction, scope: Scope, now: datetime, by: str, days: int) -> Stats:
     """What was done in a user's memory within so many days, by hour or by day."""
-    stretch = chosen(Stretch, by, "stretch")
+    stretch = chosen(StatsBy, by, "stretch")
     since = now - timedelta(days=whole_number(days, "days", 1, KEPT_DAYS))
     user, operational = quoted(scope.user), Operational(transaction)
-    counts = operational.counts(user, since, timedelta(hours=1 if stretch is Stretch.HOUR else 24))
+    counts = operational.counts(user, since, timedelta(hours=1 if stretch is StatsBy.HOUR else 24))
     return Stats(
         since=since,
         by=stretch.value,

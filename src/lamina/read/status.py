@@ -18,7 +18,7 @@ from lamina.write.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
+class StoreStatus:
     """The state of a store in figures."""
 
     store: str
@@ -36,13 +36,13 @@ class Status:
     documents: LibraryStatus | None = None  #: None where no workspace has any
 
 
-def status_of(store: Store) -> Status:
+def status_of(store: Store) -> StoreStatus:
     """Figures about the store, and lines of the workspace's files that are not used."""
     store.sync()
     meaning = meaning_of(store.database, store.embedder, store.ruleset.encoder, store.config.embedder)
 
-    def work(transaction: Transaction) -> Status:
-        return Status(
+    def work(transaction: Transaction) -> StoreStatus:
+        return StoreStatus(
             store=_without_password(store.database.url),
             tenant=store.database.tenant,
             workspace=None if store.root is None else str(store.root),

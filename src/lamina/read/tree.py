@@ -8,7 +8,7 @@ from lamina.errors import NotFound
 from lamina.ranking.tiers import tier_of
 from lamina.records import dataclass
 from lamina.storage.database import Transaction
-from lamina.storage.documents import Documents, Known
+from lamina.storage.documents import Documents, KnownFile
 from lamina.write.entry_files import FileProblem
 from lamina.write.store import Caller
 
@@ -45,7 +45,7 @@ def document_tree(caller: Caller) -> DocumentTree:
     return DocumentTree(files=store.database.read(work), unused=store.problems())
 
 
-def _file(path: str, known: Known) -> DocumentFile:
+def _file(path: str, known: KnownFile) -> DocumentFile:
     # A stamp is how the file was read, its size, its time in nanoseconds and its inode.
     size, nanoseconds = (known.stamp[1], known.stamp[2]) if len(known.stamp) >= 3 else (0, 0)
     at = datetime.fromtimestamp(nanoseconds // 10**9, UTC) if nanoseconds > 0 else None

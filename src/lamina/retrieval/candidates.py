@@ -11,7 +11,7 @@ from lamina.ranking.lexical import Shelf
 from lamina.ranking.timing import Period
 from lamina.storage.database import Transaction
 from lamina.storage.documents import DOCUMENTS, ID_PREFIX, Documents, Found
-from lamina.storage.memories import Memories, Relations
+from lamina.storage.memories import Edges, Memories
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_NAMED = 32  #: passages of one file that its path finds
@@ -24,7 +24,7 @@ def ask_ahead(transaction: Transaction, query: Query, shelf: Shelf, slots: list[
     if not shelf.name.startswith(f"{DOCUMENTS}:"):
         Memories(transaction).readable_slots(query, shelf.number, slots, now, ahead=True)
         if shelf.linked:
-            Relations(transaction).leaving(shelf.number, slots, ahead=True)
+            Edges(transaction).leaving(shelf.number, slots, ahead=True)
 
 
 def at_slots(
@@ -71,10 +71,10 @@ def weight_left(memory: Memory, now: datetime) -> float:
 
 def named(transaction: Transaction, query: Query, shelves: Sequence[Shelf]) -> list[str]:
     """Ids of the passages that a question names: by their id, a decision's id, or a path."""
-    asked, documents = query.text.strip(), Documents(transaction)
     shelf = next((one for one in shelves if one.name == query.documents), None)
     if shelf is None:
         return []
+    asked, documents = query.text.strip(), Documents(transaction)
     whole = documents.load([asked]) if asked.startswith(ID_PREFIX) else {}
     found = [one for one in whole.values() if one.shelf == shelf.number]
     found += documents.named(shelf.number, asked.removeprefix("./"), _MOST_NAMED)

@@ -13,7 +13,7 @@ from lamina.encoders.port import Embedder, JointReader
 from lamina.errors import InvalidInput, LaminaError
 from lamina.model import Authority, Hit, Layer, Memory, Query, Recollection, Role, Space, Trust
 from lamina.policy.gates import is_reserved
-from lamina.ranking.blend import Blend, Candidate, Meaning, blended
+from lamina.ranking.blend import Blend, Candidate, MeaningScores, blended
 from lamina.ranking.fusion import Fused, adjust, asks, newest_first, ranked_by, reciprocal
 from lamina.ranking.lexical import Shelf, Words, ranked
 from lamina.ranking.question import Question, guessed, guesses, misread, mistyped, understood
@@ -25,10 +25,10 @@ from lamina.retrieval.meaning import Alike, alike
 from lamina.retrieval.packing import packed
 from lamina.retrieval.weighing import put_changes_first, put_on_scale, put_words_first, read_together, weigh
 from lamina.storage.database import Transaction
-from lamina.storage.memories import Memories, Relations
+from lamina.storage.memories import Edges, Memories
 from lamina.storage.search_index import TextIndex
 from lamina.storage.shelf_contents import LayerRows
-from lamina.text.entries import canonical_key
+from lamina.text.normalise import canonical_key
 from lamina.text.terms import terms
 from lamina.text.tokens import count_tokens
 
@@ -54,7 +54,7 @@ class Means:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Inquiry:
     """One question on one snapshot of the store."""
 
     transaction: Transaction
@@ -71,7 +71,7 @@ class Reading:
         return any(shelf.linked for shelf in self.shelves)
 
 
-def _exact(reading: Reading) -> list[str]:
+def _exact(reading: Inquiry) -> list[str]:
     """A question that is an id or a key finds exactly that."""
     asked = reading.query.text.strip()
     memories = Memories(reading.transaction)
@@ -80,7 +80,7 @@ def _exact(reading: Reading) -> list[str]:
     return list(dict.fromkeys(ids + _keyed(reading)))
 
 
-def _keyed(reading: Reading, *, ahead: bool = False) -> list[str]:
+def _keyed(reading: Inquiry, *, ahead: bool = False) -> list[str]:
     """What has the question as its key; `ahead`: it will be asked for."""
     if reading.key is None:
         return []
@@ -96,7 +96,7 @@ class _Searched:
     meaning: Alike
 
 
-def _search(reading: Reading) -> _Searched:
+def _search(reading: Inquiry) -> _Searched:
     """Every text of the caller's shelves by words, conversation and meaning, densely."""
     text_index, question = TextIndex(reading.transaction), reading.question
     numbers = [shelf.number for shelf in reading.shelves]
@@ -115,7 +115,11 @@ def _search(reading: Reading) -> _Searched:
     meaning = alike(reading.transaction, encoders, question.text, reading.shelves)
     places = text_index.places(reading.shelves)
     blend = blended(
-        question, words, reading.shelves, places, Meaning(meaning.likeness, meaning.beside, meaning.reach)
+        question,
+        words,
+        reading.shelves,
+        places,
+        MeaningScores(meaning.likeness, meaning.beside, meaning.reach),
     )
     return _Searched(blend, words, meaning)
 
@@ -123,7 +127,7 @@ def _search(reading: Reading) -> _Searched:
 _Edges = list[tuple[str, str, float]]  #: links met on the way: from, to, how strong
 
 
-def _resolved(reading: Reading, candidates: Sequence[Candidate], edges: _Edges) -> list[Fused]:
+def _resolved(reading: Inquiry, candidates: Sequence[Candidate], edges: _Edges) -> list[Fused]:
     """Those of the candidates that the query may see; what it may not never takes a place."""
     seen: dict[tuple[int, ...], Memory] = {}
     transaction, query, now = reading.transaction, reading.query, reading.now
@@ -135,7 +139,7 @@ def _resolved(reading: Reading, candidates: Sequence[Candidate], edges: _Edges) 
         there = at_slots(transaction, query, shelf, some, now)
         seen |= {(shelf.number, slot): memory for slot, memory in there.items()}
         if shelf.linked:
-            links = Relations(transaction).leaving(shelf.number, some)
+            links = Edges(transaction).leaving(shelf.number, some)
             edges += [(row[0], row[1], row[2]) for row in links]
     found = []
     for shelf_number, slot, score, lexical, meaning, conversation, share in candidates:
@@ -152,7 +156,7 @@ def _resolved(reading: Reading, candidates: Sequence[Candidate], edges: _Edges) 
     return found
 
 
-def _narrowed(reading: Reading, blend: Blend) -> Blend:
+def _narrowed(reading: Inquiry, blend: Blend) -> Blend:
     """What is asked of procedures or of a few categories looks at these alone: among thousands a rare one is
     hard to meet."""
     query = reading.query
@@ -168,7 +172,7 @@ def _narrowed(reading: Reading, blend: Blend) -> Blend:
     return blend.among(known) if len(known) == len(slots) else blend
 
 
-def _found(reading: Reading, blend: Blend, wanted: int, edges: _Edges) -> list[Fused]:
+def _found(reading: Inquiry, blend: Blend, wanted: int, edges: _Edges) -> list[Fused]:
     """At least the best so many that the query may see, or all there are; equals by id."""
     blend, count = _narrowed(reading, blend), wanted
     while True:
@@ -179,7 +183,7 @@ def _found(reading: Reading, blend: Blend, wanted: int, edges: _Edges) -> list[F
         count *= 4
 
 
-def _then(reading: Reading, blend: Blend, edges: _Edges) -> list[Fused]:
+def _then(reading: Inquiry, blend: Blend, edges: _Edges) -> list[Fused]:
     """The best of what was said in the time that a question names, however little it says of the rest."""
     period = reading.question.timing.period
     if period is None:
@@ -223,14 +227,14 @@ def find_hits(transaction: Transaction, query: Query, now: datetime, means: Mean
     found = Recollection(hits=kept, left_out=len(hits) - len(kept))
     if reading.linked and means.related:
         left = None if budget is None else budget - sum(hit.tokens for hit in kept)
-        beside = Relations(transaction).beside(reading.query, [hit.id for hit in kept], now, left)
+        beside = Edges(transaction).beside(reading.query, [hit.id for hit in kept], now, left)
         found = replace(found, related=beside)
     memories = {one.id: one.memory for one in order}
     waiting = searched is not None and searched.meaning.waiting
     return Answer(found, memories, tuple(order), reading.query, reading.linked, waiting)
 
 
-def _reading(transaction: Transaction, query: Query, now: datetime, means: Means) -> Reading:
+def _reading(transaction: Transaction, query: Query, now: datetime, means: Means) -> Inquiry:
     names = query.scope.shelves(query.spaces) + ((query.documents,) if query.documents else ())
     shelves = tuple(TextIndex(transaction).shelves(names))
     if not query.across_phases and any(shelf.phase > 1 for shelf in shelves):
@@ -238,10 +242,10 @@ def _reading(transaction: Transaction, query: Query, now: datetime, means: Means
     key = None
     with suppress(InvalidInput):
         key = canonical_key(query.text.strip())
-    return Reading(transaction, query, now, understood(query.text, now), shelves, means, key)
+    return Inquiry(transaction, query, now, understood(query.text, now), shelves, means, key)
 
 
-def _ordered(reading: Reading, searched: _Searched) -> list[Fused]:
+def _ordered(reading: Inquiry, searched: _Searched) -> list[Fused]:
     """What was found, best first. The best of the pool are looked at closely; the rest follow as they are."""
     means, question = reading.means, reading.question
     blend, words, edges = searched.blend, searched.words, _Edges()
@@ -294,7 +298,7 @@ def _note_ranks(head: list[Fused], exact: Sequence[str]) -> None:
             one.ranks[name] = rank
 
 
-def _judge(reading: Reading, head: list[Fused]) -> None:
+def _judge(reading: Inquiry, head: list[Fused]) -> None:
     """Let a program's reranker, where there is one, read the best beside the question while there is time."""
     means = reading.means
     if means.reranker is None:
@@ -314,7 +318,7 @@ def _judge(reading: Reading, head: list[Fused]) -> None:
     head[:DEPTH] = sorted(best, key=lambda one: (-one.score, one.id))
 
 
-def _read(reading: Reading, encoder: str, head: list[Fused]) -> str:
+def _read(reading: Inquiry, encoder: str, head: list[Fused]) -> str:
     """Let the encoder that answered read the best beside the question, if it can read two together."""
     means, reader = reading.means, reading.means.embedder
     if reader is None or means.reranker is not None or means.fusion != "sum":
@@ -326,11 +330,11 @@ def _read(reading: Reading, encoder: str, head: list[Fused]) -> str:
     return ""
 
 
-def _note_bonds(reading: Reading, head: Sequence[Fused], edges: _Edges) -> None:
+def _note_bonds(reading: Inquiry, head: Sequence[Fused], edges: _Edges) -> None:
     """Say of each how strongly it is linked to another that matches well; `edges` are those from places."""
     by_id = {one.id: one for one in head} if reading.linked else {}
     if named := sorted(one for one, each in by_id.items() if not each.place):
-        edges = [*edges, *((*row,) for row in Relations(reading.transaction).bonds(named, sorted(by_id)))]
+        edges = [*edges, *((*row,) for row in Edges(reading.transaction).bonds(named, sorted(by_id)))]
     least = GOOD * max((one.score for one in head), default=0.0) if edges else 0.0
     for one, other, strength in edges:
         for here, there in ((by_id.get(one), by_id.get(other)), (by_id.get(other), by_id.get(one))):

@@ -246,14 +246,14 @@ def _name_of(table: Embedder | None) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Likeness:
     """Two texts beside each other: how alike they are on the common scale, and what that means."""
 
     likeness: float
     verdict: Verdict
 
 
-def compare(embedder: Embedder, one: str, others: Sequence[str]) -> list[Comparison]:
+def compare(embedder: Embedder, one: str, others: Sequence[str]) -> list[Likeness]:
     """One text with each of the others, on the scale that is the same for every pair of languages.
 
     Raises what the encoder raises. A text of which the encoder knows nothing is like no other.
@@ -263,5 +263,5 @@ def compare(embedder: Embedder, one: str, others: Sequence[str]) -> list[Compari
     out = []
     for score, other in zip((vectors[1:].astype(np.float64) @ vectors[0]).tolist(), others, strict=True):
         pair = (round(score, 6), language, language_of(other))
-        out.append(Comparison(calibration.likeness(*pair), calibration.verdict(*pair)))
+        out.append(Likeness(calibration.likeness(*pair), calibration.verdict(*pair)))
     return out

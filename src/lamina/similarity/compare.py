@@ -39,7 +39,7 @@ _NUMBER = regex(r"\d+(?:[.,:/-]\d+)*%?")
 _UNSPACED = regex(rf"[{_THAI}{_HAN}]")
 
 
-class Relation(StrEnum):
+class StatementRelation(StrEnum):
     """What one statement is to another."""
 
     SAME = "same"
@@ -52,7 +52,7 @@ class Relation(StrEnum):
 class Comparison:
     """How two statements stand to each other, and why."""
 
-    relation: Relation
+    relation: StatementRelation
     similarity: float  #: of the words alone, from 0 to 1
     closeness: float  #: of words or meaning, whichever says more
     why: str
@@ -60,7 +60,7 @@ class Comparison:
     @property
     def conflicts(self) -> bool:
         """Whether both cannot be true at once, as far as words tell."""
-        return self.relation in (Relation.CHANGED, Relation.CONTRADICTION)
+        return self.relation in (StatementRelation.CHANGED, StatementRelation.CONTRADICTION)
 
     @property
     def undecided(self) -> bool:
@@ -70,7 +70,7 @@ class Comparison:
 
 def same_task(found: Comparison) -> bool:
     """Whether two triggers are one: alike above 0.85, and nothing that differs names another thing."""
-    return found.relation is Relation.SAME and found.closeness > SAME
+    return found.relation is StatementRelation.SAME and found.closeness > SAME
 
 
 def text_similarity(one: str, other: str) -> float:
@@ -98,32 +98,32 @@ def compare(one: str, other: str, likeness: float | None = None) -> Comparison:
     mine, theirs = _read(one), _read(other)
     words = text_similarity(one, other)
     if mine == theirs:
-        return Comparison(Relation.SAME, words, 1.0, "the same words")
+        return Comparison(StatementRelation.SAME, words, 1.0, "the same words")
     parts = _aligned(mine, theirs)
     overlap = max(parts.overlap, words)
     close = round(max(overlap, likeness or 0.0), 4)
 
-    def verdict(relation: Relation, why: str) -> Comparison:
+    def verdict(relation: StatementRelation, why: str) -> Comparison:
         return Comparison(relation, words, close, why)
 
     about_same = parts.overlap >= _CHANGED or (likeness or 0.0) >= _LIKE
     if (mine.turns + theirs.turns + parts.antonyms) % 2:
         if max(parts.overlap, likeness or 0.0) >= _TURNED and not parts.other_subject:
-            return verdict(Relation.CONTRADICTION, "one denies what the other says")
-        return verdict(Relation.UNRELATED, "one denies something")
+            return verdict(StatementRelation.CONTRADICTION, "one denies what the other says")
+        return verdict(StatementRelation.UNRELATED, "one denies something")
     if parts.numbers and about_same and not parts.other_subject:
-        return verdict(Relation.CHANGED, "another number")
+        return verdict(StatementRelation.CHANGED, "another number")
     if parts.replaced and parts.overlap >= _CHANGED:
         if parts.other_subject:
-            return verdict(Relation.UNRELATED, "about something else")
+            return verdict(StatementRelation.UNRELATED, "about something else")
         if all(map(_among_several, (one, other))):
-            return verdict(Relation.UNRELATED, "both may be true")
-        return verdict(Relation.CHANGED, "another value")
+            return verdict(StatementRelation.UNRELATED, "both may be true")
+        return verdict(StatementRelation.CHANGED, "another value")
     if parts.overlap >= _CHANGED and not parts.replaced:
-        return verdict(Relation.SAME, "one says more" if parts.added else "the same words")
+        return verdict(StatementRelation.SAME, "one says more" if parts.added else "the same words")
     if likeness is not None and likeness >= _LIKE and not parts.numbers:
-        return verdict(Relation.SAME, "the same meaning")
-    return verdict(Relation.UNRELATED, "other numbers" if parts.numbers else _LITTLE)
+        return verdict(StatementRelation.SAME, "the same meaning")
+    return verdict(StatementRelation.UNRELATED, "other numbers" if parts.numbers else _LITTLE)
 
 
 def _among_several(text: str) -> bool:

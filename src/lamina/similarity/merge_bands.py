@@ -16,7 +16,7 @@ from lamina.errors import ConfigError
 from lamina.late import late, read_rules, regex
 from lamina.model import Deny, Layer, Memory
 from lamina.records import dataclass
-from lamina.similarity.compare import Comparison, Relation
+from lamina.similarity.compare import Comparison, StatementRelation
 from lamina.text.normalise import folded
 from lamina.text.terms import query_terms
 
@@ -48,7 +48,7 @@ class Bands:
 
 
 @dataclass(frozen=True, slots=True)
-class Merging:
+class MergeBands:
     """The bands in force, and what is done within them."""
 
     bands: Bands = Bands()
@@ -70,7 +70,7 @@ def measured(embedder_id: str | None) -> str:
     return embedder_id if embedder_id and embedder_id in _tables() else "words"
 
 
-def merging(config: Config, embedder_id: str | None) -> Merging:
+def merging(config: Config, embedder_id: str | None) -> MergeBands:
     """The bands for an encoder, with the settings' own thresholds where they have any."""
     if config.merge_mode not in ("recreate", "update"):
         said = f"`merge_mode` is recreate or update, not {config.merge_mode!r:.40}."
@@ -78,7 +78,7 @@ def merging(config: Config, embedder_id: str | None) -> Merging:
     asked = {"auto": config.merge_auto, "check": config.merge_check, "fallback": config.merge_fallback}
     own = {name: value for name, value in asked.items() if value >= 0}
     strict = _tables()["strict"]
-    return Merging(
+    return MergeBands(
         Bands(**{**_tables()[measured(embedder_id)], **own}),
         Bands(strict["auto"], strict["check"], None),
         config.merge_mode,
@@ -122,7 +122,7 @@ def banded(text: str, near: Iterable[Near], bands: Bands, now: datetime) -> Merg
     lowest, looked = bands.check if bands.fallback is None else bands.fallback, 0
     for one in closest:
         close, memory = one.found.closeness, one.memory
-        if one.found.relation is Relation.UNRELATED or close < lowest:
+        if one.found.relation is StatementRelation.UNRELATED or close < lowest:
             continue
         band = "auto" if close >= bands.auto else "check" if close >= bands.check else "fallback"
         if one.found.conflicts:
@@ -156,7 +156,7 @@ def differing(one: Memory, other: Memory, found: Comparison) -> Deny | None:
     said = f"{one.id} and {other.id}: {found.why}."
     if found.conflicts:
         return Deny("values_differ", said, "Revise or forget the one that no longer holds.")
-    if found.relation is Relation.UNRELATED:
+    if found.relation is StatementRelation.UNRELATED:
         return Deny("not_alike", said, _FORGET_ONE)
     if limits(one.text) != limits(other.text):
         return Deny("not_alike", f"One of {one.id} and {other.id} limits what the other says.", _FORGET_ONE)

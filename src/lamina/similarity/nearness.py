@@ -71,7 +71,7 @@ Part = tuple[NDArray[np.int64], _Chunk]  #: slots and what stands in them
 
 
 @dataclass(frozen=True)
-class Vectors:
+class ShelfVectors:
     """The vectors of a shelf as they were at a version; changing it makes another that shares the rest."""
 
     dimension: int
@@ -83,7 +83,7 @@ class Vectors:
         """How many bytes it takes."""
         return sum(chunk.vectors.nbytes + 8 * len(chunk.vectors) for chunk in self.chunks.values())
 
-    def changed(self, version: int, blocks: Iterable[tuple[int, bytes]]) -> Vectors:
+    def changed(self, version: int, blocks: Iterable[tuple[int, bytes]]) -> ShelfVectors:
         """The same with other blocks."""
         fresh: dict[int, Small] = {}
         for block, data in sorted(blocks):
@@ -98,7 +98,7 @@ class Vectors:
             places, vectors = unpacked(data, self.dimension)
             rows[first + places.astype(np.int64)] = vectors
         chunks = {**self.chunks, **{number: _Chunk(rows) for number, rows in fresh.items()}}
-        return Vectors(self.dimension, version, chunks)
+        return ShelfVectors(self.dimension, version, chunks)
 
     def likeness(self, question: Small, slots: int) -> NDArray[np.float32]:
         """Cosine of every slot's vector with the question's, from -1 to 1; 0 where a slot has none.

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 
 from lamina.late import read_rules, regex
 from lamina.records import dataclass
-from lamina.similarity.compare import Relation, compare
+from lamina.similarity.compare import StatementRelation, compare
 from lamina.text.normalise import folded
 from lamina.text.terms import query_terms
 
@@ -41,8 +41,8 @@ def renews(new: str, old: str) -> bool:
     if mine.vague:
         shared = set(query_terms(mine.value)) & set(query_terms(theirs.value))
         alike = len(shared) >= _SHARED and mine.value[-2:] == theirs.value[-2:]
-        return found is Relation.CHANGED and alike
-    return mine.value != theirs.value and found is not Relation.CONTRADICTION
+        return found is StatementRelation.CHANGED and alike
+    return mine.value != theirs.value and found is not StatementRelation.CONTRADICTION
 
 
 @lru_cache(maxsize=4096)

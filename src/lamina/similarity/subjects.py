@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from lamina.late import read_rules
 from lamina.records import dataclass
-from lamina.similarity.compare import Relation, compare
+from lamina.similarity.compare import StatementRelation, compare
 from lamina.text.terms import query_terms
 
 #: How much of the shorter of two decisions must be shared: to be changed by one that says it changes
@@ -104,7 +104,7 @@ def changed_by(new: Matter, earlier: Sequence[Matter], likes: Sequence[Like] = (
     share = shares[best]
     if share < doubted:
         return None
-    if not new.overrules and compare(new.text, earlier[best].text).relation is Relation.SAME:
+    if not new.overrules and compare(new.text, earlier[best].text).relation is StatementRelation.SAME:
         return None
     if not new.overrules:
         is_sure = share >= linked and _begin_alike(new.text, earlier[best].text)

@@ -28,12 +28,16 @@ class Transaction(Protocol):
     reach: str  #: the categories that may be read, each between two marks; empty for all
     project_reach: str  #: the same for what is a project's
 
+    @property
+    def ledger(self) -> Ledger:
+        """What keeps the seal in step with the rows that are changed."""
+        ...
+
     def narrowed(self, reach: str, project_reach: str) -> Transaction:
         """The same transaction for somebody who may read these categories only."""
         ...
 
     damage: Damage  #: what was met of rows that cannot be read
-    ledger: Ledger  #: what keeps the seal in step with the rows that are changed
     kept: dict[str, Any]  #: what this process keeps of the store; checked against it before it is used
     once: dict[Any, Any] | None  #: what was worked out on this snapshot already; None where it may change
     noted: dict[Any, Any]  #: what one piece of work knows of what it changes, such as how far a counter is

@@ -21,7 +21,7 @@ _WITH_STAMP = 11  #: columns of a passage, before that of its file's stamp
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownFile:
     """What a file was when it was last read."""
 
     stamp: tuple[int, ...]
@@ -31,7 +31,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class File:
+class FileRead:
     """A markdown file as it was read just now."""
 
     path: str
@@ -74,7 +74,7 @@ class Documents:
         self._tx = transaction
         self._lexicon = TextIndex(transaction)
 
-    def known(self) -> dict[str, Known]:
+    def known(self) -> dict[str, KnownFile]:
         """Every file that was ever read and not dropped, by its path."""
         return dict(self._tx.each(_known, "documents_known"))
 
@@ -83,7 +83,7 @@ class Documents:
         row = self._tx.one("document_by_path", path=path)
         return None if row is None else row[0]
 
-    def put(self, shelf: int, file: File, document: Document, now: datetime) -> dict[int, str]:
+    def put(self, shelf: int, file: FileRead, document: Document, now: datetime) -> dict[int, str]:
         """Make the index say what the file says; a passage whose words were there keeps its number.
 
         Returns the new words by their slots.
@@ -129,7 +129,7 @@ class Documents:
         )
         return new
 
-    def touch(self, file: File) -> None:
+    def touch(self, file: FileRead) -> None:
         """The file has another time and says what it said."""
         self._tx.run("restamp_document", path=file.path, stamp=_written(file))
 
@@ -213,7 +213,7 @@ class Documents:
         return dict(self._tx.all("count_documents")), int(row[0]) if row else 0
 
 
-def _written(file: File) -> str:
+def _written(file: FileRead) -> str:
     return " ".join(map(str, file.stamp))
 
 
@@ -231,9 +231,9 @@ def _moment(day: date | None) -> datetime | None:
     return None if day is None else datetime.combine(day, time(), UTC)
 
 
-def _known(row: Row) -> tuple[str, Known]:
+def _known(row: Row) -> tuple[str, KnownFile]:
     path, stamp, digest, gone, hidden = row
-    return path, Known(tuple(map(int, stamp.split())), digest, bool(gone), tuple(json.loads(hidden)))
+    return path, KnownFile(tuple(map(int, stamp.split())), digest, bool(gone), tuple(json.loads(hidden)))
 
 
 def _found(row: Row) -> Found:

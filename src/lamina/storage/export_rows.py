@@ -8,7 +8,7 @@ from typing import Any
 from lamina.model import iso, plain
 from lamina.storage.database import Row, Transaction
 from lamina.storage.ends import of_person
-from lamina.storage.memories import Memories, Relations, from_micros, from_row, moment
+from lamina.storage.memories import Edges, Memories, from_micros, from_row, moment
 
 Part = tuple[str, dict[str, Any]]
 
@@ -38,7 +38,7 @@ class PersonRows:
 
     def _edges(self, ids: list[str]) -> list[dict[str, Any]]:
         """The edges from these memories to such as the caller may see."""
-        rows = Relations(self._tx).between(ids[0], f"{ids[-1]} ")
+        rows = Edges(self._tx).between(ids[0], f"{ids[-1]} ")
         seen, own = Memories(self._tx).load(sorted({row[1] for row in rows})), set(ids)
         return [_edge(row) for row in rows if row[0] in own and row[1] in seen]
 

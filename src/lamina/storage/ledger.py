@@ -103,7 +103,7 @@ def is_top(name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class LaneOrder:
     """Who has to wait for whom: the chains of a store, and those that a transaction is alone on."""
 
     chains: int = 0  #: beside the store's own; 0 where everything is in that one
@@ -170,7 +170,7 @@ class Ledger:
     """The sums of the lanes that one transaction touches."""
 
     def __init__(
-        self, transaction: Rows, queries: Mapping[str, str], sealing: Sealing | None, order: Order
+        self, transaction: Rows, queries: Mapping[str, str], sealing: Sealing | None, order: LaneOrder
     ) -> None:
         self._tx = transaction
         self.order = order
@@ -278,7 +278,7 @@ class Ledger:
         self._sums = {STORE: Sums(), **sums}
         self._bodies = dict.fromkeys([*self._sums, *map(top_of, range(self.order.chains + 1))])
 
-    def spread(self, lanes: Sequence[tuple[str, bytes]], order: Order) -> None:
+    def spread(self, lanes: Sequence[tuple[str, bytes]], order: LaneOrder) -> None:
         """From now on lanes are summed up by their chains.
 
         What does not fit the sum of all stays a difference in there.

@@ -226,7 +226,7 @@ def event_of(row: Row) -> TraceEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ChainHead:
     """How far a chain goes."""
 
     seq: int  #: of its newest record
@@ -246,17 +246,17 @@ class AuditLog:
         newest = self.newest(lane)
         return newest.seq, newest.hash
 
-    def newest(self, lane: str = STORE) -> Head:
+    def newest(self, lane: str = STORE) -> ChainHead:
         """How far the chain of a lane goes. What the seal over the lane needs is read along."""
         ledger = self._tx.ledger
         first = ledger.order.chain(lane) * CHAIN
         row = self._tx.one("audit_head", lane=lane, top=ledger.top(lane), first=first, beyond=first + CHAIN)
         if row is None:
             last = self._tx.one("last_event", first=first, beyond=first + CHAIN)
-            return Head(first, "", None, max(first, last[0] if last else 0))
+            return ChainHead(first, "", None, max(first, last[0] if last else 0))
         ledger.meet(lane, row[4], row[5])
         # A damaged one is no reason to write nothing any more: the check finds it.
-        return Head(row[0], legible(row[1]), moment(row[2]), max(first, row[3]))
+        return ChainHead(row[0], legible(row[1]), moment(row[2]), max(first, row[3]))
 
     def heads(self) -> dict[int, tuple[int, str, datetime]]:
         """By chain, number, hash and time of its newest record; chains without any are left out."""

@@ -190,6 +190,16 @@ class Memories:
     def count_by_state(self) -> dict[str, int]:
         return dict(self._tx.all("count_by_state"))
 
+    def miscounted(self) -> int:
+        """On how many shelves how much there is of a state is not what was counted."""
+        rows = self._tx.all("miscounted")
+        return int(rows[0][0])
+
+    def recount(self, shelf: int) -> None:
+        """Count anew what there is on a shelf."""
+        self._tx.run("uncount_shelf", shelf=shelf)
+        self._tx.run("recount_shelf", shelf=shelf)
+
     def slots_on(self, shelf: int, slots: range) -> dict[str, int]:
         """The slot of everything that has one of these on a shelf, by its id, in their order."""
         return dict(self._tx.all("slots_on", shelf=shelf, first=slots.start, last=slots.stop))
@@ -436,7 +446,7 @@ def _edge(row: Row) -> Row:
     return row
 
 
-class Relations:
+class Edges:
     """One tenant's edges inside one transaction."""
 
     def __init__(self, transaction: Transaction) -> None:

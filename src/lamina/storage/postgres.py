@@ -8,7 +8,7 @@ import selectors
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, TypeVar
 
 import psycopg
@@ -27,7 +27,7 @@ from lamina.storage.database import (
     put_rows,
 )
 from lamina.storage.habits import Foresight, Habits, asked_for, only_reads, tables_of
-from lamina.storage.ledger import CHAINS, Ledger, Order, OtherLane, Sealing
+from lamina.storage.ledger import CHAINS, LaneOrder, Ledger, OtherLane, Sealing
 from lamina.storage.makers import judged
 from lamina.storage.migrate import Migration, load_migrations, missing, pending
 from lamina.storage.rows import (
@@ -35,7 +35,7 @@ from lamina.storage.rows import (
     DamagedRow,
     Making,
     incomplete,
-    missing_tables,
+    missing_parts,
     numbered_twice,
     row_damaged,
     text_explained,
@@ -138,8 +138,14 @@ class PostgresTransaction(Making):
         self._only_reads = database.only_reads
         self._tables = database.tables
         self._connection = connection
+        self._database, self._held = database, held
         self._queries = database.queries
-        self.ledger = Ledger(self, database.queries, database.sealing, Order(database.chains, held))
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """What keeps the seal in step; who only reads needs none."""
+        database = self._database
+        return Ledger(self, database.queries, database.sealing, LaneOrder(database.chains, self._held))
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
         return self._rows(name, values)
@@ -350,7 +356,7 @@ class PostgresDatabase:
         self._check_writable()
         with _explained():
             if lanes is not None and (self.chains or not lanes):
-                held = frozenset(map(Order(self.chains).chain, lanes))
+                held = frozenset(map(LaneOrder(self.chains).chain, lanes))
                 with suppress(
                     OtherLane, psycopg.errors.DeadlockDetected, psycopg.errors.UniqueViolation, *_UNREADABLE
                 ):
@@ -408,8 +414,11 @@ class PostgresDatabase:
             ).fetchall()
             tables = connection.execute(
                 "SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'lamina'"
+                " UNION ALL SELECT t.tgname::text FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid"
+                " JOIN pg_namespace n ON n.oid = c.relnamespace"
+                " WHERE n.nspname = 'lamina' AND NOT t.tgisinternal"
             ).fetchall()
-        return [*missing_tables(tables), *(f"the index {name} is not valid" for (name,) in rows)]
+        return [*missing_parts(tables), *(f"the index {name} is not valid" for (name,) in rows)]
 
     def damaged(self) -> list[DamagedRow]:
         with _explained(), self._lent() as connection:

@@ -31,7 +31,7 @@ class Refusal:
     tried_by: str = ""  #: who last did
 
 
-class Match(NamedTuple):
+class MatchedNo(NamedTuple):
     """A no that stands and has a mark that was looked for."""
 
     mark: str
@@ -90,10 +90,10 @@ class Refusals:
         self._tx.many("add_refusal_mark", rows)
         return number
 
-    def marked(self, marks: Sequence[str]) -> list[Match]:
+    def marked(self, marks: Sequence[str]) -> list[MatchedNo]:
         """Those that stand and have one of these marks."""
         rows = self._tx.all("refusals_marked", owner=self._owner, marks=sorted(set(marks)))
-        return [Match(*row) for row in rows]
+        return [MatchedNo(*row) for row in rows]
 
     def marks_after(self, newest: str) -> tuple[set[str], bool]:
         """The marks of all noes since one was the newest; of every one, and False, where that one is gone."""

@@ -75,6 +75,10 @@ def numbered_twice() -> Damaged:
     )
 
 
+#: Triggers that both databases keep counts with.
+COUNTING = ("memory_counted", "operational_counted")
+
+
 def incomplete(problem: str) -> Damaged:
     """The error where a table or a column is not there: our own statements ask for nothing else."""
     named = _NAMED.search(problem)
@@ -88,10 +92,11 @@ def incomplete(problem: str) -> Damaged:
     )
 
 
-def missing_tables(there: Iterable[Row]) -> list[str]:
-    """What is to be said of the tables that are not among these."""
+def missing_parts(there: Iterable[Row], triggers: Iterable[str] = ()) -> list[str]:
+    """What is to be said of the tables, and triggers, that are not among these."""
     names = {str(name) for (name,) in there}
-    return [f"the table {name} is missing" for name in sorted({*_keys(), "schema_migration"} - names)]
+    tables = [f"the table {name} is missing" for name in sorted({*_keys(), "schema_migration"} - names)]
+    return tables + [f"the trigger {name} is missing" for name in sorted({*COUNTING, *triggers} - names)]
 
 
 class Damage:

@@ -38,7 +38,7 @@ def salvaged(path: Path) -> Salvage:
         copy = Path(folder) / "memory.db"
         shutil.copyfile(path, copy)
         log = path.with_name(f"{path.name}-wal")
-        if log.exists():  # what was written last stands there
+        if log.is_file():  # what was written last stands there
             shutil.copyfile(log, copy.with_name(f"{copy.name}-wal"))
         try:
             with closing(apsw.Connection(str(copy))) as connection:

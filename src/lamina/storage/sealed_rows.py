@@ -9,7 +9,7 @@ from lamina.model import AuditRecord, plain
 from lamina.storage.database import Row, Transaction
 from lamina.storage.ledger import LAST, STORE, TABLES, Sums, lane_of, lane_of_row
 from lamina.storage.logs import record_of
-from lamina.storage.memories import Relations, shelf_of
+from lamina.storage.memories import Edges, shelf_of
 
 _PAGE = 2000
 _LEAST = -(2**62)
@@ -144,7 +144,7 @@ class SealedRows:
 
     def link(self, shelf: str) -> None:
         """Say of a shelf that something on it is linked."""
-        Relations(self._tx).note_linked(shelf)
+        Edges(self._tx).note_linked(shelf)
 
     def _ranges(self, table: str) -> tuple[Range, ...]:
         if self._lane is None or table == "token":

@@ -495,7 +495,7 @@ class Vectors:
             new = more.get(shelf.number, {})
             if not new and (state is None or not state[0]):
                 continue
-            kept = nearness.Vectors(len(asked), -1, {})
+            kept = nearness.ShelfVectors(len(asked), -1, {})
             if state is not None:
                 kept = self._current((shelf.number, embedder), len(asked), (int(state[1]), int(state[2])))
             found[shelf.number] = scores = kept.likeness(asked, shelf.next_slot)
@@ -549,13 +549,13 @@ class Vectors:
         place = {"shelf": shelf, "embedder": embedder}
         return self._tx.same(("fresh", shelf, embedder), lambda: self._tx.all("fresh_vectors", **place))
 
-    def _current(self, key: _Key, dimension: int, stamp: tuple[int, int]) -> nearness.Vectors:
+    def _current(self, key: _Key, dimension: int, stamp: tuple[int, int]) -> nearness.ShelfVectors:
         """The blocks of a shelf as this snapshot has them; read once and kept, then only what changed."""
         version, since = stamp
         with _KEPT_LOCK:
-            kept: dict[_Key, list[nearness.Vectors]] = self._tx.kept.setdefault("vectors", {})
+            kept: dict[_Key, list[nearness.ShelfVectors]] = self._tx.kept.setdefault("vectors", {})
             usable = [one for one in kept.get(key, ()) if since <= one.version <= version]
-        best = max(usable, key=lambda one: one.version, default=nearness.Vectors(dimension, -1, {}))
+        best = max(usable, key=lambda one: one.version, default=nearness.ShelfVectors(dimension, -1, {}))
         if best.version != version:
             rows = self._tx.all("vector_blocks_since", shelf=key[0], embedder=key[1], version=best.version)
             try:

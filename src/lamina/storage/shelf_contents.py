@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from lamina.model import Layer, Memory, Role, Space, canonical, unquoted
+from lamina.model import Layer, Memory, Role, Scope, Space, canonical, quoted, unquoted
 from lamina.storage.database import Transaction
 from lamina.storage.ends import of_person
 from lamina.storage.memories import Memories, from_row, micros, moment
@@ -107,7 +108,25 @@ def people(transaction: Transaction) -> set[str]:
     return shelves | {str(name) for (name,) in transaction.all("session_users")}
 
 
-def derived_from(transaction: Transaction, memory: Memory, telling: bool) -> list[Memory]:
+class Surroundings(NamedTuple):
+    """How far a person's forgetting reaches: their own shelves, and their word in their project."""
+
+    owner: str  #: as their shelves are named; empty where it is nobody's
+    user: str
+    project: int | None  #: the number of the project's shelf
+
+
+def around(transaction: Transaction, memory: Memory, scope: Scope) -> Surroundings:
+    """How far that reaches for this caller."""
+    owner = quoted(scope.user) if memory.space is Space.PROJECT else _person(memory)
+    name = scope.shelf(Space.PROJECT)
+    known = TextIndex(transaction).shelf(name) if name else None
+    return Surroundings(owner, scope.user, known[0] if known else None)
+
+
+def derived_from(
+    transaction: Transaction, memory: Memory, reach: Surroundings, *, telling: bool
+) -> list[Memory]:
     """What may have come of a person's memory, or it of them: the same words, the turns of their sessions,
     what names it as its source."""
     sources = list(memory.provenance.source_turn_ids)
@@ -120,8 +139,17 @@ def derived_from(transaction: Transaction, memory: Memory, telling: bool) -> lis
         turn=int(memory.layer is Layer.WORKING),
         named=f'"{memory.id}"',
         sources=sources,
-        **of_person(_person(memory)),
+        **of_person(reach.owner),
     )
+
+
+def told_in_project(transaction: Transaction, memory: Memory, reach: Surroundings) -> list[Memory]:
+    """What a person or their agents said in their project with all the words of a memory."""
+    if reach.project is None:
+        return []
+    user = f'"user":{canonical(reach.user)}'
+    asked = {"id": memory.id, "text": memory.text, "user": user, "project": reach.project}
+    return transaction.each(from_row, "told_in_project", **asked)
 
 
 def summaries_of(transaction: Transaction, ids: Sequence[str]) -> list[Memory]:
@@ -137,13 +165,14 @@ def summaries_of(transaction: Transaction, ids: Sequence[str]) -> list[Memory]:
     return [found[one] for one in sorted(found)]
 
 
-def forgotten_with(transaction: Transaction, memory: Memory) -> list[Memory]:
+def forgotten_with(transaction: Transaction, memory: Memory, reach: Surroundings) -> list[Memory]:
     """What was put aside together with a memory."""
-    named = f'"forgotten_with":"{memory.id}"'
-    return transaction.each(from_row, "forgotten_with", named=named, **of_person(_person(memory)))
+    asked = {"named": f'"forgotten_with":"{memory.id}"', "project": reach.project or 0}
+    return transaction.each(from_row, "forgotten_with", **asked, **of_person(reach.owner))
 
 
 def _person(memory: Memory) -> str:
+    """Whose memory it is, as their shelves are named; empty for what is nobody's alone."""
     return memory.owner.partition(",")[0] if memory.space in (Space.USER, Space.SESSION) else ""
 
 

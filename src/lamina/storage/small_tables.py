@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from lamina.model import Layer, Phase, Right, Role, Token, canonical, contract_kind
-from lamina.policy.phases import Standing
+from lamina.policy.phases import MemoryThen
 from lamina.records import dataclass
 from lamina.storage.database import Row, Transaction
 from lamina.storage.ledger import lane_of
@@ -71,7 +71,7 @@ def parsed(text: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class FileOperation:
     """Something that must still happen to a file."""
 
     id: int
@@ -93,11 +93,11 @@ class Operations:
         )
         return number
 
-    def pending(self, target: str) -> list[Operation]:
+    def pending(self, target: str) -> list[FileOperation]:
         """What is still to be done to a file, in the order it was asked for."""
         return self._tx.each(_operation, "pending_operations", target=target)
 
-    def of(self, kind: str) -> list[Operation]:
+    def of(self, kind: str) -> list[FileOperation]:
         """What of one kind is still to be done, in the order it was asked for."""
         return self._tx.each(
             lambda row: _operation((row[0], kind, row[1], row[2])), "operations_of", kind=kind
@@ -111,8 +111,8 @@ class Operations:
         return int(row[0]) if row else 0
 
 
-def _operation(row: Row) -> Operation:
-    return Operation(row[0], row[1], row[2], json.loads(row[3]))
+def _operation(row: Row) -> FileOperation:
+    return FileOperation(row[0], row[1], row[2], json.loads(row[3]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,10 +420,10 @@ class Phases:
         for known in self._tx.all("sealed_shelf_of", number=shelf) if gone else ():
             self._tx.ledger.take("phase", gone, lane_of(known[1]))
 
-    def standing(self, shelf: int, tick: int) -> list[Standing]:
+    def standing(self, shelf: int, tick: int) -> list[MemoryThen]:
         """What was active on the shelf when its clock reached a tick."""
         rows = self._tx.all("standing_before", shelf=shelf, tick=tick)
-        return [Standing(one, contract_kind(Layer(layer)), identity) for one, layer, identity in rows]
+        return [MemoryThen(one, contract_kind(Layer(layer)), identity) for one, layer, identity in rows]
 
 
 def _phase(row: Row) -> Phase:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,7 +19,7 @@ from lamina.durable import lock, make_folder, settle_folder, unlock
 from lamina.errors import ConfigError, Damaged, LaminaError, Unavailable
 from lamina.model import quoted
 from lamina.storage.database import GroupCommit, Row, Transaction, job_running, load_queries, put_rows
-from lamina.storage.ledger import Ledger, Order, Sealing
+from lamina.storage.ledger import LaneOrder, Ledger, Sealing
 from lamina.storage.makers import judged
 from lamina.storage.migrate import Migration, load_migrations, migrate
 from lamina.storage.rows import (
@@ -33,7 +34,7 @@ from lamina.storage.rows import (
     incomplete,
     key_of,
     legible,
-    missing_tables,
+    missing_parts,
     numbered_twice,
     row_damaged,
     text_explained,
@@ -75,8 +76,14 @@ class SqliteTransaction(Making):
         self.noted: dict[Any, Any] = {}
         self.damage = database.damage
         self._connection = connection
+        self._database = database
         self._queries = database.queries
-        self.ledger = Ledger(self, database.queries, database.sealing, Order(database.chains))
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """What keeps the seal in step; who only reads needs none."""
+        database = self._database
+        return Ledger(self, database.queries, database.sealing, LaneOrder(database.chains))
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
         rows, bad, _ = self._fetched(name, self._bound(values))
@@ -262,10 +269,12 @@ class SqliteDatabase:
         try:
             with _explained(self._path):
                 rows = connection.execute("PRAGMA quick_check").fetchall()
-                tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+                parts = connection.execute(
+                    "SELECT name FROM sqlite_schema WHERE type IN ('table', 'trigger')"
+                ).fetchall()
         finally:
             self._give_back(connection)
-        return [*missing_tables(tables), *(str(row[0]) for row in rows if row[0] != "ok")]
+        return [*missing_parts(parts, _TRIGGERS), *(str(row[0]) for row in rows if row[0] != "ok")]
 
     def damaged(self) -> list[DamagedRow]:
         connection = self._borrow()
@@ -458,6 +467,13 @@ def _raw(column: str) -> str:
 
 #: The first and the last microsecond that can be a moment, and more than anything is counted to.
 _FIRST, _LAST, _MOST = -62_135_596_800_000_000, 253_402_300_799_999_999, 2**62
+_TRIGGERS = (
+    "audit_never_changes",
+    "audit_never_shrinks",
+    "memory_recounted",
+    "memory_uncounted",
+    "operational_uncounted",
+)
 _HELD = {"TEXT": "'text'", "BLOB": "'blob'", "DOUBLE PRECISION": "'real', 'integer'"}
 
 
@@ -486,7 +502,8 @@ def _switch_to_wal(connection: apsw.Connection) -> None:
     pause = threading.Event()
     for attempt in range(200):
         try:
-            connection.execute("PRAGMA journal_mode=WAL")
+            # To its end: what fails there would be swallowed with the cursor, and the store not in that mode.
+            connection.execute("PRAGMA journal_mode=WAL").fetchall()
             return
         except apsw.BusyError:
             pause.wait(0.005 * min(attempt + 1, 20))
@@ -535,5 +552,6 @@ def _explained(path: Path) -> Iterator[None]:
         raise Damaged(
             f"{path.name} cannot be opened for writing.",
             code="store_unwritable",
-            hint="Check that the folder exists, belongs to you and is not read-only.",
+            hint=f"Check that the folder, it and `{path.name}-wal` beside it are there, belong to you and are"
+            " not read-only. `lamina rescue` saves what can be read.",
         ) from error

@@ -29,7 +29,7 @@ from lamina.studio.guard import PageGuard, cookie_of
 from lamina.studio.rendering import rendered
 from lamina.studio.routes import NAVIGATION, OWN_PATHS, SCREENS
 from lamina.studio.sign_in import COOKIE, LONGEST, SignIns, same_secret
-from lamina.studio.visit import Page, Screen, Visit, files_of, form_of
+from lamina.studio.visit import Screen, StudioPage, Visit, files_of, form_of
 
 _STATIC = {"studio.js": "text/javascript", "studio.css": "text/css", "lamina.svg": "image/svg+xml"}
 #: A page waits so long for something new, looking so often.
@@ -159,7 +159,7 @@ class Studio:
         page = screen(visit)
         return page if isinstance(page, Response) else self._page(visit, page)
 
-    def _page(self, visit: Visit, page: Page) -> Response:
+    def _page(self, visit: Visit, page: StudioPage) -> Response:
         request = visit.request
         if _wants_json(request):
             return JSONResponse(wire(dict(page.data)), page.status)
@@ -287,7 +287,7 @@ def _check_form(request: Request, sent: dict[str, list[str]]) -> None:
         )
 
 
-def _words(request: Request) -> language.Words:
+def _words(request: Request) -> language.StudioWords:
     asked = str(request.query_params.get("lang", ""))
     remembered = request.cookies.get(language.COOKIE, "")
     return language.tables()[

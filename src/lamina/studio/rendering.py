@@ -14,8 +14,8 @@ from markupsafe import Markup, escape
 
 from lamina.doors.cli.plain_view import plain_lines
 from lamina.doors.http.answers import wire
-from lamina.language.commands import is_note
 from lamina.studio import drawing
+from lamina.text.normalise import is_note
 
 #: Controls, marks of direction, and what has no width: each could make a text look like another.
 _UNSEEN = re.compile(

@@ -38,7 +38,7 @@ class Notice:
 
 
 @dataclass(slots=True, kw_only=True)
-class Session:
+class BrowserSession:
     """One browser that has signed in."""
 
     user: str
@@ -67,7 +67,7 @@ class SignIns:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._codes: OrderedDict[str, datetime] = OrderedDict()
-        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._sessions: OrderedDict[str, BrowserSession] = OrderedDict()
         self._mutex = threading.Lock()
 
     def new_code(self) -> str:
@@ -97,7 +97,7 @@ class SignIns:
             )
         return self._begin(engine, token.user, token.rights, token.id)
 
-    def find(self, cookie: str) -> Session | None:
+    def find(self, cookie: str) -> BrowserSession | None:
         """The session behind a cookie, if it has not ended; its token is looked up anew each time."""
         now = self._engine.now()
         with self._mutex:
@@ -121,7 +121,7 @@ class SignIns:
 
     def _begin(self, engine: Engine, user: str, rights: tuple[Right, ...], token_id: str) -> str:
         cookie, now = random_token(32), self._engine.now()
-        session = Session(
+        session = BrowserSession(
             user=user,
             rights=rights,
             csrf=random_token(24),

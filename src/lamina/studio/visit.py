@@ -18,15 +18,15 @@ from lamina.operations.catalogue import OPERATIONS
 from lamina.policy.consent import Care
 from lamina.records import dataclass
 from lamina.scoped import ScopedMemory
-from lamina.studio.sign_in import Notice, Session
-from lamina.studio.words import Words
+from lamina.studio.sign_in import BrowserSession, Notice
+from lamina.studio.words import StudioWords
 
 VIA = "studio"
 _ANSWERS = 50  #: how many answers one session keeps
 
 
 @dataclass(frozen=True, kw_only=True)
-class Page:
+class StudioPage:
     """A page to be shown: its template, and data that its JSON twin gives as it is."""
 
     template: str
@@ -42,8 +42,8 @@ class Visit:
 
     request: Request
     engine: Engine
-    session: Session
-    words: Words
+    session: BrowserSession
+    words: StudioWords
     sent: Mapping[str, Sequence[str]] = field(default_factory=dict)  #: of a form
     files: Mapping[str, tuple[str, bytes]] = field(default_factory=dict)  #: of a form: name and bytes
 
@@ -119,7 +119,7 @@ class Visit:
         return RedirectResponse(quote(ours, safe="/?&=%:+~@,.-_#"), 303)
 
 
-Screen = Callable[[Visit], Page | Response]
+Screen = Callable[[Visit], StudioPage | Response]
 
 
 def form_of(body: bytes) -> dict[str, list[str]]:

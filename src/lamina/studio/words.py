@@ -16,7 +16,7 @@ _TRADITIONAL = ("zh-hant", "zh-tw", "zh-hk", "zh-mo")
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class StudioWords:
     """The interface in one language."""
 
     language: str
@@ -35,12 +35,12 @@ class Words:
 
 
 @cache
-def tables() -> Mapping[str, Words]:
+def tables() -> Mapping[str, StudioWords]:
     """Every language with its words, from `data/words.tsv`."""
     lines = (files(__package__) / "data" / "words.tsv").read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines[1:] if line.strip()]
     return {
-        language: Words(language, {row[0]: row[place] for row in rows})
+        language: StudioWords(language, {row[0]: row[place] for row in rows})
         for place, language in enumerate(LANGUAGES, 1)
     }
 

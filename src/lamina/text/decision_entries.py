@@ -37,7 +37,15 @@ from typing import NamedTuple
 from lamina.errors import Conflict, Damaged, InvalidInput, NotFound
 from lamina.late import regex
 from lamina.records import dataclass
-from lamina.text.entries import MAY_HIDE, UTF16, Problem, Severity, hidden_lines, split_lines, usual_ending
+from lamina.text.entries import (
+    MAY_HIDE,
+    UTF16,
+    LineProblem,
+    Severity,
+    hidden_lines,
+    split_lines,
+    usual_ending,
+)
 from lamina.text.normalise import dedup_key
 from lamina.text.ttl import parse_time
 
@@ -237,7 +245,7 @@ class DecisionFile:
     """A markdown file with decisions in it that gives back every byte it was parsed from."""
 
     decisions: tuple[Decision, ...]  #: the version in force of each id, in file order
-    problems: tuple[Problem, ...]  #: by line
+    problems: tuple[LineProblem, ...]  #: by line
     _lines: tuple[bytes, ...] = field(repr=False)
     _sections: tuple[_Section, ...] = field(repr=False)
 
@@ -255,7 +263,9 @@ class DecisionFile:
                 decision = _read(title[1].strip(), slots, start, problems)
                 sections.append(_Section(start, end, slots, decision))
         if data.startswith(UTF16):
-            problems.append(Problem(line=1, message="This file is UTF-16 text.", hint="Save it as UTF-8."))
+            problems.append(
+                LineProblem(line=1, message="This file is UTF-16 text.", hint="Save it as UTF-8.")
+            )
         return cls(
             decisions=_winners([one.decision for one in sections if one.decision], problems),
             problems=tuple(sorted(problems, key=lambda problem: problem.line)),
@@ -345,7 +355,7 @@ def _text(line: bytes) -> str:
 
 
 def _slots(
-    lines: list[bytes], inside: range, hidden: list[bool], problems: list[Problem]
+    lines: list[bytes], inside: range, hidden: list[bool], problems: list[LineProblem]
 ) -> dict[str, _Slot]:
     """The fields of a section by name, those of `source` like the others; an indented line continues one."""
     slots: dict[str, _Slot] = {}
@@ -361,7 +371,7 @@ def _slots(
             parent = parent if nested else name
             if name in slots:
                 message = f"This decision has two parts named {name[:40]}; the first one counts."
-                problems.append(Problem(line=n + 1, message=message, hint="Keep one of them."))
+                problems.append(LineProblem(line=n + 1, message=message, hint="Keep one of them."))
                 parent = ""
             else:
                 slots[name] = _Slot(n, n + 1, found[5].strip())
@@ -373,13 +383,13 @@ def _slots(
     return slots
 
 
-def _read(title: str, slots: Mapping[str, _Slot], start: int, problems: list[Problem]) -> Decision | None:
+def _read(title: str, slots: Mapping[str, _Slot], start: int, problems: list[LineProblem]) -> Decision | None:
     """What a section says, None with the reasons among the problems when that is no decision."""
     said = {name: slot.value for name, slot in slots.items()}
 
-    def problem(name: str, message: str, hint: str, severity: Severity = Severity.ERROR) -> Problem:
+    def problem(name: str, message: str, hint: str, severity: Severity = Severity.ERROR) -> LineProblem:
         line = slots[name].start + 1 if name in slots else start + 1
-        return Problem(line=line, message=message, hint=hint, severity=severity)
+        return LineProblem(line=line, message=message, hint=hint, severity=severity)
 
     flaws = [problem(*flaw) for flaw in _flaws(said)]
     if "\ufffd" in "".join((title, *said.values())):
@@ -491,10 +501,10 @@ def _with_value(line: bytes, text: str) -> bytes:
     return f"{lead.rstrip()} {text}".rstrip().encode() + ending
 
 
-def _winners(decisions: list[Decision], problems: list[Problem]) -> tuple[Decision, ...]:
+def _winners(decisions: list[Decision], problems: list[LineProblem]) -> tuple[Decision, ...]:
     best = _best(decisions)
     problems += [
-        Problem(
+        LineProblem(
             line=one.line,
             severity=Severity.SHADOWED,
             message=f"This id is written more than once; line {best[one.id].line} is the one that is used.",

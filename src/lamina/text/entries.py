@@ -14,11 +14,9 @@ from lamina.records import dataclass
 from lamina.text.entry_line import (
     BOM,
     ENTRY,
-    SOURCES,
     Entry,
-    Field,
+    LineField,
     Malformed,
-    canonical_key,
     checked,
     parts,
     read_entry,
@@ -26,9 +24,8 @@ from lamina.text.entry_line import (
     revised,
     tokens,
 )
+from lamina.text.normalise import canonical_key
 from lamina.text.ttl import parse_time
-
-__all__ = ["SOURCES", "Entry", "EntryFile", "Problem", "Severity", "canonical_key"]
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -54,7 +51,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class LineProblem:
     """Something in a file that its owner should look at; the text of the line is never repeated here."""
 
     line: int
@@ -82,7 +79,7 @@ class EntryFile:
     """A file of entries that gives back every byte it was parsed from."""
 
     entries: tuple[Entry, ...]  #: the effective entry of each key, in file order
-    problems: tuple[Problem, ...]  #: by line
+    problems: tuple[LineProblem, ...]  #: by line
     _lines: tuple[bytes, ...] = field(repr=False)
     _rows: tuple[_Row, ...] = field(repr=False)
     _winners: Mapping[str, int] = field(repr=False)
@@ -108,7 +105,9 @@ class EntryFile:
                 rows.append(_row(line, number, problems))
         winners = _winners(rows, problems)
         if data.startswith(UTF16):
-            problems.append(Problem(line=1, message="This file is UTF-16 text.", hint="Save it as UTF-8."))
+            problems.append(
+                LineProblem(line=1, message="This file is UTF-16 text.", hint="Save it as UTF-8.")
+            )
         return cls(
             entries=tuple(e for at in sorted(winners.values()) if (e := rows[at].entry) is not None),
             problems=tuple(sorted(problems, key=lambda problem: problem.line)),
@@ -260,7 +259,7 @@ def _without(lines: list[bytes], dropped: Iterable[int]) -> list[bytes]:
     return lines
 
 
-def hidden_lines(lines: list[bytes]) -> tuple[list[bool], list[Problem]]:
+def hidden_lines(lines: list[bytes]) -> tuple[list[bool], list[LineProblem]]:
     """Which lines are inside closed comments and code blocks.
 
     One that is never closed hides nothing: a forgotten `-->` must not make a person's memories disappear.
@@ -296,8 +295,8 @@ def hidden_lines(lines: list[bytes]) -> tuple[list[bool], list[Problem]]:
     return hidden, problems
 
 
-def _never_closed(what: str, mark: str, at: int) -> Problem:
-    return Problem(
+def _never_closed(what: str, mark: str, at: int) -> LineProblem:
+    return LineProblem(
         line=at + 1,
         severity=Severity.WARNING,
         message=f"This {what} is never closed, so the lines below it are read as usual.",
@@ -340,7 +339,7 @@ def _leaves_comment_open(line: bytes, is_open: bool) -> bool:
         at, is_open = found.start() + 2, True  # `<!-->` is a whole comment
 
 
-def _row(line: bytes, number: int, problems: list[Problem]) -> _Row:
+def _row(line: bytes, number: int, problems: list[LineProblem]) -> _Row:
     if line in (b"\n", b"\r\n"):
         return _BLANK
     if ENTRY.match(line):
@@ -348,7 +347,7 @@ def _row(line: bytes, number: int, problems: list[Problem]) -> _Row:
     bare = line.replace(BOM, b"") if line.startswith(BOM) else line
     if _MEANT.match(bare) and all(part.search(bare) for part in _PARTS):
         problems.append(
-            Problem(
+            LineProblem(
                 line=number,
                 message="This line looks like an entry and cannot be read as one.",
                 hint="Begin it with `- key:` in small letters; `| value:` comes after the key.",
@@ -368,8 +367,8 @@ def _row(line: bytes, number: int, problems: list[Problem]) -> _Row:
     return _Row("heading", level=marks, title=text[:1000].decode(errors="replace").casefold())
 
 
-def _entry_row(line: bytes, number: int, problems: list[Problem]) -> _Row:
-    fields: list[Field] = []
+def _entry_row(line: bytes, number: int, problems: list[LineProblem]) -> _Row:
+    fields: list[LineField] = []
     try:
         _, body, _ = parts(line)
         fields = tokens(body.decode())
@@ -381,7 +380,7 @@ def _entry_row(line: bytes, number: int, problems: list[Problem]) -> _Row:
     else:
         if entry.updated_at and parse_time(entry.updated_at) is None:
             problems.append(
-                Problem(
+                LineProblem(
                     line=number,
                     severity=Severity.WARNING,
                     message="The time in updated_at cannot be read: this entry counts as its key's oldest.",
@@ -389,11 +388,11 @@ def _entry_row(line: bytes, number: int, problems: list[Problem]) -> _Row:
                 )
             )
         return _Row("entry", key=entry.canonical, entry=entry)
-    problems.append(Problem(line=number, message=flaw.message, hint=flaw.hint))
+    problems.append(LineProblem(line=number, message=flaw.message, hint=flaw.hint))
     return _Row("entry", key=_only_key(fields))
 
 
-def _only_key(fields: list[Field]) -> str | None:
+def _only_key(fields: list[LineField]) -> str | None:
     """The key of a line that is otherwise unusable, so that forgetting the key takes the line along."""
     keys = [item.value for item in fields if item.name == "key"]
     try:
@@ -407,7 +406,7 @@ def _rank(entry: Entry) -> tuple[int, datetime, int]:
     return entry.priority, at or _LONG_AGO, entry.line
 
 
-def _winners(rows: list[_Row], problems: list[Problem]) -> dict[str, int]:
+def _winners(rows: list[_Row], problems: list[LineProblem]) -> dict[str, int]:
     """The line in force for each key; the others of that key are reported as shadowed."""
     lines: dict[str, list[Entry]] = {}
     for row in rows:
@@ -418,7 +417,7 @@ def _winners(rows: list[_Row], problems: list[Problem]) -> dict[str, int]:
         best = max(entries, key=_rank) if len(entries) > 1 else entries[0]
         winners[key] = best.line - 1
         problems += [
-            Problem(
+            LineProblem(
                 line=entry.line,
                 severity=Severity.SHADOWED,
                 message=f"{key} is written more than once; line {best.line} is the one that is used.",

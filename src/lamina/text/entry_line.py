@@ -1,9 +1,8 @@
-"""The line of an entry: its fields, its escapes, its rules, and what makes one key the same as another."""
+"""The line of an entry: its fields, its escapes and its rules."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import field
 from datetime import UTC, datetime
 from itertools import islice, pairwise
@@ -13,10 +12,10 @@ from lamina.errors import InvalidInput
 from lamina.late import regex
 from lamina.model import Kind
 from lamina.records import dataclass
+from lamina.text.normalise import canonical_key
 from lamina.text.ttl import NEVER, parse_time, parse_ttl
 
 SOURCES = frozenset({"user_explicit", "user_inferred", "system", "admin"})
-KEY_LENGTH = 128
 MOST_FIELDS = 64
 
 _KINDS = frozenset(kind.value for kind in Kind)
@@ -28,13 +27,6 @@ BOM = b"\xef\xbb\xbf"
 ENTRY = regex(rb"((?:\xef\xbb\xbf)*[ \t]*[-*][ \t]+)key[ \t]*:")  #: a line meant as an entry
 _NAME = regex(r"[a-z][a-z0-9_.-]*")
 _NAMED = regex(r"\s*([a-z][a-z0-9_.-]*)\s*:\s*")
-_PLAIN_KEY = regex(r"[a-z0-9_.-]{1,128}")
-#: ASCII in full width, and what is drawn like the dot between two parts of a key.
-_WIDE = {code + 0xFEE0: code for code in range(0x21, 0x7F)}
-_DOT = regex(
-    "(?<=[^\\W_])[\u00b7\u06d4\u0701\u0702\u2022\u2024\u2027\u2219\u22c5\u3002\u30fb\ua60e\uff61\uff65]"
-    "(?=[^\\W_])"
-)
 _PRIORITY = regex(r"[0-9]{1,3}")
 _TOKEN = regex(r"(?:\\.)+|\|", re.DOTALL)
 _ESCAPE = regex(r"\\(?:([\\|nrt])|u\{([0-9A-Fa-f]{0,6})\})")
@@ -66,45 +58,9 @@ class Entry:
         return canonical_key(self.key)
 
 
-def canonical_key(text: str) -> str:
-    """The one spelling of a key: NFC, case folded, letters, marks and digits of any script and `_.-`.
-
-    Full width is the plain width, and what is drawn like a dot between two letters is one.
-    Raises InvalidInput (`key_invalid`) when no letter or digit is left or more than 128 characters are.
-    """
-    key = text if _PLAIN_KEY.fullmatch(text) else _folded(text)
-    if key.strip("_.-") and len(key := key.strip("_")) <= KEY_LENGTH:
-        return key
-    raise InvalidInput(
-        "This key cannot be used: it has no letter or digit, or it is too long.",
-        code="key_invalid",
-        hint=f"Use 1 to {KEY_LENGTH} letters, digits, dots, dashes and underscores, such as response.tone.",
-    )
-
-
-def _folded(text: str) -> str:
-    if len(text) > 32 * KEY_LENGTH:
-        return ""
-    text = _DOT.sub(".", text.translate(_WIDE))
-    for _ in range(2):  # folding may undo the composition, and composing may allow another fold
-        text = unicodedata.normalize("NFC", text.casefold())
-    return re.sub("\0+", "_", text.translate(_KEY_CHARACTERS))
-
-
-class _KeyCharacters(dict[int, str]):
-    """Every character that a key may hold as it is, and any other as one that none holds."""
-
-    def __missing__(self, code: int) -> str:
-        char, category = chr(code), unicodedata.category(chr(code))
-        stays = char in "_.-" or category[0] in "LM" or category == "Nd"
-        self[code] = found = char if stays else "\0"
-        return found
-
-
-_KEY_CHARACTERS = _KeyCharacters()
-
-
-class Field(NamedTuple):  # a tuple, because a file has thousands of them and reading it is mostly making them
+class LineField(
+    NamedTuple
+):  # a tuple, because a file has thousands of them and reading it is mostly making them
     """One `name:value` piece of a line; `lead + raw + tail` is the piece exactly as typed."""
 
     name: str
@@ -137,7 +93,7 @@ def parts(line: bytes) -> tuple[bytes, bytes, bytes]:
     return line[:start], line[start:end], line[end:]
 
 
-def tokens(body: str) -> list[Field]:
+def tokens(body: str) -> list[LineField]:
     """The pieces between the bars; a bar after a backslash belongs to its value.
 
     A piece without a name has the name ''. Nothing is read after one piece too many.
@@ -147,14 +103,14 @@ def tokens(body: str) -> list[Field]:
     return [_field(body[start + 1 : end]) for start, end in pairwise(cuts)]
 
 
-def _field(text: str) -> Field:
+def _field(text: str) -> LineField:
     if (found := _NAMED.match(text)) is None:
-        return Field("", "", text)
+        return LineField("", "", text)
     value = text[found.end() :].rstrip()
-    return Field(found[1], found[0], value, text[found.end() + len(value) :])
+    return LineField(found[1], found[0], value, text[found.end() + len(value) :])
 
 
-def read_entry(fields: list[Field], line: int = 0) -> Entry:
+def read_entry(fields: list[LineField], line: int = 0) -> Entry:
     """What the fields say together; raises Malformed when they do not make an entry."""
     if len(fields) > MOST_FIELDS:
         raise Malformed(
@@ -269,7 +225,7 @@ def revised(line: bytes, entry: Entry) -> bytes:
     prefix, body, ending = parts(line)
     fields = tokens(body.decode())
     before, after = _texts(read_entry(fields)), _texts(entry)
-    kept: list[Field] = []
+    kept: list[LineField] = []
     for item in fields:
         if item.name == "key" or item.name not in after or before[item.name] == after[item.name]:
             kept.append(item)
@@ -277,7 +233,7 @@ def revised(line: bytes, entry: Entry) -> bytes:
             kept.append(item._replace(raw=_escape(after[item.name])))
     present = {item.name for item in fields}
     added = [
-        Field(name, f" {name}:", _escape(text))
+        LineField(name, f" {name}:", _escape(text))
         for name, text in after.items()
         if name not in present and text != _DEFAULTS.get(name)
     ]

@@ -46,7 +46,7 @@ _LINKED = re.compile(rf"#({_ID})\)|<!-- lamina(?: rule)? ({_ID}) ")
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class PageItem:
     """One line of ours."""
 
     id: str
@@ -77,7 +77,7 @@ class Item:
 class MemoryPage:
     """A parsed MEMORY.md that gives back every byte of what is not an item of ours."""
 
-    items: tuple[Item, ...]  #: ours, as we wrote them
+    items: tuple[PageItem, ...]  #: ours, as we wrote them
     taken: frozenset[str]  #: decisions that a person's own line links to, often one of ours that they changed
     _lines: tuple[bytes, ...]  #: everything else
     _at: int | None  #: where among these our items stand; None for a page without any
@@ -94,7 +94,7 @@ class MemoryPage:
                 code="file_encoding",
                 hint="Save it as UTF-8 in your editor, then try again.",
             )
-        items: list[Item] = []
+        items: list[PageItem] = []
         lines: list[bytes] = []
         at: int | None = None
         for line in split_lines(data):
@@ -110,7 +110,7 @@ class MemoryPage:
             tuple(items), frozenset(one or other for one, other in _LINKED.findall(theirs)), tuple(lines), at
         )
 
-    def rewritten(self, items: Iterable[Item]) -> bytes:
+    def rewritten(self, items: Iterable[PageItem]) -> bytes:
         """The page with these items, rules and then the newest first, in the place of those it has."""
         wanted = sorted(items, key=lambda item: item.id)
         wanted.sort(key=lambda item: (item.is_rule, item.day), reverse=True)
@@ -131,7 +131,7 @@ class MemoryPage:
 
     def space(self) -> tuple[int, int]:
         """How many lines and characters there are for items; negative where a person's text is too long."""
-        probe = Item("DECISION-00010101-x", "x", "0001-01-01", "x", "x")
+        probe = PageItem("DECISION-00010101-x", "x", "0001-01-01", "x", "x")
         lines, chars = left(self.rewritten([probe]))
         return lines + 1, chars + probe.cost
 
@@ -141,10 +141,10 @@ def left(data: bytes) -> tuple[int, int]:
     return MOST_LINES - len(split_lines(data)), MOST_CHARS - len(data.decode("utf-8", errors="replace"))
 
 
-def item_of(decision: Decision, path: str, summary: str) -> Item:
+def item_of(decision: Decision, path: str, summary: str) -> PageItem:
     """The line for a decision; a summary that is too long is cut at a word where it has any."""
     doubt = f" (doubtful since {_day_of(decision.doubted_by)})" if decision.doubted_by else ""
-    return Item(
+    return PageItem(
         decision.id,
         _short(summary) + doubt,
         decision.date[:10],
@@ -168,7 +168,7 @@ def _day_of(decision_id: str) -> str:
     return f"{digits[:4]}-{digits[4:6]}-{digits[6:]}"
 
 
-def is_writable(item: Item) -> bool:
+def is_writable(item: PageItem) -> bool:
     """Whether the item would be known as ours when it is read back; an odd id or path may prevent that."""
     return _item(item.text.encode()) == item
 
@@ -191,7 +191,7 @@ def _short(text: str) -> str:
     return (head.rpartition(" ")[0] if " " in head[cut // 2 :] else head).rstrip() + "…"
 
 
-def _item(line: bytes, changed_too: bool = False) -> Item | None:
+def _item(line: bytes, changed_too: bool = False) -> PageItem | None:
     text = line.decode("utf-8", errors="replace")
     found, old = _ITEM.fullmatch(text), _OLD_ITEM.fullmatch(text)
     match = found or old
@@ -204,7 +204,7 @@ def _item(line: bytes, changed_too: bool = False) -> Item | None:
     # gives it its text back.
     source = match["source"] if found and is_ours else ""
     told = (match["id"], match["summary"], match["day"], match["path"], source)
-    return Item(*told, found["anchor"], found["rule"] is not None) if found else Item(*told)
+    return PageItem(*told, found["anchor"], found["rule"] is not None) if found else PageItem(*told)
 
 
 def _digest(text: str) -> str:

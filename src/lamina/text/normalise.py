@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Literal
 
 from lamina.errors import InvalidInput
-from lamina.late import files, regex
+from lamina.late import files, kept, regex
 
 Language = Literal["th", "zh-Hant", "zh-Hans", "en"]
 
@@ -101,7 +101,9 @@ def _accent_table() -> dict[int, str]:
     return table
 
 
-_WITHOUT_ACCENT = _accent_table()
+_WITHOUT_ACCENT: dict[int, str] = kept(
+    f"accents of {unicodedata.unidata_version} and {_WHOLE_LETTERS}", _accent_table
+)
 
 
 def well_formed(text: object, what: str = "text", limit: int = TEXT_LIMIT) -> str:
@@ -250,3 +252,66 @@ def _marks(run: re.Match[str]) -> str:
 
 def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+# Keys.
+
+KEY_LENGTH = 128
+_PLAIN_KEY = regex(r"[a-z0-9_.-]{1,128}")
+#: ASCII in full width, and what is drawn like the dot between two parts of a key.
+_WIDE = {code + 0xFEE0: code for code in range(0x21, 0x7F)}
+_DOT = regex(
+    "(?<=[^\\W_])[\u00b7\u06d4\u0701\u0702\u2022\u2024\u2027\u2219\u22c5\u3002\u30fb\ua60e\uff61\uff65]"
+    "(?=[^\\W_])"
+)
+_NOTE = regex(r"note\.[0-9a-f]{12}")
+
+
+def canonical_key(text: str) -> str:
+    """The one spelling of a key: NFC, case folded, letters, marks and digits of any script and `_.-`.
+
+    Full width is the plain width, and what is drawn like a dot between two letters is one.
+    Raises InvalidInput (`key_invalid`) when no letter or digit is left or more than 128 characters are.
+    """
+    key = text if _PLAIN_KEY.fullmatch(text) else _folded_key(text)
+    if key.strip("_.-") and len(key := key.strip("_")) <= KEY_LENGTH:
+        return key
+    raise InvalidInput(
+        "This key cannot be used: it has no letter or digit, or it is too long.",
+        code="key_invalid",
+        hint=f"Use 1 to {KEY_LENGTH} letters, digits, dots, dashes and underscores, such as response.tone.",
+    )
+
+
+def _folded_key(text: str) -> str:
+    if len(text) > 32 * KEY_LENGTH:
+        return ""
+    text = _DOT.sub(".", text.translate(_WIDE))
+    for _ in range(2):  # folding may undo the composition, and composing may allow another fold
+        text = unicodedata.normalize("NFC", text.casefold())
+    return re.sub("\0+", "_", text.translate(_KEY_CHARACTERS))
+
+
+class _KeyCharacters(dict[int, str]):
+    """Every character that a key may hold as it is, and any other as one that none holds."""
+
+    def __missing__(self, code: int) -> str:
+        char, category = chr(code), unicodedata.category(chr(code))
+        stays = char in "_.-" or category[0] in "LM" or category == "Nd"
+        self[code] = found = char if stays else "\0"
+        return found
+
+
+_KEY_CHARACTERS = _KeyCharacters()
+
+
+@lru_cache(maxsize=128)  # of what is known, asked with each of many commands in a message
+def note_key(text: str) -> str:
+    """The key of a free text: the same for the same words, whatever their case, width, script and signs."""
+    words = dedup_key("", folded(text)).encode("utf-8", "surrogatepass")
+    return f"note.{sha256(words).hexdigest()[:12]}"
+
+
+def is_note(key: str | None) -> bool:
+    """Whether a key stands for the words of a free text, and says nothing to a person."""
+    return key is not None and _NOTE.fullmatch(key) is not None

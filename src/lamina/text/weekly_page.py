@@ -9,12 +9,12 @@ from enum import StrEnum
 
 from lamina.records import dataclass
 from lamina.text.entries import split_lines, usual_ending
-from lamina.text.memory_page import Item
+from lamina.text.memory_page import PageItem
 
 _KEY = re.compile(rb"- ([0-9-]{10}) (DECISION-\S+)[: ]")
 
 
-class Verb(StrEnum):
+class PageVerb(StrEnum):
     """What is done to an item, or to a decision."""
 
     PROMOTE = "promote"
@@ -25,25 +25,25 @@ class Verb(StrEnum):
     RESOLVE = "resolve"  #: it cannot stand beside another
 
 
-GONE = (Verb.DEMOTE, Verb.ARCHIVE)
+GONE = (PageVerb.DEMOTE, PageVerb.ARCHIVE)
 _SECTIONS = {
-    Verb.PROMOTE: "Promoted",
-    Verb.REWRITE: "Rewritten",
-    Verb.DEMOTE: "Demoted",
-    Verb.ARCHIVE: "Archived",
-    Verb.RESOLVE: "Overruled",
+    PageVerb.PROMOTE: "Promoted",
+    PageVerb.REWRITE: "Rewritten",
+    PageVerb.DEMOTE: "Demoted",
+    PageVerb.ARCHIVE: "Archived",
+    PageVerb.RESOLVE: "Overruled",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class PageOperation:
     """One thing to do, why, and on what evidence."""
 
-    verb: Verb
+    verb: PageVerb
     id: str
     why: str
     evidence: str = ""
-    item: Item | None = None
+    item: PageItem | None = None
 
     def __str__(self) -> str:
         return f"{self.verb} {self.id}: {self.why}" + (f" ({self.evidence})" if self.evidence else "")
@@ -59,8 +59,8 @@ def recorded(
     data: bytes | None,
     name: str,
     day: str,
-    operations: Sequence[Operation],
-    instead_of: Sequence[Operation] = (),
+    operations: Sequence[PageOperation],
+    instead_of: Sequence[PageOperation] = (),
 ) -> bytes:
     """The weekly file with these operations in it, each once a day; whatever else stands there stays.
 
@@ -89,7 +89,7 @@ def recorded(
     return b"".join(lines)
 
 
-def told_in(data: bytes | None, verb: Verb) -> set[str]:
+def told_in(data: bytes | None, verb: PageVerb) -> set[str]:
     """The decisions that a weekly file names under an operation."""
     lines = split_lines(data or b"")
     start, end = _section(lines, _SECTIONS[verb])
@@ -112,7 +112,7 @@ def _keys(lines: Iterable[bytes]) -> list[tuple[str, str]]:
     return [(one[1].decode(), one[2].decode(errors="replace").rstrip(":")) for one in found if one]
 
 
-def _rendered(operation: Operation, day: str) -> list[str]:
+def _rendered(operation: PageOperation, day: str) -> list[str]:
     item, link = operation.item, ""
     if item is not None:
         place = item.path.removeprefix("memory/")

@@ -40,6 +40,8 @@ _VERSION = regex(r"[0-9]{6,18}")
 _UNUSABLE = regex(r"[\x00-\x1f\x7f\\\ud800-\udfff]")
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _FORBIDDEN = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+#: What becomes of what is Lamina's own, where somebody put something else in its place.
+_ANEW = "What `.lamina` holds beside the store may be moved away; `lamina doctor --fix` makes it anew."
 
 
 class Stamp(NamedTuple):
@@ -442,7 +444,7 @@ def _step(parent: int, step: str, create: bool) -> int | None:
         raise Damaged(
             f"{step} in the workspace is a link or a file, and a folder is needed there.",
             code="not_a_folder",
-            hint="Put a real folder in its place.",
+            hint=f"Put a real folder in its place. {_ANEW}",
         ) from None
 
 
@@ -642,6 +644,8 @@ def explained(name: str, error: OSError) -> LaminaError:
             code="not_permitted",
             hint="Check the owner and the permissions of the workspace folder.",
         )
+    if error.errno == errno.EISDIR:
+        return _not_a_file(name)
     return Unavailable(
         f"The system could not use {name}: {error.strerror}.",
         code="io_error",
@@ -663,7 +667,7 @@ def _not_a_file(name: str) -> Damaged:
     return Damaged(
         f"{name} is not a plain file of its own: it is a folder, a device, or a link to something else.",
         code="not_a_file",
-        hint="Put a copy of the file itself in its place.",
+        hint=f"Put a copy of the file itself in its place. {_ANEW}",
     )
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from lamina.clock import random_token
 from lamina.durable import settle_folder
 from lamina.errors import Conflict, InvalidInput
-from lamina.model import checked_name, quoted
+from lamina.model import Space, checked_name, quoted
 from lamina.workspace.files import ensure_folder, explained, read_file, replace_file, stamp
 
 PROFILE = "PROFILE.md"
 SESSION = "SESSION.md"
+HOMES = {Space.USER: PROFILE, Space.SESSION: SESSION}  #: the file that keyed memories of a space live in
 README = "LAMINA.md"
 STATE_DIR = ".lamina"
 CONFIG_FILE = "lamina.toml"

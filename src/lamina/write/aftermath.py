@@ -20,11 +20,10 @@ from lamina.model import HistoryOp, Layer, Memory, Scope, State, quoted
 from lamina.ranking.decay import EPISODE_RENEWED
 from lamina.records import dataclass
 from lamina.storage.database import Database, Transaction
-from lamina.storage.ledger import Order, lane_of
+from lamina.storage.ledger import LaneOrder, lane_of
 from lamina.storage.memories import Memories
 from lamina.storage.shelf_contents import LayerRows
-from lamina.storage.small_tables import Happening, Operation, Operational, Operations, keep_answers
-from lamina.text.learning_page import rendered, slug_of, untouched
+from lamina.storage.small_tables import FileOperation, Happening, Operational, Operations, keep_answers
 from lamina.workspace.files import read_file, remove_file, replace_file, stamp
 from lamina.write.audit_files import Mirror
 from lamina.write.unit_of_work import LEARNING, LEARNINGS, UnitOfWork
@@ -32,6 +31,7 @@ from lamina.write.unit_of_work import LEARNING, LEARNINGS, UnitOfWork
 with late():
     import logging
 
+    from lamina.text import learning_page
     from lamina.write import settled_files
 
 #: So many things wait before a write takes them along.
@@ -155,7 +155,7 @@ class Reads:
             seen, self._seen = self._seen, {}
         chains: dict[int, dict[str, tuple[int, datetime]]] = defaultdict(dict)
         for one, found in seen.items():
-            chains[Order(database.chains).chain(lane_of(one))][one] = found
+            chains[LaneOrder(database.chains).chain(lane_of(one))][one] = found
         for some in chains.values():
             work = partial(_noted, some)
             database.write(work, lanes=sorted(set(map(lane_of, some))))
@@ -228,7 +228,7 @@ class Aftermath:
 
 def free_name(root: Path, title: str, day: str) -> str:
     """A name that no file has: -2, -3 … where the title was learnt before on the same day."""
-    stem, number = f"{LEARNINGS}{day}_{slug_of(title)}", 1
+    stem, number = f"{LEARNINGS}{day}_{learning_page.slug_of(title)}", 1
     while stamp(root, name := f"{stem}.md" if number == 1 else f"{stem}-{number}.md") is not None:
         number += 1
     return name
@@ -251,14 +251,14 @@ class Learnings:
     def _end(self, number: int) -> None:
         self._database.write(lambda tx: Operations(tx).end(number))
 
-    def _bring_in_line(self, operation: Operation) -> None:
+    def _bring_in_line(self, operation: FileOperation) -> None:
         memory = self._database.read(lambda tx: Memories(tx).get(operation.payload["id"]))
         before = read_file(self._root, operation.target)
-        if before is not None and not untouched(before.decode("utf-8", "replace")):
+        if before is not None and not learning_page.untouched(before.decode("utf-8", "replace")):
             return  # a person's words stay; `take_in` makes them the memory's
         if memory is None or memory.state is not State.ACTIVE or memory.file != operation.target:
             if before is not None:
                 remove_file(self._root, operation.target, before)
-        elif (data := rendered(memory)) != before:
+        elif (data := learning_page.rendered(memory)) != before:
             with suppress(Conflict):
                 replace_file(self._root, operation.target, data, before)

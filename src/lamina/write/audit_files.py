@@ -18,7 +18,7 @@ from lamina.errors import Damaged, LaminaError
 from lamina.model import AuditRecord, AuditReport, Finding, chain_of_number, quoted, unquoted
 from lamina.records import dataclass
 from lamina.storage.database import Database, Row, Transaction
-from lamina.storage.ledger import Order, lane_of
+from lamina.storage.ledger import LaneOrder, lane_of
 from lamina.storage.logs import AuditLog
 from lamina.storage.sealed_rows import SealedRows
 from lamina.storage.small_tables import Properties
@@ -110,6 +110,15 @@ class _Seen:
             for one in found
             if one.what != "unverifiable" or not self.left_behind(self.foreign[one.seq or 0])
         ]
+
+    def stands(self, line: Mapping[str, Any], is_genuine: bool, missing: set[int]) -> bool:
+        """Whether a line of a run's file is one of those that are still missing, or newer than the check."""
+        seq = line.get("seq")
+        if not isinstance(seq, int):
+            return False
+        if is_genuine and seq > self.last.get(chain_of_number(seq), 0):
+            return True
+        return (is_genuine or seq in self.foreign) and seq in missing  # another key's cannot be checked
 
     def left_behind(self, record: AuditRecord) -> bool:
         """Whether the store went on without the key of a record after it was made."""
@@ -284,6 +293,32 @@ class Mirror:
             self._database.write(lambda tx: Properties(tx).put(newest))
         return len(lines)
 
+    def mend(self) -> int:
+        """Write anew every line of the runs' files that is not as it was written; returns how many there are.
+
+        Only for a chain in which nothing was found: what is put in their place is what it says.
+        """
+        if self._root is None:
+            return 0
+        seen = _Seen()
+        self._database.read(lambda tx: seen.faults(AuditLog(tx).after(-(2**62)), self._sealer))
+        for run_id in {*seen.by_run, *self._runs()}:
+            overwrite_lines(self._root, _file(run_id), self._without_others(run_id, seen))
+        return self.catch_up(all_records=True)
+
+    def _without_others(self, run_id: str, seen: _Seen) -> Callable[[bytes], bytes]:
+        """Blanks for each line of a run's file that is not as it was written, or stands there again."""
+        missing = set(seen.by_run.get(run_id, ()))
+
+        def changed(raw: bytes) -> bytes:
+            line, is_genuine = self._read_line(raw)
+            if not seen.stands(line, is_genuine, missing):
+                return b" " * len(raw)
+            missing.discard(line["seq"])
+            return raw
+
+        return changed
+
     def _missing(
         self, transaction: Transaction, everything: bool
     ) -> tuple[dict[str, str], list[_Line], list[str], list[str]]:
@@ -394,8 +429,8 @@ class Mirror:
                 yield Finding(what="edited", seq=seq, detail="the history has other words than were sealed")
 
     @property
-    def _order(self) -> Order:
-        return Order(self._database.chains)
+    def _order(self) -> LaneOrder:
+        return LaneOrder(self._database.chains)
 
     def _read_anchor(self, chain: int) -> tuple[int, str] | Finding | None:
         try:
@@ -435,20 +470,16 @@ class Mirror:
 
     def _check_files(self, seen: _Seen, mirrored: Mapping[int, int]) -> Iterator[Finding]:
         for run_id in sorted({*seen.by_run, *self._runs()}):  # of a run that never was, no line is ours
-            name, numbers = _file(run_id), seen.by_run.get(run_id, set())
-            found: set[int] = set()
-            for line, genuine in self._lines(run_id):
+            name, missing = _file(run_id), set(seen.by_run.get(run_id, ()))
+            for line, is_genuine in self._lines(run_id):
                 seq = line.get("seq")
-                if genuine and isinstance(seq, int) and seq > seen.last.get(chain_of_number(seq), 0):
-                    continue  # written since we began to look
-                genuine = genuine or seq in seen.foreign  # another key's line cannot be checked either
-                if not isinstance(seq, int) or not genuine or seq not in numbers or seq in found:
-                    number = seq if isinstance(seq, int) else None
-                    detail = f"a line of {name} is not as it was written"
-                    yield Finding(what="mirror_edited", seq=number, detail=detail)
+                if seen.stands(line, is_genuine, missing):
+                    missing.discard(line["seq"])
                     continue
-                found.add(seq)
-            for seq in sorted(one for one in numbers - found if one <= mirrored.get(chain_of_number(one), 0)):
+                number = seq if isinstance(seq, int) else None
+                detail = f"a line of {name} is not as it was written"
+                yield Finding(what="mirror_edited", seq=number, detail=detail)
+            for seq in sorted(one for one in missing if one <= mirrored.get(chain_of_number(one), 0)):
                 yield Finding(what="mirror_missing", seq=seq, detail=f"its line is not in {name}")
 
     def scrub(self, run_id: str, gone: Mapping[int, str], *, dry: bool = False) -> list[int]:
@@ -505,14 +536,18 @@ class Mirror:
         name = _file(run_id)
         for raw in read_lines(self._root, name) if last is None else read_tail(self._root, name, last):
             if raw.strip():
-                text = raw.decode(errors="replace")
-                body, _, mark = text.rpartition(_MARK)
-                try:
-                    line = json.loads(text)
-                except ValueError:
-                    line = None
-                genuine = mark == f'{self._sealer.mark(body + "}")}"}}'
-                yield (line, genuine) if isinstance(line, dict) else ({}, False)
+                yield self._read_line(raw)
+
+    def _read_line(self, raw: bytes) -> tuple[dict[str, Any], bool]:
+        """What a line says, and whether it is byte for byte as we wrote it."""
+        text = raw.decode(errors="replace")
+        body, _, mark = text.rpartition(_MARK)
+        try:
+            line = json.loads(text)
+        except ValueError:
+            line = None
+        genuine = mark == f'{self._sealer.mark(body + "}")}"}}'
+        return (line, genuine) if isinstance(line, dict) else ({}, False)
 
 
 def _unfounded(transaction: Transaction, located: set[tuple[str, str]]) -> Iterator[Finding]:

@@ -31,18 +31,18 @@ from lamina.model import (
 from lamina.policy.gates import BORDER_CODES, border, out_of_reach, policy_tags, privacy
 from lamina.policy.reconcile import Lose, New, Same, Supersede, reconcile
 from lamina.policy.rules import RetentionMode
-from lamina.storage.memories import Memories, Relations
+from lamina.storage.memories import Edges, Memories
 from lamina.storage.small_tables import Sessions
 from lamina.text.normalise import dedup_key
 from lamina.text.ttl import parse_ttl
+from lamina.workspace.layout import HOMES
 from lamina.write.noes import is_person, kept_out, lift, tried
 from lamina.write.origins import binds, keep_exposure, traced, trust_of
-from lamina.write.unit_of_work import Shelf, UnitOfWork, is_learning
+from lamina.write.unit_of_work import OpenShelf, UnitOfWork, is_learning
 
 #: The layers whose statements may become one.
 MERGED_LAYERS = (Layer.SEMANTIC, Layer.USER_MODEL)
 #: The spaces whose keyed memories have a file, where the workspace's owner is concerned.
-HOMES = {Space.USER: "PROFILE.md", Space.SESSION: "SESSION.md"}
 
 
 def identity_of(key: str | None, kind: str, text: str) -> str:
@@ -171,7 +171,7 @@ def _vouched(memory: Memory, old: Memory) -> Memory:
     return replace(memory, provenance=replace(memory.provenance, vouched_by=memory.provenance.actor))
 
 
-def restated(unit: UnitOfWork, existing: Memory, shelf: Shelf) -> Receipt:
+def restated(unit: UnitOfWork, existing: Memory, shelf: OpenShelf) -> Receipt:
     """Said again: where it would have faded or belongs to an earlier phase, it is fresh again."""
     expires = _renewed(unit, existing)
     if (existing.phase, existing.expires_tick) != (shelf.phase.id, expires):
@@ -208,13 +208,13 @@ def _lost(unit: UnitOfWork, new: Memory, outcome: Lose, identity: str) -> Memory
     return loser
 
 
-def _built(unit: UnitOfWork, draft: Draft, shelf: Shelf) -> Memory:
+def _built(unit: UnitOfWork, draft: Draft, shelf: OpenShelf) -> Memory:
     """The memory a draft would be; its number is not taken yet."""
     ttl, expires_at = parse_ttl(draft.ttl, unit.clock)
     said_at = min(draft.said_at or unit.said_now, unit.said_now)
     policy, tick = unit.ruleset.policy, unit.tick(shelf.name) + 1
     retention = policy.retention_of(draft.space, contract_kind(draft.layer), draft.kind)
-    at_home = draft.key is not None and not draft.place and unit.home == HOMES.get(draft.space)
+    at_home = not draft.place and is_at_home(unit, draft.key, draft.space)
     return Memory(
         id="",
         space=draft.space,
@@ -332,9 +332,14 @@ def put_aside(unit: UnitOfWork, memory: Memory, state: State) -> Memory:
     shelf, slot, identity = unit.memories.place(memory.id)
     unit.unindex(shelf, slot, memory)
     if memory.superseded_by is not None:
-        Relations(unit.transaction).hand_on(memory.id, memory.superseded_by)
+        Edges(unit.transaction).hand_on(memory.id, memory.superseded_by)
     changed = replace(memory, state=state, retired_tick=unit.tick(memory.shelf), updated_at=unit.now)
     return _saved(unit, changed, None, identity)
+
+
+def is_at_home(unit: UnitOfWork, key: str | None, space: Space) -> bool:
+    """Whether what has this key in a space lives in the file that is being changed."""
+    return key is not None and unit.home == HOMES.get(space)
 
 
 def check_home(unit: UnitOfWork, memory: Memory) -> None:
@@ -441,7 +446,7 @@ def reword(
     changed = replace(new, updated_at=unit.now)
     fresh = unit.index(shelf, changed)
     saved = _saved(unit, changed, fresh, identity)
-    Relations(unit.transaction).reworded(saved.id)
+    Edges(unit.transaction).reworded(saved.id)
     unit.relate(shelf, fresh, saved)
     unit.record(op, saved, old.text, dict(decision))
     unit.wrote(saved)
@@ -650,7 +655,7 @@ def settle(unit: UnitOfWork, *, last: bool = True) -> None:
     unit.keep_events()
 
 
-def _live_on(unit: UnitOfWork, shelf: Shelf) -> None:
+def _live_on(unit: UnitOfWork, shelf: OpenShelf) -> None:
     """A session that is written to is in use: what it keeps until its end is kept for longer."""
     scope, sessions = unit.scope, Sessions(unit.transaction)
     if scope.session is not None and scope.shelf(Space.SESSION) == shelf.name:
@@ -658,7 +663,7 @@ def _live_on(unit: UnitOfWork, shelf: Shelf) -> None:
         sessions.keep(shelf.number, unit.clock, unit.clock + unit.ruleset.session_timeout)
 
 
-def _sweep(unit: UnitOfWork, shelf: Shelf) -> None:
+def _sweep(unit: UnitOfWork, shelf: OpenShelf) -> None:
     """Forget what the policy keeps only for so many ticks."""
     policy = unit.ruleset.policy
     for memory in unit.memories.expired_by(shelf.number, unit.tick(shelf.name)):
@@ -666,7 +671,7 @@ def _sweep(unit: UnitOfWork, shelf: Shelf) -> None:
         expire(unit, memory, "ttl_expired" if rule.mode is RetentionMode.TTL else "decay")
 
 
-def _narrow(unit: UnitOfWork, shelf: Shelf) -> None:
+def _narrow(unit: UnitOfWork, shelf: OpenShelf) -> None:
     """Let the oldest turns go where there are more than the window holds, and sum them up."""
     turns = unit.memories.turns(shelf.number, shelf.phase.id)
     leaving = turns[: max(0, len(turns) - unit.ruleset.policy.short_term_turns)]
@@ -676,7 +681,7 @@ def _narrow(unit: UnitOfWork, shelf: Shelf) -> None:
         _sum_up(unit, shelf, leaving)
 
 
-def _sum_up(unit: UnitOfWork, shelf: Shelf, turns: Sequence[Memory]) -> None:
+def _sum_up(unit: UnitOfWork, shelf: OpenShelf, turns: Sequence[Memory]) -> None:
     """One summary a phase; it names every turn it stands for, and says nothing that was not trusted."""
     place = f"summary:{shelf.phase.id}"
     old = standing(unit, shelf.number, place)

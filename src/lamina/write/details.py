@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-from lamina.errors import InvalidInput
+from lamina.errors import InvalidInput, did_you_mean
 from lamina.language.events import Weighed, importance
-from lamina.language.rulebook import Rulebook
-from lamina.late import late
 from lamina.model import Draft, Kind, Layer, Query, Scope, Space
-from lamina.text.entries import canonical_key
-from lamina.text.normalise import well_formed
+from lamina.text.normalise import canonical_key, well_formed
 from lamina.text.ttl import check_ttl, parse_time, parse_ttl
 
-with late():
-    import difflib
+if TYPE_CHECKING:
+    from lamina.language.rulebook import Rulebook
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -71,10 +68,8 @@ def check_who(who: Mapping[str, Any], known: Collection[str]) -> None:
     """
     for name, value in who.items():
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1, cutoff=0.5)
-            meant = f" Did you mean `{near[0]}`?" if near else ""
             raise InvalidInput(
-                f"There is no field {name!r:.40} to say who asks.{meant}",
+                f"There is no field {name!r:.40} to say who asks. {did_you_mean(name, known)}".rstrip(),
                 code="who_unknown",
                 hint=f"The fields are: {', '.join(known)}.",
             )
@@ -89,10 +84,8 @@ def check_who(who: Mapping[str, Any], known: Collection[str]) -> None:
 def check_details(given: Iterable[str], known: Collection[str]) -> None:
     """Raises InvalidInput for a detail that there is not, and says which there are."""
     for name in sorted(set(given) - set(known)):
-        near = difflib.get_close_matches(name, known, 1)
-        meant = f" Did you mean `{near[0]}`?" if near else ""
         raise InvalidInput(
-            f"There is no detail {name!r:.40}.{meant}",
+            f"There is no detail {name!r:.40}. {did_you_mean(name, known)}".rstrip(),
             code="detail_unknown",
             hint=f"The details are: {', '.join(sorted(known))}.",
         )

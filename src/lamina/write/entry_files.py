@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from lamina.config import Config
 from lamina.errors import Conflict, Damaged, InvalidInput, LaminaError, Unavailable
@@ -42,29 +42,24 @@ from lamina.records import dataclass
 from lamina.storage.database import Database, Transaction
 from lamina.storage.memories import Memories
 from lamina.storage.search_index import TextIndex
-from lamina.storage.small_tables import Entries, KnownEntry, Operation, Operations, Properties
-from lamina.text.entries import Entry, EntryFile, canonical_key
-from lamina.text.normalise import well_formed
+from lamina.storage.small_tables import Entries, FileOperation, KnownEntry, Operations, Properties
+from lamina.text.entries import EntryFile
+from lamina.text.entry_line import Entry
+from lamina.text.normalise import canonical_key, well_formed
 from lamina.text.ttl import check_ttl, parse_ttl
 from lamina.workspace.files import read_file, replace_file, stamp, sweep
-from lamina.workspace.layout import PROFILE, workspace_id
+from lamina.workspace.layout import HOMES, PROFILE, workspace_id
 from lamina.workspace.locks import locked
-from lamina.write.commit import HOMES, settle
-from lamina.write.request import (
-    MOVE,
-    Effect,
-    Request,
-    Verb,
-    effect_from_plain,
-    effect_to_plain,
-    fields_of,
-    perform,
-    release,
-)
 from lamina.write.unit_of_work import Ruleset, UnitOfWork
 
 with late():
     import logging
+
+    from lamina.write import commit
+    from lamina.write import request as changes
+
+if TYPE_CHECKING:
+    from lamina.write.request import Effect, Request, Verb
 
 T = TypeVar("T")
 
@@ -166,7 +161,7 @@ class HomeFile:
             def work(transaction: Transaction) -> None:
                 Properties(transaction).drop(self._whole)
                 for known in Entries(transaction).of(self.name).values():
-                    release(transaction, self.name, known, now)
+                    changes.release(transaction, self.name, known, now)
                 shelf = TextIndex(transaction).shelf(self.shelf)
                 for memory in Memories(transaction).keyed(shelf[0], now) if shelf else ():
                     self._adopt(transaction, memory, now)
@@ -179,8 +174,8 @@ class HomeFile:
         entry = _entry_of_memory(memory, memory.text, memory.updated_at)
         Memories(transaction).set_home(memory.id, self.name)
         Entries(transaction).put(self.name, _known(entry, memory.id))
-        effect = Effect(key=entry.key, entry=entry, base=None)
-        Operations(transaction).add(MOVE, self.name, {"effect": effect_to_plain(effect)}, now)
+        effect = changes.Effect(key=entry.key, entry=entry, base=None)
+        Operations(transaction).add(changes.MOVE, self.name, {"effect": changes.effect_to_plain(effect)}, now)
 
     def sync(self, now: datetime) -> list[UnitOfWork]:
         """Take in what a person changed in the file since we last looked; nothing when nothing did.
@@ -199,7 +194,7 @@ class HomeFile:
             for _ in range(_SAVES):
                 units += self._all_caught_up(request.at)
                 if not self._changes_file(request):
-                    receipt, unit = self._commit(request, lambda led: perform(led, request))
+                    receipt, unit = self._commit(request, lambda led: changes.perform(led, request))
                     return receipt, [*units, unit]
                 operation, effect = self._planned(request)
                 if self._applied_first(operation, effect):
@@ -230,7 +225,7 @@ class HomeFile:
                 return count
         raise Conflict(f"{self.name} keeps changing.", code="file_changed", hint="Try again.", retryable=True)
 
-    def _applied_first(self, operation: Operation, effect: Effect) -> bool:
+    def _applied_first(self, operation: FileOperation, effect: Effect) -> bool:
         """Apply a planned change to the file as we know it; False when a person was faster."""
         try:
             file = self._changed(self._parse(self._taken_in), effect)
@@ -263,7 +258,7 @@ class HomeFile:
 
         def work(transaction: Transaction) -> bool:
             unit = UnitOfWork(transaction, self._ruleset, request.scope, request.at, self.name)
-            receipt = perform(unit, request)
+            receipt = changes.perform(unit, request)
             raise _Preview(receipt.decision is Outcome.ADMITTED and bool(unit.lines))
 
         try:
@@ -271,20 +266,20 @@ class HomeFile:
         except _Preview as preview:
             return preview.changes
 
-    def _planned(self, request: Request) -> tuple[Operation, Effect]:
+    def _planned(self, request: Request) -> tuple[FileOperation, Effect]:
         current = self._parsed()
 
-        def work(transaction: Transaction) -> tuple[Operation, Effect]:
+        def work(transaction: Transaction) -> tuple[FileOperation, Effect]:
             effect = self._effect(transaction, request, current)
-            payload = {"request": request.to_plain(), "effect": effect_to_plain(effect)}
+            payload = {"request": request.to_plain(), "effect": changes.effect_to_plain(effect)}
             number = Operations(transaction).add(request.verb, self.name, payload, request.at)
-            return Operation(number, request.verb, self.name, payload), effect
+            return FileOperation(number, request.verb, self.name, payload), effect
 
         return self._database.write(work)
 
     def _effect(self, transaction: Transaction, request: Request, current: EntryFile) -> Effect:
         entry: Entry | None
-        if request.verb is Verb.REMEMBER and request.draft is not None:
+        if request.verb is changes.Verb.REMEMBER and request.draft is not None:
             key, entry = request.draft.key or "", _entry_of(request.draft, request.at)
         else:
             memory = Memories(transaction).get(request.memory_id)
@@ -292,11 +287,11 @@ class HomeFile:
                 raise AssertionError("a file-backed memory has a key")
             text = request.draft.text if request.draft is not None else memory.text
             key, entry = memory.key, _entry_of_memory(memory, text, request.at)
-            leaves = request.verb is Verb.PROMOTE and memory.file == self.name
-            if request.verb in (Verb.FORGET, Verb.EXPIRE) or leaves:
+            leaves = request.verb is changes.Verb.PROMOTE and memory.file == self.name
+            if request.verb in (changes.Verb.FORGET, changes.Verb.EXPIRE) or leaves:
                 entry = None
         standing = current.get(key)
-        return Effect(key=key, entry=entry, base=None if standing is None else standing.value)
+        return changes.Effect(key=key, entry=entry, base=None if standing is None else standing.value)
 
     def _apply(self, effect: Effect) -> None:
         """Change the one entry in the file as it is now; every other byte stays."""
@@ -318,9 +313,11 @@ class HomeFile:
             return file.remove(effect.key)
         return file.put(effect.entry, *_TITLES[self.name])
 
-    def _finish(self, operation: Operation, request: Request, effect: Effect) -> tuple[Receipt, UnitOfWork]:
+    def _finish(
+        self, operation: FileOperation, request: Request, effect: Effect
+    ) -> tuple[Receipt, UnitOfWork]:
         def work(unit: UnitOfWork) -> Receipt:
-            receipt = perform(unit, request)
+            receipt = changes.perform(unit, request)
             entries = Entries(unit.transaction)
             if effect.entry is None:
                 entries.drop(self.name, effect.key)
@@ -340,7 +337,7 @@ class HomeFile:
         def whole(transaction: Transaction) -> tuple[T, UnitOfWork]:
             unit = UnitOfWork(transaction, self._ruleset, request.scope, request.at, self.name)
             result = work(unit)
-            settle(unit)
+            commit.settle(unit)
             return result, unit
 
         return self._database.write(whole)
@@ -394,11 +391,11 @@ class HomeFile:
         units = []
         self._taken_in = None if pending else self._taken_in
         for operation in pending:
-            if operation.kind == MOVE:
+            if operation.kind == changes.MOVE:
                 self._move(operation)
                 continue
-            request = Request.from_plain(operation.payload["request"])
-            effect = effect_from_plain(operation.payload["effect"])
+            request = changes.Request.from_plain(operation.payload["request"])
+            effect = changes.effect_from_plain(operation.payload["effect"])
             standing = self._parsed().get(effect.key)
             ours = effect.entry.value if effect.entry is not None else None
             value = standing.value if standing is not None else None
@@ -411,9 +408,9 @@ class HomeFile:
             units.append(unit)
         return units
 
-    def _move(self, operation: Operation) -> None:
+    def _move(self, operation: FileOperation) -> None:
         """A line that comes or goes with its memory; one that a person has changed since is theirs."""
-        effect = effect_from_plain(operation.payload["effect"])
+        effect = changes.effect_from_plain(operation.payload["effect"])
         standing = self._parsed().get(effect.key)
         if (None if standing is None else standing.value) == effect.base:
             self._apply(effect)
@@ -453,7 +450,7 @@ class HomeFile:
             if rest.done + _AT_ONCE >= rest.total:
                 self._note_whole(unit.transaction, data, (*rest.problems, *found))
 
-        _, unit = self._commit(self._as_person(Verb.REMEMBER, now), work)
+        _, unit = self._commit(self._as_person(changes.Verb.REMEMBER, now), work)
         rest.problems += found
         rest.done += _AT_ONCE
         if rest.total > _TOLD and rest.done % _TOLD == 0:
@@ -504,7 +501,7 @@ class HomeFile:
         return f"{digest} {Entries(transaction).count(self.name)} {','.join(RESERVED)}"
 
     def _as_person(self, verb: Verb, now: datetime) -> Request:
-        return Request(verb=verb, scope=self._owner, at=now)
+        return changes.Request(verb=verb, scope=self._owner, at=now)
 
     def _take_in(
         self, unit: UnitOfWork, key: str, entry: Entry, known: KnownEntry | None
@@ -528,11 +525,11 @@ class HomeFile:
                 code, why = decision.code, f"{decision.why} {decision.hint}"
             if isinstance(decision, Deny) or code.startswith("conflict_"):
                 return [self._refused(entry, code, why)]  # told once
-        request = Request(
-            verb=Verb.REMEMBER, scope=draft.scope, at=unit.clock, draft=draft, decision=decision
+        request = changes.Request(
+            verb=changes.Verb.REMEMBER, scope=draft.scope, at=unit.clock, draft=draft, decision=decision
         )
         try:
-            receipt = perform(unit, request)
+            receipt = changes.perform(unit, request)
         except Damaged as error:  # its line stays as it is, and the others are taken in
             return [FileProblem(file=self.name, line=entry.line, message=error.message, hint=error.hint)]
         if receipt.decision is Outcome.DENIED:
@@ -558,12 +555,12 @@ class HomeFile:
         if memory is not None and memory.state is State.ACTIVE:
             unit.scope = self._owner
             request = replace(
-                self._as_person(Verb.FORGET, unit.clock),
+                self._as_person(changes.Verb.FORGET, unit.clock),
                 memory_id=known.memory_id,
                 undo_days=self._config.undo_days,
                 reason=f"taken out of {self.name}",
             )
-            perform(unit, request)
+            changes.perform(unit, request)
         Entries(unit.transaction).drop(self.name, known.key)
 
     def _draft_of(self, key: str, entry: Entry, now: datetime) -> Draft:
@@ -584,17 +581,17 @@ class HomeFile:
         )
 
 
-def _overtaken(operation: Operation, unit: UnitOfWork) -> None:
+def _overtaken(operation: FileOperation, unit: UnitOfWork) -> None:
     unit.record_act("overtaken", operation.target, operation.kind)
     Operations(unit.transaction).end(operation.id)
 
 
 def _known(entry: Entry, memory_id: str) -> KnownEntry:
-    return KnownEntry(canonical_key(entry.key), memory_id, entry.value, fields_of(entry))
+    return KnownEntry(canonical_key(entry.key), memory_id, entry.value, changes.fields_of(entry))
 
 
 def _unchanged(known: KnownEntry, entry: Entry) -> bool:
-    return known.value == entry.value and known.fields == fields_of(entry)
+    return known.value == entry.value and known.fields == changes.fields_of(entry)
 
 
 def _entry_of(draft: Draft, at: datetime) -> Entry:
@@ -706,11 +703,11 @@ class Homes:
 
     def of(self, request: Request, seen: Database) -> HomeFile | None:
         """The file that a request changes, if it changes one; `seen` is the store as the caller reads it."""
-        if not self._files or (request.verb is Verb.REMEMBER and request.draft is None):
+        if not self._files or (request.verb is changes.Verb.REMEMBER and request.draft is None):
             return None
         if isinstance(request.decision, Hold):
             return None  # it waits in the store
-        if request.verb is Verb.REMEMBER and request.draft is not None:
+        if request.verb is changes.Verb.REMEMBER and request.draft is not None:
             draft = request.draft
             return self._holder(draft.scope, draft.space, None if draft.place else draft.key)
         memory = seen.read(lambda tx: Memories(tx).load([request.memory_id])).get(request.memory_id)

@@ -19,7 +19,8 @@ from lamina.model import Authority, Role, Scope, Value, canonical, quoted
 from lamina.records import dataclass
 from lamina.storage.database import Transaction
 from lamina.storage.small_tables import Properties, parsed
-from lamina.text.entries import EntryFile, canonical_key
+from lamina.text.entries import EntryFile
+from lamina.text.normalise import canonical_key
 from lamina.write.entry_files import FileProblem
 from lamina.write.unit_of_work import Ruleset, UnitOfWork
 

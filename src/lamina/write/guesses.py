@@ -7,7 +7,6 @@ from typing import Any
 
 from lamina.errors import Denied
 from lamina.language.acknowledge import acknowledgement
-from lamina.language.commands import is_note
 from lamina.model import (
     Authority,
     Draft,
@@ -27,6 +26,7 @@ from lamina.model import (
 from lamina.policy.consent import Care, Channel
 from lamina.records import dataclass
 from lamina.storage.shelf_contents import turns_on
+from lamina.text.normalise import is_note
 from lamina.write.commit import (
     again,
     commit_denial,

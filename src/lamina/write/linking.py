@@ -14,7 +14,7 @@ from lamina.records import dataclass
 from lamina.retrieval.meaning import meant, meant_by
 from lamina.similarity.compare import least_shared, text_similarity
 from lamina.similarity.renewal import renews
-from lamina.storage.memories import Relations
+from lamina.storage.memories import Edges
 from lamina.storage.search_index import TextIndex, Vectors
 from lamina.text.normalise import language_of
 from lamina.text.terms import query_terms
@@ -68,7 +68,7 @@ class Linking:
                 for strength, other, said in kept[: self.most]
             ]
         if edges:
-            relations, anew = Relations(seen), any(one.revision > 1 for one in new.values())
+            relations, anew = Edges(seen), any(one.revision > 1 for one in new.values())
             relations.find(edges, unit.now, anew=anew)
             relations.note_linked(name)
 

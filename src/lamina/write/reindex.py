@@ -122,6 +122,7 @@ def _named_shelves(transaction: Transaction) -> list[tuple[int, str]]:
 
 def _rebuild_shelf(transaction: Transaction, encoder: Embedder | None, shelf: tuple[int, str]) -> int:
     index, memories, number = TextIndex(transaction), Memories(transaction), shelf[0]
+    memories.recount(number)
     index.clear(number)
     Vectors(transaction).clear(number)
     ids, count = memories.active_on(number), 0

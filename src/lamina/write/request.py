@@ -51,12 +51,17 @@ from lamina.similarity.repeats import sentences, statements, telling_of
 from lamina.storage.database import Transaction
 from lamina.storage.ledger import lanes_of
 from lamina.storage.memories import Memories
-from lamina.storage.shelf_contents import derived_from, forgotten_with, summaries_of
+from lamina.storage.shelf_contents import (
+    around,
+    derived_from,
+    forgotten_with,
+    summaries_of,
+    told_in_project,
+)
 from lamina.storage.small_tables import Entries, KnownEntry, Operations, Responses
-from lamina.text.entries import Entry
+from lamina.text.entry_line import Entry
 from lamina.text.normalise import folded
 from lamina.write.commit import (
-    HOMES,
     again,
     check_home,
     commit_denial,
@@ -65,6 +70,7 @@ from lamina.write.commit import (
     commit_revise,
     done,
     forbidden,
+    is_at_home,
     may_merge,
     place_of,
     put_aside,
@@ -94,6 +100,17 @@ class Verb(StrEnum):
     RESTORE = "restore"
     PROMOTE = "promote"
     EXPIRE = "expire"
+
+
+#: What each verb is called in the GenAI conventions.
+OPERATIONS = {
+    Verb.REMEMBER: "create_memory",
+    Verb.REVISE: "update_memory",
+    Verb.RESTORE: "update_memory",
+    Verb.PROMOTE: "update_memory",
+    Verb.FORGET: "delete_memory",
+    Verb.EXPIRE: "delete_memory",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,6 +265,11 @@ _CAUSES = {"purge": "purged", TAKEN_BACK: "taken_back"}
 _WITH, _AS = "forgotten_with", "forgotten_as"
 
 
+def cause_of(reason: str | None) -> str:
+    """What a person's no is called that they made by forgetting for this reason."""
+    return _CAUSES.get(reason or "", "forgotten")
+
+
 def commit_forget(unit: UnitOfWork, memory_id: str, undo_days: int, reason: str | None) -> Receipt:
     """Out of every answer at once, with what came of it; restorable until `purge_at`."""
     if (gone_with := _gone_with(unit, memory_id)) is not None:
@@ -260,14 +282,14 @@ def commit_forget(unit: UnitOfWork, memory_id: str, undo_days: int, reason: str 
     came, left = _came_of(unit, old) if own else ([], [])
     gone = put_aside(unit, replace(old, purge_at=purge_at), State.SOFT_DELETED)
     if own:
-        refuse(unit, again(unit, old), old.id, _CAUSES.get(reason or "", "forgotten"))
+        refuse(unit, again(unit, old), old.id, cause_of(reason))
     unit.record(HistoryOp.DELETE, gone, old.text, {"code": "forgotten", "reason": reason})
     unit.trace(gone.shelf, events.deleted(unit.scope, gone, "forgotten", unit.snapshot))
     _go_with(unit, old, came, purge_at)
     if own:
         _sum_up_again(unit, [old, *came])
     receipt = done("forgotten", gone, acknowledgement("forgotten", old.text, f"{purge_at:%Y-%m-%d}"))
-    warnings = (f"It is said among other things in {', '.join(left)}.",) if left else ()
+    warnings = (f"It is still said in {', '.join(left)}.",) if left else ()
     return replace(receipt, ids=(gone.id, *(one.id for one in came)), warnings=warnings)
 
 
@@ -317,14 +339,16 @@ def _came_of(unit: UnitOfWork, old: Memory) -> tuple[list[Memory], list[str]]:
     """What says the same, the turn it was said in, what was made of it; and the ids of what else says it."""
     taken: dict[str, Memory] = {}
     left: list[str] = []
-    nearby = {one.id: one for one in derived_from(unit.transaction, old, _telling(old))}
+    reach = around(unit.transaction, old, unit.scope)
+    found = derived_from(unit.transaction, old, reach, telling=_telling(old))
+    nearby = {one.id: one for one in (*found, *told_in_project(unit.transaction, old, reach))}
     for one in nearby.values():
         home = one.file is None or one.file == unit.home or is_learning(one.file)
         made_of = old.id in one.provenance.source_turn_ids or _kept_of(old, one)
         if home and (made_of or _restates(one, old) or _turn_of(old, one)) and not forbidden(unit, one):
             taken[one.id] = one
-        elif one.state is State.ACTIVE and _says(one, old) and one.layer is not Layer.WORKING:
-            left.append(one.id)
+        elif one.state is State.ACTIVE and one.layer is not Layer.WORKING:
+            left += [one.id] if _says(one.text, old) or _says(_beside(one), old) else []
     turns = {one.id for one in taken.values() if one.layer is Layer.WORKING}
     for one in nearby.values():  # what was made of the same turn, and says it too
         if one.id in left and turns.intersection(one.provenance.source_turn_ids):
@@ -333,20 +357,26 @@ def _came_of(unit: UnitOfWork, old: Memory) -> tuple[list[Memory], list[str]]:
     return list(taken.values()), left
 
 
+def _beside(one: Memory) -> str:
+    """What a memory has beside its text: its tags, and why it is kept."""
+    said = one.provenance
+    return "\n".join(filter(None, (*one.tags, said.reason, said.reference)))
+
+
 def _restates(one: Memory, old: Memory) -> bool:
     """Whether one says what another does and nothing beside it; of an agent's word also in its own words."""
     if same_value(one.text) == same_value(old.text):
         return True
     said, known = telling_of(one.text), telling_of(old.text)
     agents = one.authority is Authority.AI_INFERRED and one.space is not Space.PROJECT and one.key is None
-    return agents and len(said.terms) <= len(known.terms) + _MORE and _says(one, old)
+    return agents and len(said.terms) <= len(known.terms) + _MORE and _says(one.text, old)
 
 
 def _turn_of(old: Memory, one: Memory) -> bool:
     """Whether a turn is one in which a memory was said."""
     if one.layer is not Layer.WORKING or one.key is not None or "summary_of" in one.meta:
         return False
-    return one.id in old.provenance.source_turn_ids or _says(one, old)
+    return one.id in old.provenance.source_turn_ids or _says(one.text, old)
 
 
 def _kept_of(old: Memory, one: Memory) -> bool:
@@ -360,13 +390,13 @@ def _telling(memory: Memory) -> bool:
     return len(memory.text) >= _TELLING
 
 
-def _says(one: Memory, old: Memory) -> bool:
-    """Whether a text holds what another says, among other words perhaps."""
-    if _telling(old) and folded(old.text) in folded(one.text):
+def _says(text: str, old: Memory) -> bool:
+    """Whether a text holds what a memory says, among other words perhaps."""
+    if _telling(old) and folded(old.text) in folded(text):
         return True
     said = [telling_of(part) for part in statements(old.text)]
     return bool(said) and all(
-        len(each.terms) > 1 and any(each.within(telling_of(part)) for part in sentences(one.text))
+        len(each.terms) > 1 and any(each.within(telling_of(part)) for part in sentences(text))
         for each in said
     )
 
@@ -414,7 +444,7 @@ def commit_restore(unit: UnitOfWork, memory_id: str, reason: str | None = None) 
 
 def _back_with(unit: UnitOfWork, old: Memory) -> Iterator[str]:
     """What was forgotten with a memory comes back with it, where its place is free."""
-    for one in forgotten_with(unit.transaction, old):
+    for one in forgotten_with(unit.transaction, old, around(unit.transaction, old, unit.scope)):
         shelf, _, identity = unit.memories.place(one.id)
         if one.meta.get(_AS) == State.ACTIVE and standing(unit, shelf, identity) is None:
             yield revive(unit, _by_itself(one), {"code": "restored", "with": old.id}).id
@@ -525,7 +555,7 @@ def _answer(unit: UnitOfWork, memory: Memory, target: Space, reason: str) -> str
 def _moved(unit: UnitOfWork, old: Memory, target: Space, reason: str) -> Memory:
     """The memory as it will stand in the wider space: the same words, authority and importance."""
     shelf = unit.shelf(unit.scope.shelf(target) or "")
-    at_home = old.key is not None and unit.home == HOMES.get(target)
+    at_home = is_at_home(unit, old.key, target)
     tick = unit.tick(shelf.name) + 1
     retention = unit.ruleset.policy.retention_of(target, contract_kind(old.layer), old.kind)
     return replace(

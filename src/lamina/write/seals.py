@@ -22,7 +22,7 @@ from lamina.storage.database import Database, Row, Transaction, load_queries
 from lamina.storage.ledger import (
     STORE,
     TABLES,
-    Order,
+    LaneOrder,
     Sums,
     is_top,
     lane_of,
@@ -72,7 +72,7 @@ def known_chains(transaction: Transaction) -> int:
 def spread(unit: UnitOfWork, chains: int) -> None:
     """From now on so many chains grow beside the store's own; what is there stays where it is."""
     lanes = list(SealedRows(unit.transaction).lanes())
-    unit.transaction.ledger.spread(lanes, Order(chains))
+    unit.transaction.ledger.spread(lanes, LaneOrder(chains))
     Properties(unit.transaction).set(CHAINS_KNOWN, str(chains))
 
 
@@ -227,7 +227,8 @@ def check_key(transaction: Transaction, sealer: Sealer) -> None:
             code="audit_key_other",
             hint="Copy `keys/audit.key` in the LAMINA_HOME of the machine that made the store to its place"
             " here, or name it in LAMINA_AUDIT_KEY_FILE. If it is lost, `lamina audit adopt-key` goes on with"
-            " the key here; what was sealed before can then no longer be checked.",
+            " the key here; what was sealed before can then no longer be checked. `lamina rescue` saves"
+            " what is in the store without a key.",
         )
 
 

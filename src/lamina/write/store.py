@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from lamina.audit.chain import Anchor
 from lamina.audit.events import span
@@ -20,6 +20,7 @@ from lamina.documents.index import Library
 from lamina.encoders.port import Embedder
 from lamina.errors import Denied, InvalidInput
 from lamina.language.secrets.privacy import check_name
+from lamina.late import late
 from lamina.model import (
     AuditReport,
     Decision,
@@ -45,14 +46,19 @@ from lamina.storage.ledger import lane_of
 from lamina.storage.shelf_contents import people
 from lamina.storage.small_tables import Properties, Responses, any_answers, drop_answers
 from lamina.write.aftermath import Aftermath, Answered, Reads, Tally
-from lamina.write.commit import settle
 from lamina.write.details import check_who, chosen
 from lamina.write.entry_files import DEFAULT_SESSION, FileProblem, Homes
 from lamina.write.guardrails import Guardrails, accept, load_allowed, load_guardrails, policy_problem
 from lamina.write.reindex import begin_index, is_current, renew
-from lamina.write.request import Request, Verb, forget_old_responses, perform
 from lamina.write.seals import claim_key, in_custody, known_chains, spread, tie
 from lamina.write.unit_of_work import Ruleset, UnitOfWork
+
+with late():  # who only reads does without
+    from lamina.write import commit
+    from lamina.write import request as changes
+
+if TYPE_CHECKING:
+    from lamina.write.request import Request
 
 T = TypeVar("T")
 
@@ -62,15 +68,6 @@ _AT_START = 500
 _SHELVES_AT_START = 20
 #: After so many writes what was written is read, so that a question seldom meets more than a few.
 _WRITES = AT_ONCE // 2
-#: What each verb is called in the GenAI conventions.
-_OPERATIONS = {
-    Verb.REMEMBER: "create_memory",
-    Verb.REVISE: "update_memory",
-    Verb.RESTORE: "update_memory",
-    Verb.PROMOTE: "update_memory",
-    Verb.FORGET: "delete_memory",
-    Verb.EXPIRE: "delete_memory",
-}
 
 
 #: Root, owner, store, settings and encoder into the index of a workspace's documents.
@@ -192,7 +189,7 @@ class Store:
         def work(unit: UnitOfWork) -> None:
             begin_index(unit.transaction)
             Properties(unit.transaction).set(self.ruleset.policy_name, canonical(self.ruleset.snapshot))
-            forget_old_responses(unit, self.config.idempotency_hours)
+            changes.forget_old_responses(unit, self.config.idempotency_hours)
             drop_answers(unit.transaction, unit.clock - timedelta(days=self.config.answer_days))
 
         self.database.read(lambda tx: load_allowed(tx, self.ruleset))
@@ -275,19 +272,19 @@ class Store:
 
     def carry_out(self, request: Request) -> Receipt:
         """Do what a request asks, where its memory lives, and see that the audit follows."""
-        operation = _OPERATIONS[request.verb]
-        if request.verb is Verb.REMEMBER and request.draft is not None and request.draft.key:
+        operation = changes.OPERATIONS[request.verb]
+        if request.verb is changes.Verb.REMEMBER and request.draft is not None and request.draft.key:
             operation = "upsert_memory"
         said = request.draft.text if request.draft is not None and self.config.telemetry_content else None
         with span(operation, request.scope, {"gen_ai.memory.records": said} if said else None) as note:
             if (home := self._homes.of(request, self.database)) is not None:
                 receipt, units = home.carry_out(request)
             else:
-                work = partial(perform, request=request)
+                work = partial(changes.perform, request=request)
                 receipt, unit = self.write(request.scope, request.at, work, request.lanes)
                 units = [unit]
             taken = self.aftermath.follow(units)
-            if request.verb is Verb.PROMOTE:  # a line may have to go from the file it came from
+            if request.verb is changes.Verb.PROMOTE:  # a line may have to go from the file it came from
                 self._homes.look_again()
                 self.sync()
             note("lamina.decision", receipt.code)
@@ -314,11 +311,11 @@ class Store:
                 unit = UnitOfWork(transaction, self.ruleset, request.scope, request.at)
                 if done:
                     unit.after(done[-1][1])
-                done.append((perform(unit, request), unit))
-                settle(unit, last=request is requests[-1])
+                done.append((changes.perform(unit, request), unit))
+                commit.settle(unit, last=request is requests[-1])
             return done
 
-        with span(_OPERATIONS[requests[0].verb], requests[0].scope, None) as note:
+        with span(changes.OPERATIONS[requests[0].verb], requests[0].scope, None) as note:
             lanes = sorted({lane for request in requests for lane in request.lanes})
             done = self.database.write(whole, lanes=lanes)
             note("gen_ai.memory.record.count", len(done))
@@ -340,7 +337,7 @@ class Store:
         def whole(transaction: Transaction) -> tuple[T, UnitOfWork]:
             unit = UnitOfWork(transaction, self.ruleset, scope, at)
             result = work(unit)
-            settle(unit)
+            commit.settle(unit)
             return result, unit
 
         whole.__qualname__ = kind_of(work)

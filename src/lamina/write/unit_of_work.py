@@ -10,12 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lamina.audit import events
 from lamina.audit.chain import Sealer, audit_line
 from lamina.encoders.port import Embedder
-from lamina.language.rulebook import Rulebook
 from lamina.language.secrets.privacy import Allowed
 from lamina.model import (
     AuditRecord,
@@ -37,14 +36,14 @@ from lamina.policy.gates import Law
 from lamina.policy.rules import Policy
 from lamina.records import dataclass
 from lamina.retrieval.meaning import meant_by, vectors_of
-from lamina.similarity.merge_bands import Merging
+from lamina.similarity.merge_bands import MergeBands
 from lamina.storage.database import Transaction
 from lamina.storage.ledger import lane_of
 from lamina.storage.logs import (
     AuditLog,
+    ChainHead,
     Changes,
     Events,
-    Head,
     History,
     last_number,
     next_number,
@@ -54,6 +53,9 @@ from lamina.storage.refusals import KnownMarks
 from lamina.storage.search_index import WRITTEN, TextIndex, Vectors
 from lamina.storage.small_tables import Operations, Phases
 from lamina.text.terms import terms
+
+if TYPE_CHECKING:
+    from lamina.language.rulebook import Rulebook
 
 #: What a step in a memory's history is called in the audit (CM-10) and in a thread's delta (IS-1).
 _AUDIT_OP = {
@@ -84,7 +86,7 @@ LEARNINGS, LEARNING = "memory/learnings/", "learning"
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class OpenShelf:
     """A shelf that is being written to, and the phase it is in."""
 
     name: str
@@ -105,13 +107,13 @@ class UnitOfWork:
     written: list[Memory] = field(default_factory=list)
     done: list[tuple[HistoryOp, Memory]] = field(default_factory=list)  #: every step of every memory
     traced: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  #: shelf, event
-    shelves: dict[str, Shelf] = field(default_factory=dict)  #: those whose clock this change moved
-    heads: dict[int, Head] = field(default_factory=dict)  #: how far the chains go that this change met
+    shelves: dict[str, OpenShelf] = field(default_factory=dict)  #: those whose clock this change moved
+    heads: dict[int, ChainHead] = field(default_factory=dict)  #: how far the chains go that this change met
     unlearnt: dict[int, dict[int, str]] = field(default_factory=dict)  #: shelf, slot, what has no vector yet
     unlinked: dict[int, dict[int, Memory]] = field(default_factory=dict)  #: the same, what has no edges yet
     filed: bool = False  #: whether a file of something learnt has to follow
     closeness: dict[str, float] = field(default_factory=dict)  #: of what was merged into a memory, by its id
-    known: dict[str, Shelf] = field(default_factory=dict)  #: every shelf met in this transaction
+    known: dict[str, OpenShelf] = field(default_factory=dict)  #: every shelf met in this transaction
     looked_up: dict[tuple[str, ...], Any] = field(default_factory=dict)  #: what was found out about a draft
     _told: list[tuple[str, dict[str, Any]]] | None = None  #: the events, once they are kept
     _now: datetime | None = None
@@ -127,7 +129,7 @@ class UnitOfWork:
             self._now = self.clock if latest is None else max(self.clock, latest)
         return self._now
 
-    def _head(self, lane: str) -> tuple[int, Head]:
+    def _head(self, lane: str) -> tuple[int, ChainHead]:
         """The chain that a lane is in, and how far it goes."""
         chain = self.transaction.ledger.chain(lane)
         if chain not in self.heads:
@@ -175,7 +177,7 @@ class UnitOfWork:
     def snapshot(self) -> dict[str, Any]:
         return self.ruleset.snapshot
 
-    def shelf(self, name: str) -> Shelf:
+    def shelf(self, name: str) -> OpenShelf:
         """A shelf to write to; the first write to it begins its first phase."""
         if (known := self.shelves.get(name)) is not None:
             return known
@@ -185,9 +187,9 @@ class UnitOfWork:
         current = Phases(self.transaction).get(number, phase) if phase else None
         if current is None:
             return self.start_phase(name, number, (phase + 1, None, "auto"))
-        return self._opened(Shelf(name, number, current))
+        return self._opened(OpenShelf(name, number, current))
 
-    def start_phase(self, name: str, number: int, called: tuple[int, str | None, str]) -> Shelf:
+    def start_phase(self, name: str, number: int, called: tuple[int, str | None, str]) -> OpenShelf:
         """Begin the next phase of a shelf: its number, its name, the reason; it takes a tick."""
         tick = next_number(self.transaction, f"tick:{name}")
         which, title, reason = called
@@ -199,9 +201,9 @@ class UnitOfWork:
         opened = events.border_check(self.scope, "phase_start", (space, None), "allowed", self.snapshot)
         self.trace(name, opened)
         self.trace(name, events.phase_started(self.scope, name, phase, self.snapshot))
-        return self._opened(Shelf(name, number, phase))
+        return self._opened(OpenShelf(name, number, phase))
 
-    def _opened(self, shelf: Shelf) -> Shelf:
+    def _opened(self, shelf: OpenShelf) -> OpenShelf:
         self.shelves[shelf.name] = self.known[shelf.name] = shelf
         return shelf
 
@@ -417,16 +419,21 @@ class Ruleset:
 
     sealer: Sealer
     policy: Policy
-    rules: Rulebook
+    rulebook: Callable[[], Rulebook]  #: read when something is first heard
     session_timeout: timedelta = timedelta(minutes=30)
     patience: timedelta = timedelta(days=7)  #: how long a guess waits for its person
     allowed: dict[str, frozenset[str]] = field(default_factory=dict)  #: user to fingerprints of no secrets
     categories: Categories = field(default_factory=Categories)
     linker: Linker | None = None  #: links what is new to what it is close to; None links nothing
     fields: Fields = field(default_factory=load_fields)  #: what needs a person's consent
-    merging: Merging = field(default_factory=Merging)
+    merging: MergeBands = field(default_factory=MergeBands)
     encoder: Embedder | None = None  #: the table: compares what is written, at once
     noes: KnownMarks = field(default_factory=KnownMarks)  #: what this process knows of people's noes
+
+    @property
+    def rules(self) -> Rulebook:
+        """How messages are understood."""
+        return self.rulebook()
 
     def law(self, scope: Scope) -> Law:
         """What this caller's drafts are judged by."""

@@ -17,8 +17,7 @@ from lamina.ranking.decay import faded
 from lamina.storage.memories import Memories
 from lamina.storage.search_index import TextIndex
 from lamina.storage.shelf_contents import pending_on
-from lamina.text.entries import canonical_key
-from lamina.text.normalise import well_formed
+from lamina.text.normalise import canonical_key, well_formed
 from lamina.write.commit import commit_denial, commit_pin, commit_put_behind, readable
 from lamina.write.details import Details, chosen, draft_of, whole_number
 from lamina.write.guardrails import commit_allow, load_allowed

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from lamina_encoder.reading import Floats, Layer, ModelError, ReadingEncoder, Weights, Wholes, libraries
+from lamina_encoder.reading import Floats, Layer, ModelError, ReadingEncoder, Weights, Wholes, one_thread
 
 HEADER = "joint.json"
 
@@ -72,7 +72,7 @@ class JointReader:
         both = [part for state in states for part in (asked + asks, state + says)]
         layers = reader.opened if self._was_asked else reader.layers  # a short command asks once
         self._was_asked = True
-        with libraries().limit(limits=1, user_api="blas"):
+        with one_thread():
             state = self.encoder._model.through(np.concatenate(both), sizes, layers)
         pairs = np.split(state, np.cumsum(sizes)[:-1])
         known = {

@@ -13,17 +13,18 @@ same vector on every machine and in every batch.
 from __future__ import annotations
 
 import json
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from lamina_encoder import quick
 from lamina_encoder.pieces import PIECES_VERSION, Pieces, Unspaced
@@ -64,11 +65,18 @@ class ModelError(Exception):
     """The model's files are missing, damaged or of another version."""
 
 
+def one_thread() -> AbstractContextManager[Any]:
+    """Inside, numpy multiplies on one thread. On matrices this small, threads that spin while they wait cost
+    up to twenty times the work where the processor is shared; one thread is as quick where it is not."""
+    if os.environ.get("OPENBLAS_NUM_THREADS") == "1":  # it was told so before it was loaded
+        return nullcontext()
+    return _libraries().limit(limits=1, user_api="blas")
+
+
 @cache
-def libraries() -> ThreadpoolController:
-    """What numpy multiplies with. On matrices this small, threads that spin while they wait cost up
-    to twenty times the work where the processor is shared; one thread is as quick where it is not."""
-    return ThreadpoolController()
+def _libraries() -> Any:
+    """What numpy multiplies with; to look for it takes as long as to read a sentence."""
+    return import_module("threadpoolctl").ThreadpoolController()
 
 
 @dataclass(frozen=True)
@@ -173,7 +181,7 @@ class ReadingEncoder:
             rows = self.pieces.rows(text, longest)
             if len(rows) > 2:  # more than the marks of start and end
                 alike[len(rows)].append((number, rows))
-        with libraries().limit(limits=1, user_api="blas"):
+        with one_thread():
             for length, group in sorted(alike.items()):
                 size = max(1, _TOGETHER // length)
                 for at in range(0, len(group), size):
@@ -243,7 +251,7 @@ class ReadingEncoder:
         """What the layer in the middle says of each piece of each text; of a long one, of its beginning."""
         rows = [np.array(self.pieces.rows(text, longest)) for text in texts]
         layers = self._model.layers if self._read <= 1 else self._model.opened
-        with libraries().limit(limits=1, user_api="blas"):
+        with one_thread():
             if self._read > quick.AFTER and self._quick is not None:
                 return [self._states(one[None])[0][0] for one in rows]
             first = np.concatenate([self._first(one) for one in rows])

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import pkgutil
 import sys
 from collections.abc import Sequence
 
+from lamina_govern import systems
 from lamina_govern.checks import Result, run
+
+_SYSTEMS = f"{systems.__name__}."
+_OURS = {one.name for one in pkgutil.iter_modules(systems.__path__, _SYSTEMS)}
 
 
 def table(columns: dict[str, list[Result]]) -> str:
@@ -21,15 +26,15 @@ def table(columns: dict[str, list[Result]]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="lamina-govern", description=__doc__)
     parser.add_argument(
-        "systems", nargs="+", help="lamina, langgraph, mem0, plain, or your module with `fresh`"
+        "systems", nargs="+", help="lamina, langgraph, mem0, basic_memory, plain, or your module with `fresh`"
     )
     parser.add_argument("--few", action="store_true", help="one statement in five")
     asked = parser.parse_args(arguments)
     columns: dict[str, list[Result]] = {}
+    sys.path.append("")  # a module beside whoever runs this is found, too
     for name in asked.systems:
-        known = f"lamina_govern.systems.{name}"
         try:
-            module = importlib.import_module(known if "." not in name and ":" not in name else name)
+            module = importlib.import_module(_SYSTEMS + name if _SYSTEMS + name in _OURS else name)
         except ImportError as error:
             sys.stderr.write(f"{name}: {error}. Install it, or name a module that has `fresh()`.\n")
             return 2

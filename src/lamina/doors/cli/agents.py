@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Annotated
 
 from lamina.config import home_folder
-from lamina.doors.cli.call import PROGRAM, STATE_DIR, WORKSPACE_VARIABLE, Call, Command, Values
-from lamina.doors.harness.clients import CLIENTS, VERBS, Client, Launch, Place
+from lamina.doors.cli.call import PROGRAM, STATE_DIR, WORKSPACE_VARIABLE, Call, CliCommand, Values
+from lamina.doors.harness.clients import CLIENTS, VERBS, Client, ClientHome, Launch
 from lamina.doors.harness.install import (
-    Plan,
+    InstallPlan,
     carry_out,
     client_of,
     plan_install,
@@ -28,7 +28,7 @@ from lamina.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Where:
+class ClientOptions:
     """Which client, and whose."""
 
     client: Annotated[str, Field(f"{', '.join(CLIENTS)}.", position=True, metavar="CLIENT")]
@@ -62,7 +62,7 @@ def uninstall(call: Call, values: Values) -> int:
     return _settled(call, values, plan, "Removed", "has nothing of ours; nothing was changed")
 
 
-def _settled(call: Call, values: Values, plan: Plan, done: str, nothing: str) -> int:
+def _settled(call: Call, values: Values, plan: InstallPlan, done: str, nothing: str) -> int:
     short = [(str(Path.home()), "~")]
     lines = [call.out.text(line) for line in shown(plan, short)]
     trial = values.get("dry_run", False)
@@ -88,14 +88,14 @@ def _settled(call: Call, values: Values, plan: Plan, done: str, nothing: str) ->
     return call.answer(data, [f"{done}: {plan.client.title}, {files}. Restart it for this to take effect."])
 
 
-def _place(values: Values, client: Client) -> Place:
+def _place(values: Values, client: Client) -> ClientHome:
     scope = values.get("scope", "user")
     if scope not in client.scopes:
         hint = f"Use {' or '.join(client.scopes)}."
         raise InvalidInput(
             f"{scope!r:.40} is not a scope of {client.title}.", code="scope_invalid", hint=hint
         )
-    return Place(home=Path.home(), project=Path.cwd(), environment=os.environ, scope=scope)
+    return ClientHome(home=Path.home(), project=Path.cwd(), environment=os.environ, scope=scope)
 
 
 def _launcher() -> tuple[str, ...]:
@@ -173,17 +173,17 @@ def hook_list(call: Call, values: Values) -> int:  # noqa: ARG001 every command'
 
 def _command(
     words: str, run: Callable[[Call, Values], int], takes: type | None, asks: bool = False
-) -> Command:
+) -> CliCommand:
     parameters = () if takes is None else parameters_of(takes)
     listed = run is not _called
-    return Command(
+    return CliCommand(
         words=words, about=run.__doc__ or "", run=run, parameters=parameters, asks=asks, listed=listed
     )
 
 
 COMMANDS = (
-    _command("install", install, Where, asks=True),
-    _command("uninstall", uninstall, Where, asks=True),
+    _command("install", install, ClientOptions, asks=True),
+    _command("uninstall", uninstall, ClientOptions, asks=True),
     *(_command(f"hook {verb}", _called, Moment) for verb in VERBS),
     _command("hook off", hook_off, Mute),
     _command("hook on", hook_on, Here),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from lamina.documents.settings import Citations
 from lamina.doors.cli.exits import DENIED, Failure, refusal_of
-from lamina.doors.cli.view import Shown, View, worded
+from lamina.doors.cli.view import CliView, Shown, worded
 from lamina.late import late
 from lamina.model import Heard, Hit, Outcome, Receipt, Recollection, Related
 from lamina.operations.operation import Field
@@ -37,7 +37,7 @@ class RecallView:
     ] = Citations.AUTO
 
 
-def recollection(view: View, answer: Recollection) -> Shown:
+def recollection(view: CliView, answer: Recollection) -> Shown:
     """Hits that may answer, best first; where none is sure, the nearest."""
     notes = () if answer.hits else ("Nothing was found for that.",)
     if answer.hits and all(hit.uncertainty == "high" for hit in answer):
@@ -45,7 +45,7 @@ def recollection(view: View, answer: Recollection) -> Shown:
     return Shown(data=answer, lines=_recollected(view, answer), notes=notes)
 
 
-def _recollected(view: View, found: Recollection) -> Iterator[str]:
+def _recollected(view: CliView, found: Recollection) -> Iterator[str]:
     cited = view.options["citations"] is not Citations.OFF
     hits = found.hits if view.options["all"] else may_answer(found.hits)
     for number, hit in enumerate(hits, 1):
@@ -93,7 +93,7 @@ def _hit(out: Output, number: int, hit: Hit, explain: bool, *, cited: bool) -> I
         yield f"{indent}scores: {found}; adjusted: {changed or 'nothing'}"
 
 
-def heard(view: View, answer: Heard) -> Shown:
+def heard(view: CliView, answer: Heard) -> Shown:
     """What became of a turn."""
     kept = [one for each in answer.receipts for one in each.ids if ":short_term:" not in one]
     said = answer.acknowledgement
@@ -114,7 +114,7 @@ def heard(view: View, answer: Heard) -> Shown:
     return Shown(data=answer, lines=lines, failure=_undone(answer))
 
 
-def _not_kept(view: View, denied: Receipt) -> str:
+def _not_kept(view: CliView, denied: Receipt) -> str:
     """Why nothing of a message is kept: ordinary talk in its own language, anything else by its reason."""
     if denied.code == "write_policy_context":
         return acknowledge.acknowledge("passing", normalise.language_of(view.request.text))

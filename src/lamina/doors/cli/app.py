@@ -14,13 +14,13 @@ from lamina.doors.cli.call import PROGRAM, Call, Globals
 from lamina.doors.cli.commands import commands, find_command
 from lamina.doors.cli.exits import DONE, FAILED, INTERRUPTED, Failure, failure_of
 from lamina.doors.cli.output import Output, prepare_streams
-from lamina.doors.cli.parse import Asked, Parser, Usage, nearest, parser_for, values_of
+from lamina.doors.cli.parse import HelpAsked, Parser, Usage, no_command, of_any_width, parser_for, values_of
 from lamina.operations.operation import Field, Parameter, parameters_of
 from lamina.records import dataclass
 from lamina.write.details import named_time
 
 if TYPE_CHECKING:
-    from lamina.doors.cli.call import Command
+    from lamina.doors.cli.call import CliCommand
     from lamina.doors.cli.doors import Doors
 
 #: Commands in the order in which people need them; every other one stands in the last group.
@@ -52,6 +52,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "job",
     ),
 }
+#: Further names of commands.
+ALIASES: Mapping[str, str] = {"diff": "difference", "policy reload": "policy accept"}
 _MORE = "More"
 _ABOUT = "Memory for AI agents that its owner can read, govern and prove."
 _FIRST = 2  #: groups for somebody who typed no command
@@ -59,7 +61,7 @@ _WIDTH = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class GlobalOptions:
     """What may stand before a command."""
 
     workspace: Annotated[
@@ -115,7 +117,7 @@ def _carried_out(call: Call, words: list[str]) -> int:
         placed, command, rest = _chosen(_given(call, given), rest)
         parser = parser_for(command.words, command.about, command.parameters, asks=command.asks)
         return command.run(placed, values_of(parser, rest, command.parameters))
-    except Asked as asked:
+    except HelpAsked as asked:
         return _helped(placed, str(asked) or help_text(everything=bool(words)))
     except Usage as usage:
         return _failed(replace(placed, command=usage.command), usage)
@@ -144,15 +146,15 @@ def _failed(call: Call, error: Exception) -> int:
 
 def _global_options(words: list[str]) -> tuple[dict[str, Any], list[str]]:
     """What stands before the command, and the rest."""
-    parser = Parser(prog=PROGRAM, add_help=False, allow_abbrev=False)
-    for one in parameters_of(Options):
+    parser = Parser(prog=PROGRAM, formatter_class=of_any_width, add_help=False, allow_abbrev=False)
+    for one in parameters_of(GlobalOptions):
         _add(parser, one)
     parser.add_argument("-h", "--help", action="store_true")
     parser.add_argument("rest", nargs=argparse.REMAINDER)
     found = vars(parser.parse_args(words))
     rest = found.pop("rest")
     if found.pop("help") or (not rest and not found["version"]):
-        raise Asked
+        raise HelpAsked
     return {name: value for name, value in found.items() if value not in (None, False)}, rest
 
 
@@ -173,9 +175,11 @@ def _given(call: Call, given: Mapping[str, Any]) -> Call:
     return replace(call, given=Globals(workspace=place, settings=settings, who=who, at=at))
 
 
-def _chosen(call: Call, words: list[str]) -> tuple[Call, Command, list[str]]:
+def _chosen(call: Call, words: list[str]) -> tuple[Call, CliCommand, list[str]]:
     """The command that the words begin with, two words before one."""
-    words = [words[0], *words[2:]] if words[:2] == ["relations", "show"] else words  # its name in 0.1
+    for name, meant in ALIASES.items():
+        if words[: len(name.split())] == name.split():
+            words = [*meant.split(), *words[len(name.split()) :]]
     if (one := find_command(words)) is not None:
         return replace(call, command=one.words), one, words[len(one.words.split()) :]
     known = commands()
@@ -187,14 +191,14 @@ def _chosen(call: Call, words: list[str]) -> tuple[Call, Command, list[str]]:
     group = {name: one for name, one in known.items() if name.startswith(f"{first} ")}
     if not group:
         names = {name.split()[0] for name in known}
-        raise Usage(nearest(first, sorted(names)), "")
+        raise Usage(no_command(first, sorted(names)), "")
     asks = words[1:2] in (["-h"], ["--help"])
     if not asks and (alone := group.get(f"{first} list") if first == "pending" else None):
         return replace(call, command=alone.words), alone, words[1:]
     if words[1:] and not asks:
-        raise Usage(nearest(words[1], [name.split()[1] for name in group]), first)
+        raise Usage(no_command(words[1], [name.split()[1] for name in group]), first)
     if asks:
-        raise Asked(_listed(f"Usage: {PROGRAM} {first} COMMAND [ARGS]...", {first.capitalize(): group}))
+        raise HelpAsked(_listed(f"Usage: {PROGRAM} {first} COMMAND [ARGS]...", {first.capitalize(): group}))
     raise Usage(f"Missing command: one of {', '.join(name.split()[1] for name in group)}.", first)
 
 
@@ -218,13 +222,13 @@ def help_text(*, everything: bool = True) -> str:
         return "\n".join(head) + _listed(more, first)
     options = [
         (f"  {', '.join(filter(None, [one.about.option, f'--{one.name}']))}", one.about.help)
-        for one in parameters_of(Options)
+        for one in parameters_of(GlobalOptions)
     ]
     head[-1:] = ["Options:", *(f"{names:<18} {about}" for names, about in options), "", ""]
     return "\n".join(head) + _listed(f"`{PROGRAM} COMMAND --help` says what a command takes.", grouped)
 
 
-def _listed(head: str, grouped: Mapping[str, Mapping[str, Command]]) -> str:
+def _listed(head: str, grouped: Mapping[str, Mapping[str, CliCommand]]) -> str:
     lines = [head]
     for title, group in grouped.items():
         if group:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lamina.config import load_config
-from lamina.doors.cli.doors import Doors, Opening
+from lamina.doors.cli.doors import Doors, OpenRequest
 from lamina.doors.cli.exits import DONE, Failure
 from lamina.errors import InvalidInput
 from lamina.records import dataclass
@@ -50,15 +50,15 @@ class Call:
     command: str = ""
     given: Globals = field(default_factory=Globals)
 
-    def opening(self, **settings: Any) -> Opening:
+    def opening(self, **settings: Any) -> OpenRequest:
         """What to open: the workspace that is named or found; without one, the store alone if it is set."""
         given = self.given
         flags = {**given.settings, **{name: value for name, value in settings.items() if value is not None}}
         root = find_workspace(Path(), given.workspace, os.environ)
         named = given.workspace is not None or os.environ.get(WORKSPACE_VARIABLE)
         if not named and not (root / STATE_DIR).is_dir() and load_config(None, flags).config.store:
-            return Opening(workspace=None, settings=flags, at=given.at)
-        return Opening(workspace=root, settings=flags, at=given.at)
+            return OpenRequest(workspace=None, settings=flags, at=given.at)
+        return OpenRequest(workspace=root, settings=flags, at=given.at)
 
     @contextmanager
     def engine(self, **settings: Any) -> Iterator[Engine]:
@@ -97,7 +97,7 @@ class Call:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
+class CliCommand:
     """One command: its words after `lamina`, what it takes, and what it does."""
 
     words: str

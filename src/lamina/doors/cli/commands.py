@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from lamina.doors.cli.call import Call, Command, Values, text_or_stdin
+from lamina.doors.cli.call import Call, CliCommand, Values, text_or_stdin
 from lamina.doors.cli.parse import Usage, at_cli, required_missing
 from lamina.doors.cli.render import VIEWS, shown
-from lamina.doors.cli.view import Shown, View
+from lamina.doors.cli.view import CliView, Shown
 from lamina.errors import InvalidInput, NotFound
 from lamina.late import late, load
 from lamina.model import Role
@@ -85,7 +85,7 @@ class Subject:
 EXTRA: Mapping[str, type] = {**VIEWS, "record_episode": Minutes, "bring_in": Whose, "purge": Verify}
 
 
-def commands() -> dict[str, Command]:
+def commands() -> dict[str, CliCommand]:
     """Every command by its words."""
     derived = [derive(one) for one in catalogue.OPERATIONS.values() if one.command is not None]
     return {
@@ -93,7 +93,7 @@ def commands() -> dict[str, Command]:
     }
 
 
-def find_command(words: Sequence[str]) -> Command | None:
+def find_command(words: Sequence[str]) -> CliCommand | None:
     """The command that the words begin with, two before one, without loading the others."""
     index = json.loads(INDEX.read_text("utf-8"))
     for count in (2, 1):
@@ -102,7 +102,7 @@ def find_command(words: Sequence[str]) -> Command | None:
     return None
 
 
-def _loaded(home: str, words: str) -> Command | None:
+def _loaded(home: str, words: str) -> CliCommand | None:
     if (family := FAMILIES.get(home)) is None:
         rooms = {"machine": machine, "custody": custody, "agents": agents}
         known = rooms[home].COMMANDS if home in rooms else OWN
@@ -111,10 +111,10 @@ def _loaded(home: str, words: str) -> Command | None:
     return next((derive(one) for one in CATALOGUE.values() if one.command == words), None)
 
 
-def derive(operation: Operation) -> Command:
+def derive(operation: Operation) -> CliCommand:
     """The command of an operation."""
     extra = EXTRA.get(operation.name)
-    return Command(
+    return CliCommand(
         words=operation.command or "",
         about=operation.words,
         parameters=(*at_cli(operation.parameters), *(() if extra is None else parameters_of(extra))),
@@ -144,7 +144,7 @@ def carry_out(
         if question and not call.confirmed(_question(operation, memory, request, yes), yes):
             return call.declined()
         answer = (answers or operation.run)(memory, request)
-    return show(call, shown(operation.name, View(call=call, request=request, options=own), answer))
+    return show(call, shown(operation.name, CliView(call=call, request=request, options=own), answer))
 
 
 def show(call: Call, made: Shown) -> int:
@@ -273,13 +273,13 @@ def _export_graph(call: Call, values: Values) -> int:
     return call.answer(graph, relations.exported(graph, values.get("form", "json")).splitlines())
 
 
-EXPLAIN = Command(
+EXPLAIN = CliCommand(
     words="explain",
     about="Why a memory is there, or is not recalled; what an event or a code means.",
     parameters=parameters_of(Subject),
     run=_explain,
 )
-EXPORT_GRAPH = Command(
+EXPORT_GRAPH = CliCommand(
     words="relations export",
     about="All that is linked, for other tools: `lamina relations export --format dot | dot -Tsvg`.",
     parameters=parameters_of(Form),

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-from lamina.doors.cli.call import Call, Command, Values
+from lamina.doors.cli.call import Call, CliCommand, Values
 from lamina.doors.cli.exits import Failure
 from lamina.doors.cli.machine import command
 from lamina.doors.cli.output import hide_password
@@ -41,7 +41,7 @@ class Backup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PutBack:
+class RestoreBackup:
     """What is put back, and where."""
 
     file: Annotated[Path, Field("A file that `lamina backup` made.", position=True, metavar="FILE")]
@@ -107,6 +107,7 @@ def put_back(call: Call, values: Values) -> int:
     lines = [
         f"{done.rows} rows and {done.files} files are in {call.out.text(where)}.",
         *(["The audit is intact."] if done.intact else []),
+        f"It is the memory of {done.made_at}: what was forgotten since then is in it again.",
     ]
     data = {**plain(done), "store": hide_password(done.store)}
     return call.answer(data, lines, None if done.intact else _NOT_INTACT)
@@ -176,12 +177,12 @@ def _bar(call: Call, title: str) -> Iterator[Callable[[int, int], None]]:
         yield advance
 
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[CliCommand, ...] = (
     command("move", move, Move),
     command("migrate status", migrate_status),
     command("migrate plan", migrate_plan),
     command("migrate apply", migrate_apply),
     command("backup", backup, Backup),
-    command("restore-backup", put_back, PutBack),
+    command("restore-backup", put_back, RestoreBackup),
     command("rescue", rescue, Rescue),
 )

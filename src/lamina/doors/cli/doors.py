@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lamina.scoped import ScopedMemory
 
 
-class Opening(NamedTuple):
+class OpenRequest(NamedTuple):
     """Which memory to open: a workspace, a store without files, or both; and the settings given as flags."""
 
     workspace: Path | None
@@ -30,9 +30,11 @@ class Doors(NamedTuple):
     """What stands to the right of the doors, as functions."""
 
     version: str
-    open_memory: Callable[[Opening], Engine]
+    open_memory: Callable[[OpenRequest], Engine]
     read_policy: Callable[[str], Policy]
-    examine: Callable[[Opening, bool], Sequence[Check]]  #: and mend what is derived, where that is asked for
+    examine: Callable[
+        [OpenRequest, bool], Sequence[Check]
+    ]  #: and mend what is derived, where that is asked for
     show_bar: Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
     serve_http: Callable[[Engine, Callable[[str], None], bool], None]
     serve_mcp: Callable[[ScopedMemory, Engine, bool, str], None]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from lamina.config import home_folder, knobs, load_config
-from lamina.doors.cli.call import STATE_DIR, WORKSPACE_VARIABLE, Call, Command, Values
+from lamina.doors.cli.call import STATE_DIR, WORKSPACE_VARIABLE, Call, CliCommand, Values
 from lamina.doors.cli.exits import Failure
 from lamina.doors.cli.output import Output, hide_password
 from lamina.doors.cli.plain_view import plain_lines
@@ -22,7 +22,7 @@ from lamina.late import late
 from lamina.model import plain
 from lamina.operations.operation import Field, parameters_of
 from lamina.records import dataclass
-from lamina.workspace.layout import create_workspace, find_workspace
+from lamina.workspace.layout import CONFIG_FILE, create_workspace, find_workspace
 
 with late():
     from lamina.audit import chain
@@ -72,7 +72,7 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ListenAt:
     """Where to listen."""
 
     host: Annotated[str | None, Field("The address to listen on; 127.0.0.1 unless configured.")] = None
@@ -80,14 +80,14 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Serve(Place):
+class Serve(ListenAt):
     """How to serve people and programs."""
 
     open: Annotated[bool, Field("Open Studio in your browser.")] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mcp(Place):
+class Mcp(ListenAt):
     """How to serve agents."""
 
     http: Annotated[bool, Field("Over HTTP instead of stdin and stdout.")] = False
@@ -119,7 +119,8 @@ def init(call: Call, values: Values) -> int:
     root = find_workspace(Path(), Path(named), os.environ)
     was_there = (root / STATE_DIR).is_dir()
     person = load_config(root if was_there else None, call.given.settings).config.owner
-    if was_there and owner is not None and owner != person:
+    says_whose = was_there and (root / CONFIG_FILE).exists()  # one that lost it may be told again
+    if says_whose and owner is not None and owner != person:
         raise Conflict(
             f"{root} is already the workspace of {person}.",
             code="workspace_exists",
@@ -277,7 +278,10 @@ def mcp(call: Call, values: Values) -> int:
 
 def adopt_key(call: Call, values: Values) -> int:
     """Go on with the audit key here, where another sealed the store and is lost."""
-    question = "What the other key sealed can then no longer be checked. Go on?"
+    question = (
+        "What the other key sealed can then no longer be checked, and what was said no to before is not known"
+        " again when somebody brings it back. Go on?"
+    )
     if not call.confirmed(question, values.get("yes", False)):
         return call.declined()
     with call.doors.open_memory(call.opening()._replace(adopt="key")) as engine:
@@ -332,9 +336,9 @@ def demo(call: Call, values: Values) -> int:
     return tour.take_the_tour(call, values.get("folder"))
 
 
-def command(words: str, run: Callable[[Call, Values], int], takes: type | None = None) -> Command:
+def command(words: str, run: Callable[[Call, Values], int], takes: type | None = None) -> CliCommand:
     parameters = () if takes is None else parameters_of(takes)
-    return Command(words=words, about=run.__doc__ or "", parameters=parameters, run=run)
+    return CliCommand(words=words, about=run.__doc__ or "", parameters=parameters, run=run)
 
 
 COMMANDS = (

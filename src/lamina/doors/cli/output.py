@@ -7,16 +7,18 @@ import json
 import os
 import re
 import sys
-import traceback
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
-from rich.cells import cell_len
-
-from lamina.late import regex
+from lamina.late import late, regex
 from lamina.model import plain
 from lamina.records import dataclass
+
+with late():
+    import traceback
+
+    from rich import cells
 
 if TYPE_CHECKING:
     from lamina.doors.cli.exits import Failure
@@ -62,7 +64,7 @@ def _write(stream: TextIO | None, line: str) -> None:
 
 
 def _padded(cell: str, width: int) -> str:
-    return cell + " " * (width - cell_len(cell))
+    return cell + " " * (width - cells.cell_len(cell))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +108,7 @@ class Output:
     def table(self, rows: Iterable[Sequence[str]]) -> list[str]:
         """Rows with their columns aligned; the last column is left as it is."""
         made = [[self.text(cell) for cell in row] for row in rows]
-        widths = [max(map(cell_len, column)) for column in zip(*made, strict=True)]
+        widths = [max(map(cells.cell_len, column)) for column in zip(*made, strict=True)]
         return ["  ".join([*map(_padded, row[:-1], widths), row[-1]]) for row in made]
 
     def _explain(self, failure: Failure) -> None:

@@ -11,14 +11,10 @@ from enum import Enum, StrEnum
 from pathlib import Path
 from typing import Any, NoReturn, get_args, get_origin
 
-from lamina.errors import InvalidInput
-from lamina.late import late
+from lamina.errors import InvalidInput, did_you_mean
 from lamina.operations.asking import members
 from lamina.operations.operation import Door, Parameter
 from lamina.write.details import chosen
-
-with late():
-    import difflib
 
 PROGRAM = "lamina"
 _ABSENT: Any = object()
@@ -34,7 +30,7 @@ class Usage(Exception):
         self.command = command
 
 
-class Asked(Exception):
+class HelpAsked(Exception):
     """Somebody wants to read the help; it is all there is to say."""
 
 
@@ -44,17 +40,27 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in a sentence of its own."""
         command, loose = self.prog.removeprefix(PROGRAM).strip(), message.removeprefix(_LOOSE)
-        if loose != message and not loose.startswith("-") and self._get_positional_actions():
+        if loose != message and loose.startswith("-"):
+            name = loose.split()[0].partition("=")[0]
+            known = [one for one in self._option_string_actions if one.startswith("--")]
+            message = f"There is no option `{name:.40}`. {did_you_mean(name, known)}".rstrip()
+        elif loose != message and self._get_positional_actions():
             message = f'{loose!r:.60} is too much. Put a text in quotes: `{self.prog} "…"`'
         raise Usage(_sentence(message), command)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:  # noqa: ARG002 argparse's form
         """Only help ends here."""
-        raise Asked
+        raise HelpAsked
 
     def print_help(self, file: Any = None) -> None:  # noqa: ARG002 argparse's form
-        """Hand the help to whoever prints."""
-        raise Asked(self.format_help())
+        """Hand the help to whoever prints, as wide as the terminal."""
+        self.formatter_class = argparse.RawDescriptionHelpFormatter
+        raise HelpAsked(self.format_help())
+
+
+def of_any_width(prog: str) -> argparse.HelpFormatter:
+    """What argparse tries each option with; to ask how wide the terminal is would load six modules."""
+    return argparse.HelpFormatter(prog, width=80)
 
 
 def _sentence(message: str) -> str:
@@ -69,7 +75,7 @@ def parser_for(command: str, about: str, parameters: Iterable[Parameter], *, ask
         description=about,
         add_help=False,
         allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=of_any_width,
     )
     for one in parameters:
         _add(made, one)
@@ -190,10 +196,9 @@ def _pair(text: str) -> tuple[str, Any]:
     return name, number if word is None else word
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def no_command(word: str, known: Iterable[str]) -> str:
     """What to say of a command that is not there."""
-    near = difflib.get_close_matches(word, list(known), n=1)
-    return f"No such command {word!r:.40}." + (f" Did you mean {near[0]!r}?" if near else "")
+    return f"No such command {word!r:.40}. {did_you_mean(word, known)}".rstrip()
 
 
 def at_cli(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from lamina.doors.cli.view import Renderer, Shown, View, when, worded
+from lamina.doors.cli.view import CliView, Renderer, Shown, when, worded
 
 if TYPE_CHECKING:
     from lamina.doors.cli.output import Output
@@ -28,7 +28,7 @@ _TITLES = {
 }
 
 
-def me(view: View, answer: Profile) -> Shown:
+def me(view: CliView, answer: Profile) -> Shown:
     """What is known about somebody, group by group."""
     return Shown(data=answer, lines=_me(view.out, answer))
 
@@ -47,7 +47,7 @@ def _me(out: Output, found: Profile) -> Iterator[str]:
         yield f"Waiting for your yes or no: {found.waiting} (lamina review)"
 
 
-def review(view: View, answer: Review) -> Shown:
+def review(view: CliView, answer: Review) -> Shown:
     """What waits, and what to type for a yes or a no."""
     return Shown(data=answer, lines=_review(view.out, answer))
 
@@ -74,7 +74,7 @@ def _review(out: Output, found: Review) -> Iterator[str]:
         yield out.style(f"refused  {out.text(said)}  lamina lift {no.number}", "dim")
 
 
-def would_keep(view: View, answer: WouldKeep) -> Shown:
+def would_keep(view: CliView, answer: WouldKeep) -> Shown:
     """What each gate says."""
     out, lines = view.out, list[str]()
     for gate in answer.gates:
@@ -85,7 +85,7 @@ def would_keep(view: View, answer: WouldKeep) -> Shown:
     return Shown(data=answer, lines=lines)
 
 
-def difference(view: View, answer: Difference) -> Shown:
+def difference(view: CliView, answer: Difference) -> Shown:
     """What came, changed and went."""
     out, lines = view.out, [f"{answer.held_before} memories then, {answer.held_after} later"]
     for mark, changes in (("+", answer.came), ("~", answer.changed), ("-", answer.went)):
@@ -95,7 +95,7 @@ def difference(view: View, answer: Difference) -> Shown:
     return Shown(data=answer, lines=lines)
 
 
-def document_tree(view: View, answer: DocumentTree) -> Shown:
+def document_tree(view: CliView, answer: DocumentTree) -> Shown:
     """Files, a line each."""
     out = view.out
     lines = [
@@ -105,7 +105,7 @@ def document_tree(view: View, answer: DocumentTree) -> Shown:
     return Shown(data=answer, lines=lines or ["There are no documents yet."])
 
 
-def audit(view: View, answer: AuditPage) -> Shown:
+def audit(view: CliView, answer: AuditPage) -> Shown:
     """Records, newest first."""
     out = view.out
     lines = [

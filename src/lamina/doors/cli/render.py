@@ -13,7 +13,7 @@ from lamina.doors.cli.output import Output, hide_password
 from lamina.doors.cli.person_view import PERSON
 from lamina.doors.cli.plain_view import plain_lines, policies_once
 from lamina.doors.cli.render_governance import GOVERNANCE
-from lamina.doors.cli.view import Renderer, Shown, View, when, worded
+from lamina.doors.cli.view import CliView, Renderer, Shown, when, worded
 from lamina.doors.search_body import search_body
 from lamina.errors import InvalidInput
 from lamina.late import late
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from lamina.read.list import Page
     from lamina.read.query import Queried
     from lamina.read.stats import Stats
-    from lamina.read.status import Status
+    from lamina.read.status import StoreStatus
     from lamina.retrieval.meaning import Meaning
     from lamina.storage.small_tables import Session
     from lamina.text.accounts import Episode, Procedure
@@ -86,7 +86,7 @@ class TraceView:
 VIEWS: Mapping[str, type] = {"recall": RecallView, "context": ContextView, "trace": TraceView}
 
 
-def receipt(_: View, answer: Receipt) -> Shown:
+def receipt(_: CliView, answer: Receipt) -> Shown:
     """What became of a change."""
     if answer.decision is Outcome.DENIED:
         return Shown(data=answer, failure=refusal_of(answer))
@@ -95,7 +95,7 @@ def receipt(_: View, answer: Receipt) -> Shown:
     return Shown(data=answer, lines=lines, notes=notes)
 
 
-def receipts(view: View, answers: list[Receipt]) -> Shown:
+def receipts(view: CliView, answers: list[Receipt]) -> Shown:
     """What became of several; one speaks for itself."""
     if len(answers) == 1:
         return receipt(view, answers[0])
@@ -105,13 +105,13 @@ def receipts(view: View, answers: list[Receipt]) -> Shown:
     return Shown(data={"items": answers}, lines=lines, failure=failed)
 
 
-def rejected(view: View, answers: list[Receipt]) -> Shown:
+def rejected(view: CliView, answers: list[Receipt]) -> Shown:
     """What became of a no, which has no words of its own in a receipt."""
     shown = receipts(view, answers)
     return replace(shown, lines=["Rejected. You will not be asked about this again.", *shown.lines])
 
 
-def learned(view: View, answer: Learned) -> Shown:
+def learned(view: CliView, answer: Learned) -> Shown:
     """What became of a lesson, and what it may contradict."""
     made, out = receipt(view, answer.receipt), view.out
     notes = list(made.notes)
@@ -124,14 +124,14 @@ def learned(view: View, answer: Learned) -> Shown:
     return Shown(data=made.data, lines=made.lines, notes=notes, failure=made.failure)
 
 
-def explanation(view: View, answer: Explanation) -> Shown:
+def explanation(view: CliView, answer: Explanation) -> Shown:
     """Why a memory is there."""
     memory, out = answer.memory, view.out
     words = out.text(worded(memory.key, memory.text))
     return Shown(data=answer, lines=[out.style(words, "bold"), *map(out.text, answer.lines)])
 
 
-def verdict(view: View, answer: Verdict) -> Shown:
+def verdict(view: CliView, answer: Verdict) -> Shown:
     """Why something happened, or did not."""
     out = view.out
     return Shown(
@@ -139,7 +139,7 @@ def verdict(view: View, answer: Verdict) -> Shown:
     )
 
 
-def memory(view: View, answer: Memory) -> Shown:
+def memory(view: CliView, answer: Memory) -> Shown:
     """One memory with what decides how it is used."""
     rows = [
         (name, view.out.text(str(value)))
@@ -149,7 +149,7 @@ def memory(view: View, answer: Memory) -> Shown:
     return Shown(data=answer, lines=view.out.table(rows))
 
 
-def page(view: View, answer: Page) -> Shown:
+def page(view: CliView, answer: Page) -> Shown:
     """Everything, a page at a time, with what there is of what before the first."""
     data = {name: value for name, value in plain(answer).items() if value is not None}
     return Shown(data=data, lines=_page(view.out, answer))
@@ -169,7 +169,7 @@ def _page(out: Output, found: Page) -> Iterator[str]:
         yield f"More: add --cursor {found.cursor}"
 
 
-def history(view: View, steps: tuple[HistoryEntry, ...]) -> Shown:
+def history(view: CliView, steps: tuple[HistoryEntry, ...]) -> Shown:
     """The life of a memory."""
     data = {"id": view.request.memory_id, "history": steps}
     return Shown(data=data, lines=(_step(view.out, step) for step in steps))
@@ -182,7 +182,7 @@ def _step(out: Output, step: HistoryEntry) -> str:
     return f"{out.style(head, 'dim')}\n  {words}"
 
 
-def trace(view: View, events: tuple[TraceEvent, ...]) -> Shown:
+def trace(view: CliView, events: tuple[TraceEvent, ...]) -> Shown:
     """The newest events."""
     if not view.options["plain"]:
         return Shown(data={"events": events}, lines=(_event(view.out, one) for one in events))
@@ -204,7 +204,7 @@ def _gist(data: dict[str, Any]) -> str:
     return "  ".join(str(part) for part in parts if part)
 
 
-def values(view: View, answer: dict[str, Effective]) -> Shown:
+def values(view: CliView, answer: dict[str, Effective]) -> Shown:
     """The values in force."""
     return Shown(data={"values": answer}, lines=_resolved(view.out, answer))
 
@@ -218,7 +218,7 @@ def _resolved(out: Output, found: dict[str, Effective]) -> Iterator[str]:
             yield out.style(f"  hides the {hidden.scope}'s: {out.text(hidden.value)}", "dim")
 
 
-def context(view: View, answer: Context) -> Shown:
+def context(view: CliView, answer: Context) -> Shown:
     """The block for a prompt."""
     lines = [answer.text] if answer.text else []
     if view.options["explain"]:
@@ -227,7 +227,7 @@ def context(view: View, answer: Context) -> Shown:
     return Shown(data=answer, lines=lines)
 
 
-def queried(view: View, answer: Queried) -> Shown:
+def queried(view: CliView, answer: Queried) -> Shown:
     """A few memories."""
     out = view.out
     lines = [] if answer.delta is None else [*delta(view, answer.delta).lines]
@@ -236,13 +236,13 @@ def queried(view: View, answer: Queried) -> Shown:
     return Shown(data=answer, lines=lines)
 
 
-def delta(view: View, answer: Delta) -> Shown:
+def delta(view: CliView, answer: Delta) -> Shown:
     """What changed."""
     lines = [*map(view.out.text, answer.text.splitlines()), f"cursor: {answer.cursor}"]
     return Shown(data=answer, lines=lines, notes=() if answer.changes else ("Nothing changed.",))
 
 
-def stats(view: View, answer: Stats) -> Shown:
+def stats(view: CliView, answer: Stats) -> Shown:
     """What was done, counted."""
     return Shown(data=answer, lines=_counted(view.out, answer))
 
@@ -262,7 +262,7 @@ def _counted(out: Output, found: Stats) -> Iterator[str]:
         yield f"{out.text(category)}: {told}"
 
 
-def graph(view: View, answer: Graph) -> Shown:
+def graph(view: CliView, answer: Graph) -> Shown:
     """What is linked."""
     notes = () if answer.edges else ("Nothing is linked here.",)
     return Shown(data=answer, lines=_edges(view.out, answer), notes=notes)
@@ -276,7 +276,7 @@ def _edges(out: Output, found: Graph) -> Iterator[str]:
         yield f"  {one.type} {one.strength:.2f}, {how}: {one.to_id}  {out.text(texts[one.to_id])}"
 
 
-def session(view: View, answer: Session | None) -> Shown:
+def session(view: CliView, answer: Session | None) -> Shown:
     """How a session stands."""
     if answer is None:
         return Shown(data=None, lines=["It has not been used yet."])
@@ -290,7 +290,7 @@ def session(view: View, answer: Session | None) -> Shown:
     return Shown(data=answer, lines=view.out.table(rows))
 
 
-def proposals(view: View, answer: list[Proposal]) -> Shown:
+def proposals(view: CliView, answer: list[Proposal]) -> Shown:
     """What waits for the person's word."""
     notes = () if answer else ("Nothing waits.",)
     return Shown(data={"items": plain(answer)}, lines=_waiting(view.out, answer), notes=notes)
@@ -305,12 +305,12 @@ def _waiting(out: Output, found: list[Proposal]) -> Iterator[str]:
         yield f"{one.key} = {out.text(one.text)}  {out.style(told, 'dim')}"
 
 
-def phase(view: View, answer: Phase) -> Shown:
+def phase(view: CliView, answer: Phase) -> Shown:
     """One phase."""
     return Shown(data={"id": answer.id, **plain(answer)}, lines=[_phase(view.out, answer)])
 
 
-def phases(view: View, answer: tuple[Phase, ...]) -> Shown:
+def phases(view: CliView, answer: tuple[Phase, ...]) -> Shown:
     """Phases, oldest first."""
     rows = [{"id": one.id, **plain(one)} for one in answer]
     return Shown(data={"phases": rows}, lines=(_phase(view.out, one) for one in answer))
@@ -321,7 +321,7 @@ def _phase(out: Output, one: Phase) -> str:
     return f"{one.id}{name}  {out.style(f'since {when(one.started_at)} ({out.text(one.reason)})', 'dim')}"
 
 
-def phase_diff(_: View, answer: PhaseDiff) -> Shown:
+def phase_diff(_: CliView, answer: PhaseDiff) -> Shown:
     """What changed between two phases."""
     lines = [*answer.summary_lines, *(_change(change) for change in answer.top_changes)]
     return Shown(data={**plain(answer), "summary_lines": answer.summary_lines}, lines=lines)
@@ -333,7 +333,7 @@ def _change(change: dict[str, Any]) -> str:
     return f"  {change['change']}  {change['memory_id']}"
 
 
-def user_model(view: View, answer: dict[str, Any]) -> Shown:
+def user_model(view: CliView, answer: dict[str, Any]) -> Shown:
     """What is known about a person."""
     rows = [
         (name, view.out.text(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)))
@@ -342,27 +342,27 @@ def user_model(view: View, answer: dict[str, Any]) -> Shown:
     return Shown(data=answer, lines=view.out.table(rows))
 
 
-def procedures(view: View, answer: list[Procedure]) -> Shown:
+def procedures(view: CliView, answer: list[Procedure]) -> Shown:
     """How things are done."""
     lines = [line for one in answer for line in (view.out.text(one.text), view.out.style(one.id, "dim"))]
     notes = () if answer else ("No procedure is known for that.",)
     return Shown(data={"items": [one.to_plain() for one in answer]}, lines=lines, notes=notes)
 
 
-def procedure(view: View, answer: Procedure) -> Shown:
+def procedure(view: CliView, answer: Procedure) -> Shown:
     """How often a procedure went well."""
     counts = f"{answer.success_count} times well, {answer.failure_count} times not"
     return Shown(data=answer.to_plain(), lines=[f"{view.out.text(answer.trigger)}: {counts}"])
 
 
-def episodes(view: View, answer: list[Episode]) -> Shown:
+def episodes(view: CliView, answer: list[Episode]) -> Shown:
     """What happened."""
     lines = [f"{one.at:%Y-%m-%d} {one.outcome}: {view.out.text(one.summary)}" for one in answer]
     notes = () if answer else ("Nothing like that is known to have happened.",)
     return Shown(data={"items": [one.to_plain() for one in answer]}, lines=lines, notes=notes)
 
 
-def search(view: View, answer: SearchResults) -> Shown:
+def search(view: CliView, answer: SearchResults) -> Shown:
     """What was found, and where it stands."""
     notes = []
     if not answer.results:
@@ -386,7 +386,7 @@ def _results(out: Output, found: SearchResults) -> Iterator[str]:
         yield indent + out.style("  ".join(out.text(part) for part in parts if part), "dim")
 
 
-def decisions(view: View, answer: DecisionList) -> Shown:
+def decisions(view: CliView, answer: DecisionList) -> Shown:
     """What was decided."""
     return Shown(data=answer, lines=_decisions(view.out, answer))
 
@@ -404,7 +404,7 @@ def _decisions(out: Output, found: DecisionList) -> Iterator[str]:
         yield f"{place} {out.text(flaw.message)} {out.text(flaw.hint)}"
 
 
-def decision(view: View, answer: Kept) -> Shown:
+def decision(view: CliView, answer: Kept) -> Shown:
     """One decision with everything that is known of it."""
     one, out = answer.decision, view.out
     told = {
@@ -431,13 +431,13 @@ def decision(view: View, answer: Kept) -> Shown:
     return Shown(data=answer, lines=[out.text(one.title), *out.table(rows)])
 
 
-def superseded(view: View, answer: Decision) -> Shown:
+def superseded(view: CliView, answer: Decision) -> Shown:
     """Which decision counts now."""
     old, new = (view.out.text(one) for one in (answer.id, answer.superseded_by))
     return Shown(data=answer, lines=[f"{old} is superseded by {new}."])
 
 
-def purged(view: View, answer: tuple[PurgeReceipt, ...] | PurgeReceipt) -> Shown:
+def purged(view: CliView, answer: tuple[PurgeReceipt, ...] | PurgeReceipt) -> Shown:
     """What is left of a memory in every place, which should be nothing."""
     found = answer if isinstance(answer, tuple) else (answer,)
     left = [one.memory_id for one in found if not one.clean]
@@ -458,14 +458,14 @@ def _purge_receipt(out: Output, one: PurgeReceipt) -> Iterator[str]:
         yield f"  An export has it: {out.text(folder)} (--exports removes it)"
 
 
-def exported(view: View, answer: Exported) -> Shown:
+def exported(view: CliView, answer: Exported) -> Shown:
     """Where an export lies."""
     rows = [(name.replace("_", " "), str(count)) for name, count in sorted(answer.counts.items())]
     rows += [(f"left out: {name}", str(count)) for name, count in sorted(answer.left_out.items())]
     return Shown(data=answer, lines=[answer.folder, *view.out.table(rows)])
 
 
-def erased(view: View, answer: EraseReceipt) -> Shown:
+def erased(view: CliView, answer: EraseReceipt) -> Shown:
     """What is left of a person, which should be nothing."""
     user = view.request.user
     rows = [
@@ -480,7 +480,7 @@ def erased(view: View, answer: EraseReceipt) -> Shown:
     return Shown(data=answer, lines=lines, failure=None if answer.clean else left)
 
 
-def imported(_: View, answer: Report) -> Shown:
+def imported(_: CliView, answer: Report) -> Shown:
     """What came in."""
     notes = [
         f"{one.path}:{one.line}: {one.reason}" if one.line else f"{one.path}: {one.reason}"
@@ -511,12 +511,12 @@ def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
 
 
-def made_token(_: View, answer: MadeToken) -> Shown:
+def made_token(_: CliView, answer: MadeToken) -> Shown:
     """The text of a token, this once."""
     return Shown(data=answer, lines=[answer.text], notes=["Keep this now; it is not shown again."])
 
 
-def tokens(view: View, answer: list[TokenLine]) -> Shown:
+def tokens(view: CliView, answer: list[TokenLine]) -> Shown:
     """Every token and its state."""
     rows = [("id", "label", "for", "agent", "role", "rights", "state")]
     for one in answer:
@@ -530,7 +530,7 @@ def tokens(view: View, answer: list[TokenLine]) -> Shown:
     return Shown(data={"tokens": answer}, lines=view.out.table(rows))
 
 
-def jobs(view: View, answer: list[JobLine]) -> Shown:
+def jobs(view: CliView, answer: list[JobLine]) -> Shown:
     """Every job."""
     return Shown(data={"jobs": answer}, lines=_jobs(view.out, answer))
 
@@ -551,7 +551,7 @@ def _jobs(out: Output, found: list[JobLine]) -> Iterator[str]:
             yield f"{out.style(line.job, 'yellow')}: {out.text(problem)}"
 
 
-def job_report(view: View, answer: JobReport) -> Shown:
+def job_report(view: CliView, answer: JobReport) -> Shown:
     """What a job did."""
     failed = answer.status.value in ("failed", "dead")
     hint = "`lamina job list` says what comes next."
@@ -559,7 +559,7 @@ def job_report(view: View, answer: JobReport) -> Shown:
     return Shown(data=answer, lines=_job_lines(view, answer), failure=failure)
 
 
-def _job_lines(view: View, report: JobReport) -> Iterator[str]:
+def _job_lines(view: CliView, report: JobReport) -> Iterator[str]:
     yield f"{report.job}: {report.status}" + (", if this were not a dry run" if view.request.dry_run else "")
     for line in (*report.changes, *report.notes):
         yield f"  {view.out.text(line)}"
@@ -567,17 +567,17 @@ def _job_lines(view: View, report: JobReport) -> Iterator[str]:
         yield from (view.out.text(line) for line in report.diff.split("\n"))
 
 
-def policy(view: View, answer: Mapping[str, Any]) -> Shown:
+def policy(view: CliView, answer: Mapping[str, Any]) -> Shown:
     """The policy in force, a fact a line."""
     return Shown(data=answer, lines=map(view.out.text, plain_lines(plain(answer))))
 
 
-def status(view: View, answer: Status) -> Shown:
+def status(view: CliView, answer: StoreStatus) -> Shown:
     """The store in figures."""
     return Shown(data=answer, lines=_figures(view.out, answer))
 
 
-def _figures(out: Output, found: Status) -> Iterator[str]:
+def _figures(out: Output, found: StoreStatus) -> Iterator[str]:
     counts = ", ".join(f"{count} {state}" for state, count in found.memories.items())
     yield from out.table(
         [
@@ -705,7 +705,7 @@ RENDERERS: Mapping[str, Renderer] = {
 }
 
 
-def shown(name: str, view: View, answer: Any) -> Shown:
+def shown(name: str, view: CliView, answer: Any) -> Shown:
     """The answer of an operation; what has no renderer of its own is a receipt, a verdict, or JSON."""
     if (own := RENDERERS.get(name)) is not None:
         return own(view, answer)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lamina.doors.cli.exits import Failure
 from lamina.doors.cli.output import Output
-from lamina.doors.cli.view import Renderer, Shown, View, when
+from lamina.doors.cli.view import CliView, Renderer, Shown, when
 from lamina.model import plain
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _SHOWN = 20
 
 
-def undone(view: View, answer: Undone) -> Shown:
+def undone(view: CliView, answer: Undone) -> Shown:
     """What went, or would."""
 
     def lines() -> Iterator[str]:
@@ -44,19 +44,19 @@ def _some(ids: Sequence[str]) -> list[str]:
     return [*ids[:_SHOWN], *more]
 
 
-def noes(view: View, answer: list[Refusal]) -> Shown:
+def noes(view: CliView, answer: list[Refusal]) -> Shown:
     """What a person said no to."""
     lines = [_no(view, one) for one in answer] or ["You said no to nothing so far."]
     return Shown(data={"items": answer}, lines=lines)
 
 
-def _no(view: View, one: Refusal) -> str:
+def _no(view: CliView, one: Refusal) -> str:
     tried = f"; {one.tries} tried to bring it back, {view.out.text(one.tried_by)} last" if one.tries else ""
     over = f"; lifted by {view.out.text(one.lifted_by or '')}" if one.lifted_at else ""
     return f"no {one.number}: {one.cause} {when(one.at)}, {one.source}{tried}{over}"
 
 
-def proof(_: View, answer: Proof) -> Shown:
+def proof(_: CliView, answer: Proof) -> Shown:
     """The ways back, a line each."""
 
     def lines() -> Iterator[str]:
@@ -81,12 +81,12 @@ def proof(_: View, answer: Proof) -> Shown:
     return Shown(data=answer, lines=lines(), failure=failed)
 
 
-def answered(view: View, answer: AnswerReceipt) -> Shown:
+def answered(view: CliView, answer: AnswerReceipt) -> Shown:
     """What one answer was made of."""
     return Shown(data=answer, lines=_receipt(view, answer))
 
 
-def _receipt(view: View, answer: AnswerReceipt) -> Iterator[str]:
+def _receipt(view: CliView, answer: AnswerReceipt) -> Iterator[str]:
     yield f"{answer.id}  {when(answer.at)}  {answer.op} for {view.out.text(answer.actor)}"
     yield f"asked: {view.out.text(answer.question)}"
     yield f"shown: {len(answer.shown)}"
@@ -100,7 +100,7 @@ def _receipt(view: View, answer: AnswerReceipt) -> Iterator[str]:
         yield f"asked again: {answer.replay}"
 
 
-def accesses(view: View, answer: list[AnswerReceipt]) -> Shown:
+def accesses(view: CliView, answer: list[AnswerReceipt]) -> Shown:
     """Who was told of a memory."""
     wanted = view.request.memory_id
     lines = [
@@ -111,7 +111,16 @@ def accesses(view: View, answer: list[AnswerReceipt]) -> Shown:
     return Shown(data={"items": answer}, lines=lines or ["No answer that is kept names it."])
 
 
-def audit(view: View, answer: AuditReport) -> Shown:
+_CHANGED = (
+    "Somebody or something changed what was recorded; everything still answers. Compare with a backup"
+    " (`lamina restore-backup`), or accept the store as it is: `lamina audit reseal`."
+)
+_FILES_CHANGED = (
+    "The store is as it was sealed; files beside it were changed. `lamina doctor --fix` writes them again."
+)
+
+
+def audit(view: CliView, answer: AuditReport) -> Shown:
     """Whether the log of every change is whole."""
     data = plain(answer) | {"intact": answer.intact}
     mark = view.out.style("note", "yellow")
@@ -125,7 +134,7 @@ def audit(view: View, answer: AuditReport) -> Shown:
     failure = Failure(
         code="audit_findings",
         message=f"The audit has {len(answer.findings)} findings in {answer.records} records.",
-        hint="Somebody or something changed what was recorded; compare with a backup.",
+        hint=_FILES_CHANGED if answer.is_only_of_files else _CHANGED,
     )
     return Shown(data=data, lines=[*_findings(view.out, answer), *told], failure=failure)
 

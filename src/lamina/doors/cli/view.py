@@ -7,11 +7,8 @@ from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from lamina.late import late
 from lamina.records import dataclass
-
-with late():
-    from lamina.language import commands
+from lamina.text.normalise import is_note
 
 if TYPE_CHECKING:
     from lamina.doors.cli.call import Call
@@ -30,7 +27,7 @@ class Shown:
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class CliView:
     """What was asked and how it shall be shown."""
 
     call: Call
@@ -42,7 +39,7 @@ class View:
         return self.call.out
 
 
-Renderer = Callable[[View, Any], Shown]
+Renderer = Callable[[CliView, Any], Shown]
 
 
 def when(at: datetime) -> str:
@@ -52,5 +49,4 @@ def when(at: datetime) -> str:
 
 def worded(key: str | None, text: str) -> str:
     """A memory in a line: a setting with its key, a note without the one that was made up for it."""
-    shown = key and not (key.startswith("note.") and commands.is_note(key))
-    return f"{key}: {text}" if shown else text
+    return f"{key}: {text}" if key and not is_note(key) else text

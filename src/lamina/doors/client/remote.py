@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, get_origin
 from urllib.parse import quote, urlencode
 
-from lamina.doors.client.transport import Said, Transport
+from lamina.doors.client.transport import ServerAnswer, Transport
 from lamina.doors.client.verbs import bound, operation_named
 from lamina.doors.search_body import search_answer
 from lamina.errors import (
@@ -147,7 +147,7 @@ def _texts(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool) else value
 
 
-def _answer(operation: Operation, route: Route, said: Said) -> Any:
+def _answer(operation: Operation, route: Route, said: ServerAnswer) -> Any:
     if said.status == 204:
         return None
     body = said.json()

@@ -24,7 +24,7 @@ _CONNECTIONS: Mapping[str, type[http.client.HTTPConnection]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ServerAnswer:
     """What a server answered."""
 
     status: int
@@ -69,7 +69,7 @@ class Transport:
                 hint="Give what `lamina token create` showed.",
             )
 
-    def ask(self, method: str, path: str, body: Any, headers: Mapping[str, bytes]) -> Said:
+    def ask(self, method: str, path: str, body: Any, headers: Mapping[str, bytes]) -> ServerAnswer:
         """One request and its answer; Unavailable where there is none."""
         content = (
             None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
@@ -83,7 +83,7 @@ class Transport:
         try:
             connection.request(method, urlsplit(self.url).path.rstrip("/") + path, content, sent)
             answer = connection.getresponse()
-            said = Said(answer.status, answer.headers.get_content_type(), answer.read())
+            said = ServerAnswer(answer.status, answer.headers.get_content_type(), answer.read())
         except (OSError, http.client.HTTPException) as error:
             connection.close()
             raise Unavailable(

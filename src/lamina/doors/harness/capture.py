@@ -11,7 +11,7 @@ from typing import Any
 
 from lamina.clock import monotonic
 from lamina.doors.harness.hook import Event, Told
-from lamina.doors.harness.talk import Talk
+from lamina.doors.harness.talk import ClientTalk
 from lamina.doors.harness.tell import workspace_of
 from lamina.durable import make_folder
 from lamina.engine import Engine
@@ -19,7 +19,7 @@ from lamina.errors import InvalidInput, NotFound
 from lamina.hear.turn import answered, keep_turn
 from lamina.imports.bring_in import entry_key
 from lamina.imports.detect import READERS
-from lamina.imports.turn import File, Place, Skipped, Speaker, Turn, session_name
+from lamina.imports.turn import ImportedTurn, ImportFile, ReadUpTo, Skipped, Speaker, session_name
 from lamina.scoped import ScopedMemory
 from lamina.storage.small_tables import Imports, Position
 from lamina.workspace.locks import locked
@@ -51,7 +51,7 @@ def _memory(engine: Engine, event: Event) -> ScopedMemory:
 
 
 def _heard(event: Event, engine: Engine) -> None:
-    talk = Talk.of(event)
+    talk = ClientTalk.of(event)
     talk.reply(event.reply)
     capture(_memory(engine, event), talk)
 
@@ -60,13 +60,13 @@ def _ended(event: Event, engine: Engine) -> None:
     _heard(event, engine)
     with suppress(NotFound):
         _memory(engine, event).end_session()
-    Talk.of(event).close()
+    ClientTalk.of(event).close()
 
 
 def _caught_up(event: Event, engine: Engine) -> None:
     """Hear what other sessions left unheard, for a while: their client was stopped before it could call."""
     until = monotonic() + _CATCH_UP_S
-    for talk in Talk.unheard(event):
+    for talk in ClientTalk.unheard(event):
         if monotonic() <= until:
             other = replace(event, session=talk.session, client=talk.client)
             capture(_memory(engine, other), talk, until)
@@ -81,7 +81,7 @@ _VERBS: Mapping[str, Callable[[Event, Engine], None]] = {
 }
 
 
-def capture(memory: ScopedMemory, talk: Talk, until: float | None = None) -> int:
+def capture(memory: ScopedMemory, talk: ClientTalk, until: float | None = None) -> int:
     """Hear what is new in a transcript, in its order, once; how many turns. One process at a time."""
     file = talk.file()
     if file is None:
@@ -92,7 +92,7 @@ def capture(memory: ScopedMemory, talk: Talk, until: float | None = None) -> int
         tools = False
         for item, position in _unread(memory, file):
             tools = tools or (isinstance(item, Skipped) and item.reason in ("tool_output", "recalled"))
-            if isinstance(item, Turn):
+            if isinstance(item, ImportedTurn):
                 count += _hear_once(memory, item, tools)
                 tools = tools and item.role is not Speaker.USER
             if position is not None:
@@ -103,21 +103,21 @@ def capture(memory: ScopedMemory, talk: Talk, until: float | None = None) -> int
     return count
 
 
-def _unread(memory: ScopedMemory, file: File) -> Iterator[tuple[Any, Position | None]]:
+def _unread(memory: ScopedMemory, file: ImportFile) -> Iterator[tuple[Any, Position | None]]:
     """What is in a file behind where it was left, and where it can be left next."""
     user, name = memory.scope.user, f"hook:{file.name}"
     known = memory.engine.database.read(lambda tx: Imports(tx, user).position(name))
     head = min(_HEAD, max(file.size, 0))
-    start = Place()
+    start = ReadUpTo()
     if known is not None and known.mark == file.mark(int(known.mark.rpartition(":")[2])):
-        start = Place(**known.place)
+        start = ReadUpTo(**known.place)
     mark = file.mark(head)
     for item in READERS[file.format](file, start):
-        left = asdict(item) if isinstance(item, Place) else None
+        left = asdict(item) if isinstance(item, ReadUpTo) else None
         yield item, None if left is None else Position(path=name, mark=mark, size=-1, place=left)
 
 
-def _hear_once(memory: ScopedMemory, turn: Turn, tools: bool) -> bool:
+def _hear_once(memory: ScopedMemory, turn: ImportedTurn, tools: bool) -> bool:
     """Hear one turn, unless it was heard before. A crash in between leaves a claim, which is looked into."""
     key, user = entry_key(turn), memory.scope.user
     claim = f"claim:{key}"

@@ -17,7 +17,7 @@ _WAITS = {"session-start": 15, "prompt": 5, "stop": 60, "pre-compact": 60, "sess
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ClientHome:
     """Where a client is installed: the person's home, the project, and what the shell says."""
 
     home: Path
@@ -51,12 +51,12 @@ class Client:
 
     name: str
     title: str
-    servers: Callable[[Place], Path]  #: the file that lists MCP servers
+    servers: Callable[[ClientHome], Path]  #: the file that lists MCP servers
     servers_at: tuple[str, ...]
-    hooks: Callable[[Place], Path] | None  #: the file that lists hooks; None: it has none
+    hooks: Callable[[ClientHome], Path] | None  #: the file that lists hooks; None: it has none
     events: Mapping[str, str]  #: our verbs by its names
     grouped: bool = True  #: hooks stand in groups with a matcher, as Claude Code has them
-    skill: Callable[[Place], Path]
+    skill: Callable[[ClientHome], Path]
     scopes: tuple[str, ...] = ("user", "project")
     beside: Mapping[str, Any] = field(default_factory=dict)  #: what else an entry of its list of servers has
 
@@ -81,18 +81,18 @@ def _quoted(word: str) -> str:
     return word if safe and word.isascii() else "'" + word.replace("'", "'\\''") + "'"
 
 
-def _claude_servers(place: Place) -> Path:
+def _claude_servers(place: ClientHome) -> Path:
     if place.scope == "project":
         return place.project / ".mcp.json"
     named = place.environment.get("CLAUDE_CONFIG_DIR")
     return (Path(named).expanduser() if named else place.home) / ".claude.json"
 
 
-def _claude(place: Place) -> Path:
+def _claude(place: ClientHome) -> Path:
     return place.folder(".claude", "CLAUDE_CONFIG_DIR")
 
 
-def _codex(place: Place) -> Path:
+def _codex(place: ClientHome) -> Path:
     return place.folder(".codex", "CODEX_HOME")
 
 

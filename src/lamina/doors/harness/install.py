@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lamina.doors.harness import json_text, toml_text, yaml_text
-from lamina.doors.harness.clients import CLIENTS, VERBS, Client, Launch, Place
+from lamina.doors.harness.clients import CLIENTS, VERBS, Client, ClientHome, Launch
 from lamina.durable import make_folder, put_file
 from lamina.errors import Conflict, InvalidInput
 from lamina.late import files
@@ -31,7 +31,7 @@ _Filled = tuple[bytes, dict[str, Any], list[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class FileChange:
     """What becomes of one file, and the lines that show it; nothing of anybody else's is in them."""
 
     path: Path
@@ -42,11 +42,11 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class InstallPlan:
     """An installation or a removal, worked out; nothing is changed yet."""
 
     client: Client
-    changes: tuple[Change, ...]
+    changes: tuple[FileChange, ...]
     ledger: Path
     notes: dict[str, dict[str, Any]]
     left: tuple[str, ...] = ()  #: what is not ours any more and stays
@@ -63,32 +63,32 @@ def client_of(name: str) -> Client:
     return CLIENTS[name]
 
 
-def plan_install(client: Client, place: Place, launch: Launch, home: Path) -> Plan:
+def plan_install(client: Client, place: ClientHome, launch: Launch, home: Path) -> InstallPlan:
     """What an installation would change. Raises InvalidInput or Conflict where a file cannot be used."""
     ledger = _ledger(client, place, home)
     notes = _notes(ledger)
-    changes: list[Change] = []
+    changes: list[FileChange] = []
     for path, after in _wanted(client, place, launch, notes):
         before = _read(path)
         text, note, shown = after(before)
         if text is not None and text != before:
             note["new"] = notes.get(str(path), {}).get("new", before is None)
-            changes.append(Change(path=path, before=before, after=text, shown=tuple(shown), note=note))
-    return Plan(client=client, changes=tuple(changes), ledger=ledger, notes=notes)
+            changes.append(FileChange(path=path, before=before, after=text, shown=tuple(shown), note=note))
+    return InstallPlan(client=client, changes=tuple(changes), ledger=ledger, notes=notes)
 
 
-def plan_uninstall(client: Client, place: Place, home: Path) -> Plan:
+def plan_uninstall(client: Client, place: ClientHome, home: Path) -> InstallPlan:
     """What a removal would change."""
     ledger = _ledger(client, place, home)
     notes, left = _notes(ledger), []
-    changes: list[Change] = []
+    changes: list[FileChange] = []
     for path, sort in _files(client, place).items():
         before, note = _read(path), notes.get(str(path), {})
         if before is None:
             continue
         if sort == "page":
             if before == _page() or _digest(before) == note.get("page"):
-                changes.append(Change(path=path, before=before, after=None, shown=("- the whole page",)))
+                changes.append(FileChange(path=path, before=before, after=None, shown=("- the whole page",)))
             elif note:
                 left.append(f"{path} was changed since and stays.")
             continue
@@ -99,11 +99,11 @@ def plan_uninstall(client: Client, place: Place, home: Path) -> Plan:
         gone = note.get("new") and _is_nothing(sort, bare, str(path))
         after = None if gone else bare.encode()
         shown = [f"- {one}" for one in _own_lines(client, sort, text, str(path))]
-        changes.append(Change(path=path, before=before, after=after, shown=tuple(shown)))
-    return Plan(client=client, changes=tuple(changes), ledger=ledger, notes=notes, left=tuple(left))
+        changes.append(FileChange(path=path, before=before, after=after, shown=tuple(shown)))
+    return InstallPlan(client=client, changes=tuple(changes), ledger=ledger, notes=notes, left=tuple(left))
 
 
-def carry_out(plan: Plan, *, removal: bool = False) -> None:
+def carry_out(plan: InstallPlan, *, removal: bool = False) -> None:
     """Make the changes, all or none; Conflict where a file says something else by now."""
     if not removal:
         for change in plan.changes:
@@ -111,7 +111,7 @@ def carry_out(plan: Plan, *, removal: bool = False) -> None:
             plan.notes[str(change.path)] = {"folders": folders, **change.note}
         make_folder(plan.ledger.parent)
         put_file(plan.ledger, json.dumps(plan.notes, ensure_ascii=False).encode())
-    done: list[Change] = []
+    done: list[FileChange] = []
     try:
         for change in plan.changes:
             if _read(change.path) != change.before:
@@ -137,7 +137,7 @@ def carry_out(plan: Plan, *, removal: bool = False) -> None:
 # What stands in the files.
 
 
-def _files(client: Client, place: Place) -> dict[Path, str]:
+def _files(client: Client, place: ClientHome) -> dict[Path, str]:
     """The files of a client, and what of ours each holds."""
     listed = client.servers(place)
     found = {listed: "table" if listed.suffix in _TABLES else "server"}
@@ -147,7 +147,7 @@ def _files(client: Client, place: Place) -> dict[Path, str]:
 
 
 def _wanted(
-    client: Client, place: Place, launch: Launch, notes: Mapping[str, Mapping[str, Any]]
+    client: Client, place: ClientHome, launch: Launch, notes: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[tuple[Path, Any]]:
     for path, sort in _files(client, place).items():
         note = notes.get(str(path), {})
@@ -241,7 +241,7 @@ def _bare(client: Client, sort: str, text: str, name: str, note: Mapping[str, An
 
 def _own_parts(
     client: Client, sort: str, text: str, name: str
-) -> Iterator[tuple[json_text.Node, json_text.Part]]:
+) -> Iterator[tuple[json_text.JsonNode, json_text.Part]]:
     """Every part of ours, with what it stands in."""
     root = json_text.parse(text, name)
     if root is None:
@@ -359,7 +359,7 @@ def _missing_folders(path: Path) -> list[Path]:
     return [folder for folder in reversed(path.resolve().parents) if not folder.exists()]
 
 
-def _ledger(client: Client, place: Place, home: Path) -> Path:
+def _ledger(client: Client, place: ClientHome, home: Path) -> Path:
     where = "user" if place.scope == "user" else f"project-{_digest(str(place.project).encode())[:16]}"
     return home / "clients" / f"{client.name}-{where}.json"
 
@@ -376,7 +376,7 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def shown(plan: Plan, short: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
+def shown(plan: InstallPlan, short: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
     """The difference that a plan makes, for a person to read; `short` are folders and what to call them."""
     for change in plan.changes:
         name = str(change.path)
@@ -387,6 +387,6 @@ def shown(plan: Plan, short: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
     yield from plan.left
 
 
-def state_of(change: Change) -> str:
+def state_of(change: FileChange) -> str:
     """What becomes of a file, in a word."""
     return "new" if change.before is None else "removed" if change.after is None else "changed"

@@ -22,7 +22,7 @@ _DEEPEST = 200
 
 
 @dataclass(slots=True)
-class Node:
+class JsonNode:
     """A value and where it stands; `parts` are the members of an object or the items of an array."""
 
     start: int
@@ -40,7 +40,7 @@ class Part:
 
     key: str | None
     start: int
-    node: Node
+    node: JsonNode
     comma: int | None = None
 
 
@@ -60,7 +60,7 @@ class _Reader:
         found = _TRIVIA.match(self.text, at)
         return found.end() if found else at
 
-    def value(self, at: int, depth: int = 0) -> Node:
+    def value(self, at: int, depth: int = 0) -> JsonNode:
         char = self.text[at : at + 1]
         if depth > _DEEPEST:
             raise self.fail(at, "this is nested too deep")
@@ -70,12 +70,12 @@ class _Reader:
         if found is None:
             raise self.fail(at, "a value is missing or not closed")
         try:
-            return Node(at, found.end(), _said(found[0]))
+            return JsonNode(at, found.end(), _said(found[0]))
         except ValueError:
             raise self.fail(at, f"{found[0]!r:.40} is not a value") from None
 
-    def _container(self, start: int, closing: str, depth: int) -> Node:
-        node = Node(start)
+    def _container(self, start: int, closing: str, depth: int) -> JsonNode:
+        node = JsonNode(start)
         at = self.past(start + 1)
         while not self.text.startswith(closing, at):
             part = self._part(at, closing == "}", depth)
@@ -90,7 +90,7 @@ class _Reader:
         node.value = values if closing == "]" else self._object(node, values)
         return node
 
-    def _object(self, node: Node, values: list[Any]) -> dict[str, Any]:
+    def _object(self, node: JsonNode, values: list[Any]) -> dict[str, Any]:
         keys = [str(part.key) for part in node.parts]
         for number, key in enumerate(keys):
             if key in keys[:number]:
@@ -115,7 +115,7 @@ def _said(text: str) -> Any:
     return json.loads(text)
 
 
-def parse(text: str, name: str) -> Node | None:
+def parse(text: str, name: str) -> JsonNode | None:
     """The object in a file; None for an empty file. InvalidInput names the line that cannot be read."""
     reader = _Reader(text, name)
     start = reader.past(1 if text.startswith(BOM) else 0)
@@ -129,9 +129,9 @@ def parse(text: str, name: str) -> Node | None:
     return node
 
 
-def at_path(root: Node, path: Sequence[str]) -> Node | None:
+def at_path(root: JsonNode, path: Sequence[str]) -> JsonNode | None:
     """The value at a path of names; None where it ends early."""
-    node: Node | None = root
+    node: JsonNode | None = root
     for key in path:
         part = node.get(key) if node is not None and isinstance(node.value, dict) else None
         node = None if part is None else part.node
@@ -198,7 +198,7 @@ def _indent_at(text: str, at: int) -> str | None:
     return line if not line.strip(" \t") else None
 
 
-def _inserted(text: str, node: Node, key: str | None, value: Any) -> tuple[str, int, str]:
+def _inserted(text: str, node: JsonNode, key: str | None, value: Any) -> tuple[str, int, str]:
     """The text with a new last part in a container, where it begins and what it is."""
     end, close = newline(text), node.end - 1
     line_indent = re.match(r"[ \t]*", text[text.rfind("\n", 0, node.start) + 1 :])
@@ -242,7 +242,7 @@ def _after_comments(text: str, at: int, close: int) -> int:
     return found[-1].end() if found else at
 
 
-def remove(text: str, container: Node, part: Part) -> str:
+def remove(text: str, container: JsonNode, part: Part) -> str:
     """The text without a part, and without the comma that it needed."""
     number = container.parts.index(part)
     before = container.parts[number - 1] if number else None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lamina.doors.harness.hook import Event
 from lamina.durable import make_folder, put_file
-from lamina.imports.turn import File
+from lamina.imports.turn import ImportFile
 from lamina.records import dataclass
 
 _FORMATS = {"claude-code": "claude-code", "codex": "codex", "openclaw": "openclaw"}
@@ -23,7 +23,7 @@ _EMPTY = re.compile(r"^<(\w+)(?: [^<>]*)?>\n</\1>\n?", re.M)
 
 
 @dataclass(slots=True)
-class Talk:
+class ClientTalk:
     """A session that goes on in some client: its transcript, how far it was heard, what it was told."""
 
     path: Path
@@ -35,11 +35,13 @@ class Talk:
     told: tuple[str, ...] = ()
 
     @staticmethod
-    def of(event: Event) -> Talk:
+    def of(event: Event) -> ClientTalk:
         """What is known of this session, with what the client says now."""
         name = _digest(f"{event.client}\n{event.session}")[:32]
         path = event.home / "hooks" / "open" / f"{name}.json"
-        talk = Talk._read(path) or Talk(path, event.client, event.session, str(event.workspace or ""))
+        talk = ClientTalk._read(path) or ClientTalk(
+            path, event.client, event.session, str(event.workspace or "")
+        )
         if event.transcript is not None:
             talk.transcript = str(event.transcript)
         if not event.mute and event.verb == "prompt" and not talk.is_written():
@@ -47,19 +49,19 @@ class Talk:
         return talk
 
     @staticmethod
-    def unheard(event: Event) -> Iterator[Talk]:
+    def unheard(event: Event) -> Iterator[ClientTalk]:
         """Other sessions on the same memory whose transcripts hold what was not heard."""
         own = _digest(f"{event.client}\n{event.session}")[:32]
         for path in sorted((event.home / "hooks" / "open").glob("*.json")):
-            talk = Talk._read(path) if path.stem != own else None
+            talk = ClientTalk._read(path) if path.stem != own else None
             if talk is not None and talk.workspace == str(event.workspace or "") and talk.is_behind():
                 yield talk
 
     @staticmethod
-    def _read(path: Path) -> Talk | None:
+    def _read(path: Path) -> ClientTalk | None:
         try:
             found = json.loads(path.read_text("utf-8"))
-            return Talk(path, **{**found, "told": tuple(found["told"])})
+            return ClientTalk(path, **{**found, "told": tuple(found["told"])})
         except (OSError, ValueError, TypeError, KeyError):
             return None
 
@@ -95,12 +97,12 @@ class Talk:
             stream.write(json.dumps(line, ensure_ascii=False) + "\n")
         self._own().chmod(0o600)
 
-    def file(self) -> File | None:
+    def file(self) -> ImportFile | None:
         """What is to be read: the client's transcript, or ours; None while there is none."""
         if self.is_written():
             self._own().unlink(missing_ok=True)
-            return File(path=Path(self.transcript), format=_FORMATS.get(self.client, "jsonl"))
-        return File(path=self._own(), format="jsonl") if self._own().is_file() else None
+            return ImportFile(path=Path(self.transcript), format=_FORMATS.get(self.client, "jsonl"))
+        return ImportFile(path=self._own(), format="jsonl") if self._own().is_file() else None
 
     def is_behind(self) -> bool:
         file = self.file()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lamina.doors.harness.hook import Event, Told
-from lamina.doors.harness.talk import Talk
+from lamina.doors.harness.talk import ClientTalk
 from lamina.imports.turn import session_name
 from lamina.model import Space
 from lamina.read.context import context
@@ -21,7 +21,7 @@ _START_TOKENS, _PROMPT_TOKENS = 1500, 800
 
 def tell(event: Event, open_store: OpenStore) -> Told:
     """What is known, as a session begins or for a prompt; what this session was told is left out."""
-    talk = Talk.of(event)
+    talk = ClientTalk.of(event)
     begins = event.verb == "session-start"
     # Nobody has said yet what a session will be about; where it takes place is known.
     task = f"Work in {event.folder.name or 'a folder'}" if begins else event.prompt

@@ -20,7 +20,7 @@ from lamina.errors import Denied
 from lamina.layers.relations import exported
 from lamina.lifecycle.export import lines_of
 from lamina.model import Right, Role, Token
-from lamina.read.status import Status
+from lamina.read.status import StoreStatus
 from lamina.write.reindex import renewal
 
 VERSION = version("lamina")
@@ -33,7 +33,7 @@ router = APIRouter(responses=may_say("GET"))
 health = APIRouter()
 
 
-class Caller(BaseModel):
+class WhoAsks(BaseModel):
     """Who the token says is asking."""
 
     user: str | None
@@ -47,8 +47,8 @@ class StatusBody(BaseModel):
     """The server and its caller; `store` only for a token with the right `admin`, for it counts everyone."""
 
     version: str
-    caller: Caller
-    store: Status | None
+    caller: WhoAsks
+    store: StoreStatus | None
 
 
 class HealthBody(BaseModel):
@@ -85,7 +85,7 @@ class ProblemBody(BaseModel):
 def status(request: Request, memory: Reader) -> JSONResponse:  # noqa: ARG001 - asks for the right to read
     """Who is asking, and for an administrator the state of the store in figures."""
     token: Token = request.state.token
-    caller = {name: getattr(token, name) for name in Caller.model_fields}
+    caller = {name: getattr(token, name) for name in WhoAsks.model_fields}
     store = engine_of(request).status() if Right.ADMIN in token.rights else None
     return JSONResponse(wire({"version": VERSION, "caller": caller, "store": store}))
 

@@ -38,7 +38,7 @@ from lamina.doors.http.by_hand import VERSION, health, is_ready
 from lamina.doors.http.caller import USER_FIELD, Reader, engine_of, may
 from lamina.doors.http.problems import denied, refused
 from lamina.doors.http.requests import Body as StrictBody
-from lamina.doors.http.requests import Said, model_of
+from lamina.doors.http.requests import ClosedFields, model_of
 from lamina.doors.http.routes import Custom, add_route
 from lamina.errors import Denied, InvalidInput, NotFound
 from lamina.layers.layers import Learned
@@ -81,13 +81,13 @@ class Alias:
     writes: str = ""  #: what the setting `write_mode` calls it
 
 
-class Loose(Said):
+class Loose(ClosedFields):
     """Bodies of the reference's clients: fields we do not know are no error, and say nothing to us."""
 
     model_config = ConfigDict(extra="ignore")
 
 
-class Updates(BaseModel):
+class FlatUpdates(BaseModel):
     """What to merge into a user model: under `updates`, or flat."""
 
     model_config = ConfigDict(extra="allow")
@@ -96,7 +96,7 @@ class Updates(BaseModel):
     updates: dict[str, Any] | None = None
 
 
-class Lesson(BaseModel):
+class LearnBody(BaseModel):
     """What to learn."""
 
     model_config = ConfigDict(extra="ignore")
@@ -366,7 +366,7 @@ def run_metrics(run_id: RunId, memory: Reader) -> JSONResponse:
 
 
 @router.post("/api/user-model", response_model=UpdatedModelBody, responses=may_say("POST"))
-def api_update_user_model(request: Request, body: Updates, memory: Writer) -> JSONResponse:
+def api_update_user_model(request: Request, body: FlatUpdates, memory: Writer) -> JSONResponse:
     """Merge into the user model; what is not mentioned stays, and lists grow."""
     may_write(request, "user_model")
     partial = body.updates if body.updates is not None else dict(body.model_extra or {})
@@ -378,7 +378,7 @@ def api_update_user_model(request: Request, body: Updates, memory: Writer) -> JS
 
 
 @router.post("/api/learn", response_model=ApiLearnedBody, responses=may_say("POST"))
-def api_learn(request: Request, body: Lesson, memory: Writer) -> JSONResponse:
+def api_learn(request: Request, body: LearnBody, memory: Writer) -> JSONResponse:
     """Learn something: in the layer named, else the semantic one with its file."""
     may_write(request, body.layer or "semantic")
     if not (body.pattern or "").strip():
@@ -448,7 +448,7 @@ _TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class OracleHit:
     """A hit, and what the reference says of it beside what a hit says."""
 
     hit: Hit
@@ -476,7 +476,7 @@ class Found:
         }
 
 
-def _found(memory: ScopedMemory, question: str, layers: list[Layer]) -> list[Found]:
+def _found(memory: ScopedMemory, question: str, layers: list[Layer]) -> list[OracleHit]:
     """Everything that a question finds, best first; a lesson with the concept `principle` is one."""
     hits = memory.recall(question, k=_MOST, layers=layers).hits
     known = {one.id: one for one in loaded(memory, [hit.id for hit in hits])}
@@ -486,7 +486,7 @@ def _found(memory: ScopedMemory, question: str, layers: list[Layer]) -> list[Fou
         concepts = () if kept is None else kept.tags
         type_ = Type.PRINCIPLE if Type.PRINCIPLE in concepts else _TYPES.get(hit.kind, Type.LEARNING)
         project = None if kept is None else kept.meta.get("project")
-        found.append(Found(hit, type_, concepts, project))
+        found.append(OracleHit(hit, type_, concepts, project))
     return found
 
 
@@ -566,7 +566,7 @@ def api_consult(
     return JSONResponse(body)
 
 
-def _consulted(found: Found) -> dict[str, Any]:
+def _consulted(found: OracleHit) -> dict[str, Any]:
     result = found.to_plain()
     kept = {name: result[name] for name in ("id", "source_file", "score", "source")}
     return {**kept, "content": found.hit.text[:_CONSULTED]}

@@ -6,7 +6,6 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from difflib import get_close_matches
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -24,6 +23,7 @@ from lamina.errors import (
     NotFound,
     Unauthenticated,
     Unavailable,
+    nearest,
 )
 from lamina.language.secrets.privacy import redacted
 from lamina.model import Receipt
@@ -230,9 +230,8 @@ def _told(error: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, str]:
 
 
 def _nearest(name: str, known: Mapping[str, str]) -> str:
-    near = [known[one] for one in get_close_matches(name.lower(), known, 1)]
-    if near:
-        return f"There is no such field; do you mean `{near[0]}`?"
+    if near := nearest(name.lower(), known):
+        return f"There is no such field. Did you mean `{known[near]}`?"
     fields = sorted(set(known.values()))
     return f"There is no such field; there are {', '.join(fields)}." if fields else "It takes no fields."
 

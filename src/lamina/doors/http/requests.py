@@ -27,7 +27,7 @@ def _moment(value: Any) -> datetime:
 Moment = Annotated[datetime, BeforeValidator(_moment)]
 
 
-class Said(BaseModel):
+class ClosedFields(BaseModel):
     """Fields we do not know are refused: identity and authority come from the token alone."""
 
     model_config = ConfigDict(extra="forbid")
@@ -37,7 +37,7 @@ class Said(BaseModel):
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
-class Body(Said):
+class Body(ClosedFields):
     """Checked strictly, so that "3" is no number. A field that is null is as good as left out."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -52,11 +52,14 @@ class Body(Said):
 
 
 def model_of(
-    operation: Operation, parameters: Iterable[Parameter], base: type[Said], more: Fields | None = None
-) -> type[Said]:
+    operation: Operation,
+    parameters: Iterable[Parameter],
+    base: type[ClosedFields],
+    more: Fields | None = None,
+) -> type[ClosedFields]:
     """The model of some parameters of an operation."""
     fields: dict[str, Any] = {one.name: (typed(one), told(one)) for one in parameters}
-    made: type[Said] = create_model(
+    made: type[ClosedFields] = create_model(
         operation.request.__name__,
         __base__=base,
         __doc__=operation.request.__doc__,

@@ -15,7 +15,7 @@ from lamina.doors.http.answers import model_of, respond, responses_of
 from lamina.doors.http.caller import may
 from lamina.doors.http.problems import refused
 from lamina.doors.http.requests import Body as StrictBody
-from lamina.doors.http.requests import Fields, Said, typed
+from lamina.doors.http.requests import ClosedFields, Fields, typed
 from lamina.doors.http.requests import model_of as model_of_request
 from lamina.errors import Conflict, InvalidInput, NotFound
 from lamina.operations.asking import request_of
@@ -144,7 +144,7 @@ def _header(parameter: Parameter) -> Any:
 
 def _said(operation: Operation, rest: list[Parameter], in_body: bool, more: Fields) -> Argument:
     """The body, which may be missing where no field is needed; or the query."""
-    base = StrictBody if in_body else Said
+    base = StrictBody if in_body else ClosedFields
     model = model_of_request(operation, rest, base, more)
     if not in_body:
         return _argument(_BODY, Annotated[model, Query()])

@@ -16,7 +16,7 @@ from mcp.server.mcpserver.resolve import Elicit, Resolve
 from mcp_types.version import is_version_at_least
 from pydantic import BaseModel, Field
 
-from lamina.doors.mcp.identity import Caller
+from lamina.doors.mcp.identity import ToolCaller
 from lamina.errors import LaminaError
 from lamina.lifecycle.consent import answered, needs_consent
 from lamina.model import Outcome, Receipt, Right
@@ -25,7 +25,7 @@ from lamina.scoped import ScopedMemory
 #: The first version in which a tool asks by what it returns, so that no open connection is needed.
 _ASKS_IN_ROUNDS = "2026-07-28"
 #: On whose behalf the call being answered was made; a resolver has no other way to know its server.
-CALLER: ContextVar[Caller] = ContextVar("lamina_caller")
+CALLER: ContextVar[ToolCaller] = ContextVar("lamina_caller")
 
 
 class Agreement(BaseModel):

@@ -21,7 +21,7 @@ DOOR = "mcp"
 NAMED: ContextVar[str | None] = ContextVar("lamina_user", default=None)
 
 
-class Caller(Protocol):
+class ToolCaller(Protocol):
     """Knows on whose behalf the call being answered was made."""
 
     @property

@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lamina.doors.binding import check_binding, further_hosts, host_headers
-from lamina.doors.mcp.identity import NAMED, Bearer, Caller, Starter, Verifier
+from lamina.doors.mcp.identity import NAMED, Bearer, Starter, ToolCaller, Verifier
 from lamina.doors.mcp.tools import tools_for
 from lamina.engine import Engine
 from lamina.errors import ConfigError
@@ -59,7 +59,7 @@ what the user said. Name a `session` only for memories that belong to one conver
 _log = logging.getLogger("lamina.mcp")
 
 
-def build_server(caller: Caller, *, tools: str = "core", auth: AuthSettings | None = None) -> MCPServer:
+def build_server(caller: ToolCaller, *, tools: str = "core", auth: AuthSettings | None = None) -> MCPServer:
     """A server with a set of tools (`core`, `all`, `readonly`), all acting for the caller.
 
     With `auth`, every request must bear a token of Lamina's.

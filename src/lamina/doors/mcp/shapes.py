@@ -27,7 +27,7 @@ from lamina.model import (
     plain,
 )
 from lamina.operations.operation import Operation
-from lamina.read.status import Status
+from lamina.read.status import StoreStatus
 from lamina.text.accounts import Episode, Procedure
 
 #: Fields of an answer that are for programs and not for a model; every other field is shown.
@@ -56,7 +56,7 @@ HIDDEN: Mapping[type, tuple[str, ...]] = {
     Receipt: ("events",),
     Recollection: ("events",),
     SearchResult: ("reasons",),
-    Status: ("analyser", "documents"),
+    StoreStatus: ("analyser", "documents"),
 }
 #: Answers whose clients know their fields in the form of JavaScript.
 CAMEL = (SearchResults, SearchResult)
@@ -121,7 +121,7 @@ def _wire(kind: type, name: str) -> str:
 
 
 def _schema(kind: Any, *, whole: bool = True) -> dict[str, Any]:
-    """What an answer holds, and each item of a list in it; what is further inside is only named."""
+    """What an answer holds, and each item of the first list in it; what is further inside is only named."""
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
         real = [one for one in get_args(kind) if one is not type(None)]
@@ -135,6 +135,9 @@ def _schema(kind: Any, *, whole: bool = True) -> dict[str, Any]:
             return {"type": "object"}
         hints = get_type_hints(kind)
         inside = {_wire(kind, name): _schema(hints[name], whole=False) for name in _names(kind)}
+        described = [one for one in inside.values() if "properties" in one.get("items", ())]
+        for further in described[1:]:
+            further["items"] = {"type": "object"}
         return {"type": "object", "properties": inside}
     if isinstance(kind, type) and issubclass(kind, Enum | datetime | Path):
         return {"type": "string"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field, replace
 from datetime import datetime
 from functools import wraps
@@ -19,9 +19,9 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import AliasChoices, ConfigDict, Field, ValidationError, create_model
 
 from lamina.doors.mcp.consent import CALLER, Asked, decided
-from lamina.doors.mcp.identity import Caller
+from lamina.doors.mcp.identity import ToolCaller
 from lamina.doors.mcp.shapes import schema_of, shown
-from lamina.errors import Denied, InvalidInput, LaminaError
+from lamina.errors import Denied, InvalidInput, LaminaError, did_you_mean
 from lamina.language.secrets.privacy import redacted
 from lamina.layers.layers import Learned
 from lamina.model import Layer, Outcome, Receipt
@@ -40,7 +40,7 @@ _SESSION = "The conversation, as one word; only memories of a session need it."
 
 
 @dataclass(frozen=True, slots=True)
-class Alias:
+class ToolAlias:
     """A tool that clients of the reference know: an operation by another name, with other defaults."""
 
     name: str
@@ -50,7 +50,7 @@ class Alias:
 
 
 ALIASES = (
-    Alias(
+    ToolAlias(
         "oracle_search",
         "recall",
         {"query": "q", "layers": "layer", "k": "limit"},
@@ -60,7 +60,7 @@ ALIASES = (
 
 
 #: What is wrong with an argument, in plain words.
-_WRONG = {"missing": "is missing", "extra_forbidden": "there is no such argument"}
+_WRONG = {"missing": "is missing"}
 
 
 class _Closed(ArgModelBase):
@@ -74,7 +74,7 @@ class _Call:
     """One operation as a tool of one server; it runs on a worker thread, because the engine blocks."""
 
     operation: Operation
-    caller: Caller
+    caller: ToolCaller
 
     def __call__(self, *, session: str = "", answer: Any = None, **arguments: Any) -> CallToolResult:
         given = {name: value for name, value in arguments.items() if value is not None}
@@ -101,7 +101,7 @@ def _check_learnt(operation: Operation, found: Any) -> None:
             raise Denied(" ".join(one.warnings) or "Policy does not allow this.", code=one.code)
 
 
-class MemoryTool(Tool):
+class CatalogueTool(Tool):
     """A tool that takes no argument it does not know, and whose failures are words for the model."""
 
     async def run(
@@ -139,12 +139,12 @@ def offered(choice: str) -> list[Operation]:
     return wanted[choice]
 
 
-def tools_for(caller: Caller, choice: str) -> list[Tool]:
+def tools_for(caller: ToolCaller, choice: str) -> list[Tool]:
     """The tools of a set, acting for the caller."""
     return [_made(_Call(one, caller)) for one in offered(choice)]
 
 
-def _aliased(alias: Alias) -> Operation:
+def _aliased(alias: ToolAlias) -> Operation:
     known = OPERATIONS[alias.operation]
     about = known.tool
     assert about is not None  # noqa: S101 an alias is of a tool
@@ -191,7 +191,7 @@ def _made(call: _Call) -> Tool:
     assert about is not None  # noqa: S101 only operations with a tool are offered
     arguments = _model(operation)
     resolved = find_resolved_parameters(_asking) if operation.name == "remember" else {}
-    return MemoryTool(
+    return CatalogueTool(
         fn=call,
         name=operation.tool_name,
         title=about.title,
@@ -256,12 +256,16 @@ def _shown(part: int | str) -> str:
     return str(part) if re.fullmatch(r"[a-z_]{1,32}|[0-9]{1,3}", str(part)) else "?"
 
 
-def _named(wrong: ValidationError, takes: Iterable[str]) -> str:
+def _named(wrong: ValidationError, takes: Collection[str]) -> str:
     """Which arguments are wrong and how; not what was in them, which may be the very thing to keep out."""
     problems = wrong.errors(include_url=False, include_context=False, include_input=False)
-    said = [
-        f"`{'.'.join(_shown(part) for part in one['loc'])}`: {_WRONG.get(one['type'], one['msg'])}."
-        for one in problems[:_SHOWN_PROBLEMS]
-    ]
+    said = [_problem(one["type"], one["msg"], one["loc"], takes) for one in problems[:_SHOWN_PROBLEMS]]
     known = f"It takes: {', '.join(takes)}."
     return " ".join(["The arguments cannot be used.", *said, known, "[arguments_invalid]"])
+
+
+def _problem(kind: str, message: str, place: tuple[int | str, ...], takes: Collection[str]) -> str:
+    name = ".".join(_shown(part) for part in place)
+    if kind == "extra_forbidden":
+        return f"`{name}`: there is no such argument. {did_you_mean(str(place[-1]), takes)}".rstrip()
+    return f"`{name}`: {_WRONG.get(kind, message)}."

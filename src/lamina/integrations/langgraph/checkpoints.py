@@ -26,8 +26,8 @@ from lamina.clock import Clock, SystemClock, random_token
 from lamina.errors import ConfigError, Conflict, InvalidInput
 from lamina.integrations.langgraph.rows import (
     LAST,
-    Link,
-    Place,
+    CheckpointLink,
+    ThreadPlace,
     head_id,
     inline,
     json_text,
@@ -112,7 +112,7 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
         self._database.close()
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        return self._read(Place.of(config))
+        return self._read(ThreadPlace.of(config))
 
     def list(
         self,
@@ -135,13 +135,13 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        place = Place.of(config)
+        place = ThreadPlace.of(config)
         self.save(place, checkpoint, get_serializable_checkpoint_metadata(config, metadata), new_versions)
         return place.config(checkpoint["id"])
 
     def save(
         self,
-        place: Place,
+        place: ThreadPlace,
         checkpoint: Checkpoint,
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
@@ -186,7 +186,7 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
         task_id: str,
         task_path: str = "",
     ) -> None:
-        place = Place.of(config)
+        place = ThreadPlace.of(config)
         if place.id is None:
             raise InvalidInput("Writes belong to a checkpoint.", code="checkpoint_missing")
         special = all(channel in WRITES_IDX_MAP for channel, _ in writes)
@@ -196,7 +196,13 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
         self.add_writes(place, name(task_id, "task"), name(task_path, "task path"), rows, replace=special)
 
     def add_writes(
-        self, place: Place, task: str, path: str, writes: Sequence[tuple[int, str, Any]], *, replace: bool
+        self,
+        place: ThreadPlace,
+        task: str,
+        path: str,
+        writes: Sequence[tuple[int, str, Any]],
+        *,
+        replace: bool,
     ) -> None:
         """Writes of a task with their numbers; those that are there stay, or are replaced."""
         rows: dict[int, dict[str, Any]] = {}
@@ -331,17 +337,17 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
 
     # Inside a transaction.
 
-    def _load(self, ask: Callable[..., Sequence[Row]], place: Place) -> CheckpointTuple | None:
+    def _load(self, ask: Callable[..., Sequence[Row]], place: ThreadPlace) -> CheckpointTuple | None:
         first, last = (place.id, place.id) if place.id else ("", LAST)
         within = {"user": self.user, "thread": place.thread, "ns": place.ns, "id": first, "id_last": last}
         return tuple_of(self.serde, place, ask("load_checkpoint", **within))
 
-    def _read(self, place: Place) -> CheckpointTuple | None:
+    def _read(self, place: ThreadPlace) -> CheckpointTuple | None:
         return self._load(self._database.ask, place)
 
     def _places(
         self, within: RunnableConfig, wanted: dict[str, Any] | None, before: str, limit: int | None
-    ) -> Sequence[Place]:
+    ) -> Sequence[ThreadPlace]:
         """Where the checkpoints are that a config and a filter name, newest first."""
         given = within.get("configurable") or {}
         ranges: dict[str, str] = {}
@@ -351,10 +357,10 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
             ranges[f"{column}_last"] = ranges[column] if exact else LAST
         most = limit if limit is not None and not wanted else _NO_LIMIT
         rows = self._database.ask("list_checkpoints", user=self.user, before=before, limit=most, **ranges)
-        chosen = [Place(*row[:3]) for row in rows if not wanted or matches(json.loads(row[3]), wanted)]
+        chosen = [ThreadPlace(*row[:3]) for row in rows if not wanted or matches(json.loads(row[3]), wanted)]
         return chosen[:limit]
 
-    def _in(self, place: Place) -> dict[str, Any]:
+    def _in(self, place: ThreadPlace) -> dict[str, Any]:
         return {"user": self.user, "thread": place.thread, "ns": place.ns}
 
     def _head(self, thread: str, checkpoint: Checkpoint, metadata: CheckpointMetadata) -> dict[str, Any]:
@@ -367,14 +373,18 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
 
     def _renew_head(self, tx: Transaction, thread: str) -> None:
         tx.run("drop_checkpoint_head", user=self.user, thread=thread)
-        if (last := self._load(tx.all, Place(thread, "", None))) is not None:
+        if (last := self._load(tx.all, ThreadPlace(thread, "", None))) is not None:
             head = self._head(thread, last.checkpoint, last.metadata)
             tx.run("put_checkpoint_head", user=self.user, thread=thread, **head)
 
-    def _links(self, tx: Transaction, thread: str) -> Sequence[Link]:
-        return [Link.of(row) for row in tx.all("checkpoints_of_thread", user=self.user, thread=thread)]
+    def _links(self, tx: Transaction, thread: str) -> Sequence[CheckpointLink]:
+        return [
+            CheckpointLink.of(row) for row in tx.all("checkpoints_of_thread", user=self.user, thread=thread)
+        ]
 
-    def _keep(self, tx: Transaction, thread: str, links: Sequence[Link], kept: set[tuple[str, str]]) -> None:
+    def _keep(
+        self, tx: Transaction, thread: str, links: Sequence[CheckpointLink], kept: set[tuple[str, str]]
+    ) -> None:
         """Only these checkpoints of a thread, and what belongs to them."""
         gone = [
             {"user": self.user, "thread": thread, "ns": link.ns, "id": link.id}

@@ -10,7 +10,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 
 from lamina.errors import Conflict, Damaged, InvalidInput
 from lamina.integrations.langgraph.checkpoints import CheckpointSaver
-from lamina.integrations.langgraph.rows import Place, json_text
+from lamina.integrations.langgraph.rows import ThreadPlace, json_text
 from lamina.records import dataclass
 
 _SQLITE = """SELECT task_id, task_path, idx, channel, type, value FROM writes
@@ -64,18 +64,18 @@ def _ids(source: BaseCheckpointSaver[Any], threads: Collection[str] | None) -> l
 
 
 def _config(place: tuple[str, str, str]) -> Any:
-    return Place(*place[:2], None).config(place[2])
+    return ThreadPlace(*place[:2], None).config(place[2])
 
 
 def _copy(
     target: CheckpointSaver, one: CheckpointTuple, writes: Iterable[Write], stored: set[tuple[str, ...]]
 ) -> None:
-    at = Place.of(one.config)
+    at = ThreadPlace.of(one.config)
     parent = one.parent_config["configurable"]["checkpoint_id"] if one.parent_config else None
     versions = one.checkpoint["channel_versions"]
     new = {c: v for c, v in versions.items() if (at.thread, at.ns, c, str(v)) not in stored}
     stored |= {(at.thread, at.ns, channel, str(version)) for channel, version in new.items()}
-    target.save(Place(at.thread, at.ns, parent), one.checkpoint, one.metadata, new)
+    target.save(ThreadPlace(at.thread, at.ns, parent), one.checkpoint, one.metadata, new)
     for task, path, idx, channel, value in writes:
         target.add_writes(at, task, path, [(idx, channel, value)], replace=True)
 

@@ -39,7 +39,7 @@ def name(value: Any, what: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ThreadPlace:
     """Where a config points: a thread, a namespace in it, and perhaps a checkpoint."""
 
     thread: str
@@ -47,7 +47,7 @@ class Place:
     id: str | None
 
     @staticmethod
-    def of(config: RunnableConfig) -> Place:
+    def of(config: RunnableConfig) -> ThreadPlace:
         given = config.get("configurable") or {}
         if given.get("thread_id") in (None, ""):
             raise InvalidInput(
@@ -56,7 +56,7 @@ class Place:
                 hint="Pass {'configurable': {'thread_id': …}}.",
             )
         at = given.get("checkpoint_id")
-        return Place(
+        return ThreadPlace(
             name(given["thread_id"], "thread_id"),
             name(given.get("checkpoint_ns") or "", "checkpoint_ns"),
             name(at, "checkpoint_id") if at else None,
@@ -81,7 +81,7 @@ def _in_the_clear() -> Damaged:
     )
 
 
-def tuple_of(serde: SerializerProtocol, place: Place, rows: Sequence[Row]) -> CheckpointTuple | None:
+def tuple_of(serde: SerializerProtocol, place: ThreadPlace, rows: Sequence[Row]) -> CheckpointTuple | None:
     """The rows of one checkpoint put together."""
     # LangGraph would read what is in the clear, whoever wrote it. (To ask isinstance of a protocol is slow.)
     if EncryptedSerializer in type(serde).__mro__ and any("+" not in row[3] for row in rows):
@@ -131,7 +131,7 @@ def matches(metadata: Any, wanted: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class CheckpointLink:
     """A checkpoint as a link in the chain of its ancestors."""
 
     ns: str
@@ -142,14 +142,14 @@ class Link:
     deltas: frozenset[str]  #: those whose value is the writes since an ancestor that has one
 
     @staticmethod
-    def of(row: Row) -> Link:
+    def of(row: Row) -> CheckpointLink:
         ns, checkpoint_id, parent, run, channels, metadata = row
         present = frozenset(json.loads(channels))
         counters = json.loads(metadata).get(_DELTA_COUNTERS) or {}
-        return Link(ns, checkpoint_id, parent, run, present, frozenset(counters) - present)
+        return CheckpointLink(ns, checkpoint_id, parent, run, present, frozenset(counters) - present)
 
 
-def newest(links: Iterable[Link]) -> set[tuple[str, str]]:
+def newest(links: Iterable[CheckpointLink]) -> set[tuple[str, str]]:
     """The latest checkpoint of each namespace."""
     last: dict[str, str] = {}
     for link in links:
@@ -157,7 +157,7 @@ def newest(links: Iterable[Link]) -> set[tuple[str, str]]:
     return set(last.items())
 
 
-def with_ancestors(links: Iterable[Link], kept: set[tuple[str, str]]) -> set[tuple[str, str]]:
+def with_ancestors(links: Iterable[CheckpointLink], kept: set[tuple[str, str]]) -> set[tuple[str, str]]:
     """These, and every ancestor without which a delta channel of theirs would come back empty."""
     known = {(link.ns, link.id): link for link in links}
     needed = set(kept)

@@ -25,8 +25,8 @@ from lamina.language.secrets.shapes import (
     source,
     trimmed,
 )
-from lamina.language.secrets.views import View
-from lamina.late import regex
+from lamina.language.secrets.views import SecretView
+from lamina.late import kept, regex
 from lamina.records import dataclass
 
 
@@ -152,7 +152,7 @@ _SHORT = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SecretFinding:
     """A secret at `text[start:end]`; holds no text, so that it may be traced."""
 
     rule: str
@@ -174,7 +174,7 @@ class Allowed:
         if len(self.key) < _SHORTEST_KEY:
             raise ValueError(f"a key of at least {_SHORTEST_KEY} bytes is needed")
 
-    def fingerprint(self, text: str, finding: Finding) -> str:
+    def fingerprint(self, text: str, finding: SecretFinding) -> str:
         """The name by which the value that was found in the text can be allowed."""
         value = text[finding.start : finding.end].encode("utf-8", "surrogatepass")
         return hmac.digest(self.key, b"allowed\0" + value, "sha256").hex()[:_FINGERPRINT]
@@ -189,15 +189,15 @@ class _Rule:
     inside: bool = False  #: a keyword may stand anywhere in a match, not only where it begins
 
 
-def find_secrets(text: str, allowed: Allowed | None = None) -> tuple[Finding, ...]:
+def find_secrets(text: str, allowed: Allowed | None = None) -> tuple[SecretFinding, ...]:
     """Every secret by its place in the text, in order, without one inside another, and without the allowed.
 
     Never raises, and takes time linear in the text. Invisible characters, wide forms, look-alike letters,
     foreign digits, a line break in a token and one level of base64 or percent encoding do not hide it.
     """
-    found = [Finding(rule, start, end) for rule, start, end in _everywhere(text)]
+    found = [SecretFinding(rule, start, end) for rule, start, end in _everywhere(text)]
     found.sort(key=lambda hit: (hit.start, -hit.end, _ORDER[hit.rule]))
-    outermost: list[Finding] = []
+    outermost: list[SecretFinding] = []
     for hit in found:
         if not outermost or hit.end > outermost[-1].end:
             outermost.append(hit)
@@ -261,7 +261,7 @@ def _read(text: str) -> list[Place]:
     return found
 
 
-def _placed(view: View, found: Iterable[Place]) -> list[Place]:
+def _placed(view: SecretView, found: Iterable[Place]) -> list[Place]:
     return [(rule, *view.span(start, end)) for rule, start, end in found]
 
 
@@ -317,10 +317,19 @@ _TOKENS = [_Rule(**rule) for rule in source("secrets")["token"]]
 _RULES = [_Rule(**rule) for rule in source("secrets")["rule"]]
 _PERSONAL = tuple(number.rule for number in NUMBERS)
 _KEYWORDS = {word for section in (_RULES, NAMES) for rule in section for word in rule.keywords}
-_ROOTS: list[str] = []  #: without those that hold another one: where that is not, they are not
-for _one in sorted(_KEYWORDS, key=lambda word: (len(word), word)):
-    if not any(root in _one for root in _ROOTS):
-        _ROOTS.append(_one)
+
+
+def _without_longer(words: Sequence[str]) -> list[str]:
+    """Without those that hold another one: where that is not, they are not."""
+    roots: list[str] = []
+    for word in sorted(words, key=len):
+        if not any(root in word for root in roots):
+            roots.append(word)
+    return roots
+
+
+_WORDS = sorted(_KEYWORDS)
+_ROOTS: list[str] = kept(f"roots of {' '.join(_WORDS)}", lambda: _without_longer(_WORDS))
 _ASCII_ROOTS = [root for root in _ROOTS if root.isascii()]
 _LONG_RUN, _NOT_IN_A_WORD = compiled("[A-Za-z0-9_+/-]{16,}"), compiled("[A-Z0-9]")
 _SHORTEST_PIECE, _SHORTEST_KEY, _FINGERPRINT = 4, 16, 24  #: characters; bytes; hexadecimal digits

@@ -21,7 +21,7 @@ from lamina.text.normalise import folded, visible
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class SecretView:
     """A text; `origin[i]` is where its character i came from, None if all are in the same places."""
 
     text: str
@@ -35,24 +35,24 @@ class View:
         return self.origin[start], self.origin[end - 1] + 1
 
 
-def plain(text: str) -> View:
+def plain(text: str) -> SecretView:
     """Compatibility forms, look-alike letters, digits of all scripts and traditional Chinese made plain.
 
     Invisible characters are gone. Works on one character at a time, so that every place has an origin.
     """
     if text.isascii():
-        return View(text)
+        return SecretView(text)
     strange = [char for char in set(text) if not char.isascii() and char not in _CJK_PUNCTUATION]
     if not strange:
-        return View(text)
+        return SecretView(text)
     # One call for all of them: a line feed joins with no character.
     seen = visible("\n".join(strange)).translate(_LOOK_ALIKES).split("\n")
     table = dict(zip(map(ord, strange), seen, strict=True))
     view = text.translate(table)
     grows = any(not form or (form.isascii() and form.isalnum()) for form in seen)
     if all(len(form) == 1 for form in seen):
-        return View(view, grows=grows)
-    return View(view, [at for at, char in enumerate(text) for _ in table.get(ord(char), char)], grows)
+        return SecretView(view, grows=grows)
+    return SecretView(view, [at for at, char in enumerate(text) for _ in table.get(ord(char), char)], grows)
 
 
 @lru_cache(maxsize=64)  # asked for more than once of what is being written
@@ -61,7 +61,7 @@ def one_spelling(text: str) -> str:
     return plain(folded(text)).text.casefold()
 
 
-def joined(view: View) -> View | None:
+def joined(view: SecretView) -> SecretView | None:
     """The view without the line breaks that may cut a token in two; None if there are none."""
     text = view.text
     cuts: list[int] = []
@@ -76,10 +76,10 @@ def joined(view: View) -> View | None:
     kept = list(zip(edges[::2], edges[1::2], strict=True))
     places = [at for start, end in kept for at in range(start, end)]
     origin = places if view.origin is None else [view.origin[at] for at in places]
-    return View("".join(text[start:end] for start, end in kept), origin)
+    return SecretView("".join(text[start:end] for start, end in kept), origin)
 
 
-def unescaped(view: View) -> View | None:
+def unescaped(view: SecretView) -> SecretView | None:
     """The view with quotes and line breaks that are escaped, as in JSON, as they were; None if none are."""
     text = view.text
     marks = list(_ESCAPE.finditer(text)) if "\\" in text else []
@@ -88,7 +88,7 @@ def unescaped(view: View) -> View | None:
     gone = {mark.start() for mark in marks}
     origin = [at for at in range(len(text)) if at not in gone]
     whole = _ESCAPE.sub(lambda mark: _ESCAPED[mark[1]], text)
-    return View(whole, origin if view.origin is None else [view.origin[at] for at in origin])
+    return SecretView(whole, origin if view.origin is None else [view.origin[at] for at in origin])
 
 
 def decoded(text: str) -> Iterator[tuple[int, int, str]]:
@@ -106,7 +106,7 @@ def decoded(text: str) -> Iterator[tuple[int, int, str]]:
             yield *run.span(), unquote(run[0])
 
 
-def closed_up(view: View) -> View | None:
+def closed_up(view: SecretView) -> SecretView | None:
     """The view without the signs that stand between single letters, and with digits for their names.
 
     "p a s s w o r d", "s.e.c.r.e.t.1", "seven two nine one"; None if nothing is written so.
@@ -129,15 +129,15 @@ def closed_up(view: View) -> View | None:
         done = run.end()
     pieces.append(text[done:])
     origin += range(done, len(text))
-    return View("".join(pieces), origin if view.origin is None else [view.origin[at] for at in origin])
+    return SecretView("".join(pieces), origin if view.origin is None else [view.origin[at] for at in origin])
 
 
-def tagged(text: str) -> View | None:
+def tagged(text: str) -> SecretView | None:
     """What is written in the invisible tag characters, which mirror ASCII; None if nothing is."""
     places = [mark.start() for mark in _TAG.finditer(text)]
     if not places:
         return None
-    return View("".join(chr(ord(text[at]) - 0xE0000) for at in places), places)
+    return SecretView("".join(chr(ord(text[at]) - 0xE0000) for at in places), places)
 
 
 def _readable(run: str) -> str | None:

@@ -20,9 +20,12 @@ SELECT id FROM memory
  ORDER BY id LIMIT :limit;
 
 -- name: same_words
--- Other memories of a person that say the very same, or say it too where that is long enough to tell.
+-- Other memories of a person that say the very same, or say it too, in what is beside their text perhaps, where
+-- that is long enough to tell.
 SELECT id FROM memory
- WHERE tenant = :tenant AND (text = :text OR :telling = 1 AND replace(text, :text, '') <> text) AND {{of_person}} AND {{reached}} ORDER BY id LIMIT 20;
+ WHERE tenant = :tenant AND {{of_person}} AND {{reached}}
+   AND (text = :text OR :telling = 1 AND (replace(text, :text, '') <> text OR replace(tags, :text, '') <> tags OR replace(provenance, :text, '') <> provenance))
+ ORDER BY id LIMIT 20;
 
 -- fragment: of_person
 (space = 'user' AND owner = :owner OR space = 'session' AND (owner = :owner OR owner >= :first AND owner < :beyond))
@@ -162,8 +165,14 @@ SELECT {{memory_columns}} FROM memory
 -- name: forgotten_with
 -- What was put aside together with a memory of the same person.
 SELECT {{memory_columns}} FROM memory
- WHERE tenant = :tenant AND state = 'soft_deleted' AND {{of_person}} AND replace(meta, :named, '') <> meta
-   AND {{reached}} ORDER BY id LIMIT 1000;
+ WHERE tenant = :tenant AND state = 'soft_deleted' AND ({{of_person}} OR shelf = :project)
+   AND replace(meta, :named, '') <> meta AND {{reached}} ORDER BY id LIMIT 1000;
+
+-- name: told_in_project
+-- What one person and their agents said in a project with all the words of a text.
+SELECT {{memory_columns}} FROM memory
+ WHERE tenant = :tenant AND shelf = :project AND id <> :id AND state IN ('active', 'pending')
+   AND replace(provenance, :user, '') <> provenance AND replace(text, :text, '') <> text AND {{reached}} ORDER BY id LIMIT 1000;
 
 -- name: written_by
 -- What of a person's has a name in where it is from: a session, an agent, a source.

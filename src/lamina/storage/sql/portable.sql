@@ -290,6 +290,22 @@ SELECT id FROM memory WHERE tenant = :tenant AND shelf = :shelf AND state = 'act
 -- name: count_by_state
 SELECT state, CAST(sum(count) AS BIGINT) FROM memory_count WHERE tenant = :tenant GROUP BY state ORDER BY state;
 
+-- name: uncount_shelf
+DELETE FROM memory_count WHERE tenant = :tenant AND shelf = :shelf;
+
+-- name: recount_shelf
+-- Triggers keep the counts; this makes them anew from the rows where they went wrong.
+INSERT INTO memory_count (tenant, shelf, state, layer, kind, category, actor, trust, tags, count)
+SELECT tenant, shelf, state, layer, kind, coalesce(category, ''), actor, trust, tags, count(*)
+  FROM memory WHERE tenant = :tenant AND shelf = :shelf GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9;
+
+-- name: miscounted
+SELECT CAST(count(*) AS BIGINT) FROM (
+  SELECT shelf, state FROM (
+    SELECT shelf, state, count FROM memory_count WHERE tenant = :tenant
+    UNION ALL SELECT shelf, state, -1 FROM memory WHERE tenant = :tenant) AS both_ways
+  GROUP BY shelf, state HAVING sum(count) <> 0) AS wrong;
+
 -- name: add_history
 INSERT INTO history (tenant, memory_id, number, revision, op, at, actor, via, old_text, new_text, decision, seal)
 VALUES (:tenant, :memory_id, :number, :revision, :op, :at, :actor, :via, :old_text, :new_text, :decision, :seal);

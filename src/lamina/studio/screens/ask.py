@@ -6,13 +6,13 @@ import re
 from typing import Any
 
 from lamina.errors import LaminaError
-from lamina.studio.visit import Page, Visit
+from lamina.studio.visit import StudioPage, Visit
 
 _K = 12
 _BLOCK = re.compile(r"^<(\w+)[^>\n]*>\n(.*?)\n</\1>$", re.DOTALL | re.MULTILINE)
 
 
-def ask(visit: Visit) -> Page:
+def ask(visit: Visit) -> StudioPage:
     """A question, what it finds with each leg's score, and beside it the same asked otherwise."""
     question, as_of, beside = visit.query("q"), visit.query("as_of"), visit.query("beside")
     missed = visit.query("why_not")
@@ -40,10 +40,10 @@ def ask(visit: Visit) -> Page:
         "missed": missed,
         "trusted": visit.query("trusted"),
     }
-    return Page(template="ask.html", title="ask", data=data, more=more)
+    return StudioPage(template="ask.html", title="ask", data=data, more=more)
 
 
-def prompt(visit: Visit) -> Page:
+def prompt(visit: Visit) -> StudioPage:
     """What would be in the prompt: block by block, with its tokens, for the person or one of their agents."""
     task, agent = visit.query("task"), visit.query("agent")
     budget = int(visit.query("budget")) if visit.query("budget").isdecimal() else 2000
@@ -63,7 +63,7 @@ def prompt(visit: Visit) -> Page:
         "agents": agents_of(visit),
         "names": {name: visit.words.named("block", name) for name in parts},
     }
-    return Page(template="prompt.html", title="prompt", data=data, more=more)
+    return StudioPage(template="prompt.html", title="prompt", data=data, more=more)
 
 
 def blocks_of(text: str) -> list[tuple[str, str]]:

@@ -10,22 +10,22 @@ from lamina.doors.cli.plain_view import plain_lines
 from lamina.errors import LaminaError
 from lamina.model import Right, plain
 from lamina.studio.screens.ask import agents_of
-from lamina.studio.visit import Page, Visit
+from lamina.studio.visit import StudioPage, Visit
 
 _EVENTS = 200
 
 
-def policy(visit: Visit) -> Page:
+def policy(visit: Visit) -> StudioPage:
     """The policy in plain words."""
     return _policy(visit, "", "", "")
 
 
-def would_keep(visit: Visit) -> Page:
+def would_keep(visit: Visit) -> StudioPage:
     """What the policy would do with a sentence; it may be a secret, so it is in no address."""
     return _policy(visit, visit.field("text"), visit.field("agent").strip(), visit.field("key").strip())
 
 
-def _policy(visit: Visit, text: str, agent: str, key: str) -> Page:
+def _policy(visit: Visit, text: str, agent: str, key: str) -> StudioPage:
     data: dict[str, Any] = {"policy": visit.ask("policy"), "trial": None, "problem": None}
     if text:
         try:
@@ -39,15 +39,15 @@ def _policy(visit: Visit, text: str, agent: str, key: str) -> Page:
         "agents": agents_of(visit),
         "file": visit.engine.config.policy,
     }
-    return Page(template="policy.html", title="policy", data=data, more=more)
+    return StudioPage(template="policy.html", title="policy", data=data, more=more)
 
 
-def agents(visit: Visit) -> Page:
+def agents(visit: Visit) -> StudioPage:
     """Who may do what, and what each of them wrote."""
     return _agents(visit, made=None)
 
 
-def _agents(visit: Visit, made: Any) -> Page:
+def _agents(visit: Visit, made: Any) -> StudioPage:
     _, facets = visit.counted({"states": ("active", "superseded", "archived", "soft_deleted")})
     data = {
         "tokens": visit.ask("tokens") if visit.may(Right.ADMIN) else (),
@@ -55,10 +55,10 @@ def _agents(visit: Visit, made: Any) -> Page:
     }
     server = f"{visit.request.url.scheme}://{visit.request.url.netloc}"
     more = {"made": made, "server": server, "may_admin": visit.may(Right.ADMIN)}
-    return Page(template="agents.html", title="agents", data=data, more=more)
+    return StudioPage(template="agents.html", title="agents", data=data, more=more)
 
 
-def make_token(visit: Visit) -> Page:
+def make_token(visit: Visit) -> StudioPage:
     """A new token; its text is on this page and on no other."""
     rights = visit.fields("right") or ("read",)
     made = visit.ask(
@@ -77,21 +77,21 @@ def revoke(visit: Visit) -> Response:
     return visit.back_to("/agents")
 
 
-def audit(visit: Visit) -> Page:
+def audit(visit: Visit) -> StudioPage:
     """The newest records, narrowed; the state of the chain is checked when somebody asks."""
     return _audit(visit, report=None)
 
 
-def _audit(visit: Visit, report: Any) -> Page:
+def _audit(visit: Visit, report: Any) -> StudioPage:
     before = visit.query("before")
     wanted = {name: visit.query(name) for name in ("actor", "op", "memory_id")}
     page = visit.ask("audit", before=int(before) if before.isdecimal() else 0, **wanted)
-    return Page(
+    return StudioPage(
         template="audit.html", title="audit", data={"page": page, "report": report}, more={"wanted": wanted}
     )
 
 
-def verify(visit: Visit) -> Page:
+def verify(visit: Visit) -> StudioPage:
     """Every record of the chain, its anchor and its files."""
     return _audit(visit, report=visit.ask("verify_audit"))
 

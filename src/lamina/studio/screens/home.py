@@ -10,14 +10,14 @@ from starlette.responses import Response
 from lamina.language.acknowledge import acknowledge, refusal
 from lamina.model import Heard, Outcome, Right, State
 from lamina.read.stats import Stats
-from lamina.studio.visit import Page, Visit
+from lamina.studio.visit import StudioPage, Visit
 
 #: What counts as writing; everything else that is counted reads.
 WRITES = frozenset({"create", "update", "merge", "delete", "restore", "link", "extract"})
 _DAYS, _NEWEST = 28, 6
 
 
-def home(visit: Visit) -> Page:
+def home(visit: Visit) -> StudioPage:
     """The first screen."""
     stats: Stats = visit.ask_once("stats", by="day", days=_DAYS)
     newest = visit.ask("list", limit=_NEWEST, count=False)
@@ -30,7 +30,7 @@ def home(visit: Visit) -> Page:
         "by_day": by_day(stats),
         "status": status,
     }
-    return Page(template="home.html", title="home", data=data, more={"days": _DAYS})
+    return StudioPage(template="home.html", title="home", data=data, more={"days": _DAYS})
 
 
 def say(visit: Visit) -> Response:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from lamina.errors import LaminaError, NotFound
 from lamina.model import Outcome
 from lamina.operations.catalogue import OPERATIONS
-from lamina.studio.visit import Page, Visit
+from lamina.studio.visit import StudioPage, Visit
 
 _LINES = 200
 _EPISODES, _PROCEDURES = 30, 30
@@ -22,14 +22,14 @@ UNDO, UNDONE_BY = "undo", ("session", "agent", "source")
 _PREFERENCES = ("language", "responseLength", "responseStyle", "codeStyle")
 
 
-def layers(visit: Visit) -> Page:
+def layers(visit: Visit) -> StudioPage:
     """The model of the person as a form, procedures with their steps, episodes in their order."""
     data = {
         "model": visit.ask("user_model"),
         "procedures": visit.ask("find_procedures", limit=_PROCEDURES),
         "episodes": visit.ask("find_episodes", limit=_EPISODES),
     }
-    return Page(template="layers.html", title="layers", data=data, more={"preferences": _PREFERENCES})
+    return StudioPage(template="layers.html", title="layers", data=data, more={"preferences": _PREFERENCES})
 
 
 def save_model(visit: Visit) -> Response:
@@ -54,7 +54,7 @@ def save_model(visit: Visit) -> Response:
     return visit.back_to("/layers")
 
 
-def decisions(visit: Visit) -> Page:
+def decisions(visit: Visit) -> StudioPage:
     """Decisions in force and overruled, and the files as a tree."""
     data: dict[str, Any] = {"found": None, "tree": None}
     try:
@@ -62,7 +62,7 @@ def decisions(visit: Visit) -> Page:
         data["tree"] = visit.ask("document_tree")
     except NotFound:  # a store without a workspace, or somebody else's
         pass
-    return Page(template="decisions.html", title="decisions", data=data)
+    return StudioPage(template="decisions.html", title="decisions", data=data)
 
 
 def supersede(visit: Visit) -> Response:
@@ -77,11 +77,11 @@ def supersede(visit: Visit) -> Response:
     return visit.back_to("/decisions")
 
 
-def document(visit: Visit) -> Page:
+def document(visit: Visit) -> StudioPage:
     """Some lines of a file, as it is now and without its secrets."""
     start = int(visit.query("start")) if visit.query("start").isdecimal() else 1
     found = visit.ask("lines", path=visit.path("path"), start=max(1, start), lines=_LINES)
-    return Page(
+    return StudioPage(
         template="document.html",
         title="document",
         data={"document": found},
@@ -89,7 +89,7 @@ def document(visit: Visit) -> Page:
     )
 
 
-def undo(visit: Visit) -> Page:
+def undo(visit: Visit) -> StudioPage:
     """Everything that a session, an agent or a source wrote: first what would go; once said, it goes."""
     what, name = visit.field("what"), visit.field("name").strip()
     if UNDO not in OPERATIONS or what not in UNDONE_BY or not name:
@@ -99,12 +99,12 @@ def undo(visit: Visit) -> Page:
     return _time(visit, {"report": report, "what": what, "name": name, "is_dry": dry})
 
 
-def time(visit: Visit) -> Page:
+def time(visit: Visit) -> StudioPage:
     """What the store held on a date, or what is different between two."""
     return _time(visit, None)
 
 
-def _time(visit: Visit, undone: Mapping[str, Any] | None) -> Page:
+def _time(visit: Visit, undone: Mapping[str, Any] | None) -> StudioPage:
     now = visit.engine.now()
     before = visit.query("before", f"{now - timedelta(days=7):%Y-%m-%d}")
     after = visit.query("after")
@@ -116,7 +116,7 @@ def _time(visit: Visit, undone: Mapping[str, Any] | None) -> Page:
         data["difference"] = visit.ask_once("difference", before=first, after=until)
     except LaminaError as error:
         data["problem"] = f"{error.message} {error.hint}"
-    return Page(
+    return StudioPage(
         template="time.html",
         title="time",
         data=data,

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from lamina.errors import InvalidInput, LaminaError
 from lamina.model import Memory, Outcome, Receipt
-from lamina.studio.visit import Page, Visit, address
+from lamina.studio.visit import StudioPage, Visit, address
 
 PATH = "/memories"
 #: A facet of the list, and the field of the operation that it narrows.
@@ -29,7 +29,7 @@ _SHOWN_VALUES = 8
 ACTS = {"forget": "restore", "restore": "forget", "pin": "unpin", "unpin": "pin"}
 
 
-def memories(visit: Visit) -> Page:
+def memories(visit: Visit) -> StudioPage:
     """The table, or what a search finds of it; the address holds everything that narrows it."""
     wanted = _wanted(visit)
     question = visit.query("q")
@@ -60,7 +60,7 @@ def memories(visit: Visit) -> Page:
         "link": lambda **changed: _link(visit, changed),
     }
     template = "memories_table.html" if is_part else "memories.html"
-    return Page(template=template, title="memories", data=data, more=more)
+    return StudioPage(template=template, title="memories", data=data, more=more)
 
 
 def _wanted(visit: Visit) -> dict[str, Any]:

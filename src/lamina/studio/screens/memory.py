@@ -12,7 +12,7 @@ from lamina.layers.relations import Graph
 from lamina.model import Outcome, Receipt, Right, State, plain
 from lamina.operations.catalogue import OPERATIONS
 from lamina.studio.screens.memories import ACTS
-from lamina.studio.visit import Page, Visit
+from lamina.studio.visit import StudioPage, Visit
 
 #: The operation that tells which answers used a memory, where this version has one.
 USES = "answers_with"
@@ -22,12 +22,12 @@ def path_of(memory_id: str) -> str:
     return f"/memory/{memory_id}"
 
 
-def memory(visit: Visit) -> Page:
+def memory(visit: Visit) -> StudioPage:
     """Everything about one memory."""
     return _page(visit, visit.path("id"))
 
 
-def _page(visit: Visit, memory_id: str, **more: Any) -> Page:
+def _page(visit: Visit, memory_id: str, **more: Any) -> StudioPage:
     told = visit.ask("explain", memory_id=memory_id)
     is_active = told.memory.state is State.ACTIVE
     graph = visit.ask("relations", memory_id=memory_id, depth=1) if is_active else Graph(nodes=(), edges=())
@@ -48,10 +48,10 @@ def _page(visit: Visit, memory_id: str, **more: Any) -> Page:
         "gone": not is_active,
         **more,
     }
-    return Page(template="memory.html", title="one_memory", data=data, more=shown)
+    return StudioPage(template="memory.html", title="one_memory", data=data, more=shown)
 
 
-def revise(visit: Visit) -> Page | Response:
+def revise(visit: Visit) -> StudioPage | Response:
     """New words; where somebody was faster both versions are shown, and what was typed stays."""
     memory_id, text = visit.path("id"), visit.field("text")
     expect = int(visit.field("revision", "0")) if visit.field("revision", "0").isdecimal() else 0
@@ -63,7 +63,7 @@ def revise(visit: Visit) -> Page | Response:
         if error.code != "revision_mismatch":
             raise
         now = visit.ask("get", memory_id=memory_id)
-        return Page(
+        return StudioPage(
             template="conflict.html",
             title="conflict",
             data={"memory": now},
@@ -79,7 +79,7 @@ def revise(visit: Visit) -> Page | Response:
     return visit.back_to(path_of(receipt.ids[0] if receipt.ids else memory_id))
 
 
-def act(visit: Visit) -> Page | Response:
+def act(visit: Visit) -> StudioPage | Response:
     """Forget, restore, pin, unpin: each is taken back by its opposite."""
     memory_id, what = visit.path("id"), visit.path("act")
     if what not in ACTS:
@@ -103,10 +103,10 @@ def promote(visit: Visit) -> Response:
     return visit.back_to(path_of(receipt.ids[0] if done and receipt.ids else memory_id))
 
 
-def purge(visit: Visit) -> Page:
+def purge(visit: Visit) -> StudioPage:
     """For good, with the receipt of every place that was looked at."""
     receipts = visit.ask("purge", memory_id=visit.path("id"), now=True)
-    return Page(template="purged.html", title="purged", data={"receipts": receipts})
+    return StudioPage(template="purged.html", title="purged", data={"receipts": receipts})
 
 
 def raw(visit: Visit) -> Response:

@@ -7,17 +7,19 @@ from starlette.responses import Response
 from lamina.errors import LaminaError, NotFound
 from lamina.lifecycle.review import DISTINCT, Review, ReviewItem
 from lamina.model import Outcome, Receipt
-from lamina.studio.visit import Page, Visit
+from lamina.studio.visit import StudioPage, Visit
 
 PATH = "/review"
 _LEARNT = "learning."
 
 
-def review(visit: Visit) -> Page:
+def review(visit: Visit) -> StudioPage:
     """The queue."""
     found: Review = visit.ask_once("review")
     decided = [one for one in visit.ask("pending", decided=True) if one.status != "proposed"][-10:]
-    return Page(template="review.html", title="review", data={"review": found, "decided": decided[::-1]})
+    return StudioPage(
+        template="review.html", title="review", data={"review": found, "decided": decided[::-1]}
+    )
 
 
 def decide(visit: Visit) -> Response:

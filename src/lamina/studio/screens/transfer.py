@@ -10,17 +10,17 @@ from starlette.responses import Response, StreamingResponse
 
 from lamina.errors import InvalidInput, LaminaError
 from lamina.model import Right
-from lamina.studio.visit import Page, Visit
+from lamina.studio.visit import StudioPage, Visit
 
 _STAGED = "import"
 
 
-def transfer(visit: Visit) -> Page:
+def transfer(visit: Visit) -> StudioPage:
     """Everything that comes in, goes out or runs by itself."""
     return _page(visit)
 
 
-def _page(visit: Visit, **more: Any) -> Page:
+def _page(visit: Visit, **more: Any) -> StudioPage:
     data = {"jobs": visit.ask("jobs")}
     shown = {
         "imported": None,
@@ -32,10 +32,10 @@ def _page(visit: Visit, **more: Any) -> Page:
         "may_erase": visit.may(Right.CONSENT),
         **more,
     }
-    return Page(template="transfer.html", title="transfer", data=data, more=shown)
+    return StudioPage(template="transfer.html", title="transfer", data=data, more=shown)
 
 
-def bring_in(visit: Visit) -> Page:
+def bring_in(visit: Visit) -> StudioPage:
     """First what would come in; the same file is taken when the person says so."""
     name, data = visit.files.get("file", ("", b""))
     if not data and visit.field("staged"):
@@ -74,14 +74,14 @@ def export(visit: Visit) -> Response:
     )
 
 
-def run_job(visit: Visit) -> Page:
+def run_job(visit: Visit) -> StudioPage:
     """A job, now; its report on the page."""
     dry = visit.field("dry") == "1"
     report = visit.ask("run_job", name=visit.path("name"), dry_run=dry)
     return _page(visit, job_report=report)
 
 
-def erase(visit: Visit) -> Page:
+def erase(visit: Visit) -> StudioPage:
     """Everything of the person's, for good, once they have written their name."""
     if visit.field("confirm").strip() != visit.session.user:
         return _page(visit, problem=visit.words("erase_name"))
