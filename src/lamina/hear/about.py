@@ -53,6 +53,8 @@ _CERTAIN, _FEW = 4000, 3
 #: How like a wish is to what it means without naming it; and what is never forgotten so: nobody loses an
 #: allergy to a word about something else.
 _ALIKE, _GUARDS = 0.4, re.compile("allerg|แพ้|过敏")
+#: How likely it has to be that a wish means what it does not name: a command, and what is only heard.
+_UNNAMED, _UNNAMED_HEARD = 1200, 1500
 #: How unlikely it may be that somebody means the one who says themselves that they put something right.
 _ANNOUNCED = 1500
 
@@ -142,15 +144,17 @@ def heard(fits: Sequence[Fit], said: SaidNow) -> Meant | None:
     (most, does, best), *others = options
     gap = model().ahead[does]
     ahead = most - max((score for score, _, fit in others if fit is not best), default=-_CERTAIN)
-    wished = does is Does.CORRECT or _is_named(best) or said.scores[Sort.FORGET] == max(said.scores.values())
-    if most >= model().clear[does] and ahead >= gap and wished and _may_be_done(does, best):
+    unnamed = does is Does.FORGET and not _is_named(best)
+    wished = not unnamed or said.scores[Sort.FORGET] == max(said.scores.values())
+    least = max(model().clear[does], _UNNAMED_HEARD) if unnamed else model().clear[does]
+    if most >= least and ahead >= gap and wished and _may_be_done(does, best):
         return Meant(does, (best,), clear=True)
     near = [fit for score, also, fit in options if also is does and score >= most - gap]
     told = "cue amends" in said.signs or (
         "cue denies" in said.signs and best.words > 0 and _IN_PLACE in best.why
     )
-    least = -_ANNOUNCED if _IN_PLACE in best.why else 0
-    announced = does is Does.CORRECT and told and len(near) == 1 and most >= least
+    told_from = -_ANNOUNCED if _IN_PLACE in best.why else 0
+    announced = does is Does.CORRECT and told and len(near) == 1 and most >= told_from
     points = best.words > 0 or not {*best.why} <= {_NEWEST}
     asked = announced or (points and most >= model().asks[does])
     return Meant(does, _in_order(near), announced) if asked else None
@@ -171,7 +175,9 @@ def chosen(
         return Meant(does, tuple(near), clear=True)
     if not near or most < model().certain[does]:
         return None
-    clear = most >= model().sure[does] and _may_be_done(does, near[0])
+    unnamed = does is Does.FORGET and not _is_named(near[0])
+    least = max(model().sure[does], _UNNAMED) if unnamed else model().sure[does]
+    clear = most >= least and _may_be_done(does, near[0])
     if clear and does is Does.FORGET and len(near) > 1 and _are_one_message(caller, near):
         return Meant(does, tuple(near), clear=True)
     return Meant(does, _in_order(near), clear=len(near) == 1 and clear)

@@ -255,7 +255,8 @@ def listened(caller: Caller, listener: Listener, asked: Sequence[Command]) -> li
     ]
     made: list[Command] = []
     for at, part in enumerate(parts):
-        if part.act is Act.LEAVE or (part.sort in _ANSWERS and len(parts) > 1):
+        points = part.sort is Sort.FORGET and part.leans is not None and only_points(caller, part.text)
+        if (part.act is Act.LEAVE and not points) or (part.sort in _ANSWERS and len(parts) > 1):
             continue
         before = parts[at - 1] if at else None
         following = parts[at + 1] if at + 1 < len(parts) else None
