@@ -42,6 +42,8 @@ _AFTER = re.compile(
 )
 _CLAUSE = re.compile("[,，;；\n]|(?<=[ก-๎]) (?=[ก-๎])")
 _WORD = re.compile("[A-Za-z]{4,}")
+#: Names nothing, in a wish ("you needn't keep it") as in a statement ("I can't walk far").
+_NOT = frozenset({"ไม่"})
 _THAI = re.compile("(?<=[ก-๎]) (?=[ก-๎])")
 #: What a speaker does or has; what is called something may be their cat.
 _DOES = re.compile("[养有住喜爱会做开用吃喝每]|มี|เลี้ยง|ทำงาน|อยู่|ชอบ|พัก|กิน|ใช้|เรียน")
@@ -130,7 +132,7 @@ def without_part(text: str, words: set[str], book: Rulebook) -> str:
     """What stays of a memory without the one statement that has these words; empty where that is all of it,
     or the rest would not say of whom it is."""
     clauses = [one for each in clauses_of(text) for one in _phrases(each)]
-    named = [bool(words & words_of(str(one), book)) for one in clauses]
+    named = [bool((words - _NOT) & words_of(str(one), book)) for one in clauses]
     rest = [one for one, yes in zip(clauses, named, strict=True) if not yes]
     if len(clauses) < 2 or sum(named) != 1 or (named[0] and _OF_ANOTHER.search(str(rest[0]))):
         return ""
