@@ -44,6 +44,11 @@ _REWORKS = re.compile(
     r"\b(?:translat|proofread|grammar|rewrite|rephrase|reword|spell ?check)|แปล|ตรวจ|เกลา"
     r"|แก้คำ|พิสูจน์อักษร|翻译|润色|改写|校对|纠错|语法|病句|造句|接龙|怎么说"
 )
+#: What another statement may begin with, beside its own words.
+_JOINS = re.compile(r"(?:and|plus|also|but) |และ|而且|另外|还有")
+#: What is to be done with the figures that follow.
+_DIGIT = re.compile("[0-9]")
+_COUNTS = re.compile(r"\b(?:calculat|work out|add up|convert)|คำนวณ|คิดเลข|แปลงหน่วย|计算|算一?下|换算")
 #: What asks for something at once.
 _ASKS = (Sort.TASK, Sort.QUESTION)
 #: What may name whom a statement behind it is about.
@@ -293,7 +298,8 @@ class Listener:
         waits = phrases_of("sensitive").search(said, run[0].start, run[-1].end)  # as a whole
         for one in run[1:]:
             own = self._is_own(one)
-            opens = phrases_of("opens").match(said, self._behind_bridge(one.start, one.end), one.end)
+            joins = _JOINS.match(said, one.start, one.end)
+            opens = phrases_of("opens").match(said, joins.end() if joins else one.start, one.end)
             alone = opens and not waits and (own or not others)
             if (alone and self.part(one.start, one.end).margin(Sort.LASTING) >= 0) or (
                 one.end - made[-1][0].start > LONGEST_PART
@@ -343,6 +349,8 @@ class Listener:
     def _least(self, part: _Part) -> int:
         """From which margin on something is done about a part."""
         beside = self._model.beside
+        if part.sort is Sort.FORGET and self._is_plain(part):
+            return 0  # it is all that is said: "Scratch that."
         limits = beside.thresholds if part.among and beside is not None else self._limits
         return limits.get(self.limit(part), 0)
 
@@ -417,7 +425,11 @@ class Listener:
         """Whether a statement stands where the words do that are to be translated or mended."""
         start = self.hearing.sentence_at(part.start).start
         cut = max(start, part.start - _REACH)
-        return _REWORKS.search(self.hearing.said, cut, part.start) is not None
+        said = self.hearing.said
+        if _REWORKS.search(said, cut, part.start):
+            return True
+        counts = _DIGIT.search(said, part.start, part.end) is not None
+        return counts and _COUNTS.search(said, cut, part.start) is not None
 
     @property
     def in_fun(self) -> bool:
