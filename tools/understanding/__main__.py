@@ -45,9 +45,6 @@ PRICE = 2.4
 PRICES = {PLAIN: 1.0}
 #: No threshold is lower than this, whatever the sentences say: a false wish changes every answer.
 FLOOR, FLOORS = 300, {Sort.SET: 900, ONCE: 1900, Sort.CORRECT: 900, Sort.FORGET: 600, Sort.TEMPORARY: 900}
-#: Of the thresholds of statements beside an encoder so much: on the lists it heard more, and took nothing
-#: more for what it is not.
-_STATEMENTS = 0.75
 #: The threshold of what is never right.
 _NOTHING = 1 << 20
 _HEARD = {"self_fact": Sort.LASTING}
@@ -281,7 +278,7 @@ def halfway(model: Sorter, reader: States, lists: Sequence[Path]) -> Second:
     found = {name: at for name, at in _thresholds(_judged(model, reader, lists)).items() if at < _NOTHING}
     own = {name: max(at, FLOORS.get(name, FLOOR)) for name, at in read.thresholds.items()}
     halves = {name: (at + found.get(name, at)) // 2 for name, at in own.items()}
-    told = {name: int(at * _STATEMENTS) for name, at in halves.items() if name.startswith(Sort.LASTING)}
+    told = {name: int(at * beside.STATEMENTS) for name, at in halves.items() if name.startswith(Sort.LASTING)}
     return replace(read, thresholds={**halves, **told})
 
 

@@ -23,6 +23,9 @@ from tools.understanding.train import read_twice
 #: So many wishes heard are worth one that is none. Whoever tells something of themselves, or asks that it be
 #: kept, expects it to be known, and what was kept in vain is easily taken back.
 PRICE, PRICES = 2.0, {Sort.LASTING: 1.5, Sort.REMEMBER: 1.5}
+#: Of the thresholds of statements beside an encoder so much: on the lists it heard more, and took hardly
+#: anything more for what it is not.
+STATEMENTS = 0.75
 #: No threshold is lower, and what is never right has this one.
 FLOOR, NOTHING = 300, 1 << 20
 #: What lists call the sorts.
@@ -151,7 +154,8 @@ def thresholds(found: Sequence[Judged], prices: Mapping[Sort, float] = PRICES) -
 def halfway(own: Mapping[str, int], others: Mapping[str, int]) -> dict[str, int]:
     """Thresholds halfway between those of our own messages and those that lists by others would have."""
     found = {name: at for name, at in others.items() if at < NOTHING}
-    return {name: (at + found.get(name, at)) // 2 for name, at in own.items()}
+    halves = {name: (at + found.get(name, at)) // 2 for name, at in own.items()}
+    return {name: int(at * STATEMENTS) if name == Sort.LASTING else at for name, at in halves.items()}
 
 
 def tell(found: Sequence[Judged], limits: Mapping[str, int]) -> None:

@@ -137,7 +137,7 @@ def _to_its_end(listener: Listener, command: Command) -> Command:
 
 def _is_a_motto(command: Command) -> bool:
     """Whether a request names a thing and says nothing of it: "Remember the Alamo!"."""
-    words = (command.value or "").split()
+    words = (command.value or "").lower().split()
     return (
         command.action is Action.REMEMBER
         and is_note(command.key)
@@ -432,7 +432,8 @@ def _commands(
 ) -> Iterator[Command]:
     match part.sort:
         case Sort.REMEMBER:
-            yield from _kept(hearing, part, around, today)
+            kept = _kept(hearing, part, around, today)
+            yield from (one for one in kept if part.margin >= _CLEARLY or not _is_a_motto(one))
         case Sort.SET:
             found = lifetime_in(view_of(part.text).text, today) if part.timed else None
             lasts = hearing.cue("lasts").search(hearing.said[slice(*part.span)])
@@ -482,6 +483,8 @@ def _kept(hearing: Hearing, part: Understood, around: Around, today: date) -> It
     if back or not says_something(words, part.text):
         told = following if following is None or following.sort not in _ASKS else None
         other = before if back else told or before
+        if other is None and following is not None:
+            return  # "remind me, which year was that?" names nothing to keep
         words = other.text if other is not None else words
     found = lifetime_in(view_of(part.text).text, today) if part.timed else None
     ttl = found.ttl if found and not found.vague else None

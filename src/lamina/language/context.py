@@ -7,7 +7,8 @@ stands before and behind it, and what was opened before: a quotation, a story, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -66,7 +67,7 @@ def surroundings(clauses: Sequence[Clause]) -> tuple[list[frozenset[str]], Whole
         np.concatenate([behind, none]),
     ]
     wide = np.concatenate(columns, axis=1) * MIDWAY // UNIT
-    return [frozenset(_signs(clauses, at)) for at in range(len(clauses))], wide
+    return list(_signs(clauses)), wide
 
 
 def in_message(reading: Second, clauses: Sequence[Clause]) -> list[Wholes]:
@@ -82,20 +83,19 @@ def _level(scores: Wholes) -> Wholes:
     return np.asarray(scores - scores.sum() // len(Sort), dtype=np.int64)
 
 
-def _signs(clauses: Sequence[Clause], at: int) -> set[str]:
-    one = clauses[at]
+def _signs(clauses: Sequence[Clause]) -> Iterator[frozenset[str]]:
+    """The signs in each clause, those before and behind it, and where it stands."""
     telling = [one.seen.signs.intersection(_TELLING) for one in clauses]
-    names = {*one.seen.signs}
-    names |= {f"before {name}" for each in telling[:at] for name in each}
-    names |= {f"behind {name}" for each in telling[at + 1 :] for name in each}
-    if at and clauses[at - 1].sentence == one.sentence:
-        names |= {f"next to {name}" for name in telling[at - 1]}
-    if one.start == one.sentence.start:
-        names.add("opens its sentence")
-    if one.sentence.marked:
-        names.add("in a question")
-    names.add(f"of {min(len(clauses), 12).bit_length()}")
-    place = (
-        "only" if len(clauses) == 1 else "first" if at == 0 else "last" if at == len(clauses) - 1 else "amid"
-    )
-    return names | {f"stands {place}"}
+    before = list(accumulate(telling, frozenset.union, initial=frozenset[str]()))
+    behind = list(accumulate(reversed(telling), frozenset.union, initial=frozenset[str]()))[::-1]
+    last = len(clauses) - 1
+    for at, one in enumerate(clauses):
+        names = {f"before {name}" for name in before[at]} | {f"behind {name}" for name in behind[at + 1]}
+        if at and clauses[at - 1].sentence == one.sentence:
+            names |= {f"next to {name}" for name in telling[at - 1]}
+        if one.start == one.sentence.start:
+            names.add("opens its sentence")
+        if one.sentence.marked:
+            names.add("in a question")
+        place = "only" if not last else "first" if not at else "last" if at == last else "amid"
+        yield one.seen.signs | names | {f"of {min(last + 1, 12).bit_length()}", f"stands {place}"}

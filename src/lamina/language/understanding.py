@@ -35,8 +35,20 @@ PLAIN = "lasting plain"
 _PLAIN_LONGEST, _PLAIN_LETTER = 60, 20  #: characters, and of a writing whose characters say more
 #: What is kept of a message is a sentence or two, and never all of a long one.
 LONGEST_PART = 160
-#: How much clearer a sentence has to be than its parts would be.
+#: What a sentence may ask for as a whole, and how much clearer that has to be than in its parts.
+_WISHES = (Sort.REMEMBER, Sort.SET, Sort.TEMPORARY)
 _AS_A_WHOLE = 600
+#: What is to be done to the words that follow, and how near before them it stands.
+_REACH = 32
+_REWORKS = re.compile(
+    r"\b(?:translat|proofread|grammar|rewrite|rephrase|reword|spell ?check)|แปล|ตรวจ|เกลา"
+    r"|แก้คำ|พิสูจน์อักษร|翻译|润色|改写|校对|纠错|语法|病句|造句|接龙|怎么说"
+)
+#: What another statement may begin with, beside its own words.
+_JOINS = re.compile(r"(?:and|plus|also|but) |และ|而且|另外|还有")
+#: What is to be done with the figures that follow.
+_DIGIT = re.compile("[0-9]")
+_COUNTS = re.compile(r"\b(?:calculat|work out|add up|convert)|คำนวณ|คิดเลข|แปลงหน่วย|计算|算一?下|换算")
 #: What asks for something at once.
 _ASKS = (Sort.TASK, Sort.QUESTION)
 #: What may name whom a statement behind it is about.
@@ -228,18 +240,20 @@ class Listener:
         before = [None, *(run[-1] for run in runs)]
         parts = [part for last, run in zip(before, runs, strict=False) for part in self._told(last, run)]
         said = groupby(parts, self._sentence_of)
-        return [one for start, each in said for one in self._on_the_whole(start, list(each))]
+        parts = [one for _, each in said for one in self._on_the_whole(list(each))]
+        return self._on_the_whole(parts)
 
-    def _on_the_whole(self, start: int, parts: list[_Part]) -> list[_Part]:
-        """A short sentence as one, where it asks for something and no part of it does by itself."""
-        sentence = self.hearing.sentence_at(start)
-        if len(parts) < 2 or sentence.end - sentence.start > LONGEST_PART:
+    def _on_the_whole(self, parts: list[_Part]) -> list[_Part]:
+        """A short sentence, or message, as one part, where it asks for something and no part of it does by
+        itself: "Mental note for us both. The landlord is called Nowicki."."""
+        start, end = parts[0].start, parts[-1].end
+        if len(parts) < 2 or end - start > LONGEST_PART:
             return parts
-        if any(self.act(one) is Act.ACT for one in parts):
+        if any(self.act(one) is Act.ACT for one in parts if one.sort is not Sort.CORRECT):
             return parts
-        whole = self.part(sentence.start, sentence.end)
+        whole = self.part(start, end)
         clear = whole.margin(whole.sort) >= self._least(whole) + _AS_A_WHOLE
-        return [whole] if clear and whole.sort not in _OF_KNOWN and self.act(whole) is Act.ACT else parts
+        return [whole] if clear and whole.sort in _WISHES and self.act(whole) is Act.ACT else parts
 
     def clauses(self) -> list[Clause]:
         """The clauses of the message, each with its scores and those of its sentence."""
@@ -286,9 +300,12 @@ class Listener:
         if before is not None and near and self._goes_on(before, run[0]):
             made = [[replace(before, scores=run[0].scores), run[0]]]  # whose it is stands before it
         others = phrases_of("kin").search(said, made[0][0].start, run[0].end) is not None
+        waits = phrases_of("sensitive").search(said, run[0].start, run[-1].end)  # as a whole
         for one in run[1:]:
             own = self._is_own(one)
-            alone = phrases_of("opens").match(said, one.start, one.end) and (own or not others)
+            joins = _JOINS.match(said, one.start, one.end)
+            opens = phrases_of("opens").match(said, joins.end() if joins else one.start, one.end)
+            alone = opens and not waits and (own or not others)
             if (alone and self.part(one.start, one.end).margin(Sort.LASTING) >= 0) or (
                 one.end - made[-1][0].start > LONGEST_PART
             ):
@@ -337,6 +354,8 @@ class Listener:
     def _least(self, part: _Part) -> int:
         """From which margin on something is done about a part."""
         beside = self._model.beside
+        if part.sort is Sort.FORGET and self._is_plain(part):
+            return 0  # it is all that is said: "Scratch that."
         limits = beside.thresholds if part.among and beside is not None else self._limits
         return limits.get(self.limit(part), 0)
 
@@ -347,7 +366,7 @@ class Listener:
     def limit(self, part: _Part) -> str:
         """The name of the threshold for a part: who it is about, and whether it is for always, count."""
         if part.among:
-            return APART if part.sort is Sort.LASTING and part.seen.signs & _APART else part.sort
+            return part.sort
         signs = part.seen.signs
         if part.sort is Sort.LASTING:
             sentence = self.hearing.sentence_at(part.start)
@@ -383,7 +402,7 @@ class Listener:
                 unmeant = (
                     self._played or self._unmeant or phrases_of("never_forgets").search(said) is not None
                 )
-                return quoted or asked or unmeant
+                return quoted or asked or unmeant or (part.among and self._is_material(part))
             case Sort.CORRECT:
                 return marked
             case Sort.SET:  # "whenever you show me code" supposes nothing
@@ -406,6 +425,16 @@ class Listener:
                 passing = doubtful and (asked or self._unmeant)
                 return passing or not hearing.is_spoken(sentence, part.start + 1)
         return False
+
+    def _is_material(self, part: _Part) -> bool:
+        """Whether a statement stands where the words do that are to be translated or mended."""
+        start = self.hearing.sentence_at(part.start).start
+        cut = max(start, part.start - _REACH)
+        said = self.hearing.said
+        if _REWORKS.search(said, cut, part.start):
+            return True
+        counts = _DIGIT.search(said, part.start, part.end) is not None
+        return counts and _COUNTS.search(said, cut, part.start) is not None
 
     @property
     def in_fun(self) -> bool:
@@ -492,9 +521,10 @@ def doubt(listener: Listener, span: tuple[int, int], sort: Sort) -> Doubt:
     best, own = part.sort, max(score for one, score in part.scores.items() if one not in LEFT)
     ahead = part.scores[best] - part.scores[sort]
     margin = own - max(part.scores[one] for one in LEFT)
+    alone = listener.part(sentence.start, sentence.end)
     asked = sentence.marked and margin < _ASKED and part.end >= sentence.end
     return Doubt(
-        clear=margin >= _ASKED,
+        clear=min(margin, max(alone.margin(one) for one in Sort if one not in LEFT)) >= _ASKED,
         in_jest=sort in _KEPT and listener.in_fun and margin < _ASKED_TO_SET,
         vetoed=(sort is Sort.REMEMBER and (-margin >= _VETO or asked))
         # Words between quotation marks that shall be others are those of a text at hand.
