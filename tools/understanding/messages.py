@@ -10,7 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from lamina.language.cuts import clauses_in
+from lamina.language.context import clauses_in
 from lamina.language.hearing import Hearing, hear
 from lamina.language.rulebook import rulebook
 from lamina.language.sorts import Sort

@@ -12,7 +12,7 @@ from itertools import pairwise
 from lamina.encoders.port import JointReader
 from lamina.errors import LaminaError
 from lamina.language.amend import telling, weight, words_of
-from lamina.language.cuts import clauses_in
+from lamina.language.context import clauses_in
 from lamina.language.framing import asks_anywhere
 from lamina.language.hearing import hear
 from lamina.language.relation import Does, KnownStatement, SaidNow, features, model
@@ -55,6 +55,8 @@ _CERTAIN, _FEW = 4000, 3
 _ALIKE, _GUARDS = 0.4, re.compile("allerg|แพ้|过敏")
 #: How likely it has to be that a wish means what it does not name: a command, and what is only heard.
 _UNNAMED, _UNNAMED_HEARD = 1200, 1500
+#: And how likely where it is hardly like it at all: whoever names something else means something else.
+_FAR, _UNNAMED_FAR = 0.25, 1800
 #: How unlikely it may be that somebody means the one who says themselves that they put something right.
 _ANNOUNCED = 1500
 
@@ -146,7 +148,7 @@ def heard(fits: Sequence[Fit], said: SaidNow) -> Meant | None:
     ahead = most - max((score for score, _, fit in others if fit is not best), default=-_CERTAIN)
     unnamed = does is Does.FORGET and not _is_named(best)
     wished = not unnamed or said.scores[Sort.FORGET] == max(said.scores.values())
-    least = max(model().clear[does], _UNNAMED_HEARD) if unnamed else model().clear[does]
+    least = _least(does, best, model().clear[does], _UNNAMED_HEARD)
     if most >= least and ahead >= gap and wished and _may_be_done(does, best):
         return Meant(does, (best,), clear=True)
     near = [fit for score, also, fit in options if also is does and score >= most - gap]
@@ -175,12 +177,18 @@ def chosen(
         return Meant(does, tuple(near), clear=True)
     if not near or most < model().certain[does]:
         return None
-    unnamed = does is Does.FORGET and not _is_named(near[0])
-    least = max(model().sure[does], _UNNAMED) if unnamed else model().sure[does]
+    least = _least(does, near[0], model().sure[does], _UNNAMED)
     clear = most >= least and _may_be_done(does, near[0])
     if clear and does is Does.FORGET and len(near) > 1 and _are_one_message(caller, near):
         return Meant(does, tuple(near), clear=True)
     return Meant(does, _in_order(near), clear=len(near) == 1 and clear)
+
+
+def _least(does: Does, fit: Fit, named: int, unnamed: int) -> int:
+    """From which score on it is done, by whether it is named; a correction says what it is about."""
+    if does is Does.CORRECT or _is_named(fit):
+        return named
+    return max(named, _UNNAMED_FAR if fit.statement.like < _FAR else unnamed)
 
 
 def _may_be_done(does: Does, fit: Fit) -> bool:

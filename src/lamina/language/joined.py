@@ -69,7 +69,7 @@ _FIRST = re.compile(r"[^\W_\u0e01-\u9fff][\w-]*|[\u0e01-\u0e4e]{3}|[\u3400-\u9ff
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class Saying:
     """One statement of a memory, as typed, and the newest word about it."""
 
     text: str
@@ -80,15 +80,15 @@ class Clause:
         return f"{self.text}{ARROW}{self.newest}" if self.newest else self.text
 
 
-def clauses_of(text: str) -> list[Clause]:
+def clauses_of(text: str) -> list[Saying]:
     """The statements of a memory; the newest word about one is no statement of its own."""
-    found: list[Clause] = []
+    found: list[Saying] = []
     head, arrow, tail = text.partition(ARROW)
     at, gap = 0, ""
     for cut in _PARTS.finditer(head):
-        found.append(Clause(head[at : cut.start()], before=gap))
+        found.append(Saying(head[at : cut.start()], before=gap))
         at, gap = cut.end(), cut[0]
-    found.append(Clause(head[at:], before=gap))
+    found.append(Saying(head[at:], before=gap))
     if arrow:
         end = _END.search(tail)
         found[-1] = replace(found[-1], newest=tail[: end.start()] if end else tail)
@@ -98,7 +98,7 @@ def clauses_of(text: str) -> list[Clause]:
     return [one for one in found if one.text.strip()]
 
 
-def put_together(clauses: Sequence[Clause]) -> str:
+def put_together(clauses: Sequence[Saying]) -> str:
     """The memory that is made of some clauses."""
     text = ""
     for at, one in enumerate(clauses):
@@ -144,15 +144,15 @@ def without_part(text: str, words: set[str], book: Rulebook) -> str:
     return put_together(rest)
 
 
-def _phrases(clause: Clause) -> list[Clause]:
+def _phrases(clause: Saying) -> list[Saying]:
     """A Thai clause as its phrases, which stand between blanks."""
     if clause.newest:
         return [clause]
     first, *others = _THAI.split(clause.text)
-    return [replace(clause, text=first), *(Clause(one, before=" ") for one in others)]
+    return [replace(clause, text=first), *(Saying(one, before=" ") for one in others)]
 
 
-def about_clause(said: str, clauses: Sequence[Clause], book: Rulebook) -> int:
+def about_clause(said: str, clauses: Sequence[Saying], book: Rulebook) -> int:
     """The clause that words are about: by what they share, by another value of its sort, else the last."""
     words = telling(said, book)
 

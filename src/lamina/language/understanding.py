@@ -13,8 +13,7 @@ import numpy as np
 
 from lamina.errors import LaminaError
 from lamina.language.clauses import UNSAID
-from lamina.language.context import Clause, in_message
-from lamina.language.cuts import clauses_in
+from lamina.language.context import Clause, clauses_in, in_message
 from lamina.language.examples import Example, told_sort
 from lamina.language.features import Seen, features, named
 from lamina.language.framing import asks_anywhere, has_sign, is_played, opens_with, phrases_of
