@@ -83,7 +83,7 @@ def moment(event: Any) -> Any:
     """Carry out one moment of a client's session; to tell takes less of the memory than to hear."""
     opening, talk = import_module("lamina.opening"), import_module("lamina.doors.harness.talk")
     tells = event.verb in ("session-start", "prompt")
-    if not tells or (event.verb == "session-start" and any(talk.Talk.unheard(event))):
+    if not tells or (event.verb == "session-start" and any(talk.ClientTalk.unheard(event))):
         opened = partial(opening.open_memory, create=False, environment=os.environ)
         told = import_module("lamina.doors.harness.capture").handle(event, opened)
         if not tells:

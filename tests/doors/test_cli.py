@@ -158,11 +158,14 @@ def database(shell: Shell) -> Path:
 
 
 def execute(shell: Shell, sql: str) -> None:
-    """What somebody with a database tool can do, against all guards."""
+    """What somebody with a database tool can do: past all guards, which stand again afterwards."""
     connection = apsw.Connection(str(database(shell)))
-    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+    guards = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    for name, _ in guards:
         connection.execute(f"DROP TRIGGER {name}")
     connection.execute(sql)
+    for _, guard in guards:
+        connection.execute(str(guard))
     connection.close()
 
 
