@@ -72,6 +72,7 @@ _QUOTED = re.compile(r"(?<![a-z0-9])'[^'\n]{8,}'(?![a-z])")
 _FENCE = re.compile(r"^ ?(?:```|~~~)[^\n]*", re.MULTILINE)
 _LETTER = re.compile(r"[^\W_]")
 _DENSE = re.compile("[\u0e01-\u0e2e\u3400-\u9fff]")
+_CHARACTER = re.compile("[\u3400-\u9fff]")
 
 
 class Act(StrEnum):
@@ -453,7 +454,7 @@ class Listener:
         if pretends or "unsaid" in part.seen.signs:
             return None
         sentence = self.hearing.sentence_at(part.start)
-        dense = _DENSE.search(self.hearing.said, part.start, part.end) is not None
+        dense = _CHARACTER.search(self.hearing.said, part.start, part.end) is not None
         early = min(part.end, part.start + (_OPENING // 3 if dense else _OPENING))
         if self.is_clear(part) and (self._played or self.hearing.is_spoken(sentence, early)):
             return sort  # "could you drop that?"; "…, I mix them up when I type"
@@ -496,7 +497,7 @@ _KEPT = (Sort.REMEMBER, Sort.SET)
 #: How near it may be to something meant for a time, where a time is named.
 _TIMED = 2500
 #: What passes or is about others, and how near it may be to what is meant for a time, with an end named.
-_TOLD_OF, _AS_LIKELY = (Sort.PASSING, Sort.THIRD), 600
+_TOLD_OF, _AS_LIKELY = (Sort.PASSING, Sort.THIRD), 1000
 #: And how far a question must sound like a request to remember.
 _ASKED = 1000
 
