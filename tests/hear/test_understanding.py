@@ -38,7 +38,8 @@ COMPOUND = [
     ("ฉันเป็นครูสอนเลขอยู่ที่ลำปาง แพ้กุ้งด้วยนะ", ["ฉันเป็นครูสอนเลขอยู่ที่ลำปาง", "แพ้กุ้งด้วยนะ"]),
     ("help me plan a menu, we're coeliac", ["we're coeliac"]),
     ("我房贷还有十九年", ["我房贷还有十九年"]),
-    ("幫我看一下這張發票，我在埔里開沙發翻修店", ["我在埔里開沙發翻修店"]),
+    ("帮我看看发票，我开五金店", ["我开五金店"]),
+    ("what can I eat there, I am coeliac, and is it far?", ["I am coeliac"]),
 ]
 ORDINARY = [
     "What's the weather like in Chiang Mai today?",

@@ -216,14 +216,15 @@ class Sentences:
     def messages(self, fold: int) -> list[messages.Message]:
         """The messages of a fold, and some of its sentences of several clauses, as messages of one part."""
         writers = {self.rows[at].writer for at in self.folds[fold]}
-        own = (at for at in sorted(self.folds[fold]) if at < self.written)
+        own = [at for at in sorted(self.folds[fold]) if at < self.written]
         long = [
             at
             for at in own
             if messages.has_clauses(self.hearings[at]) and not messages.is_part(self.rows[at])
         ]
         single = [messages.as_message(self.rows[at]) for at in long[::SINGLE]]
-        return [*(one for one in self._told if one.writer in writers), *single]
+        joined = messages.in_one_breath([self.rows[at] for at in own], fold)
+        return [*(one for one in self._told if one.writer in writers), *joined, *single]
 
     def apart(self, fold: int) -> Sorter:
         """A model that did not learn a fold."""

@@ -31,7 +31,7 @@ FLOOR, NOTHING = 300, 1 << 20
 #: What lists call the sorts.
 LABELS = {"self_fact": Sort.LASTING, "none": Sort.CHAT}
 #: What may stand beside a statement in a sentence that is marked as one.
-_ASKS = (Sort.TASK, Sort.QUESTION)
+_BESIDE = (Sort.TASK, Sort.QUESTION, Sort.PASSING, Sort.CHAT)
 #: Nothing comes of these by themselves.
 HARMLESS = (Sort.CONFIRM, Sort.REJECT)
 
@@ -101,13 +101,13 @@ def of_lists(model: Sorter, reader: States, lists: Sequence[Path]) -> list[Judge
 
 def _sure(part: Part) -> list[bool]:
     """Which clauses are of the sort that they are said to be. What is marked as one sentence may have others
-    in it: of those that ask for something the clearest clause is sure, and all that sound like it; beside a
-    task or a question what sounds like a statement may be one."""
+    in it: of those that ask for something the clearest clause is sure, and all that sound like it; beside
+    a task, a question or what passes, what sounds like a statement may be one."""
     sort, sorts = part.sorts[0], list(Sort)
-    if len(part.message.parts) > 1 or (sort in LEFT and sort not in _ASKS):
+    if len(part.message.parts) > 1 or (sort in LEFT and sort not in _BESIDE):
         return [True] * len(part.clauses)
     sounds = [sorts[int(one.alone.argmax())] for one in part.clauses]
-    if sort in _ASKS:
+    if sort in _BESIDE:
         return [one is not Sort.LASTING for one in sounds]
     column, left = sorts.index(sort), [sorts.index(one) for one in LEFT]
     ahead = [int(one.alone[column] - one.alone[left].max()) for one in part.clauses]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
@@ -21,6 +22,14 @@ from tools.understanding.rows import DATA, LANGUAGES, Row, apart
 _TOGETHER = 30
 #: What ends a part by itself; elsewhere a blank stands between two.
 _ENDS = re.compile(r"[\s,.!?;:，。！？；：、…~～—)）”\"」』]\Z")
+
+#: Sentences said in one breath: how many messages of them for each language of a fold, what stands between,
+#: what is said beside, and the share of those in which something is told, or told or asked.
+JOINED = 60
+_BETWEEN = {"en": (", ", ". ", " "), "th": (" ",), "zh": ("，", " ", "。")}
+_BESIDE = (Sort.PASSING, Sort.THIRD, Sort.TASK, Sort.QUESTION, Sort.CHAT)
+_ASKS = (Sort.REMEMBER, Sort.SET, Sort.FORGET, Sort.CORRECT, Sort.TEMPORARY)
+_TELLS, _TELLS_OR_ASKS = 0.4, 0.65
 
 
 class Message(NamedTuple):
@@ -80,6 +89,28 @@ def read() -> list[Message]:
 def as_message(row: Row) -> Message:
     """A sentence as a message of one part."""
     return Message(row.language, row.writer, ((row.sort, row.text),))
+
+
+def in_one_breath(rows: Sequence[Row], seed: int) -> Iterator[Message]:
+    """Sentences by several writers, said one after another. Who writes messages writes hard ones; what is
+    clear by itself stays what it is, whatever stands beside it."""
+    chance = random.Random(seed)
+    for language, between in _BETWEEN.items():
+        own = [row for row in rows if row.language == language]
+        own = [row for row in own if not is_part(row) and not has_clauses(hear(row.text, rulebook()))]
+        beside = [row for row in own if row.sort in _BESIDE]
+        told = [row for row in own if row.sort is Sort.LASTING]
+        asks = [row for row in own if row.sort in _ASKS]
+        for _ in range(JOINED):
+            said = chance.sample(beside, chance.choice((1, 2)))
+            kind = chance.random()
+            said.append(chance.choice(told if kind < _TELLS else asks if kind < _TELLS_OR_ASKS else beside))
+            chance.shuffle(said)
+            gap = chance.choice(between)
+            texts = [row.text.strip().rstrip(".。!！") for row in said]
+            ends = [gap] * (len(said) - 1) + [""]
+            parts = zip((row.sort for row in said), map(str.__add__, texts, ends), strict=True)
+            yield Message(language, f"{language}J", tuple(parts))
 
 
 def is_part(row: Row) -> bool:

@@ -45,6 +45,8 @@ _REWORKS = re.compile(
 )
 #: What another statement may begin with, beside its own words.
 _JOINS = re.compile(r"(?:and|plus|also|but) |และ|而且|另外|还有")
+#: The signs of a statement that is plain by itself ("I'm allergic to shrimp"), and how clear it has to be.
+_PLAINLY, _BY_ITSELF = frozenset({"own", "sign lasting"}), 2500
 #: What is to be done with the figures that follow.
 _DIGIT = re.compile("[0-9]")
 _COUNTS = re.compile(r"\b(?:calculat|work out|add up|convert)|คำนวณ|คิดเลข|แปลงหน่วย|计算|算一?下|换算")
@@ -233,7 +235,7 @@ class Listener:
             return [self.part(*one) for one in sentences]
         scored = zip(clauses, in_message(beside, clauses), strict=True)
         each = [
-            _Part(one.start, one.end, self._told_anew(_by_sort(row)), one.seen, among=True)
+            _Part(one.start, one.end, self._told_anew(one, _by_sort(row)), one.seen, among=True)
             for one, row in scored
         ]
         runs = [list(run) for _, run in groupby(each, lambda one: (self._sentence_of(one), one.sort))]
@@ -277,8 +279,18 @@ class Listener:
     def _sentence_of(self, part: _Part) -> int:
         return self.hearing.sentence_at(part.start).start
 
-    def _told_anew(self, scores: dict[Sort, int]) -> dict[Sort, int]:
-        """What puts something right is a statement of what holds now, where it is not clearly the former."""
+    def _told_anew(self, clause: Clause, scores: dict[Sort, int]) -> dict[Sort, int]:
+        """What is plainly told stays it, whatever stands beside it; and what puts something right is a
+        statement of what holds now, where it is not clearly the former."""
+        alone = self.part(clause.start, clause.end)
+        plain = (
+            clause.seen.signs >= _PLAINLY
+            and not clause.seen.signs & _APART
+            and "unsaid" not in alone.seen.signs
+        )
+        if plain and alone.margin(Sort.LASTING) >= _BY_ITSELF:
+            if self.hearing.is_spoken(clause.sentence, clause.start):
+                return {**scores, Sort.LASTING: max(scores.values()) + _BY_ITSELF}
         best, told = max(scores, key=lambda sort: scores[sort]), scores[Sort.LASTING]
         others = max(score for sort, score in scores.items() if sort not in (*LEFT, *_OF_KNOWN, Sort.LASTING))
         limits = {} if self._model.beside is None else self._model.beside.thresholds
