@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from lamina.language.cuts import clauses_in
+from lamina.language.context import clauses_in
 from lamina.language.hearing import hear
 from lamina.language.rulebook import rulebook
 from lamina.language.sorts import LEFT, Sort, sorter
