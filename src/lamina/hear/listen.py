@@ -259,7 +259,7 @@ def listened(caller: Caller, listener: Listener, asked: Sequence[Command]) -> li
         if (part.act is Act.LEAVE and not points) or (part.sort in _ANSWERS and len(parts) > 1):
             continue
         before = parts[at - 1] if at else None
-        following = parts[at + 1] if at + 1 < len(parts) else None
+        following = _all_behind(hearing, parts[at + 1 :])
         found = list(_commands(caller, hearing, part, (before, following), today))
         if part.sort in _POINTS_BACK and before is not None:
             made = [one for one in made if one.action is not Action.NOTE or one.span != before.typed]
@@ -416,6 +416,20 @@ def _whole(hearing: Hearing, before: Sequence[Understood], part: Understood) -> 
         if one.sort not in _WHY or part.span[1] - start > LONGEST_PART:
             start = max(start, one.span[1])
     return replace(part, text=words(hearing, start, part.span[1]))
+
+
+def _all_behind(hearing: Hearing, parts: Sequence[Understood]) -> Understood | None:
+    """What stands behind a request, up to the end of its sentence or to what is asked there, as one."""
+    if not parts:
+        return None
+    first, end = parts[0], parts[0].span[1]
+    sentence = hearing.sentence_at(first.span[0])
+    for one in parts if first.sort not in _ASKS else ():
+        long = one.span[1] - first.span[0] > LONGEST_PART
+        if long or one.sort in _ASKS or hearing.sentence_at(one.span[0]) != sentence:
+            break
+        end = one.span[1]
+    return replace(first, text=words(hearing, first.span[0], end))
 
 
 def day_of(caller: Caller) -> date:

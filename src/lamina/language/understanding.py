@@ -282,15 +282,11 @@ class Listener:
     def _told_anew(self, clause: Clause, scores: dict[Sort, int]) -> dict[Sort, int]:
         """What is plainly told stays it, whatever stands beside it; and what puts something right is a
         statement of what holds now, where it is not clearly the former."""
-        alone = self.part(clause.start, clause.end)
-        plain = (
-            clause.seen.signs >= _PLAINLY
-            and not clause.seen.signs & _APART
-            and "unsaid" not in alone.seen.signs
-        )
-        if plain and alone.margin(Sort.LASTING) >= _BY_ITSELF:
-            if self.hearing.is_spoken(clause.sentence, clause.start):
-                return {**scores, Sort.LASTING: max(scores.values()) + _BY_ITSELF}
+        signs = clause.seen.signs
+        plain = signs >= _PLAINLY and not signs & _APART and "unsaid" not in signs
+        clear = plain and self.part(clause.start, clause.end).margin(Sort.LASTING) >= _BY_ITSELF
+        if clear and self.hearing.is_spoken(clause.sentence, clause.start):
+            return {**scores, Sort.LASTING: max(scores.values()) + _BY_ITSELF}
         best, told = max(scores, key=lambda sort: scores[sort]), scores[Sort.LASTING]
         others = max(score for sort, score in scores.items() if sort not in (*LEFT, *_OF_KNOWN, Sort.LASTING))
         limits = {} if self._model.beside is None else self._model.beside.thresholds
