@@ -6,8 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from lamina.language.context import clauses_in
-from lamina.language.hearing import hear
+from lamina.language.hearing import clauses_in, hear
 from lamina.language.rulebook import rulebook
 from lamina.language.sorts import LEFT, Sort, sorter
 from lamina.language.understanding import LONGEST_PART, Act, Listener, understand

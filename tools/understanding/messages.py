@@ -11,8 +11,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from lamina.language.context import clauses_in
-from lamina.language.hearing import Hearing, hear
+from lamina.language.hearing import Hearing, clauses_in, hear
 from lamina.language.rulebook import rulebook
 from lamina.language.sorts import Sort
 from lamina.language.understanding import words

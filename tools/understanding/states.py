@@ -10,8 +10,7 @@ from lamina_encoder import reading
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from lamina.language.context import clauses_in
-from lamina.language.hearing import Hearing
+from lamina.language.hearing import Hearing, clauses_in
 from lamina.language.sorts import Finders, Wholes
 from lamina.language.understanding import words
 

@@ -12,9 +12,8 @@ from itertools import pairwise
 from lamina.encoders.port import JointReader
 from lamina.errors import LaminaError
 from lamina.language.amend import telling, weight, words_of
-from lamina.language.context import clauses_in
 from lamina.language.framing import asks_anywhere
-from lamina.language.hearing import hear
+from lamina.language.hearing import clauses_in, hear
 from lamina.language.relation import Does, KnownStatement, SaidNow, features, model
 from lamina.language.rulebook import Rulebook
 from lamina.language.slots import apart_from_what_stays, just_said, name_of_key

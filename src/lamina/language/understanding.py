@@ -13,11 +13,11 @@ import numpy as np
 
 from lamina.errors import LaminaError
 from lamina.language.clauses import UNSAID
-from lamina.language.context import Clause, clauses_in, in_message
+from lamina.language.context import Clause, in_message
 from lamina.language.examples import Example, told_sort
 from lamina.language.features import Seen, features, named
 from lamina.language.framing import asks_anywhere, has_sign, is_played, opens_with, phrases_of
-from lamina.language.hearing import Hearing, Sentence
+from lamina.language.hearing import Hearing, Sentence, clauses_in
 from lamina.language.sorts import LEFT, Reader, Sort, Sorter, Wholes, sorter
 from lamina.language.view import PAUSE
 from lamina.records import dataclass
