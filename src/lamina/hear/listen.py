@@ -258,6 +258,8 @@ def listened(caller: Caller, listener: Listener, asked: Sequence[Command]) -> li
         points = part.sort is Sort.FORGET and part.leans is not None and only_points(caller, part.text)
         if (part.act is Act.LEAVE and not points) or (part.sort in _ANSWERS and len(parts) > 1):
             continue
+        if part.sort is Sort.FORGET and any(one.action is Action.REMEMBER for one in made):
+            continue  # "my son is allergic, and don't you lose that"
         before = parts[at - 1] if at else None
         following = _all_behind(hearing, parts[at + 1 :])
         found = list(_commands(caller, hearing, part, (before, following), today))

@@ -242,8 +242,20 @@ class Listener:
         before = [None, *(run[-1] for run in runs)]
         parts = [part for last, run in zip(before, runs, strict=False) for part in self._told(last, run)]
         said = groupby(parts, self._sentence_of)
-        parts = [one for _, each in said for one in self._on_the_whole(list(each))]
+        parts = [one for _, each in said for one in self._as_asked(list(each))]
         return self._on_the_whole(parts)
+
+    def _as_asked(self, parts: list[_Part]) -> list[_Part]:
+        """The parts of a sentence; one that clearly asks for something is one part, but for what is asked
+        at its end, and for what is told beside a way to answer."""
+        sentence = self.hearing.sentence_at(parts[0].start)
+        whole = self.part(sentence.start, sentence.end)
+        asks = whole.sort in _WISHES and self.act(whole) is Act.ACT
+        if len(parts) < 2 or not asks or sentence.end - sentence.start > LONGEST_PART:
+            return self._on_the_whole(parts)
+        acts = {one.sort for one in parts if self.act(one) is Act.ACT}
+        tells = whole.sort is not Sort.REMEMBER and Sort.LASTING in acts
+        return parts if whole.sort in acts and (tells or parts[-1].sort in _ASKS) else [whole]
 
     def _on_the_whole(self, parts: list[_Part]) -> list[_Part]:
         """A short sentence, or message, as one part, where it asks for something and no part of it does by
