@@ -302,8 +302,10 @@ def _of_known(
         if meant is not None and (does or _is_sure(meant) or not _asks(listener, *span)):
             found.append(_Change(meant, span, does is not None))
         adds = adds or beside
+    found = _not_kept(listener, parts, found)
     clear_ones = [one for one in found if one.meant.clear]
-    changes = clear_ones or _in_a_clause(caller, listener, [span for span, _ in tried]) or found
+    within = _in_a_clause(caller, listener, [span for span, _ in tried]) if not clear_ones else []
+    changes = clear_ones or _not_kept(listener, parts, within) or found
     if not changes:
         return [], [_kept_beside(one) if adds and len(parts) == 1 else one for one in parts]
     first = min(changes, key=lambda one: (not one.commanded, -one.meant.score, one.span))
@@ -318,6 +320,19 @@ class _Change(NamedTuple):
     meant: Meant
     span: tuple[int, int]
     commanded: bool  #: it is clear that it puts something right, or wishes it forgotten
+
+
+def _not_kept(listener: Listener, parts: Sequence[Understood], found: list[_Change]) -> list[_Change]:
+    """The changes but for wishes to forget in a sentence that rather asks to keep something: "don't lose
+    this"."""
+    asks = [one.span for one in parts if one.act is Act.ACT and one.sort is Sort.REMEMBER]
+
+    def keeps(change: _Change) -> bool:
+        one = listener.hearing.sentence_at(change.span[0])
+        whole = listener.part(one.start, one.end).sort is Sort.REMEMBER
+        return whole or any(one.start <= low < one.end for low, _ in asks)
+
+    return [one for one in found if one.meant.does is not Does.FORGET or not keeps(one)]
 
 
 def _tried(
