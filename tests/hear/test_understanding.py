@@ -319,6 +319,23 @@ def test_nothing_is_forgotten_or_changed_that_was_not_named(engine: Engine, said
     assert (ana.get(kept).state, "218" in ana.get(kept).text) == (State.ACTIVE, True)
 
 
+@pytest.mark.parametrize(
+    ("known", "said", "kept"),
+    [
+        ("I've two weddings next week", "oi don't you forget this, the lens is at Terry's shop", "Terry"),
+        ("อาทิตย์หน้ามีงานแต่งสองงาน", "นี่ ห้ามลืมเรื่องนี้นะ กล้องผมส่งซ่อมอยู่ร้านพี่ต้น", "พี่ต้น"),
+        ("这个月又差点晚交租", "帮我记住,房东只收微信,给现金她会退回来", "微信"),
+    ],
+)
+def test_what_is_to_be_kept_takes_nothing_away(engine: Engine, known: str, said: str, kept: str) -> None:
+    ana = engine.scope(session="s")
+    before = ana.remember(known).ids[0]
+    ana.hear(said)
+    texts = [one.text for one in ana.list().items if one.space == "user"]
+    assert ana.get(before).state is State.ACTIVE
+    assert any(kept in one for one in texts)
+
+
 @pytest.mark.parametrize("said", ["please forget what I just said", "把刚才那个忘了吧", "ลืมเรื่องเมื่อกี้ไปเลย"])
 def test_what_was_said_a_moment_ago_can_be_pointed_at(engine: Engine, said: str) -> None:
     ana = engine.scope(session="s")
