@@ -198,7 +198,7 @@ class Memories:
     def recount(self, shelf: int) -> None:
         """Count anew what there is on a shelf."""
         self._tx.run("uncount_shelf", shelf=shelf)
-        self._tx.run("recount_shelf", shelf=shelf)
+        self._tx.run("count_shelf_rows", shelf=shelf)
 
     def slots_on(self, shelf: int, slots: range) -> dict[str, int]:
         """The slot of everything that has one of these on a shelf, by its id, in their order."""

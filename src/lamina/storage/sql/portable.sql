@@ -293,7 +293,7 @@ SELECT state, CAST(sum(count) AS BIGINT) FROM memory_count WHERE tenant = :tenan
 -- name: uncount_shelf
 DELETE FROM memory_count WHERE tenant = :tenant AND shelf = :shelf;
 
--- name: recount_shelf
+-- name: count_shelf_rows
 -- Triggers keep the counts; this makes them anew from the rows where they went wrong.
 INSERT INTO memory_count (tenant, shelf, state, layer, kind, category, actor, trust, tags, count)
 SELECT tenant, shelf, state, layer, kind, coalesce(category, ''), actor, trust, tags, count(*)
