@@ -9,7 +9,7 @@ from lamina.engine import Engine
 from lamina.language.hearing import hear
 from lamina.language.rulebook import rulebook
 from lamina.language.slots import kept_words
-from lamina.model import State
+from lamina.model import Space, State
 from lamina.scoped import ScopedMemory
 from tests.backends import Place
 
@@ -502,3 +502,20 @@ def test_what_a_wish_says_shall_stay_is_not_what_it_means(
     kept = " ".join(one.text for one in mine.list().items if one.layer is not Layer.WORKING)
     assert stays in kept
     assert goes not in kept
+
+
+@pytest.mark.parametrize(
+    ("said", "wish"),
+    [
+        ("仅限今天，随便骂脏话", "骂脏话"),
+        ("วันนี้วันเดียว ตอบเป็นภาษาอังกฤษให้หน่อย", "อังกฤษ"),
+        ("only today, talk to me like a pirate", "like a pirate"),
+    ],
+)
+def test_what_is_wished_for_a_time_is_kept_with_its_time(engine: Engine, said: str, wish: str) -> None:
+    ana = engine.scope(session="s")
+    ana.hear(said)
+
+    (entry,) = [one for one in ana.list().items if one.layer is not Layer.WORKING]
+    assert wish in entry.text
+    assert entry.expires_at is not None or entry.space is Space.SESSION

@@ -255,7 +255,9 @@ class Listener:
             return self._on_the_whole(parts)
         acts = {one.sort for one in parts if self.act(one) is Act.ACT}
         tells = whole.sort is not Sort.REMEMBER and Sort.LASTING in acts
-        return parts if whole.sort in acts and (tells or parts[-1].sort in _ASKS) else [whole]
+        # Behind a time a task is what is wished for: "Today only: swear as much as you like".
+        ends = (Sort.QUESTION,) if whole.sort is Sort.TEMPORARY else _ASKS
+        return parts if whole.sort in acts and (tells or parts[-1].sort in ends) else [whole]
 
     def _on_the_whole(self, parts: list[_Part]) -> list[_Part]:
         """A short sentence, or message, as one part, where it asks for something and no part of it does by
