@@ -338,10 +338,12 @@ class UnitOfWork:
     def unindex(self, shelf: int, slot: int | None, memory: Memory) -> None:
         """Take a memory out of the index; `memory` is as it was indexed."""
         if slot is not None:
-            self.text_index.remove(shelf, slot, indexed_terms(memory))
             self.unlinked.get(shelf, {}).pop(slot, None)
-            if self.unlearnt.get(shelf, {}).pop(slot, None) is None:
-                Vectors(self.transaction).remove(shelf, slot)
+            read = self.unlearnt.get(shelf, {}).pop(slot, None) is None
+            unread = Vectors(self.transaction).removing(shelf, slot) if read else None
+            self.text_index.remove(shelf, slot, indexed_terms(memory))
+            if unread is not None:
+                unread()
 
     def learn(self) -> None:
         """Give what was indexed its vectors, all at once, and link what was said to what it is close to."""
