@@ -43,7 +43,6 @@ from lamina.retrieval.hits import Means
 from lamina.retrieval.meaning import AT_ONCE, Rounds, embed_some
 from lamina.storage.database import Database, OpenTransaction, ReachedDatabase, Transaction, kind_of, place_of
 from lamina.storage.ledger import lane_of
-from lamina.storage.memories import micros
 from lamina.storage.shelf_contents import people
 from lamina.storage.small_tables import Properties, Responses, any_answers, drop_answers
 from lamina.write.aftermath import Aftermath, Answered, Reads, Tally
@@ -337,7 +336,6 @@ class Store:
 
         def whole(transaction: Transaction) -> tuple[T, UnitOfWork]:
             unit = UnitOfWork(transaction, self.ruleset, scope, at)
-            transaction.told(now=micros(at))
             result = work(unit)
             commit.settle(unit)
             return result, unit

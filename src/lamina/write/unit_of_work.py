@@ -118,6 +118,9 @@ class UnitOfWork:
     _told: list[tuple[str, dict[str, Any]]] | None = None  #: the events, once they are kept
     _now: datetime | None = None
 
+    def __post_init__(self) -> None:
+        self.transaction.told(now=micros(self.clock))
+
     @property
     def now(self) -> datetime:
         """The store's time, which what is written gets: the clock's, but never before what was written last.
