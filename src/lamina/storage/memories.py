@@ -96,8 +96,7 @@ class Memories:
         old, ledger = self._tx.all("sealed_memory_of", id=memory.id), self._tx.ledger
         rows = [ledger.changed("memory", one, {"revision": memory.revision + 1, **values}) for one in old]
         element, seal = ledger.element_of("memory", rows[0]) if rows else (0, "")
-        kept = ledger.place("memory", "revision")
-        if any(one[kept] != memory.revision for one in old):
+        if any(ledger.named("memory", one)["revision"] != memory.revision for one in old):
             return None
         expected = {"id": memory.id, "expected": memory.revision}
         done = self._tx.later("update_memory", slot=slot, seal=seal, **expected, **values)
