@@ -11,10 +11,10 @@ from lamina.model import State
 #: Whose it is, what is known, what stands beside it, what is said.
 WISHES = [
     ("me", "My ex-husband is called Gerald.", "I live in Leeds.", "Please never mention Gerald again."),
-    ("me", "I was fired from Tesco.", "I like rooibos.", "I don't want you to ever bring up Tesco again."),
+    ("me", "I was fired from Tesco.", "I like tea.", "I don't want you to ever bring up Tesco again."),
     ("me", "My sister Nadia is in prison.", "My brother plays cello.", "No more talk of Nadia, ever."),
     ("me", "My weight is 104 kilos.", "I swim on Mondays.", "Stop bringing up my weight."),
-    ("project", "We nearly hired Tomasz.", "The site runs on Svelte.", "Tomasz is not to be mentioned again."),
+    ("project", "We nearly hired Tomasz.", "The site is fast.", "Tomasz is not to be mentioned again."),
     ("project", "Bluefin Foods owes us money.", "Standup is at ten.", "Never bring Bluefin Foods up again."),
     ("project", "Acrelane quoted 90k.", "Staging is slow.", "Delete Acrelane from this project's memory."),
     ("me", "แฟนเก่าฉันชื่อต้น", "ฉันอยู่เชียงใหม่", "อย่าพูดถึงต้นอีก"),

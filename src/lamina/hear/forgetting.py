@@ -120,7 +120,8 @@ def takes_something(caller: Caller, command: Command, said: str) -> bool:
     if command.action is not Action.FORGET:
         return True
     if command.rule.startswith(_NEVER_AGAIN):
-        return bool(_named_by(caller, command) or _which(caller, command, ()).ids or _fitting(caller, command))
+        named = _named_by(caller, command) or _which(caller, command, ()).ids
+        return bool(named or _fitting(caller, command))
     return not (command.rule.startswith(_HEARD) and takes_nothing(said))
 
 
