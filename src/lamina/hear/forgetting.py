@@ -117,12 +117,13 @@ def _by_meaning(caller: Caller, command: Command, found: list[Memory]) -> list[M
 def takes_something(caller: Caller, command: Command, said: str) -> bool:
     """Whether a command does not only sound like a wish to forget: a courtesy, a vow, somebody else's wish;
     and whether there is anything that is not to be heard of again. `said` is its sentence."""
-    if command.action is not Action.FORGET:
+    again = command.rule.startswith(_NEVER_AGAIN)
+    if command.action is not Action.FORGET or not (again or command.rule.startswith(_HEARD)):
         return True
-    if command.rule.startswith(_NEVER_AGAIN):
-        named = _named_by(caller, command) or _which(caller, command, ()).ids
-        return bool(named or _fitting(caller, command))
-    return not (command.rule.startswith(_HEARD) and takes_nothing(said))
+    if takes_nothing(said):
+        return False
+    named = not again or _named_by(caller, command) or _which(caller, command, ()).ids
+    return bool(named or _fitting(caller, command))
 
 
 def was_named(caller: Caller, command: Command, text: str) -> bool:
