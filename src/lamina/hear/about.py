@@ -12,7 +12,7 @@ from itertools import pairwise
 from lamina.encoders.port import JointReader
 from lamina.errors import LaminaError
 from lamina.language.amend import telling, weight, words_of
-from lamina.language.framing import asks_anywhere
+from lamina.language.framing import asks_anywhere, phrases_of
 from lamina.language.hearing import clauses_in, hear
 from lamina.language.relation import Does, KnownStatement, SaidNow, features, model
 from lamina.language.rulebook import Rulebook
@@ -39,12 +39,10 @@ READ, AT_MOST = 8, 6.0
 #: What may be changed by a word; what happened, was said and was concluded from it stays as it was.
 STATED = (Kind.FACT, Kind.PREFERENCE, Kind.CONSTRAINT, Kind.INSTRUCTION, Kind.CORRECTION)
 _LASTING = (Layer.SEMANTIC, Layer.USER_MODEL)
-#: Letters that may stand beside a word that points; where there are more, something else is named.
-_BESIDE, _NO_POINTER = 14, ("me", "us")
-#: A Chinese character before one that points, which belongs neither to a request nor to who is spoken to.
-_NAMED = re.compile(
-    "[\u3400-\u9fff](?<![把请帮忙我你您给就都也那这个的删掉清除忘记不要别抹去撤移取消了吧麻烦可以能先快赶紧马上欸哎啊喂等一下])"
-)
+#: What points at the person, and at nothing that was said.
+_NO_POINTER = ("me", "us")
+#: What is left beside a pointer, where it names something: a word, a letter of Thai, a Chinese character.
+_NAMES = re.compile("[0-9a-z\u00e0-\u024f]{2}|[\u0e01-\u0e2e\u3400-\u9fff]")
 #: The new value can be put in the place of the old one; nothing was said after it.
 _IN_PLACE, _NEWEST = "in place", "newest"
 #: How far what is certain is ahead, in thousandths of a logit; and of how many at most a person is asked.
@@ -328,9 +326,10 @@ def waits_about(caller: Caller, words: str, *, last: bool = False) -> Memory | N
 def only_points(caller: Caller, text: str) -> bool:
     """Whether words name nothing, and only point at what was said last: "forget it", "scratch that"."""
     said = folded(text)
-    pointers = caller.store.ruleset.rules.any_of("cue", "this").finditer(said)
-    longest = max((one[0] for one in pointers if one[0] not in _NO_POINTER), key=len, default="")
-    beside = len(said) - len(longest)
-    if longest and len(_NAMED.findall(said.partition(longest)[0])) > 1:  # of something that stands before it
-        return just_said(said)
-    return just_said(said) or (len(longest) > 1 and beside <= (_BESIDE if said.isascii() else _BESIDE // 2))
+    if just_said(said):
+        return True
+    pointer = caller.store.ruleset.rules.any_of("cue", "this")
+    if not any(len(one[0]) > 1 and one[0] not in _NO_POINTER for one in pointer.finditer(said)):
+        return False
+    named = phrases_of("beside_pointer").sub(" ", pointer.sub(" ", said))
+    return _NAMES.search(named) is None
