@@ -112,10 +112,8 @@ def _acknowledged(
         one, several = _QUESTIONS[act is Action.FORGET]
         message = one if len(receipt.ids) == 1 else several
         details["options"] = _options(caller, receipt.ids)
-    elif message in ("forgotten", "forgotten_many") and command.meant:
-        gone = [history(caller, one)[-1].old_text or "" for one in gone_with]
-        named = all(was_named(caller, command, one) for one in gone)
-        details |= {} if named else {"name": _listed(gone)}  # they see which it was
+    elif message in ("forgotten", "forgotten_many"):
+        details |= _what_went(caller, command, gone_with)
     elif act is Action.RESTORE and message in ("remembered", "restored", "forgotten"):
         message, details["name"] = (
             "restored",
@@ -127,6 +125,15 @@ def _acknowledged(
         message = "new_instead" if old is None else "revised"
         details |= {"value": get(caller, receipt.ids[0]).text, "old": old or ""}
     return replace(receipt, acknowledgement=acknowledge(message, *said, **details))
+
+
+def _what_went(caller: Caller, command: Command, gone: Sequence[str]) -> dict[str, str]:
+    """What an answer names of what went: its key where that was said, and its words where none of them was."""
+    if command.key and all(one.key == command.key for one in loaded(caller, gone)):
+        return {}
+    texts = [history(caller, one)[-1].old_text or "" for one in gone]
+    named = all(was_named(caller, command, one) for one in texts)
+    return {"key": "", "name": "" if named else _listed(texts)}
 
 
 def _done_to(receipts: Sequence[Receipt]) -> list[str]:
