@@ -128,7 +128,7 @@ def _acknowledged(
 
 
 def _what_went(caller: Caller, command: Command, gone: Sequence[str]) -> dict[str, str]:
-    """What an answer names of what went: its key where that was said, and its words where none of them was."""
+    """What an answer names of what went: its key where that was said, else its words where none was said."""
     if command.key and all(one.key == command.key for one in loaded(caller, gone)):
         return {}
     texts = [history(caller, one)[-1].old_text or "" for one in gone]
