@@ -36,7 +36,7 @@ from lamina.language.understanding import (
     understand,
     words,
 )
-from lamina.language.view import view_of
+from lamina.language.view import Span, view_of
 from lamina.model import Kind, Space
 from lamina.read.shelves import keyed
 from lamina.text.normalise import is_note, note_key
@@ -220,7 +220,7 @@ def listened(caller: Caller, listener: Listener, asked: Sequence[Command]) -> li
     return [one for one in made if one.action is not Action.NOTE or view_of(one.value or "").text not in kept]
 
 
-def _taken(hearing: Hearing, command: Command) -> tuple[int, int]:
+def _taken(hearing: Hearing, command: Command) -> Span:
     """The stretch that a command takes up: a setting by its name takes no more than its clause."""
     start, end = command.span
     named = command.target is Target.KEY and not is_note(command.key)
@@ -270,7 +270,7 @@ def _kept_beside(part: Understood) -> Understood:
     return replace(part, sort=Sort.LASTING, act=Act.ACT) if clear else part
 
 
-def _about(meant: Meant, text: str, span: tuple[int, int]) -> Command:
+def _about(meant: Meant, text: str, span: Span) -> Command:
     return Command(
         action=Action(meant.does),
         target=Target.TEXT,
@@ -308,7 +308,7 @@ def day_of(caller: Caller) -> date:
     return store.now().astimezone(ZoneInfo(store.config.timezone)).date()
 
 
-Around = tuple[Understood | None, Understood | None]
+Around = tuple[Understood | None, Understood | None]  #: the part before, and the one behind
 
 
 def _commands(

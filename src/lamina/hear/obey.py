@@ -40,9 +40,9 @@ _OPTIONS, _SHORT = 4, 60
 
 
 def obey(
-    caller: Caller, command: Command, said: tuple[Language, str], objection: Deny | None = None
+    caller: Caller, command: Command, language: Language, verbosity: str, objection: Deny | None = None
 ) -> list[Receipt]:
-    """Carry one command out and say so; `said` is the language and the verbosity of the answer.
+    """Carry one command out and say so, in this language and so many words.
 
     Every receipt has words: what was done, what is asked back, or why it was refused. With an `objection` to
     the message, nothing of it is done.
@@ -50,7 +50,7 @@ def obey(
     if objection is not None:
         why = tuple(part for part in (objection.why, objection.hint) if part)
         receipts = [Receipt(decision=Outcome.DENIED, code=objection.code, warnings=why)]
-        return [_acknowledged(caller, command, one, 1, said) for one in receipts]
+        return [_acknowledged(caller, command, one, 1, language, verbosity) for one in receipts]
     carry: dict[Action, Callable[[Caller, Command], list[Receipt]]] = {
         Action.REMEMBER: _remember,
         Action.SET: _remember,
@@ -73,11 +73,11 @@ def obey(
     receipts = receipts or [Receipt(decision=Outcome.DENIED, code="not_found")]
     if receipts[0].code == "several_meant":
         put_question(caller, command.action, receipts[0].ids)
-    return [_acknowledged(caller, command, one, len(receipts), said) for one in receipts]
+    return [_acknowledged(caller, command, one, len(receipts), language, verbosity) for one in receipts]
 
 
 def _acknowledged(
-    caller: Caller, command: Command, receipt: Receipt, count: int, said: tuple[Language, str]
+    caller: Caller, command: Command, receipt: Receipt, count: int, language: Language, verbosity: str
 ) -> Receipt:
     """The receipt with its words; what a correction came to is read from the store again."""
     act, code = command.action, receipt.code
@@ -113,7 +113,7 @@ def _acknowledged(
         old = old or next((get(caller, one).text for one in command.meant), None)
         message = "new_instead" if old is None else "revised"
         details |= {"value": get(caller, receipt.ids[0]).text, "old": old or ""}
-    return replace(receipt, acknowledgement=acknowledge(message, *said, **details))
+    return replace(receipt, acknowledgement=acknowledge(message, language, verbosity, **details))
 
 
 def _last_day(caller: Caller, command: Command) -> str:

@@ -15,7 +15,7 @@ from lamina.language.features import Seen, features, named
 from lamina.language.framing import asks_anywhere, has_sign, is_played, opens_with, phrases_of
 from lamina.language.hearing import Hearing, Sentence
 from lamina.language.sorts import LEFT, Reader, Sort, Sorter, Wholes, sorter
-from lamina.language.view import PAUSE
+from lamina.language.view import PAUSE, Span
 from lamina.records import dataclass
 
 #: A message of more sentences than this is a paste: only rules look for commands in it.
@@ -93,8 +93,8 @@ class Understood:
     otherwise: Sort | None = None  #: what it is where nothing is known that it could be about
     leans: Sort | None = None  #: what it may well mean, where something is known that it is about
     because: tuple[str, ...] = ()  #: what speaks most for it
-    span: tuple[int, int]  #: where it stands in the view
-    typed: tuple[int, int]  #: and in the message
+    span: Span  #: where it stands in the view
+    typed: Span  #: and in the message
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +161,9 @@ class Listener:
         self.hearing, self._examples = hearing, examples
         self._model, self._reader = model or sorter(), reader
         self._second = self._model.second(_id_of(reader))
-        self._known: dict[tuple[int, int], _Part] = {}
-        self._midway: dict[tuple[int, int], Wholes] = {}
-        self._pieces: set[tuple[int, int]] = set()  # of statements that are kept
+        self._known: dict[Span, _Part] = {}
+        self._midway: dict[Span, Wholes] = {}
+        self._pieces: set[Span] = set()  # of statements that are kept
         self._played = is_played(hearing.said)
         self._unmeant = has_sign("unmeant", hearing.said)
         self._joking = has_sign("joke", hearing.said)
@@ -186,7 +186,7 @@ class Listener:
             scores |= {told: max(scores.values()) + _TOLD}
         return _Part(start, end, scores, seen)
 
-    def _read(self, spans: Sequence[tuple[int, int]]) -> None:
+    def _read(self, spans: Sequence[Span]) -> None:
         """Have the encoder read some stretches together; where it cannot, letters must do."""
         finders = None if self._second is None else self._second.finders
         if not spans or self._reader is None or finders is None:
@@ -287,7 +287,7 @@ class Listener:
                     return [_Part(*span, whole.scores, features(self.hearing, *span)), *self._apart(told)]
         return []
 
-    def _greeted(self, whole: _Part, cuts: Sequence[tuple[int, int]]) -> int:
+    def _greeted(self, whole: _Part, cuts: Sequence[Span]) -> int:
         """Where a sentence begins once a greeting is passed over."""
         low, high = cuts[0] if cuts else (whole.end, whole.end)
         short = high < whole.end and low - whole.start <= _GREETING
@@ -310,7 +310,7 @@ class Listener:
         if len(spans) < 2:
             return [part]
         self._read(spans)
-        made: list[tuple[int, int]] = []
+        made: list[Span] = []
         others = False  # what has no speaker of its own goes on with the one who was named last
         for low, high in spans:
             piece = self.part(low, high)
@@ -480,7 +480,7 @@ class Doubt:
     timed: bool  #: it may be meant for a time
 
 
-def doubt(listener: Listener, span: tuple[int, int], sort: Sort) -> Doubt:
+def doubt(listener: Listener, span: Span, sort: Sort) -> Doubt:
     """Whether what a rule took for a command of this sort is one; `span` is in the message."""
     hearing = listener.hearing
     sentence = sentence_of(hearing, span)
@@ -518,21 +518,19 @@ def heard_whole(listener: Listener) -> _Part | None:
     return listener.part(own[0].start, own[-1].end)
 
 
-def said_around(hearing: Hearing, span: tuple[int, int]) -> str:
+def said_around(hearing: Hearing, span: Span) -> str:
     """The sentence, as typed, in which a stretch of the message stands."""
     sentence = sentence_of(hearing, span)
     return words(hearing, sentence.start, sentence.end)
 
 
-def sentence_of(hearing: Hearing, span: tuple[int, int]) -> Sentence:
+def sentence_of(hearing: Hearing, span: Span) -> Sentence:
     """The sentence in which the middle of a stretch of the message stands."""
     at = bisect_left(hearing.view.starts, (span[0] + span[1]) // 2)
     return hearing.sentence_at(min(at, max(0, len(hearing.said) - 1)))
 
 
-def understand(
-    listener: Listener, taken: Sequence[tuple[int, int]] = (), *, explain: bool = False
-) -> list[Understood]:
+def understand(listener: Listener, taken: Sequence[Span] = (), *, explain: bool = False) -> list[Understood]:
     """What each part of a message is, in order; `taken` are stretches of the text that rules made commands
     of; asked to `explain`, it says what speaks for each. Never raises; linear in the text.
     """
@@ -566,7 +564,7 @@ def _is_once(hearing: Hearing, part: Understood) -> bool:
     return part.sort is Sort.SET and not (hearing.cue("lasts").search(said) or has_sign("tells", said))
 
 
-def _beside(listener: Listener, part: _Part, taken: Sequence[tuple[int, int]]) -> list[_Part]:
+def _beside(listener: Listener, part: _Part, taken: Sequence[Span]) -> list[_Part]:
     """What of a part rules made no command of: all of it, or what its speaker tells after the command."""
     hearing = listener.hearing
     if not _overlaps(hearing.span(part.start, part.end), taken):
@@ -576,7 +574,7 @@ def _beside(listener: Listener, part: _Part, taken: Sequence[tuple[int, int]]) -
     return [one for one in rest[:1] if one.sort is Sort.LASTING and listener.act(one) is Act.ACT]
 
 
-def _overlaps(span: tuple[int, int], taken: Sequence[tuple[int, int]]) -> bool:
+def _overlaps(span: Span, taken: Sequence[Span]) -> bool:
     return any(low < span[1] and span[0] < high for low, high in taken)
 
 
@@ -616,7 +614,7 @@ def _has_words(hearing: Hearing, sentence: Sentence) -> bool:
     return bool(_LETTER.search(said.replace(UNSAID, "")))
 
 
-def windows(hearing: Hearing, sentence: Sentence) -> Iterator[tuple[int, int]]:
+def windows(hearing: Hearing, sentence: Sentence) -> Iterator[Span]:
     """Every clause of a sentence, and every two that follow one another."""
     cuts = [found.span() for found in _CLAUSE.finditer(hearing.said, sentence.start, sentence.end)]
     starts = [sentence.start, *(end for _, end in cuts)][:_CLAUSES]

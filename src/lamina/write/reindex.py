@@ -12,7 +12,7 @@ from lamina.storage.database import Database, Transaction
 from lamina.storage.documents import DOCUMENTS, Documents
 from lamina.storage.ledger import lane_of
 from lamina.storage.memories import Memories
-from lamina.storage.search_index import TextIndex, Vectors
+from lamina.storage.search_index import TextIndex, Vectors, Voice
 from lamina.storage.small_tables import Properties
 from lamina.text.terms import ANALYSER_VERSION
 from lamina.write.unit_of_work import indexed_terms, said_in
@@ -79,7 +79,7 @@ def _renew_part(transaction: Transaction, number: int, name: str) -> bool:
     block, memories = range(start, start + SLOTS_PER_BLOCK), Memories(transaction)
     slots = memories.slots_on(number, block)
 
-    def texts() -> Iterator[tuple[int, Sequence[str], tuple[str, int] | None]]:
+    def texts() -> Iterator[tuple[int, Sequence[str], Voice | None]]:
         for one in memories.load(list(slots)).values():
             yield slots[one.id], indexed_terms(one), said_in(one)
         if name.startswith(f"{DOCUMENTS}:"):
@@ -105,11 +105,10 @@ def rebuild(database: Database, encoder: Embedder | None) -> int:
     Each shelf is a transaction that only those wait for who write there: whoever stops half-way leaves
     every shelf with its old index or its new one.
     """
-    shelves = database.write(_named_shelves)
-    count = sum(
-        database.write(partial(_rebuild_shelf, encoder=encoder, shelf=shelf), lanes=[lane_of(shelf[1])])
-        for shelf in shelves
-    )
+    count = 0
+    for number, name in database.write(_named_shelves):
+        work = partial(_rebuild_shelf, encoder=encoder, number=number, name=name)
+        count += database.write(work, lanes=[lane_of(name)])
     database.write(_say_current)
     return count
 
@@ -120,8 +119,8 @@ def _named_shelves(transaction: Transaction) -> list[tuple[int, str]]:
     return index.after(0, _EVERY)
 
 
-def _rebuild_shelf(transaction: Transaction, encoder: Embedder | None, shelf: tuple[int, str]) -> int:
-    index, memories, number = TextIndex(transaction), Memories(transaction), shelf[0]
+def _rebuild_shelf(transaction: Transaction, encoder: Embedder | None, number: int, name: str) -> int:
+    index, memories = TextIndex(transaction), Memories(transaction)
     memories.recount(number)
     index.clear(number)
     Vectors(transaction).clear(number)
@@ -135,7 +134,7 @@ def _rebuild_shelf(transaction: Transaction, encoder: Embedder | None, shelf: tu
             memories.set_slot(memory.id, slot)
             texts[slot] = meant_by(memory)
         learn(transaction, encoder, number, texts)
-    if shelf[1].startswith(f"{DOCUMENTS}:"):
+    if name.startswith(f"{DOCUMENTS}:"):
         learn(transaction, encoder, number, dict(Documents(transaction).reindex(number)))
     return count
 
