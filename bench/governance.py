@@ -145,8 +145,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             third, fourth = (lamina.open(folder / n, tenant=f"{folder.name}{n}", **shared) for n in "cd")
             with third, fourth:
                 fourth.database.sealing = None
-                minds = third.scope(), fourth.scope()
-                sealed = [_sealed(*minds, corpus.sentence()) for _ in range(options.samples + 20)][20:]
+                minds = [third.scope(), fourth.scope()]
+                sealed = []
+                for turn in range(options.samples + 20):  # they take turns, or one pays for the words of both
+                    way = 1 if turn % 2 == 0 else -1
+                    sealed.append([told[::way] for told in _sealed(minds[::way], corpus.sentence())])
+                sealed = sealed[20:]
             asked = compared(planner.recall, kept, [corpus.sentence() for _ in range(options.samples // 2)])
     finally:
         shutil.rmtree(folder)
@@ -175,12 +179,12 @@ def _pair(governed: Any, bare: Any, text: str) -> tuple[tuple[float, float], tup
         return first, timed(lambda: bare.remember(text))
 
 
-def _sealed(ours: Any, theirs: Any, text: str) -> list[tuple[float, float]]:
-    """Processor seconds of a write and of its revision, under the seal and not."""
-    writes = timed(lambda: ours.remember(text))[0], timed(lambda: theirs.remember(text))[0]
-    ids = [mind.list(limit=1, count=False).items[0].id for mind in (ours, theirs)]
+def _sealed(minds: Sequence[Any], text: str) -> list[list[float]]:
+    """Processor seconds of a write and of its revision by each mind; the first one meets the words first."""
+    writes = [timed(partial(mind.remember, text))[0] for mind in minds]
+    ids = [mind.list(limit=1, count=False).items[0].id for mind in minds]
     new = f"{text} changed"
-    revised = timed(lambda: ours.revise(ids[0], new))[0], timed(lambda: theirs.revise(ids[1], new))[0]
+    revised = [timed(partial(mind.revise, at, new))[0] for mind, at in zip(minds, ids, strict=True)]
     return [writes, revised]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,6 +72,15 @@ def live(engine: Engine) -> None:
 
 def details(engine: Engine, **narrowed: Any) -> list[str]:
     return [one.detail for one in engine.verify_audit(**narrowed).findings]
+
+
+@pytest.mark.parametrize("size", [1, 32, 64, 65, 128, 129, 500])
+def test_what_the_key_makes_of_a_row_is_the_hmac_of_the_library(size: int) -> None:
+    key = bytes(number % 251 for number in range(size))
+    sealer, row = Sealer(key), '["memory","t",1]'
+    made = hmac.digest(hmac.digest(key, b"subkey\0row", "sha256"), row.encode(), "sha512")
+    assert sealer.element(row) == (int.from_bytes(made[:32], "big"), made[32:48].hex())
+    assert sealer.mark(row) == hmac.digest(key, b"mark\0" + row.encode(), "sha256").hex()
 
 
 def test_a_store_from_before_opens_and_says_from_where_on_it_is_sealed(place: Place) -> None:

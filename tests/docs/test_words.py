@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from lamina.language.acknowledge import messages
+from lamina.studio.words import tables
+
 ROOT = Path(__file__).parents[2]
 AVOIDED = re.compile(
     r"\banew\b|\bmend(s|ed|ing)?\b|\blearnt\b|\bif it is none\b|\bcannot be (had|told)\b|\bof no account\b"
@@ -76,3 +79,18 @@ def test_the_page_names_every_word_that_is_looked_for() -> None:
     page = (ROOT / "docs" / "words.md").read_text("utf-8")
     for word in ("anew", "mend", "learnt", "cannot be had", "of no account", "asked of", "upon", "as ever"):
         assert word in page
+
+
+def test_chinese_speaks_as_to_a_friend_and_calls_no_name_a_piano_key() -> None:
+    said = {
+        f"{name}.{language}.{level}": text
+        for name, languages in messages().items()
+        for language in ("zh-Hans", "zh-Hant")
+        for level, text in languages[language].items()
+    }
+    for language in ("zh-Hans", "zh-Hant"):
+        said |= {f"{key}.{language}": text for key, text in tables()[language].table.items()}
+    assert len(said) > 600
+    assert {
+        place: text for place, text in said.items() if re.search("您|(?<!快速)鍵|(?<!快捷)键", text)
+    } == {}

@@ -50,9 +50,9 @@ def test_what_became_of_a_message_is_told_in_plain_words(lamina: Says) -> None:
     assert forgotten[0] == "Forgotten."
     assert forgotten[1].startswith("user:ana:profile:1")
     told = lamina("hear", "What is the weather like?")[0]
-    assert told == "Heard. There is nothing in it to remember.\n"
-    assert lamina("hear", "วันนี้อากาศร้อนจัง")[0] == "รับทราบ ไม่มีอะไรที่ต้องจำ\n"
-    assert lamina("hear", "今天天气真好")[0] == "收到，没有需要记住的内容。\n"
+    assert told == "All right. (This is not kept.)\n"
+    assert lamina("hear", "วันนี้อากาศร้อนจัง")[0] == "รับทราบ (เรื่องนี้ไม่ได้จดไว้)\n"
+    assert lamina("hear", "今天天气真好")[0] == "好的。（这句不记）\n"
     secret = lamina("hear", "my password is hunter2xyz!")[0]
     assert secret.startswith("Not remembered. This looks like a secret, and secrets are not kept.")
     assert lamina("explain", "write_policy_context")[0]
@@ -103,9 +103,9 @@ def test_a_no_is_answered_in_words(lamina: Says) -> None:
 @pytest.mark.parametrize(
     ("said", "lead", "allow"),
     [
-        ("รหัสผ่านของฉันคือ Hunter2xY!9", "ไม่ได้บันทึก: ดูเหมือนเป็นข้อมูลลับ", "หากไม่ใช่ข้อมูลลับ"),
-        ("我的密碼是 Hunter2xY!9", "沒有記住：這看起來是機密資料", "如果不是機密"),
-        ("我的密码是 Hunter2xY!9", "没有记住：这看起来是机密信息", "如果不是机密"),
+        ("รหัสผ่านของฉันคือ Hunter2xY!9", "ไม่ได้บันทึก: ดูเหมือนรหัสผ่านหรือข้อมูลลับ", "ถ้าไม่ใช่ข้อมูลลับ"),
+        ("我的密碼是 Hunter2xY!9", "沒有記住：看起來像密碼、金鑰", "如果不是密碼或金鑰"),
+        ("我的密码是 Hunter2xY!9", "没有记住：看起来像密码、密钥", "如果不是密码或密钥"),
     ],
 )
 def test_why_a_secret_is_not_kept_is_said_in_one_language(
@@ -120,7 +120,7 @@ def test_why_a_secret_is_not_kept_is_said_in_one_language(
 
 def test_a_refusal_that_the_answer_says_itself_is_not_said_twice(lamina: Says) -> None:
     told, error = lamina("hear", "ลืมทุกอย่าง", code=4)
-    assert told.startswith("ลืมทุกอย่างพร้อมกันไม่ได้")
+    assert told.startswith("จะไม่ลบทุกอย่างในคราวเดียว")
     assert error == ""
 
 
@@ -132,7 +132,7 @@ def test_an_agent_is_told_in_words_whose_value_stays(lamina: Says) -> None:
 
 def test_one_question_about_what_waits_has_the_marks_of_its_language(lamina: Says) -> None:
     lamina("--agent", "planner", "remember", "回答長一點", "--key", "response.format")
-    assert "：1. 回答的格式 = 回答長一點。要記住嗎？" in lamina("pending", "ask")[0]
+    assert "：1. 回答的格式 → 回答長一點。要記住嗎？" in lamina("pending", "ask")[0]
 
 
 def test_what_init_says_to_try_next_works(lamina: Says) -> None:

@@ -10,9 +10,17 @@ from typing import get_args
 import pytest
 
 from lamina import errors
-from lamina.language.acknowledge import acknowledge, acknowledgement, language_for, messages, refusal
+from lamina.language.acknowledge import (
+    acknowledge,
+    acknowledgement,
+    language_for,
+    messages,
+    refusal,
+    value_in_words,
+)
 from lamina.language.command import Action
 from lamina.language.commands import commands
+from lamina.language.rulebook import rulebook
 from lamina.text.normalise import Language, language_of
 from lamina.write import request
 from tests.docs.test_errors_reference import modules, name_of, texts
@@ -76,7 +84,7 @@ def test_a_message_is_in_its_language_and_leaves_no_gap(language: Language, verb
 
 def test_a_word_more_at_each_verbosity() -> None:
     levels = ("concise", "normal", "detailed")
-    names = ("remembered", "superseded", "forgotten", "pending", "confirmed", "shadowed", "refused_secret")
+    names = ("remembered", "superseded", "forgotten", "pending", "confirmed", "refused_secret")
     for name in names:
         for language in LANGUAGES:
             lengths = [len(acknowledge(name, language, level, **DETAILS)) for level in levels]
@@ -127,7 +135,7 @@ def test_every_code_that_a_command_can_end_with_has_words_in_every_language() ->
 def test_a_setting_is_named_as_a_person_names_it_and_a_key_that_somebody_gave_as_they_gave_it() -> None:
     said = {one: acknowledge("remembered", one, key="response.language") for one in LANGUAGES}
     assert said["en"] == "Remembered: the language of answers."
-    assert said["th"] == "จำไว้แล้ว: ภาษาของคำตอบ"
+    assert said["th"] == "จำไว้แล้ว ภาษาของคำตอบ"
     assert said["zh-Hant"] == "記住了：回答的語言。"
     assert said["zh-Hans"] == "记住了：回答的语言。"
     assert (
@@ -137,11 +145,34 @@ def test_a_setting_is_named_as_a_person_names_it_and_a_key_that_somebody_gave_as
     assert acknowledgement("remembered", "short", "response.style") == "Remembered: response.style."
 
 
+def test_a_setting_is_said_back_with_what_it_was_set_to_in_words() -> None:
+    said = {
+        one: acknowledge("remembered", one, key="response.language", value="zh-Hant") for one in LANGUAGES
+    }
+    assert said["en"] == "Remembered: the language of answers is now Traditional Chinese."
+    assert said["th"] == "จำไว้แล้ว ภาษาของคำตอบ: ภาษาจีนตัวเต็ม"
+    assert said["zh-Hant"] == "記住了：回答的語言設為「繁體中文」。"
+    assert said["zh-Hans"] == "记住了：回答的语言设为“繁体中文”。"
+    own = {"key": "user.code", "value": "zh-Hant"}
+    assert acknowledge("remembered", "en", **own) == "Remembered: user.code is now zh-Hant."
+
+
+def test_every_value_that_a_setting_of_answers_knows_has_words() -> None:
+    rules = [one for one in rulebook().of("value", "means") if one["key"].startswith("response.")]
+    known = [(rule["key"], rule["means"]) for rule in rules]
+    assert len(known) > 40
+    for key, value in known:
+        for language in LANGUAGES:
+            said = value_in_words(key, value, language)
+            assert "-" not in said
+            assert said != value or language == "en", (key, value)
+
+
 def test_a_refusal_says_what_was_not_done() -> None:
     assert acknowledge("refused_policy", "en", act="forget").startswith("Not forgotten: ")
     assert acknowledge("refused_policy", "th", act="correct").startswith("ไม่มีอะไรเปลี่ยนแปลง: ")
     assert acknowledge("refused_policy", "zh-Hans", act="remember").startswith("没有记住：")
-    assert acknowledge("refused_policy", "zh-Hant", act="reject").startswith("沒有捨棄：")
+    assert acknowledge("refused_policy", "zh-Hant", act="reject").startswith("沒有取消：")
 
 
 def test_a_code_has_its_group() -> None:
@@ -185,5 +216,5 @@ def test_a_text_without_a_key_is_not_repeated() -> None:
 
 def test_the_answer_to_a_text_is_in_its_language() -> None:
     assert acknowledgement("remembered", "I like tea", "name") == "Remembered: name."
-    assert acknowledgement("forgotten", "ผมชอบชา", "2026-02-01") == "ลืมแล้ว กู้คืนได้จนถึง 2026-02-01"
+    assert acknowledgement("forgotten", "ผมชอบชา", "2026-02-01") == "ลบออกจากความจำแล้ว กู้คืนได้จนถึง 2026-02-01"
     assert acknowledgement("denied", "我喜歡茶") == "沒有記住。"

@@ -299,8 +299,8 @@ def test_what_is_sensitive_is_blurred_until_somebody_looks(person: httpx.Client,
     ("language", "said", "told"),
     [
         ("en", "Remember that I drink tea without sugar.", "Remembered."),
-        ("th", "วันนี้อากาศร้อนจัง", "รับทราบ ไม่มีอะไรที่ต้องจำ"),
-        ("zh-TW", "my password is hunter2xyz!", "這看起來是機密資料"),
+        ("th", "วันนี้อากาศร้อนจัง", "รับทราบ (เรื่องนี้ไม่ได้จดไว้)"),
+        ("zh-TW", "my password is hunter2xyz!", "看起來像密碼、金鑰之類的資料"),
     ],
 )
 def test_a_person_says_something_on_the_first_page(

@@ -9,7 +9,7 @@ from datetime import timedelta
 from functools import cache
 
 from lamina.hear.guess import voice
-from lamina.language.acknowledge import acknowledge, in_words
+from lamina.language.acknowledge import acknowledge, in_words, value_in_words
 from lamina.language.amend import weight, words_of
 from lamina.language.command import Action, Command, Target
 from lamina.language.rulebook import packaged
@@ -149,7 +149,7 @@ def _shown(memory: Memory, language: Language) -> str:
     short = text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…"
     if not memory.key or is_note(memory.key):
         return short
-    return f"{in_words(memory.key, language)} = {short}"
+    return f"{in_words(memory.key, language)} → {value_in_words(memory.key, short, language)}"
 
 
 @cache

@@ -15,7 +15,7 @@ _CHINESE = ("zh-Hant", "zh-Hans")
 #: Values longer than this are not repeated.
 _LONGEST = 80
 #: Tables that are no messages.
-_TABLES = ("codes", "leads", "names")
+_TABLES = ("codes", "leads", "names", "values")
 
 
 @cache
@@ -50,6 +50,11 @@ def in_words(key: str, language: Language) -> str:
     return str(_data()["names"][language].get(key.removesuffix(".default"), key))
 
 
+def value_in_words(key: str, value: str, language: Language) -> str:
+    """The value of a setting of answers; one that we have no words for, and any other key's, is itself."""
+    return str(_data()["values"][language].get(value, value)) if key.startswith("response.") else value
+
+
 @lru_cache(maxsize=256)  # most have no details
 def acknowledge(message: str, language: Language, verbosity: str = "normal", **details: str | int) -> str:
     """The text of a message, with `details` (key, value, old, options, count, until, scope) in its gaps.
@@ -57,21 +62,18 @@ def acknowledge(message: str, language: Language, verbosity: str = "normal", **d
     `verbosity` is a value of `response.verbosity`; what is none of concise, normal and detailed is normal. A
     part of the text in brackets is left out where a detail it names is not given or too long to repeat. A
     refusal repeats nothing, whatever is given; it begins with what was not done, by the detail `act`. `name`
-    is the key in words, unless it is given.
+    is the key in words, unless it is given; the value of a setting is in words, too.
     """
     texts, leads = messages()[message][language], _data()["leads"][language]
-    most = {"options": 4 * _LONGEST}
-    known = {
-        name: str(value) for name, value in details.items() if 0 < len(str(value)) <= most.get(name, _LONGEST)
-    }
-    if "key" in known:
-        known.setdefault("name", in_words(known["key"], language))
+    key, value, most = str(details.get("key", "")), str(details.get("value", "")), {"options": 4 * _LONGEST}
+    spoken = {"name": in_words(key, language), **details, "value": value_in_words(key, value, language)}
+    known = {name: str(one) for name, one in spoken.items() if 0 < len(str(one)) <= most.get(name, _LONGEST)}
     known["lead"] = leads.get(known.get("act", ""), leads["remember"])
 
     def part(found: re.Match[str]) -> str:
         return found[1] if all(name in known for name in _NAME.findall(found[1])) else ""
 
-    chosen = _OPTIONAL.sub(part, texts.get(verbosity, texts["normal"]))
+    chosen = _OPTIONAL.sub(part, _OPTIONAL.sub(part, texts.get(verbosity, texts["normal"])))  # one in another
     return _NAME.sub(lambda found: known.get(found[1], ""), chosen)
 
 

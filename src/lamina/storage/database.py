@@ -81,6 +81,10 @@ class Transaction(Protocol):
         """A statement without rows."""
         ...
 
+    def later(self, name: str, /, **values: Any) -> Callable[[], list[Row]]:
+        """A statement that changes something at once; what it returns waits for its rows, where one does."""
+        ...
+
     def many(self, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None:
         """The same statement for each of the rows."""
         ...

@@ -176,8 +176,8 @@ class Ledger:
         self.order = order
         self._queries = queries
         self._sealing = sealing
-        #: What the rows of lanes say that were last written, so that they need not be opened again.
-        self._kept: dict[str, tuple[bytes, bytes]] = transaction.kept.setdefault("lanes", {})
+        #: What the rows of lanes say that were last written, and what the key makes of them.
+        self._kept: dict[str, tuple[bytes, bytes, int]] = transaction.kept.setdefault("lanes", {})
         self._bodies: dict[str, bytes | None] = {}  #: as they were when they were first looked at
         self._sums: dict[str, Sums] = {}
         self.waiting: dict[str, Callable[[], None]] = {}  #: what is written at the end of a piece of work
@@ -186,10 +186,6 @@ class Ledger:
         """A row in the order of its sealed columns; what is not given is nothing."""
         get = values.get
         return tuple([get(name) for name in sealed_columns(self._queries[f"sealed_{table}"])])
-
-    def place(self, table: str, column: str) -> int:
-        """Where a column stands in a sealed row."""
-        return sealed_columns(self._queries[f"sealed_{table}"]).index(column)
 
     def named(self, table: str, row: Row) -> dict[str, Any]:
         """The sealed columns of a row by their names."""
@@ -200,14 +196,16 @@ class Ledger:
         names = sealed_columns(self._queries[f"sealed_{table}"])
         return tuple(values.get(name, value) for name, value in zip(names, row, strict=True))
 
-    def put(self, table: str, row: Row, lane: str | None = None) -> str:
+    def put(self, table: str, row: Row, lane: str | None = None, sign: int = 1) -> str:
         """A row is there from now on; its seal."""
-        return self._count(table, row, lane, 1)
+        element, seal = self.element_of(table, row)
+        self.add(table, row, element, lane, sign)
+        return seal
 
     def take(self, table: str, rows: Sequence[Row], lane: str | None = None) -> None:
         """Rows go, as they were found."""
         for row in rows:
-            self._count(table, row, lane, -1)
+            self.put(table, row, lane, -1)
 
     def element_of(self, table: str, row: Row) -> tuple[int, str]:
         """What the key makes of a row, and the seal to keep beside it; nothing where there is no key.
@@ -223,11 +221,6 @@ class Ledger:
         text = row_text(self._tx.tenant, table, (row[0], None, *row[2:]), self._queries)
         element, seal = self._sealing.element(text)
         return element * (2 * number + 1 if isinstance(number, int) else 0), seal
-
-    def _count(self, table: str, row: Row, lane: str | None, sign: int) -> str:
-        element, seal = self.element_of(table, row)
-        self.add(table, row, element, lane, sign)
-        return seal
 
     def add(self, table: str, row: Row, element: int, lane: str | None = None, sign: int = 1) -> None:
         """Count a row of which it is known what the key makes of it."""
@@ -259,15 +252,10 @@ class Ledger:
             found = {name: bytes(body) for name, body in self._tx.all("lane_bodies", name=lane, top=top)}
             for name in (lane, top):
                 self._bodies.setdefault(name, found.get(name))
-        body = self._bodies[lane]
-        written = self._kept.get(lane)
-        content = written[1] if written and written[0] == body else self._content(lane, body)
-        sums = self._sums[lane] = Sums(content)
-        return sums
-
-    def _content(self, lane: str, body: bytes | None) -> bytes:
-        content = None if body is None or self._sealing is None else self._sealing.opened(lane, body)
-        return content or b""
+        body, written = self._bodies[lane], self._kept.get(lane)
+        known = Sums(written[1]) if written and written[0] == body else opened_sums(self._sealing, lane, body)
+        self._sums[lane] = known or Sums()
+        return self._sums[lane]
 
     def begin(self) -> None:
         """Know nothing yet: what was done before in this transaction is in the store, or was undone."""
@@ -286,7 +274,7 @@ class Ledger:
         self.order = order
         for name, body in lanes:
             if not is_top(name):
-                element = self.element_of("lane", (name, body.hex()))[0]
+                element = self._lane_element(name, body)
                 self._of(STORE).add("lane", element, -1)
                 self._of(self.top(name)).add("lane", element)
 
@@ -296,26 +284,31 @@ class Ledger:
             self.waiting.popitem()[1]()
         if self._sealing is None or not self._sums:
             return
-        rows: list[dict[str, Any]] = []
+        rows = list[dict[str, Any]]()
         for name, sums in sorted(one for one in self._sums.items() if not is_top(one[0])):
-            before, after, top = self._bodies[name], self._shut(name, sums, rows), self._of(self.top(name))
+            top, before, known = self._of(self.top(name)), self._bodies[name], self._kept.get(name)
             if before is not None:
-                top.add("lane", self.element_of("lane", (name, before.hex()))[0], -1)
-            top.add("lane", self.element_of("lane", (name, after.hex()))[0])
+                made = known[2] if known and known[0] == before else self._lane_element(name, before)
+                top.add("lane", made, -1)
+            top.add("lane", self._shut(name, sums, rows))
         for name, sums in sorted(one for one in self._sums.items() if is_top(one[0])):
             self._shut(name, sums, rows)
         self._tx.many("put_lane", rows)
         self._bodies |= {row["name"]: row["body"] for row in rows}
         self._sums = {}
 
-    def _shut(self, name: str, sums: Sums, rows: list[dict[str, Any]]) -> bytes:
+    def _shut(self, name: str, sums: Sums, rows: list[dict[str, Any]]) -> int:
+        """Put a lane's new row to those to be written; what the key makes of it."""
         content = sums.packed()
         after = b"" if self._sealing is None else self._sealing.shut(name, content)
         rows.append({"name": name, "body": after})
         if len(self._kept) > _KEPT:
             self._kept.clear()
-        self._kept[name] = (after, content)
-        return after
+        self._kept[name] = (after, content, 0 if is_top(name) else self._lane_element(name, after))
+        return self._kept[name][2]
+
+    def _lane_element(self, name: str, body: bytes) -> int:
+        return self.element_of("lane", (name, body.hex()))[0]
 
 
 def row_text(tenant: str, table: str, row: Row, queries: Mapping[str, str]) -> str:

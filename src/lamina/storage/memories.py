@@ -85,10 +85,15 @@ class Memories(Tables):
 
     def place(self, memory_id: str) -> tuple[int, int | None, str]:
         """Shelf number, slot in the text index, identity."""
+        self._tx.told(id=memory_id, memory_id=memory_id)
         row = self._tx.one("memory_place", id=memory_id)
         if row is None:
             raise KeyError(memory_id)
         return row[0], row[1], row[2]
+
+    def identities(self, ids: Sequence[str]) -> dict[str, str]:
+        """By their ids, what makes each of these memories the same as another on its shelf."""
+        return dict(self._tx.all("identities_of", ids=list(ids))) if ids else {}
 
     def update(self, memory: Memory, *, slot: int | None, identity: str) -> Memory | None:
         """Store the memory if its revision is still the stored one; None when another writer was first."""
@@ -97,15 +102,16 @@ class Memories(Tables):
         old, ledger = self._tx.all("sealed_memory_of", id=memory.id), self._tx.ledger
         rows = [ledger.changed("memory", one, {"revision": memory.revision + 1, **values}) for one in old]
         element, seal = ledger.element_of("memory", rows[0]) if rows else (0, "")
-        new = self._tx.one(
-            "update_memory", id=memory.id, expected=memory.revision, slot=slot, seal=seal, **values
-        )
-        if new is None:
+        if any(ledger.named("memory", one)["revision"] != memory.revision for one in old):
+            return None
+        expected = {"id": memory.id, "expected": memory.revision}
+        done = self._tx.later("update_memory", slot=slot, seal=seal, **expected, **values)
+        if not old and not done():  # of a row that cannot be read, the database says it
             return None
         ledger.take("memory", old)
         for one in rows:
             ledger.add("memory", one, element)
-        return replace(memory, revision=new[0])
+        return replace(memory, revision=memory.revision + 1)
 
     def _reseal(self, old: Sequence[Row], new: Sequence[Row]) -> list[str]:
         """Some rows took the place of others; their seals."""

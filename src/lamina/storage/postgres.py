@@ -202,6 +202,9 @@ class PostgresTransaction(Making):
     def run(self, name: str, /, **values: Any) -> None:
         self._send(name, {**self._own(), **values})
 
+    def later(self, name: str, /, **values: Any) -> Callable[[], list[Row]]:
+        return self._send(name, {**self._own(), **values}).fetchall
+
     def many(self, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None:
         self._change(name)
         query, own = self._queries[name], self._own()

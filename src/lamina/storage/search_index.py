@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby, islice
 from typing import Any, NamedTuple
@@ -349,6 +349,7 @@ def _counted(row: Row) -> _Counted:
 
 
 _MOST_VECTORS = 512 * 2**20  #: bytes of vectors that stay in memory
+_FEW = 8  #: of fewer new vectors each waits in a row of its own, as the words of the texts do
 _NEWEST = 2**15  #: slots among which what is like a new text is looked for
 _STATES = 3  #: a reader may still be on the snapshot before the last
 #: Of how many shelves earlier states are kept: those of a session that is over are asked for no more.
@@ -382,28 +383,34 @@ class Vectors(Tables):
             return
         slots = sorted(vectors)
         rows = nearness.small(np.stack([vectors[slot] for slot in slots]))
-        if len(slots) == 1:
-            self._tx.run(
-                "add_fresh_vector", shelf=shelf, embedder=embedder, slot=slots[0], data=rows[0].tobytes()
-            )
-            self._count(shelf, embedder, rows.shape[1], 1)
-            if slots[0] % FRESH == FRESH - 1:
+        if len(slots) < _FEW:
+            place = {"shelf": shelf, "embedder": embedder}
+            new = zip(slots, rows, strict=True)
+            fresh = [{**place, "slot": slot, "data": row.tobytes()} for slot, row in new]
+            self._tx.many("add_fresh_vector", fresh)
+            self._count(shelf, embedder, rows.shape[1], len(slots))
+            if any(slot % FRESH == FRESH - 1 for slot in slots):
                 self._spread(shelf, embedder)
             return
         self._append(shelf, embedder, dict(zip(slots, rows, strict=True)), len(slots))
 
-    def remove(self, shelf: int, slot: int) -> None:
-        """A text's vectors go, whichever encoder made them."""
-        for (embedder,) in self._tx.all("drop_fresh_vector", shelf=shelf, slot=slot):
-            self._count(shelf, embedder, 0, -1)
-        block = slot // SLOTS_PER_BLOCK
-        for embedder, dimension, data in self._tx.all("vector_blocks_at", shelf=shelf, block=block):
-            rest = nearness.without(data, slot, dimension)
-            if len(rest) < len(data):
-                version = self._version()
-                place = {"shelf": shelf, "embedder": embedder, "block": block}
-                self._tx.run("write_vector_block", version=version, data=rest, **place)
-                self._count(shelf, embedder, dimension, -1, version)
+    def removing(self, shelf: int, slot: int) -> Callable[[], None]:
+        """A text's vectors go, whichever encoder made them, once what this returns is called as well."""
+        at = {"shelf": shelf, "block": slot // SLOTS_PER_BLOCK}
+        fresh = self._tx.later("drop_fresh_vector", shelf=shelf, slot=slot)
+        self._tx.ahead("vector_blocks_at", **at)
+
+        def rest() -> None:
+            for (embedder,) in fresh():
+                self._count(shelf, embedder, 0, -1)
+            for embedder, dimension, data in self._tx.all("vector_blocks_at", **at):
+                left = nearness.without(data, slot, dimension)
+                if len(left) < len(data):
+                    version = self._version()
+                    self._tx.run("write_vector_block", version=version, data=left, embedder=embedder, **at)
+                    self._count(shelf, embedder, dimension, -1, version)
+
+        return rest
 
     def missing(self, embedder: str) -> int:
         """How many texts have no vector of this encoder."""

@@ -236,8 +236,9 @@ class LayerRows(Tables):
         ids = sorted(until)
         for start in range(0, len(ids), _PAGE):
             rows = self._tx.all("sealed_episodes", ids=ids[start : start + _PAGE])
-            at = self._tx.ledger.place("memory", "expires_at")
-            Memories(self._tx).set_ends(until, [row for row in rows if row[at] < until[row[0]]])
+            ends = [self._tx.ledger.named("memory", row)["expires_at"] for row in rows]
+            earlier = [row for row, end in zip(rows, ends, strict=True) if end < until[row[0]]]
+            Memories(self._tx).set_ends(until, earlier)
 
     def known_at(self, shelf: int, at: datetime) -> list[Memory]:
         """What a shelf held at a moment, in the words it had then."""

@@ -71,6 +71,7 @@ from lamina.write.commit import (
     done,
     forbidden,
     is_at_home,
+    is_ours,
     may_merge,
     place_of,
     put_aside,
@@ -325,8 +326,8 @@ def commit_taking_back(
 
 def _gone_with(unit: UnitOfWork, memory_id: str) -> Memory | None:
     """A memory that went with another and that its person wants forgotten, too: it is."""
-    found = unit.memories.load([memory_id]).get(memory_id) if is_person(unit.scope) else None
-    if found is None or found.shelf not in unit.scope.shelves() or _WITH not in found.meta:
+    found = unit.memories.get(memory_id) if is_person(unit.scope) and is_ours(unit, memory_id) else None
+    if found is None or _WITH not in found.meta:
         return None
     return found if found.state is State.SOFT_DELETED else None
 

@@ -129,6 +129,9 @@ class UnitOfWork:
     _told: list[tuple[str, dict[str, Any]]] | None = None  #: the events, once they are kept
     _now: datetime | None = None
 
+    def __post_init__(self) -> None:
+        self.transaction.told(now=micros(self.clock))
+
     @property
     def now(self) -> datetime:
         """The store's time, which what is written gets: the clock's, but never before what was written last.
@@ -349,10 +352,12 @@ class UnitOfWork:
     def unindex(self, shelf: int, slot: int | None, memory: Memory) -> None:
         """Take a memory out of the index; `memory` is as it was indexed."""
         if slot is not None:
-            self.text_index.remove(shelf, slot, indexed_terms(memory))
             self.unlinked.get(shelf, {}).pop(slot, None)
-            if self.unlearnt.get(shelf, {}).pop(slot, None) is None:
-                Vectors(self.transaction).remove(shelf, slot)
+            read = self.unlearnt.get(shelf, {}).pop(slot, None) is None
+            unread = Vectors(self.transaction).removing(shelf, slot) if read else None
+            self.text_index.remove(shelf, slot, indexed_terms(memory))
+            if unread is not None:
+                unread()
 
     def learn(self) -> None:
         """Give what was indexed its vectors, all at once, and link what was said to what it is close to."""
