@@ -110,7 +110,9 @@ def _shallow(value: Any) -> Any:
         return iso(value)
     if is_dataclass(value) and not isinstance(value, type):
         return {name: getattr(value, name) for name in value.__dataclass_fields__}
-    return plain(value)
+    if (made := plain(value)) is value:
+        raise TypeError(f"{type(value).__name__} is nothing that JSON has a form for")
+    return made
 
 
 #: Begun once: `json.dumps` makes one of these for each value, which takes longer than most values do.
