@@ -478,7 +478,7 @@ TOGETHER: dict[str, list[str]] = {
         "UPDATE relation SET type = 'contradicts' WHERE substr(from_id, 1, 9) = 'user:ana:'"
     ],
     "another reason for what was done, and the decision of another kind": [
-        """UPDATE history SET decision = '{"code":"approved","reason":"Ana said so"}' WHERE memory_id = {one}""",
+        """UPDATE history SET decision = '{"code":"approved","reason":"so"}' WHERE memory_id = {one}""",
         "UPDATE memory SET kind = 'decision' WHERE id = {one}",
     ],
     "a memory with its story moved to another person": [
@@ -495,7 +495,8 @@ TOGETHER: dict[str, list[str]] = {
     ],
     "the newest record gone": ["DELETE FROM audit WHERE seq = (SELECT max(seq) FROM audit)"],
     "a no that was lifted, as if its person had": [
-        "UPDATE refusal SET lifted_by = 'user:ana', lifted_at = at + 1 WHERE owner = 'ana' AND lifted_at IS NULL"
+        "UPDATE refusal SET lifted_by = 'user:ana', lifted_at = at + 1"
+        " WHERE owner = 'ana' AND lifted_at IS NULL"
     ],
     "the marks of a no under another": ["UPDATE refusal_mark SET number = number + 50 WHERE owner = 'ana'"],
     "a phase that began earlier, and one later": [
