@@ -27,7 +27,7 @@ from lamina.write.store import Caller
 from lamina.write.verbs import put_behind
 
 #: Commands after which the message itself is not kept: it would say again what shall be gone.
-_LEAVE_NO_TURN = (Action.FORGET, Action.WITHHOLD, Action.REJECT, Action.MISHEARD)
+_LEAVE_NO_TURN = (Action.FORGET, Action.WITHHOLD, Action.REJECT, Action.MISHEARD, Action.RESTORE)
 
 
 def hear(

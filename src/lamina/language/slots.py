@@ -9,6 +9,7 @@ from functools import cache
 from hashlib import sha256
 from itertools import accumulate
 
+from lamina.language.amend import telling, weight
 from lamina.language.command import WISH
 from lamina.language.framing import phrases_of
 from lamina.language.hearing import Hearing
@@ -41,6 +42,8 @@ _NOT = re.compile(
     r"(?:[别不勿甭没]|ไม่|อย่า|\bnot|n't|\bno (?:need|point|reason)(?: (?:in|to))?|\bstop) ?[^,]{0,3}\Z"
 )
 _TELLING = re.compile(r"[0-9\x00]")
+#: From this weight on, the words beside a pointer name something: beside one at a thing, and at a manner.
+_NAMED = {"that": 1.5, "thus": 0.5}
 _CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]")
 
 
@@ -147,12 +150,25 @@ def _cuts(said: str) -> Iterator[int]:
 
 def says_something(words: str, whole: str) -> bool:
     """Whether a request names what to keep: "remember this for me" does not."""
-    if words != whole:
+    if words != whole or _CAPITAL.search(words) or _TELLING.search(words):
         return True
     said = view_of(words).text
     weighs = sorter().told(said, Sort.REMEMBER)
     telling = sum(1 for one in weighs if one <= 0)
     return telling * 2 > len(weighs) or len(said) > 90
+
+
+def names_nothing(text: str, pointer: str, book: Rulebook) -> bool:
+    """Whether what is said beside a pointer ("keep that", "like this") names nothing: what it is about was
+    said before."""
+    said, beside = view_of(text).text, (book.any_of("cue", does) for does in ("lasts", "requests", "this"))
+    found = phrases_of(pointer).search(said)
+    if found is None or len(said) > _SHORT_WORD or book.any_of("cue", "negates").search(said):
+        return False
+    rest = f"{said[: found.start()]} {said[found.end() :]}"
+    for pattern in beside:
+        rest = pattern.sub(" ", rest)
+    return not _TELLING.search(rest) and weight(telling(rest, book)) < _NAMED[pointer]
 
 
 def ways(text: str, book: Rulebook) -> list[tuple[str, str]]:
