@@ -202,8 +202,9 @@ class TextIndex(Tables):
         places: dict[int, bytearray] = defaultdict(bytearray)
         for slot, length, terms, place in sorted(texts, key=lambda row: row[0]):
             places[slot // SLOTS_PER_BLOCK] += place or b""
+            entries = {count: packed(slot, count, length) for count in {*terms.values()}}
             for term, count in terms.items():
-                lists[term, slot // SLOTS_PER_BLOCK] += packed(slot, count, length)
+                lists[term, slot // SLOTS_PER_BLOCK] += entries[count]
         self._tx.many(
             "add_posting",
             [

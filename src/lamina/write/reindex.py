@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from lamina.encoders.port import Embedder
@@ -19,6 +19,7 @@ from lamina.write.unit_of_work import indexed_terms, said_in
 
 _PAGE = 500
 _EVERY = 2**31  #: shelves
+_Words = Mapping[tuple[str | None, str], Sequence[str]]  #: by key and text, the terms of them
 #: The version that lists are made anew for, the last shelf that has them, and up to which slot the next does.
 _RENEWED = "analyser_renewed"
 
@@ -49,9 +50,11 @@ def renew(database: Database, most: int | None = None) -> bool:
     """
     shelves = database.read(lambda tx: _next_shelves(tx, most))
     for number, name in shelves:
-        part = partial(_renew_part, number=number, name=name)
-        while not database.write(part, lanes=[lane_of(name)]):
-            pass  # others write in between
+        done = False
+        while not done:  # others write in between
+            known = database.read(partial(_next_words, number=number))  # read while nobody waits
+            part = partial(_renew_part, number=number, name=name, known=known)
+            done = database.write(part, lanes=[lane_of(name)])
     if most is not None and len(shelves) == most:
         return False
     return database.write(_end_renewal)
@@ -71,7 +74,14 @@ def _renewed(transaction: Transaction) -> tuple[int, int]:
     return int(done[0]), int(done[1]) if len(done) > 1 else 0
 
 
-def _renew_part(transaction: Transaction, number: int, name: str) -> bool:
+def _next_words(transaction: Transaction, number: int) -> _Words:
+    """The terms of what stands in the next block of a shelf, by key and text."""
+    start, memories = _renewed(transaction)[1], Memories(transaction)
+    slots = memories.slots_on(number, range(start, start + SLOTS_PER_BLOCK))
+    return {(one.key, one.text): indexed_terms(one) for one in memories.load(list(slots)).values()}
+
+
+def _renew_part(transaction: Transaction, number: int, name: str, known: _Words) -> bool:
     """The next block of a shelf; whether it was the last one."""
     last, start = _renewed(transaction)
     if is_current(transaction) or last >= number:
@@ -81,7 +91,7 @@ def _renew_part(transaction: Transaction, number: int, name: str) -> bool:
 
     def texts() -> Iterator[tuple[int, Sequence[str], Voice | None]]:
         for one in memories.load(list(slots)).values():
-            yield slots[one.id], indexed_terms(one), said_in(one)
+            yield slots[one.id], known.get((one.key, one.text)) or indexed_terms(one), said_in(one)
         if name.startswith(f"{DOCUMENTS}:"):
             yield from ((slot, words, None) for slot, words in Documents(transaction).words_on(number, block))
 
