@@ -219,7 +219,8 @@ class Aftermath:
             self.reads.store(self._database)
             self.answers.store(self._database)
         except LaminaError as error:  # an answer is worth more than its count
-            logging.getLogger("lamina.engine").warning("What was found could not be counted: %s", error.code)
+            told = "What was found could not be counted: %s %s"
+            logging.getLogger("lamina.engine").warning(told, error.message, error.hint)
         if self.tally.written:
             with suppress(LaminaError):  # they are counts; what was acknowledged is stored already
                 self.tally.store(self._database)
