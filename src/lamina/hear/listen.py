@@ -53,7 +53,7 @@ from lamina.language.understanding import (
     understand,
     words,
 )
-from lamina.language.view import view_of
+from lamina.language.view import Span, view_of
 from lamina.model import Kind, Space
 from lamina.read.shelves import keyed, turns
 from lamina.text.normalise import is_note, note_key
@@ -305,7 +305,7 @@ def _of_the_turn(hearing: Hearing) -> Command:
     )
 
 
-def _taken(hearing: Hearing, command: Command) -> tuple[int, int]:
+def _taken(hearing: Hearing, command: Command) -> Span:
     """The stretch that a command takes up: a setting by its name takes no more than its clause."""
     start, end = command.span
     named = command.target is Target.KEY and not is_note(command.key)
@@ -353,7 +353,7 @@ class _Change(NamedTuple):
     """What a stretch of a message does to something known."""
 
     meant: Meant
-    span: tuple[int, int]
+    span: Span
     commanded: bool  #: it is clear that it puts something right, or wishes it forgotten
 
 
@@ -370,9 +370,7 @@ def _not_kept(listener: Listener, parts: Sequence[Understood], found: list[_Chan
     return [one for one in found if one.meant.does is not Does.FORGET or not keeps(one)]
 
 
-def _tried(
-    listener: Listener, near: Sequence[Understood]
-) -> Iterator[tuple[tuple[int, int], Sequence[Understood]]]:
+def _tried(listener: Listener, near: Sequence[Understood]) -> Iterator[tuple[Span, Sequence[Understood]]]:
     """The stretches that are tried first, each with the parts in it: all of a short message at once, where
     no question stands in it, else part by part."""
     whole = heard_whole(listener) if near else None
@@ -394,9 +392,7 @@ def _is_sure(meant: Meant) -> bool:
     return meant.score >= model().clear[meant.does] + _BESIDE_A_QUESTION
 
 
-def _meant_by(
-    caller: Caller, listener: Listener, span: tuple[int, int], does: Does | None
-) -> tuple[Meant | None, bool]:
+def _meant_by(caller: Caller, listener: Listener, span: Span, does: Does | None) -> tuple[Meant | None, bool]:
     """What a stretch does to something known, where it is certain what it `does` or it is only heard; and
     whether it adds to something."""
     stretch, text = listener.part(*span), words(listener.hearing, *span)
@@ -413,7 +409,7 @@ def _meant_by(
     return meant, any(one.words >= 1 and one.statement.lasting for one in fits)
 
 
-def _in_a_clause(caller: Caller, listener: Listener, tried: Sequence[tuple[int, int]]) -> list[_Change]:
+def _in_a_clause(caller: Caller, listener: Listener, tried: Sequence[Span]) -> list[_Change]:
     """The clauses of a longer message that put something right, or wish it forgotten, more clearly than a
     message by itself has to."""
     spans = [one for one in stretches(listener) if one not in tried]
@@ -435,7 +431,7 @@ def _kept_beside(part: Understood) -> Understood:
     return replace(part, sort=Sort.LASTING, act=Act.ACT) if clear else part
 
 
-def _about(meant: Meant, listener: Listener, span: tuple[int, int]) -> Command:
+def _about(meant: Meant, listener: Listener, span: Span) -> Command:
     return Command(
         action=Action(meant.does),
         target=Target.TEXT,

@@ -42,9 +42,9 @@ _OPTIONS, _SHORT = 4, 60
 
 
 def obey(
-    caller: Caller, command: Command, said: tuple[Language, str], objection: Deny | None = None
+    caller: Caller, command: Command, language: Language, verbosity: str, objection: Deny | None = None
 ) -> list[Receipt]:
-    """Carry one command out and say so; `said` is the language and the verbosity of the answer.
+    """Carry one command out and say so, in this language and so many words.
 
     Every receipt has words: what was done, what is asked back, or why it was refused. With an `objection` to
     the message, nothing of it is done.
@@ -52,7 +52,7 @@ def obey(
     if objection is not None:
         why = tuple(part for part in (objection.why, objection.hint) if part)
         receipts = [Receipt(decision=Outcome.DENIED, code=objection.code, warnings=why)]
-        return [_acknowledged(caller, command, one, (), said) for one in receipts]
+        return [_acknowledged(caller, command, one, (), language, verbosity) for one in receipts]
     carry: dict[Action, Callable[[Caller, Command], list[Receipt]]] = {
         Action.REMEMBER: _remember,
         Action.SET: _remember,
@@ -79,11 +79,16 @@ def obey(
     elif command.action in _UNDOABLE and (done := _done_to(receipts)):
         may_undo(caller, command.action, done)
     all_ids = _done_to(receipts)
-    return [_acknowledged(caller, command, one, all_ids, said) for one in receipts]
+    return [_acknowledged(caller, command, one, all_ids, language, verbosity) for one in receipts]
 
 
 def _acknowledged(
-    caller: Caller, command: Command, receipt: Receipt, gone_with: Sequence[str], said: tuple[Language, str]
+    caller: Caller,
+    command: Command,
+    receipt: Receipt,
+    gone_with: Sequence[str],
+    language: Language,
+    verbosity: str,
 ) -> Receipt:
     """The receipt with its words; what a correction came to is read from the store again."""
     count = len(gone_with)
@@ -124,7 +129,7 @@ def _acknowledged(
         old = old or next((get(caller, one).text for one in command.meant), None)
         message = "new_instead" if old is None else "revised"
         details |= {"value": get(caller, receipt.ids[0]).text, "old": old or ""}
-    return replace(receipt, acknowledgement=acknowledge(message, *said, **details))
+    return replace(receipt, acknowledgement=acknowledge(message, language, verbosity, **details))
 
 
 def _what_went(caller: Caller, command: Command, gone: Sequence[str]) -> dict[str, str]:

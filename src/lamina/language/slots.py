@@ -17,7 +17,7 @@ from lamina.language.rulebook import Rulebook, packaged
 from lamina.language.settings import meaning
 from lamina.language.sorts import Sort, sorter
 from lamina.language.understanding import sentence_of, words
-from lamina.language.view import PAUSE, view_of
+from lamina.language.view import PAUSE, Span, view_of
 
 #: How many words before or after what is to be kept may be the request for it.
 _REQUEST = 14
@@ -47,14 +47,14 @@ _NAMED = {"that": 1.5, "thus": 0.5}
 _CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]")
 
 
-def kept_words(hearing: Hearing, span: tuple[int, int]) -> str:
+def kept_words(hearing: Hearing, span: Span) -> str:
     """What somebody asks to be kept, without the request; the whole where the two cannot be told apart."""
     start, end = span
     said = hearing.said[start:end]
     weighs = sorter().told(said, Sort.REMEMBER)
     mean = sum(weighs) // max(1, len(weighs))
     sums = [0, *accumulate(one - max(mean, 0) for one in weighs)]
-    found: list[tuple[int, int, tuple[int, int]]] = []
+    found: list[tuple[int, int, Span]] = []
     for at in _cuts(said):
         for request, rest in (((0, at), (at, len(said))), ((at, len(said)), (0, at))):
             gain = sums[request[1]] - sums[request[0]]
@@ -73,14 +73,14 @@ def kept_words(hearing: Hearing, span: tuple[int, int]) -> str:
     return words(hearing, *(span if not named and _tells(said, lost, weighs) else cut))
 
 
-def _holds_more(said: str, request: tuple[int, int], rest: tuple[int, int]) -> bool:
+def _holds_more(said: str, request: Span, rest: Span) -> bool:
     """Whether a request would take a whole clause along that is longer than what is left of it: "the deed is
     in the chest, do remember, we all forget"."""
     asked = said[slice(*request)].strip(_EDGES)
     return rest[1] - rest[0] < request[1] - request[0] and _WITHIN.search(asked) is not None
 
 
-def _tells(said: str, request: tuple[int, int], weighs: Sequence[int]) -> bool:
+def _tells(said: str, request: Span, weighs: Sequence[int]) -> bool:
     """Whether a stretch says something of its own: a word in it speaks clearly against a request."""
     mean = max(0, sum(weighs) // max(1, len(weighs)))
     for found in _CONTENT.finditer(said, *request):
@@ -91,7 +91,7 @@ def _tells(said: str, request: tuple[int, int], weighs: Sequence[int]) -> bool:
     return False
 
 
-def _is_told(hearing: Hearing, start: int, rest: tuple[int, int]) -> bool:
+def _is_told(hearing: Hearing, start: int, rest: Span) -> bool:
     """Whether what is to be kept stands behind a colon: nothing says more clearly where a request ends."""
     return rest[0] > start and hearing.said[start : rest[0]].rstrip().endswith(":")
 
@@ -100,7 +100,7 @@ _SHORT_WORD = 400  #: characters; what is longer tells a story
 _AROUND = " \t\n,.;:!?…—–-，。；：！？、\v"
 
 
-def points_back(hearing: Hearing, span: tuple[int, int]) -> bool:
+def points_back(hearing: Hearing, span: Span) -> bool:
     """Whether a request names nothing itself, but points at what was said before it: "keep that figure"."""
     start, end = span
     cut = _BREAKS.search(hearing.said, start + 1, end)
@@ -113,7 +113,7 @@ def points_back(hearing: Hearing, span: tuple[int, int]) -> bool:
     return found is not None and found.start() <= _REACH
 
 
-def said_before_it(hearing: Hearing, typed: tuple[int, int]) -> str:
+def said_before_it(hearing: Hearing, typed: Span) -> str:
     """The sentence before a request that only points at it, as typed; empty where it names something."""
     own = sentence_of(hearing, typed)
     at = hearing.sentences.index(own)
@@ -123,7 +123,7 @@ def said_before_it(hearing: Hearing, typed: tuple[int, int]) -> str:
     return words(hearing, before.start, before.end)
 
 
-def _is_signed(hearing: Hearing, start: int, rest: tuple[int, int]) -> bool:
+def _is_signed(hearing: Hearing, start: int, rest: Span) -> bool:
     """Whether a sign or a word such as "that" stands where what is to be kept begins or ends."""
     at = rest[0] if rest[0] > start else rest[1]
     return _SIGN.search(hearing.said[max(start, at - 5) : at]) is not None
@@ -134,7 +134,7 @@ def _says(rest: str) -> bool:
     return len(rest.strip(_EDGES)) >= (_LEAST if rest.isascii() else _LEAST // 2)
 
 
-def _may_go(hearing: Hearing, start: int, span: tuple[int, int]) -> bool:
+def _may_go(hearing: Hearing, start: int, span: Span) -> bool:
     """Whether a stretch is short and plain enough to be nothing but a request."""
     low, high = start + span[0], start + span[1]
     said, typed = hearing.said[low:high], hearing.view.slice(max(start, low - 2), high)
@@ -209,6 +209,11 @@ def _stays(clause: str) -> bool:
 def just_said(said: str) -> bool:
     """Whether folded words point at what was said a moment ago."""
     return phrases_of("just_said").search(said) is not None
+
+
+def takes_nothing(text: str) -> bool:
+    """Whether a sentence that sounds like a wish to forget is none: a courtesy, a vow, somebody else's."""
+    return phrases_of("takes_nothing").search(view_of(text).text) is not None
 
 
 def is_misheard(text: str) -> bool:

@@ -19,7 +19,7 @@ from lamina.language.features import Seen, features, named
 from lamina.language.framing import asks_anywhere, has_sign, is_played, opens_with, phrases_of
 from lamina.language.hearing import Hearing, Sentence, clauses_in
 from lamina.language.sorts import LEFT, Reader, Sort, Sorter, Wholes, sorter
-from lamina.language.view import PAUSE
+from lamina.language.view import PAUSE, Span
 from lamina.records import dataclass
 
 #: A message of more sentences than this is a paste: only rules look for commands in it.
@@ -100,8 +100,8 @@ class Understood:
     otherwise: Sort | None = None  #: what it is where nothing is known that it could be about
     leans: Sort | None = None  #: what it may well mean, where something is known that it is about
     because: tuple[str, ...] = ()  #: what speaks most for it
-    span: tuple[int, int]  #: where it stands in the view
-    typed: tuple[int, int]  #: and in the message
+    span: Span  #: where it stands in the view
+    typed: Span  #: and in the message
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +177,8 @@ class Listener:
         self.hearing, self._examples = hearing, examples
         self._model, self._reader = model or sorter(), reader
         self._second = self._model.second(_id_of(reader))
-        self._known: dict[tuple[int, int], _Part] = {}
-        self._midway: dict[tuple[int, int], Wholes] = {}
+        self._known: dict[Span, _Part] = {}
+        self._midway: dict[Span, Wholes] = {}
         self._made: list[_Part] | None = None
         self._judged: list[_Part] | None = None
         self._played = is_played(hearing.said)
@@ -203,7 +203,7 @@ class Listener:
             scores |= {told: max(scores.values()) + _TOLD}
         return _Part(start, end, scores, seen)
 
-    def _read(self, spans: Sequence[tuple[int, int]]) -> None:
+    def _read(self, spans: Sequence[Span]) -> None:
         """Have the encoder read some stretches together; where it cannot, letters must do."""
         finders = None if self._second is None else self._second.finders
         if not spans or self._reader is None or finders is None:
@@ -215,7 +215,7 @@ class Listener:
             return
         self._midway.update(zip(spans, rows, strict=True))
 
-    def parts_at(self, spans: Sequence[tuple[int, int]]) -> list[_Part]:
+    def parts_at(self, spans: Sequence[Span]) -> list[_Part]:
         """Stretches with their scores, read together."""
         self._read([one for one in spans if one not in self._midway])
         return [self.part(*one) for one in spans]
@@ -285,7 +285,7 @@ class Listener:
     def _sentences(self) -> list[Sentence]:
         return [one for one in self.hearing.sentences if _has_words(self.hearing, one)]
 
-    def meant(self, typed: tuple[int, int]) -> _Part | None:
+    def meant(self, typed: Span) -> _Part | None:
         """The clearest part that a stretch of the message has a share in, where parts stand among others."""
         near = [
             one for one in self.parts() if one.among and _meet(self.hearing.span(one.start, one.end), typed)
@@ -294,7 +294,7 @@ class Listener:
             near, key=lambda one: max(one.margin(sort) for sort in Sort if sort not in LEFT), default=None
         )
 
-    def wishes_gone(self, span: tuple[int, int]) -> bool:
+    def wishes_gone(self, span: Span) -> bool:
         """Whether a clause in a stretch of the view wishes something forgotten; a single one may."""
         near = [one for one in self.judged() if _meet((one.start, one.end), span)]
         return not near or any(one.sort is Sort.FORGET for one in near)
@@ -318,7 +318,7 @@ class Listener:
             return scores
         return {**scores, Sort.CORRECT: told, Sort.LASTING: scores[best]}
 
-    def _clause(self, sentence: Sentence, span: tuple[int, int]) -> Clause:
+    def _clause(self, sentence: Sentence, span: Span) -> Clause:
         alone, whole = self.part(*span), self.part(sentence.start, sentence.end)
         return Clause(*span, sentence, _row(alone.scores), _row(whole.scores), alone.seen)
 
@@ -546,7 +546,7 @@ class Doubt:
     timed: bool  #: it may be meant for a time
 
 
-def doubt(listener: Listener, span: tuple[int, int], sort: Sort) -> Doubt:
+def doubt(listener: Listener, span: Span, sort: Sort) -> Doubt:
     """Whether what a rule took for a command of this sort is one; `span` is in the message."""
     hearing = listener.hearing
     sentence = sentence_of(hearing, span)
@@ -590,21 +590,19 @@ def heard_whole(listener: Listener) -> _Part | None:
     return listener.part(own[0].start, own[-1].end)
 
 
-def said_around(hearing: Hearing, span: tuple[int, int]) -> str:
+def said_around(hearing: Hearing, span: Span) -> str:
     """The sentence, as typed, in which a stretch of the message stands."""
     sentence = sentence_of(hearing, span)
     return words(hearing, sentence.start, sentence.end)
 
 
-def sentence_of(hearing: Hearing, span: tuple[int, int]) -> Sentence:
+def sentence_of(hearing: Hearing, span: Span) -> Sentence:
     """The sentence in which the middle of a stretch of the message stands."""
     at = bisect_left(hearing.view.starts, (span[0] + span[1]) // 2)
     return hearing.sentence_at(min(at, max(0, len(hearing.said) - 1)))
 
 
-def understand(
-    listener: Listener, taken: Sequence[tuple[int, int]] = (), *, explain: bool = False
-) -> list[Understood]:
+def understand(listener: Listener, taken: Sequence[Span] = (), *, explain: bool = False) -> list[Understood]:
     """What each part of a message is, in order; `taken` are stretches of the text that rules made commands
     of; asked to `explain`, it says what speaks for each. Never raises; linear in the text.
     """
@@ -617,15 +615,15 @@ def understand(
     return list(_joined(hearing, heard))
 
 
-def _overlaps(span: tuple[int, int], taken: Sequence[tuple[int, int]]) -> bool:
+def _overlaps(span: Span, taken: Sequence[Span]) -> bool:
     return any(_meet(span, one) for one in taken)
 
 
-def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
+def _meet(one: Span, other: Span) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def asked_after(listener: Listener, typed: tuple[int, int]) -> int:
+def asked_after(listener: Listener, typed: Span) -> int:
     """Where in the message, from a place on, something else is asked: what is to be kept ends there."""
     hearing = listener.hearing
     starts = [hearing.span(one.start, one.end)[0] for one in listener.parts() if one.sort in _ASKS]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Protocol
 
 from lamina.model import canonical
@@ -78,6 +78,7 @@ class Rows(Protocol):
     def many(self, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None: ...
 
 
+@lru_cache(maxsize=2048)  # each row of a memory asks
 def lane_of(name: str) -> str:
     """Whose lane a shelf, a memory or the subject of an act belongs to, by its name."""
     space, _, rest = name.partition(":")

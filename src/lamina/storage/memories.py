@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from lamina.model import (
     Authority,
@@ -26,9 +26,18 @@ from lamina.model import (
     plain,
     quoted,
 )
-from lamina.storage.database import Row, Transaction
+from lamina.storage.database import Row, Tables
 from lamina.storage.rows import MEMORY, shortened, whole
 from lamina.text.tokens import count_tokens
+
+
+class SaidAt(NamedTuple):
+    """A place in what a user said, in the order of time, shelf and tick."""
+
+    at: datetime
+    shelf: int = 0
+    tick: int = 0
+
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -51,11 +60,8 @@ def moment(value: int) -> datetime:
     return _EPOCH + timedelta(microseconds=value)
 
 
-class Memories:
+class Memories(Tables):
     """The rows of one tenant's memories inside one transaction."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def add(self, memory: Memory, *, shelf: int, slot: int | None, identity: str) -> None:
         values, ledger = {"shelf": shelf, "identity": identity, **_to_row(memory)}, self._tx.ledger
@@ -159,20 +165,18 @@ class Memories:
         """The turns of a conversation that are still in its window, oldest first."""
         return self._tx.each(from_row, "turns_of", shelf=shelf, phase=phase)
 
-    def said(
-        self, user: str, after: tuple[datetime, int, int], until: datetime, limit: int
-    ) -> list[tuple[int, Memory]]:
+    def said(self, user: str, after: SaidAt, until: datetime, limit: int) -> list[tuple[int, Memory]]:
         """Turns of a user's conversations behind a time, shelf and tick, in that order, with their shelf."""
-        owner, (at, shelf, tick) = quoted(user), after
+        owner = quoted(user)
         return self._tx.each(
             _behind,
             "turns_said",
             owner=owner,
             first=f"{owner},",
             beyond=f"{owner}-",
-            at=micros(at),
-            shelf=shelf,
-            tick=tick,
+            at=micros(after.at),
+            shelf=after.shelf,
+            tick=after.tick,
             until=micros(until),
             limit=limit,
         )
@@ -452,15 +456,12 @@ def _edge(row: Row) -> Row:
     return row
 
 
-class Edges:
+class Edges(Tables):
     """One tenant's edges inside one transaction."""
 
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
-
-    def put(self, edge: tuple[str, str, str], strength: float, at: datetime) -> None:
-        """An edge that somebody said: from, to and its type."""
-        self._put((*edge, strength, 1, micros(at)))
+    def put(self, from_id: str, to_id: str, kind: str, strength: float, at: datetime) -> None:
+        """An edge that somebody said."""
+        self._put((from_id, to_id, kind, strength, 1, micros(at)))
 
     def _put(self, row: Row) -> None:
         named = dict(zip(("from_id", "to_id", "type"), row, strict=False))
@@ -486,9 +487,8 @@ class Edges:
             ]
         )
 
-    def drop(self, edge: tuple[str, str, str]) -> bool:
+    def drop(self, from_id: str, to_id: str, kind: str) -> bool:
         """Take an edge away, whichever way round it is; whether there was one."""
-        from_id, to_id, kind = edge
         gone = self._tx.all("drop_relation", from_id=from_id, to_id=to_id, type=kind)
         self._tx.ledger.take("relation", gone)
         return bool(gone)

@@ -197,7 +197,7 @@ class SqliteDatabase:
         self.damage = Damage()
         self.sealing: Sealing | None = None
         self.chains = 0
-        self.queries = load_queries("sqlite")
+        self.queries = dict(load_queries("sqlite"))
         self._idle: list[apsw.Connection] = []
         self._mutex = threading.Lock()
         self._closed = False

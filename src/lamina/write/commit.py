@@ -289,8 +289,8 @@ def commit_denial(unit: UnitOfWork, draft: Draft, objection: Deny, *, audited: b
 
 
 def _border(unit: UnitOfWork, draft: Draft, answer: str, shelf: str) -> None:
-    spaces = (draft.space, draft.space)
-    unit.trace(shelf, events.border_check(draft.scope, "write", spaces, answer, unit.snapshot))
+    space, snapshot = draft.space, unit.snapshot
+    unit.trace(shelf, events.border_check(draft.scope, "write", space, space, answer, snapshot))
 
 
 def standing(unit: UnitOfWork, shelf: int, identity: str) -> Memory | None:

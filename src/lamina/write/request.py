@@ -337,7 +337,22 @@ def _until(memory: Memory) -> str:
 
 
 def _came_of(unit: UnitOfWork, old: Memory) -> tuple[list[Memory], list[str]]:
-    """What says the same, the turn it was said in, what was made of it; and the ids of what else says it."""
+    """What says the same, the turn it was said in, what was made of it, and of that; and the ids of what else
+    says it."""
+    taken: dict[str, Memory] = {}
+    left: list[str] = []
+    waiting = [old]
+    while waiting:
+        at = waiting.pop()
+        came, beside = _came_straight_of(unit, at)
+        new = {one.id: one for one in came if one.id != old.id and one.id not in taken}
+        waiting += [one for one in new.values() if at.id in one.provenance.origins]
+        taken |= new
+        left += beside
+    return list(taken.values()), [one for one in dict.fromkeys(left) if one not in taken]
+
+
+def _came_straight_of(unit: UnitOfWork, old: Memory) -> tuple[list[Memory], list[str]]:
     taken: dict[str, Memory] = {}
     left: list[str] = []
     reach = around(unit.transaction, old, unit.scope)
@@ -345,11 +360,13 @@ def _came_of(unit: UnitOfWork, old: Memory) -> tuple[list[Memory], list[str]]:
     nearby = {one.id: one for one in (*found, *told_in_project(unit.transaction, old, reach))}
     for one in nearby.values():
         home = one.file is None or one.file == unit.home or is_learning(one.file)
-        made_of = old.id in one.provenance.source_turn_ids or _kept_of(old, one)
+        origins = one.provenance.origins
+        made_of = old.id in one.provenance.source_turn_ids or origins == (old.id,) or _kept_of(old, one)
         if home and (made_of or _restates(one, old) or _turn_of(old, one)) and not forbidden(unit, one):
             taken[one.id] = one
         elif one.state is State.ACTIVE and one.layer is not Layer.WORKING:
-            left += [one.id] if _says(one.text, old) or _says(_beside(one), old) else []
+            says = old.id in origins or _says(one.text, old) or _says(_beside(one), old)
+            left += [one.id] if says else []
     turns = {one.id for one in taken.values() if one.layer is Layer.WORKING}
     for one in nearby.values():  # what was made of the same turn, and says it too
         if one.id in left and turns.intersection(one.provenance.source_turn_ids):
@@ -483,23 +500,23 @@ def commit_promote(unit: UnitOfWork, memory_id: str, target: Space, reason: str)
         raise InvalidInput(f"There is no {target} here to promote this to.", code="space_unknown")
     secret = find_secrets(reason, unit.ruleset.law(unit.scope).allowed)
     answer = "privacy_deny_sensitive" if secret else _answer(unit, old, target, reason)
-    told = events.border_check(unit.scope, "promote", (old.space, target), answer, unit.snapshot)
+    told = events.border_check(unit.scope, "promote", old.space, target, answer, unit.snapshot)
     unit.trace(old.shelf, told)
     if answer != ALLOWED:
-        return deny_promotion(unit, (old.id, old.shelf), (old.space, target), answer)
+        return deny_promotion(unit, old.id, old.shelf, old.space, target, answer)
     shelf = unit.shelf(name)
     identity = re.sub("^heard:", "key:", unit.memories.place(old.id)[2])
     new = _moved(unit, old, target, reason)
     there = standing(unit, shelf.number, identity)
     if not all(unit.scope.sees(one.topic, target) for one in (new, there) if one is not None):
-        return deny_promotion(unit, (old.id, old.shelf), (old.space, target), "category_disallowed")
+        return deny_promotion(unit, old.id, old.shelf, old.space, target, "category_disallowed")
     match outcome := reconcile(new, there, unit.ruleset.policy):
         case Lose(winner, rule):
             conflict = events.conflict(
                 unit.scope, winner=winner.id, loser=old.id, rule=rule, identity=identity
             )
             unit.trace(name, conflict)
-            return deny_promotion(unit, (old.id, old.shelf), (old.space, target), f"conflict_{rule}")
+            return deny_promotion(unit, old.id, old.shelf, old.space, target, f"conflict_{rule}")
         case Same(known):
             restated(unit, known, shelf)
             arrived = replace(known, meta={**known.meta, "promotion_reason": reason})
@@ -517,13 +534,12 @@ def commit_promote(unit: UnitOfWork, memory_id: str, target: Space, reason: str)
 
 
 def deny_promotion(
-    unit: UnitOfWork, subject: tuple[str, str], spaces: tuple[Space, Space], code: str
+    unit: UnitOfWork, memory_id: str, shelf: str, source: Space, target: Space, code: str
 ) -> Receipt:
-    """A promotion that did not happen: one event, one line in the audit; `subject` is an id and its shelf."""
-    memory_id, shelf = subject
+    """A promotion that did not happen: one event, one line in the audit."""
     unit.record_refusal(shelf, code, memory_id)
-    unit.trace(shelf, events.promotion_denied(unit.scope, memory_id, spaces, code, unit.snapshot))
-    why = _WHY[code].format(source=spaces[0], target=spaces[1])
+    unit.trace(shelf, events.promotion_denied(unit.scope, memory_id, source, target, code, unit.snapshot))
+    why = _WHY[code].format(source=source, target=target)
     return Receipt(
         decision=Outcome.DENIED,
         code=code,
