@@ -555,7 +555,7 @@ def _explained(path: Path) -> Iterator[None]:
         ) from error
     except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, PermissionError, OSError) as error:
         raise Damaged(
-            f"{path.name} {'is a folder and no file' if path.is_dir() else 'cannot be opened for writing'}.",
+            f"{path.name} cannot be opened for writing.",
             code="store_unwritable",
             hint=f"Check that the folder, it and `{path.name}-wal` beside it are there, belong to you and are"
             " not read-only. `lamina rescue` saves what can be read.",

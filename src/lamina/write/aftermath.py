@@ -220,8 +220,7 @@ class Aftermath:
             self.reads.store(self._database)
             self.answers.store(self._database)
         except LaminaError as error:  # an answer is worth more than its count
-            told = "What was found could not be counted: %s %s"
-            logging.getLogger("lamina.engine").warning(told, error.message, error.hint)
+            logging.getLogger("lamina.engine").warning("What was found could not be counted: %s", error.code)
         if self.tally.written:
             with suppress(LaminaError):  # they are counts; what was acknowledged is stored already
                 self.tally.store(self._database)
