@@ -116,7 +116,10 @@ def fitting(caller: Caller, said: SaidNow, known: Known | None = None) -> list[F
     found = []
     scored = zip(known, statements, rows, model().scores(rows).tolist(), strict=True)
     for (memory, _), one, row, scores in scored:
-        found.append(Fit(memory, one, dict(zip(Does, scores, strict=True)), row["shared"], model().why(row)))
+        fits = dict(zip(Does, scores, strict=True))
+        if memory.space is Space.PROJECT:  # what a team knows is put right by name alone
+            fits[Does.CORRECT] = -_CERTAIN
+        found.append(Fit(memory, one, fits, row["shared"], model().why(row)))
     return found
 
 
@@ -225,10 +228,12 @@ def stretches(listener: Listener) -> Iterator[tuple[int, int]]:
 
 
 def known_to(caller: Caller, words: str) -> Known:
-    """What may be meant: lasting memories, and turns of this session of which nothing was kept."""
+    """What may be meant: lasting memories, the project's too, and turns of this session of which nothing was
+    kept."""
 
     def work(snapshot: Snapshot) -> tuple[dict[str, float], list[Memory]]:
-        found = look_up(snapshot, words, k=LOOKED_AT, spaces=[Space.SESSION, Space.USER])
+        shared = [Space.PROJECT] if caller.scope.project is not None else []
+        found = look_up(snapshot, words, k=LOOKED_AT, spaces=[Space.SESSION, Space.USER, *shared])
         like = {one.id: hit.scores.get("meaning", 0.0) for one, hit in found}
         met = [one for one, _ in found if one.layer is not Layer.WORKING]
         turns = [one for one in window_in(snapshot)[-_TURNS:] if len(one.text) <= LONGEST]
