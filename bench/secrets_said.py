@@ -22,7 +22,7 @@ from pathlib import Path
 
 from lamina.language.secrets.privacy import find_secrets
 
-LISTS = ("secrets-said", "secrets-said-2", "secrets-said-3")
+LISTS = ("secrets-said", "secrets-said-2", "secrets-said-3", "secrets-said-4")
 _SLOT = re.compile(r"\{(\w+)(?::(\w+))?\}")
 _DIGITS = string.digits
 _DNI = "TRWAGMYFPDXBNJZSQVHLCKE"

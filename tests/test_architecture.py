@@ -159,14 +159,13 @@ TIME_AND_CHANCE = {
 MAX_FILE_LINES = 800
 #: Of the whole wheel. It follows what is there; growing it by over 1 % takes a sentence in a decision
 #: (0021 to 0034; the sum is in 0034).
-MAX_STATEMENTS = 43_210
+MAX_STATEMENTS = 43_621
 MAX_FUNCTION_LINES = 50
 #: Of our own modules that one of ours imports.
 MAX_FAN_OUT = 20
 IN_PLACE_OF_A_LIBRARY = {"records.py", "late.py"}
 #: Those that need more, and why.
 FAN_OUT = {
-    "retrieval/hits.py": (21, "the one place where words, meaning, time and doubt meet"),
     "write/request.py": (22, "what each verb means: gates, wording, files and every step meet in it"),
     "write/store.py": (26, "an open store, and who asks of it, is made of everything that a change needs"),
     "imports/restore_export.py": (
@@ -243,14 +242,18 @@ class Module:
         return {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
 
     @cached_property
+    def nodes(self) -> list[ast.AST]:
+        return list(ast.walk(self.tree))
+
+    @cached_property
     def functions(self) -> list[Function]:
-        return [node for node in ast.walk(self.tree) if isinstance(node, Function)]
+        return [node for node in self.nodes if isinstance(node, Function)]
 
     @cached_property
     def imported(self) -> list[tuple[int, str, str | None]]:
         """Line, module and the name taken from it (None for `import module`), in full dotted names."""
         found: list[tuple[int, str, str | None]] = []
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 found += [(node.lineno, alias.name, None) for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
@@ -263,7 +266,7 @@ class Module:
     def names(self) -> dict[str, str]:
         """What each imported name stands for: `np` is numpy, `datetime` may be datetime.datetime."""
         known: dict[str, str] = {}
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     first = alias.name.split(".")[0]
@@ -282,12 +285,12 @@ class Module:
 
     def mentions(self) -> Iterator[tuple[int, str]]:
         """Every chain of names that is used, with its line."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Name | ast.Attribute) and (name := self.dotted(node)):
                 yield node.lineno, name
 
     def calls(self) -> Iterator[tuple[int, str, ast.Call]]:
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Call):
                 yield node.lineno, self.dotted(node.func), node
 
@@ -375,6 +378,35 @@ def many_parameters(module: Module) -> Iterator[str]:
             yield f"{module.path}:{function.lineno}: {function.name} has {count} parameters, {allowed}"
 
 
+def nameless_tuple(module: Module) -> Iterator[str]:
+    """A parameter of two or more places, none of which has a name: `spaces: tuple[Space, Space]`.
+
+    In a sequence they are rows, and an alias beside its comment is a name.
+    """
+    for function in module.functions:
+        spec = function.args
+        for arg in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg):
+            if arg is not None and any(map(_is_fixed, _choices(arg.annotation))):
+                told = ast.unparse(arg.annotation) if arg.annotation else ""
+                yield f"{module.path}:{function.lineno}: {function.name} takes a {told}; name its places"
+
+
+def _choices(annotation: ast.expr | None) -> Iterator[ast.expr | None]:
+    """What a parameter may be, one by one: `A | None` is two."""
+    if isinstance(annotation, ast.BinOp):
+        yield from _choices(annotation.left)
+        yield from _choices(annotation.right)
+    else:
+        yield annotation
+
+
+def _is_fixed(annotation: ast.expr | None) -> bool:
+    if not isinstance(annotation, ast.Subscript) or ast.unparse(annotation.value) != "tuple":
+        return False
+    places = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
+    return ast.unparse(places[-1]) != "..."
+
+
 def late_import(module: Module) -> Iterator[str]:
     for function in module.functions:
         for node in ast.walk(function):
@@ -391,7 +423,7 @@ def dynamic_import(module: Module) -> Iterator[str]:
 
 
 def empty_name(module: Module) -> Iterator[str]:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.ClassDef) and EMPTY_NAMES.search(node.name):
             yield f"{module.path}:{node.lineno}: {node.name} says nothing; name the thing it is"
 
@@ -402,7 +434,7 @@ def no_docstring(module: Module) -> Iterator[str]:
 
 
 def unexplained_catch_all(module: Module) -> Iterator[str]:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.ExceptHandler):
             kinds = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
             names = {module.dotted(kind) if kind else "Exception" for kind in kinds}
@@ -445,7 +477,7 @@ def stray_print(module: Module) -> Iterator[str]:
 
 def statements(modules: Iterable[Module]) -> int:
     """How much code there is, counted so that packing lines helps nobody."""
-    return sum(isinstance(node, ast.stmt) for module in modules for node in ast.walk(module.tree))
+    return sum(isinstance(node, ast.stmt) for module in modules for node in module.nodes)
 
 
 def stray_sql(module: Module) -> Iterator[str]:
@@ -513,7 +545,7 @@ def fragments(modules: Sequence[Module], graph: Graph) -> Iterator[str]:
         small = len(module.source.splitlines()) < SMALL and not module.path.endswith("__init__.py")
         if small and len(users) == 1 and module.path not in SMALL_AND_NAMED:
             yield f"{module.path}: under {SMALL} lines, and only {users[0]} needs it; merge or name it"
-    nodes = [(module, node) for module in modules for node in ast.walk(module.tree)]
+    nodes = [(module, node) for module in modules for node in module.nodes]
     bases: dict[str, list[str]] = {}
     for module, node in nodes:
         if isinstance(node, ast.ClassDef):
@@ -533,7 +565,7 @@ def named_twice(modules: Iterable[Module]) -> list[str]:
     """Public classes of the same name: whoever reads it has to ask which one is meant."""
     homes: dict[str, list[str]] = {}
     for module in modules:
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(module.path)
     twice = {name: paths for name, paths in homes.items() if len(paths) > 1 and name not in NAMED_AS_THERE}
@@ -584,6 +616,10 @@ def test_no_function_is_longer_than_50_lines() -> None:
 
 def test_no_function_takes_more_than_six_parameters() -> None:
     hold(many_parameters, MODULES)
+
+
+def test_no_parameter_is_a_tuple_whose_places_have_no_name() -> None:
+    hold(nameless_tuple, MODULES)
 
 
 def test_the_wheel_grows_only_with_a_reason() -> None:
@@ -728,6 +764,9 @@ CAUGHT: list[tuple[Rule, str, str]] = [
     (many_parameters, "engine/a.py", f"class A:\n    def f(self, {SIX}, g): ..."),
     (many_parameters, "engine/a.py", f"@app.command()\ndef f({SIX}, g): ..."),
     (many_parameters, "doors/cli/a.py", f"def f({SIX}, g): ..."),
+    (nameless_tuple, "read/a.py", "def f(spaces: tuple[Space, Space]): ..."),
+    (nameless_tuple, "read/a.py", "class A:\n    async def f(self, *, at: tuple[int, str] | None): ..."),
+    (nameless_tuple, "read/a.py", "def f(one: tuple[int]): ..."),
     (late_import, "engine/a.py", "def f():\n    import os"),
     (late_import, "engine/a.py", "class A:\n  async def f(self):\n    if x:\n      from a import b"),
     (dynamic_import, "engine/a.py", "import importlib\nx = importlib.import_module('a')"),
@@ -791,6 +830,8 @@ ALLOWED: list[tuple[Rule, str, str]] = [
     (long_function, "engine/a.py", BODY_OF_51.removesuffix("    x = 1\n")),
     (many_parameters, "engine/a.py", f"class A:\n    def f(self, {SIX}): ..."),
     (many_parameters, "doors/cli/a.py", f"@app.command()\ndef f({SIX}, g): ..."),
+    (nameless_tuple, "read/a.py", "def f(ids: tuple[str, ...], rows: Iterable[tuple[int, str]]): ..."),
+    (nameless_tuple, "read/a.py", "Span = tuple[int, int]\ndef f(span: Span) -> tuple[str, str]: ..."),
     (late_import, "engine/a.py", "import os\nif x:\n    import re"),
     (dynamic_import, "opening.py", "import importlib\nx = importlib.import_module('a')"),
     (empty_name, "engine/a.py", "class Database: ...\nclass ServiceDesk: ..."),
@@ -826,6 +867,7 @@ def test_every_rule_has_been_seen_to_catch_and_to_let_pass() -> None:
         long_file,
         long_function,
         many_parameters,
+        nameless_tuple,
         late_import,
         dynamic_import,
         empty_name,

@@ -11,7 +11,7 @@ import marshal
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
@@ -50,10 +50,14 @@ def regex(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 def read_rules(room: str, name: str) -> dict[str, Any]:
     """What is in a TOML file that comes with a room, in its folder `data`."""
     path = files(room) / "data" / name
-    stat = path.stat()
-    key = repr((room, name, stat.st_mtime_ns, stat.st_size))
-    found: dict[str, Any] = kept(key, lambda: tomllib.loads(path.read_text("utf-8")))
+    found: dict[str, Any] = kept_of(room, [path], lambda: tomllib.loads(path.read_text("utf-8")))
     return found
+
+
+def kept_of(what: str, paths: Iterable[Path], make: Callable[[], Any]) -> Any:
+    """As `kept`, of something that is made of these files, as they are now."""
+    files_now = [(path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in paths]
+    return kept(repr((what, files_now)), make)
 
 
 def kept(key: str, make: Callable[[], Any]) -> Any:

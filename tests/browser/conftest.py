@@ -17,8 +17,6 @@ from lamina.engine import Engine
 from lamina.studio.app import Studio
 from tests.operations.serving import serving
 
-playwright = pytest.importorskip("playwright.sync_api", reason="the package `playwright` is not installed")
-
 #: As a container lets it start; nothing is fetched from anywhere.
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -37,6 +35,8 @@ def chromium() -> Iterator[Any]:
         pytest.skip(
             "there is no Chromium here: apt-get install chromium, or name one in LAMINA_TEST_CHROMIUM"
         )
+    # Here, not above: every worker imports this file, and that package takes longer than all of us.
+    playwright = pytest.importorskip("playwright.sync_api", reason="the package `playwright` is missing")
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield browser

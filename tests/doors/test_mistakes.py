@@ -90,7 +90,7 @@ def test_a_key_without_a_value_and_a_passing_wish_are_not_answered_with_silence(
 ) -> None:
     assert run(doors(), ["resolve", "response.tone"]) == 0
     assert capsys.readouterr().out == "There is no value for that.\n"
-    assert run(doors(), ["hear", "I like jazz and hate waiting"]) == 0
+    assert run(doors(), ["hear", "I would like jazz tonight"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == "Kept for this conversation."
 
 

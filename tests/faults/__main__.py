@@ -229,9 +229,11 @@ def main(arguments: Sequence[str]) -> int:
         if url == "own":
             server = stack.enter_context(own_server())
             url, restart = server.url, server.restart
-        for text in options.again:
+        for number, text in enumerate(options.again):
             trial = Trial.parse(text)
-            bench = Bench(root / "again", {"store": url} if trial.store == "postgres" else {}, restart)
+            bench = Bench(
+                root / f"again-{number}", {"store": url} if trial.store == "postgres" else {}, restart
+            )
             run(bench, trial, tally)
         if url and not options.again:
             on_postgres(Bench(root / "postgres", {"store": url}, restart), options, tally)

@@ -263,9 +263,14 @@ def _person_saves(world: World) -> None:
     text = profile.read_bytes()
     if line not in text:
         draft = profile.with_name("PROFILE.md~")
-        draft.write_bytes(text + line)
-        draft.rename(profile)
-        world.synced(world.folder)
+        try:
+            draft.write_bytes(text + line)
+            draft.rename(profile)
+            world.synced(world.folder)
+        except OSError as error:  # the editor's own disk is full, which it says
+            raise lamina.Unavailable(
+                "The editor cannot save the file.", hint="Make room, then save again."
+            ) from error
     assert world.engine is not None
     world.engine.sync()
 

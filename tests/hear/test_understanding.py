@@ -9,7 +9,7 @@ from lamina.engine import Engine
 from lamina.language.hearing import hear
 from lamina.language.rulebook import rulebook
 from lamina.language.slots import kept_words
-from lamina.model import State
+from lamina.model import Space, State
 from lamina.scoped import ScopedMemory
 from tests.backends import Place
 
@@ -39,6 +39,8 @@ COMPOUND = [
     ("help me plan a menu, we're coeliac", ["we're coeliac"]),
     ("我房贷还有十九年", ["我房贷还有十九年"]),
     ("幫我看一下這張發票，我在埔里開沙發翻修店", ["我在埔里開沙發翻修店"]),
+    ("帮我看看发票，我开五金店", ["我开五金店"]),
+    ("what can I eat there, I am coeliac, and is it far?", ["I am coeliac"]),
 ]
 ORDINARY = [
     "What's the weather like in Chiang Mai today?",
@@ -317,6 +319,23 @@ def test_nothing_is_forgotten_or_changed_that_was_not_named(engine: Engine, said
     assert (ana.get(kept).state, "218" in ana.get(kept).text) == (State.ACTIVE, True)
 
 
+@pytest.mark.parametrize(
+    ("known", "said", "kept"),
+    [
+        ("I've two weddings next week", "oi don't you forget this, the lens is at Terry's shop", "Terry"),
+        ("อาทิตย์หน้ามีงานแต่งสองงาน", "นี่ ห้ามลืมเรื่องนี้นะ กล้องผมส่งซ่อมอยู่ร้านพี่ต้น", "พี่ต้น"),
+        ("这个月又差点晚交租", "帮我记住,房东只收微信,给现金她会退回来", "微信"),
+    ],
+)
+def test_what_is_to_be_kept_takes_nothing_away(engine: Engine, known: str, said: str, kept: str) -> None:
+    ana = engine.scope(session="s")
+    before = ana.remember(known).ids[0]
+    ana.hear(said)
+    texts = [one.text for one in ana.list().items if one.space == "user"]
+    assert ana.get(before).state is State.ACTIVE
+    assert any(kept in one for one in texts)
+
+
 @pytest.mark.parametrize("said", ["please forget what I just said", "把刚才那个忘了吧", "ลืมเรื่องเมื่อกี้ไปเลย"])
 def test_what_was_said_a_moment_ago_can_be_pointed_at(engine: Engine, said: str) -> None:
     ana = engine.scope(session="s")
@@ -483,3 +502,20 @@ def test_what_a_wish_says_shall_stay_is_not_what_it_means(
     kept = " ".join(one.text for one in mine.list().items if one.layer is not Layer.WORKING)
     assert stays in kept
     assert goes not in kept
+
+
+@pytest.mark.parametrize(
+    ("said", "wish"),
+    [
+        ("仅限今天，随便骂脏话", "骂脏话"),
+        ("วันนี้วันเดียว ตอบเป็นภาษาอังกฤษให้หน่อย", "อังกฤษ"),
+        ("only today, talk to me like a pirate", "like a pirate"),
+    ],
+)
+def test_what_is_wished_for_a_time_is_kept_with_its_time(engine: Engine, said: str, wish: str) -> None:
+    ana = engine.scope(session="s")
+    ana.hear(said)
+
+    (entry,) = [one for one in ana.list().items if one.layer is not Layer.WORKING]
+    assert wish in entry.text
+    assert entry.expires_at is not None or entry.space is Space.SESSION

@@ -32,8 +32,8 @@ def test_one_answer_in_whatever_session_follows_decides(engine: Engine, answer: 
     ana = engine.scope(session="monday")
     guess(ana)
     asked = ana.ask_what_waits()
-    assert "1. editor.theme = dark" in asked
-    assert "2. editor.name = vim" in asked
+    assert "1. editor.theme → dark" in asked
+    assert "2. editor.name → vim" in asked
     later = engine.scope(session="tuesday")
     assert later.hear(answer).acknowledgement
     assert later.resolve(["editor.theme", "editor.name"]).keys() == kept

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import hypothesis.strategies as st
@@ -12,20 +15,27 @@ import pytest
 from hypothesis import given, settings
 
 import lamina
-
-pytest.importorskip("anthropic.tools.memory", reason="pip install 'lamina[anthropic]'")
-
-from anthropic.lib.tools import ToolError
-from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
-
-from lamina.integrations.anthropic import AsyncMemoryTool, MemoryTool
 from tests.effort import times
+
+
+@cache
+def claude() -> SimpleNamespace:
+    """The SDK's tools and ours, when a test wants them: every worker imports this file, and the SDK takes
+    longer than all of us."""
+    local = pytest.importorskip("anthropic.tools.memory", reason="pip install 'lamina[anthropic]'")
+    ours = import_module("lamina.integrations.anthropic")
+    return SimpleNamespace(
+        ToolError=import_module("anthropic.lib.tools").ToolError,
+        LocalTool=local.BetaLocalFilesystemMemoryTool,
+        MemoryTool=ours.MemoryTool,
+        AsyncMemoryTool=ours.AsyncMemoryTool,
+    )
 
 
 def said(tool: Any, command: dict[str, Any]) -> str:
     try:
         return str(tool.call(command))
-    except ToolError as error:
+    except claude().ToolError as error:
         return f"ERROR {error}"
 
 
@@ -36,8 +46,8 @@ def engine(tmp_path: Path) -> Any:
 
 
 @pytest.fixture
-def tool(engine: lamina.Engine) -> MemoryTool:
-    return MemoryTool(engine.scope(agent="claude"))
+def tool(engine: lamina.Engine) -> Any:
+    return claude().MemoryTool(engine.scope(agent="claude"))
 
 
 def view(path: str, **more: Any) -> dict[str, Any]:
@@ -88,9 +98,9 @@ def test_it_answers_what_the_sdks_own_tool_answers(
     commands: list[dict[str, Any]], last: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("both")
-    theirs = BetaLocalFilesystemMemoryTool(str(folder / "theirs"))
+    theirs = claude().LocalTool(str(folder / "theirs"))
     with lamina.open(folder / "ours", owner="ana", embedder="none") as engine:
-        ours = MemoryTool(engine.scope(agent="claude"))
+        ours = claude().MemoryTool(engine.scope(agent="claude"))
         known: set[str] = set()
         for command in [*commands, *last]:
             path = str(command.get("path", ""))
@@ -103,7 +113,7 @@ def test_it_answers_what_the_sdks_own_tool_answers(
             assert comparable(said(ours, command)) == comparable(said(theirs, command)), command
 
 
-def test_a_folder_is_shown_two_levels_deep_with_sizes(tool: MemoryTool) -> None:
+def test_a_folder_is_shown_two_levels_deep_with_sizes(tool: Any) -> None:
     for path, text in (
         ("a.md", "x" * 18),
         ("d/b.md", "y" * 4096),
@@ -128,13 +138,11 @@ def test_a_folder_is_shown_two_levels_deep_with_sizes(tool: MemoryTool) -> None:
         ("/memories/a%2fb", "Path /memories/a%2fb cannot be used."),
     ],
 )
-def test_a_path_that_leaves_the_folder_is_refused(path: str, told: str, tool: MemoryTool) -> None:
+def test_a_path_that_leaves_the_folder_is_refused(path: str, told: str, tool: Any) -> None:
     assert said(tool, create(path, "x")) == f"ERROR {told}"
 
 
-def test_a_file_is_a_memory_that_its_person_finds_and_forgets(
-    engine: lamina.Engine, tool: MemoryTool
-) -> None:
+def test_a_file_is_a_memory_that_its_person_finds_and_forgets(engine: lamina.Engine, tool: Any) -> None:
     tool.call(create("/memories/drinks.md", "Ana drinks green tea\n"))
     (hit, *_) = engine.scope().recall("What does Ana drink?").hits
     assert hit.text == "Ana drinks green tea\n"
@@ -147,7 +155,7 @@ def test_a_file_is_a_memory_that_its_person_finds_and_forgets(
     assert "does not exist" in said(tool, view("/memories/drinks.md"))
 
 
-def test_a_secret_is_refused_and_nothing_is_stored(engine: lamina.Engine, tool: MemoryTool) -> None:
+def test_a_secret_is_refused_and_nothing_is_stored(engine: lamina.Engine, tool: Any) -> None:
     secret = "-".join(["hunter2", "Blue"])
     told = said(tool, create("/memories/wifi.md", f"The wifi password is {secret}"))
     assert told.startswith("ERROR ")
@@ -159,21 +167,23 @@ def test_a_secret_is_refused_and_nothing_is_stored(engine: lamina.Engine, tool: 
 
 
 def test_one_persons_files_are_not_anothers(engine: lamina.Engine) -> None:
-    MemoryTool(engine.scope(user="ana", agent="claude")).call(create("/memories/a.md", "Ana's"))
-    other = MemoryTool(engine.scope(user="bob", agent="claude"))
+    claude().MemoryTool(engine.scope(user="ana", agent="claude")).call(create("/memories/a.md", "Ana's"))
+    other = claude().MemoryTool(engine.scope(user="bob", agent="claude"))
     assert "does not exist" in said(other, view("/memories/a.md"))
     other.call(create("/memories/a.md", "Bob's"))
     assert (
         other.call({"command": "delete", "path": "/memories/a.md"}) == "Successfully deleted /memories/a.md"
     )
-    assert "Ana's" in said(MemoryTool(engine.scope(user="ana", agent="claude")), view("/memories/a.md"))
+    assert "Ana's" in said(
+        claude().MemoryTool(engine.scope(user="ana", agent="claude")), view("/memories/a.md")
+    )
 
 
 def test_it_can_be_awaited_and_cleared(engine: lamina.Engine) -> None:
-    tool = AsyncMemoryTool(engine.scope(agent="claude"))
+    tool = claude().AsyncMemoryTool(engine.scope(agent="claude"))
     assert tool.to_dict() == {"type": "memory_20250818", "name": "memory"}
     told = asyncio.run(tool.call(create("/memories/a.md", "x")))
     assert told == "File created successfully at: /memories/a.md"
-    assert MemoryTool(engine.scope(agent="claude")).clear_all_memory() == "All memory cleared"
-    with pytest.raises(ToolError, match="does not exist"):
+    assert claude().MemoryTool(engine.scope(agent="claude")).clear_all_memory() == "All memory cleared"
+    with pytest.raises(claude().ToolError, match="does not exist"):
         asyncio.run(tool.call(view("/memories/a.md")))

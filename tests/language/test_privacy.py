@@ -304,7 +304,7 @@ def test_every_rule_compiles_and_names_a_known_shape_and_plain_keywords() -> Non
     rules = [*privacy._TOKENS, *privacy._RULES]
     names = [rule.name for rule in rules]
     assert len(names) == len(set(names))
-    for rule in rules:
+    for rule in (*rules, *privacy._ENTERED):
         assert compiled(rule.pattern)
         assert shape(rule.shape)
         assert not re.search("@[a-z_]+@", rule.pattern)
@@ -320,7 +320,7 @@ def test_every_shape_is_made_of_known_tests_and_every_test_is_used() -> None:
         assert shape(name)
     lines = [line for lines in shapes_of["shape"].values() for line in lines]
     asked = {term.lstrip("!") for line in lines for term in line.split()}
-    asked |= {rule.shape for rule in (*privacy._TOKENS, *privacy._RULES)}
+    asked |= {rule.shape for rule in (*privacy._TOKENS, *privacy._RULES, *privacy._ENTERED)}
     asked |= {f"named_{name.kind}" for name in NAMES}
     asked |= {name for kinds in source("names")["kinds"].values() for name in kinds.values()}
     assert {*shapes_of["shape"], *shapes_of["test"]} <= asked

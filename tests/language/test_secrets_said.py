@@ -8,8 +8,9 @@ from bench.secrets_said import LISTS, said, wrong
 from lamina.language.secrets.privacy import find_secrets
 
 #: How many of a list's secrets may be missed. Before a rule was made for them 42 and 37 of 120 were; of the
-#: third list's 60, four, which was run after the rules had been worked on with the second.
-MISSED = {"secrets-said": 3, "secrets-said-2": 1, "secrets-said-3": 0}
+#: third list's 60, four, which was run after the rules had been worked on with the second; of the fourth's
+#: 214, which was written along with rules for what is entered, 170.
+MISSED = {"secrets-said": 3, "secrets-said-2": 1, "secrets-said-3": 0, "secrets-said-4": 25}
 
 HARMLESS = [
     "la clave del problema es que no hay tiempo",

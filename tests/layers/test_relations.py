@@ -300,7 +300,7 @@ def test_nothing_looks_for_relations_where_there_never_were_any(place: Place) ->
     engine = place.open(link_k=0)
     mind = engine.scope()
     said(mind, *MILK)
-    engine.database.write(lambda tx: Edges(tx).put(("a", "b", "related_to"), 1.0, engine.now()))
+    engine.database.write(lambda tx: Edges(tx).put("a", "b", "related_to", 1.0, engine.now()))
     hits = mind.recall("milk")
     assert all("+relation" not in hit.adjustments for hit in hits)
     linked = engine.database.read(lambda tx: tx.all("shelf_statistics", names=["user:ana"]))

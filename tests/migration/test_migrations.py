@@ -209,7 +209,7 @@ def test_a_long_shelf_is_indexed_anew_in_parts_and_people_write_between_them(
         store.sql(
             f"UPDATE property SET value = '{ANALYSER_VERSION} {number - 1}' WHERE name = 'analyser_renewed'"
         )
-        part = partial(_renew_part, number=number, name=name)
+        part = partial(_renew_part, number=number, name=name, known={})
         store.sql("UPDATE property SET value = '0' WHERE name = 'analyser'")
         assert not engine.database.write(part, lanes=[lane_of(name)])
         mind = engine.scope()

@@ -17,6 +17,7 @@ SQL = Path(storage.__file__).parent / "sql"
 #: allowlists.
 WHOLE_STORE = {
     "summaries_of",  # of one session, made anew when a turn of it is forgotten
+    "identities_of",
     "memory_place",
     "active_after",
     "active_in_order",

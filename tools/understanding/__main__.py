@@ -23,12 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lamina.language.features import Seen
 from lamina.language.hearing import Hearing, hear
 from lamina.language.rulebook import rulebook
 from lamina.language.sorts import LEFT, Second, Sort, Sorter
 from lamina.language.understanding import ONCE, PLAIN, Act, Listener
-from tools.understanding import relations
+from tools.understanding import beside, messages, relations
 from tools.understanding import rows as data
 from tools.understanding.rows import LANGUAGES, Row
 from tools.understanding.states import States, stretches
@@ -37,6 +36,8 @@ from tools.understanding.tune import Examples, tuned
 
 MODEL = Path("src/lamina/language/data/sorts.bin")
 FOLDS = 3
+#: Beside messages, so many of the sentences of several clauses teach what a clause is: one in so many.
+SINGLE = 5
 #: So many things heard are worth one message that is taken for what it is not. Ours are near misses, written
 #: to be taken for something.
 PRICE = 2.4
@@ -44,9 +45,6 @@ PRICE = 2.4
 PRICES = {PLAIN: 1.0}
 #: No threshold is lower than this, whatever the sentences say: a false wish changes every answer.
 FLOOR, FLOORS = 300, {Sort.SET: 900, ONCE: 1900, Sort.CORRECT: 900, Sort.FORGET: 600, Sort.TEMPORARY: 900}
-#: Of the thresholds of statements beside an encoder so much: on the lists it heard more, and took nothing
-#: more for what it is not.
-_STATEMENTS = 0.75
 #: The threshold of what is never right.
 _NOTHING = 1 << 20
 _HEARD = {"self_fact": Sort.LASTING}
@@ -107,65 +105,135 @@ def main() -> None:
         relations.make(chosen.seen, chosen.runs)
         return
     if chosen.step == "gather":
-        found = data.gather(chosen.folders, data.read() if chosen.add else [])
-        kept = data.apart(found, data.judging(chosen.judges))
-        data.write(kept)
-        count = Counter(row.language for row in kept)
-        gone = len(found) - len(kept)
-        print(f"{len(kept)} sentences ({dict(sorted(count.items()))}), {gone} too like a judge's")
+        gathered(chosen.folders, chosen.judges, add=chosen.add)
         return
-    rows = data.read()
     dev = [chosen.dev / f"utterances.{language}.jsonl" for language in LANGUAGES] if chosen.dev else []
-    make(rows, (dev, chosen.lists), States(chosen.states), curve=chosen.curve)
+    make(
+        Sentences(data.read(), messages.read(), States(chosen.states)),
+        (dev, chosen.lists),
+        curve=chosen.curve,
+    )
 
 
-def make(
-    rows: Sequence[Row], lists: tuple[Sequence[Path], Sequence[Path]], states: States, *, curve: bool
-) -> None:
+def gathered(folders: Sequence[Path], judges: Sequence[Path], *, add: bool) -> None:
+    """Sentences, and messages of several parts where a folder has them, into the tree."""
+    texts = data.judging(judges)
+    found = data.gather(folders, data.read() if add else [])
+    kept = data.apart(found, texts)
+    data.write(kept)
+    count = Counter(row.language for row in kept)
+    gone = len(found) - len(kept)
+    print(f"{len(kept)} sentences ({dict(sorted(count.items()))}), {gone} too like a judge's")
+    for folder in folders:
+        if (folder / "mixed.en.txt").exists():
+            told = messages.gather(folder, texts, messages.read() if add else [])
+            messages.write(told)
+            print(f"{len(told)} messages of several parts")
+
+
+def make(sentences: Sentences, lists: tuple[Sequence[Path], Sequence[Path]], *, curve: bool) -> None:
     """Train, judge, choose thresholds, write the model and print its figures."""
-    written, rows = len(rows), [*rows, *data.with_speaker(rows)]
-    hearings = [hear(row.text, rulebook()) for row in rows]
-    folds = _folds(rows)
-    judged = [hearings[at] for at in sorted(folds[0]) if at < written]
-    states.read([*(row.text for row in rows), *(text for one in judged for text in stretches(one))])
-    states.keep()
-    sentences = Sentences(rows, seen(hearings))
-    firsts = [sentences.first([at for at in range(len(rows)) if at not in held]) for held in folds]
-    for first, held in zip(firsts, folds, strict=True):
-        for at in held:
-            sentences.unread[at] = first.first(sentences.inputs[at].hashes)
-    readings = []
-    for reader in (None, states):
-        second = sentences.second([at for at in range(len(rows)) if at not in folds[0]], reader)
-        model = replace(firsts[0], plain=second, read=second)
-        own = [at for at in sorted(folds[0]) if at < written]
-        folded = [_heard(model, reader, rows[at].language, rows[at].sort, hearings[at]) for at in own]
-        print(f"sentences of writers' batches that were not trained on, {'read' if reader else 'letters'}:")
-        _table(folded)
-        _confusion(folded)
-        thresholds = _thresholds(folded)
-        _decided("folds", folded, thresholds)
-        _by_sort(folded, thresholds)
-        readings.append(replace(sentences.second(range(len(rows)), reader), thresholds=thresholds))
-    model = replace(sentences.first(range(len(rows))), plain=readings[0], read=readings[1])
+    states, every = sentences.states, range(len(sentences.rows))
+    models = [sentences.apart(fold) for fold in range(FOLDS)]
+    plain = _with_thresholds(sentences, models[0], None)
+    read = _with_thresholds(sentences, models[0], states)
+    model = replace(sentences.first(every), plain=plain, read=read)
     dev, others = lists
     if others:
         model = replace(model, read=halfway(model, states, others))
+    model = replace(model, beside=among(sentences, model, models, others))
     _decided("dev", _judged(model, states, dev), dict(_read_of(model).thresholds))
     if curve:
         _curve(sentences)
-    card = {"version": 4, "rows": len(rows), "data": data.digest(rows)}
+    card = {"version": 5, "rows": len(sentences.rows), "data": data.digest(sentences.rows)}
     save(model, MODEL, card)
     print(f"{MODEL}: {MODEL.stat().st_size:,} bytes")
-    print(*(f"thresholds {dict(one.thresholds)}" for one in (readings[0], _read_of(model))), sep="\n")
+    told = [one for one in (plain, model.read, model.beside) if one is not None]
+    print(*(f"thresholds {dict(one.thresholds)}" for one in told), sep="\n")
+
+
+def _with_thresholds(sentences: Sentences, model: Sorter, reader: States | None) -> Second:
+    """The second reading of all sentences, with thresholds by a model that did not learn a third of them."""
+    rows, hearings = sentences.rows, sentences.hearings
+    own = [at for at in sorted(sentences.folds[0]) if at < sentences.written]
+    folded = [_heard(model, reader, rows[at].language, rows[at].sort, hearings[at]) for at in own]
+    print(f"sentences of writers' batches that were not trained on, {'read' if reader else 'letters'}:")
+    _table(folded)
+    _confusion(folded)
+    thresholds = _thresholds(folded)
+    _decided("folds", folded, thresholds)
+    _by_sort(folded, thresholds)
+    return replace(sentences.second(range(len(rows)), reader), thresholds=thresholds)
+
+
+def among(sentences: Sentences, model: Sorter, models: Sequence[Sorter], lists: Sequence[Path]) -> Second:
+    """The reading of clauses in their messages, with thresholds by readings that did not learn a third."""
+    states = sentences.states
+    parts: list[list[beside.Part]] = []
+    for fold, apart in enumerate(models):
+        told = [(one, hear(one.text, rulebook())) for one in sentences.messages(fold)]
+        cuts = [beside.cut(apart, states, *one) for one in told]
+        parts.append([one for one in cuts if one is not None])
+    found: list[beside.Judged] = []
+    for fold, apart in enumerate(models):
+        rest = [one for at, each in enumerate(parts) if at != fold for one in each]
+        known = replace(apart, beside=beside.fit(rest))
+        found += [beside.judged(known, states, one) for one in parts[fold]]
+    every = beside.fit([one for each in parts for one in each])
+    limits = beside.thresholds(found)
+    if lists:
+        others = beside.of_lists(replace(model, beside=every), states, lists)
+        limits = beside.halfway(limits, beside.thresholds(others))
+    beside.tell(found, limits)
+    return replace(every, thresholds=limits)
 
 
 class Sentences:
-    """All that is trained on: what a model sees of each sentence."""
+    """All that is trained on, and what a model sees of each sentence, in thirds by batches of writers."""
 
-    def __init__(self, rows: Sequence[Row], inputs: Sequence[Seen]) -> None:
-        self.rows, self.inputs = rows, inputs
-        self.unread = np.zeros((len(rows), len(Sort)), dtype=np.int64)  #: by models that did not learn them
+    def __init__(self, written: Sequence[Row], told: Sequence[messages.Message], states: States) -> None:
+        written = [*written, *(row for one in told for row in messages.rows_of(one))]
+        self.rows, self.written = [*written, *data.with_speaker(written)], len(written)
+        self.states, self._told = states, told
+        self.hearings = [hear(row.text, rulebook()) for row in self.rows]
+        self.inputs = seen(self.hearings)
+        self.folds = _folds(self.rows)
+        states.read(row.text for row in self.rows)
+        beside_one = [one.text for fold in range(FOLDS) for one in self.messages(fold)]
+        states.read(text for one in beside_one for text in stretches(hear(one, rulebook())))
+        states.keep()
+        self.unread = np.zeros(
+            (len(self.rows), len(Sort)), dtype=np.int64
+        )  #: by models that did not learn them
+        self._firsts = [self.first(self._without(fold)) for fold in range(FOLDS)]
+        for first, held in zip(self._firsts, self.folds, strict=True):
+            for at in held:
+                self.unread[at] = first.first(self.inputs[at].hashes)
+
+    def _without(self, fold: int) -> list[int]:
+        return [at for at in range(len(self.rows)) if at not in self.folds[fold]]
+
+    def messages(self, fold: int) -> list[messages.Message]:
+        """The messages of a fold, and some of its sentences of several clauses, as messages of one part."""
+        writers = {self.rows[at].writer for at in self.folds[fold]}
+        own = [at for at in sorted(self.folds[fold]) if at < self.written]
+        long = [
+            at
+            for at in own
+            if messages.has_clauses(self.hearings[at]) and not messages.is_part(self.rows[at])
+        ]
+        single = [messages.as_message(self.rows[at]) for at in long[::SINGLE]]
+        joined = messages.in_one_breath([self.rows[at] for at in own], fold)
+        return [*(one for one in self._told if one.writer in writers), *joined, *single]
+
+    def apart(self, fold: int) -> Sorter:
+        """A model that did not learn a fold."""
+        places = self._without(fold)
+        return replace(
+            self._firsts[fold],
+            plain=self.second(places, None) if fold == 0 else None,
+            read=self.second(places, self.states),
+        )
 
     def first(self, places: Sequence[int]) -> Sorter:
         return fit([self.inputs[at].hashes for at in places], [self.rows[at].sort for at in places])
@@ -211,7 +279,7 @@ def halfway(model: Sorter, reader: States, lists: Sequence[Path]) -> Second:
     found = {name: at for name, at in _thresholds(_judged(model, reader, lists)).items() if at < _NOTHING}
     own = {name: max(at, FLOORS.get(name, FLOOR)) for name, at in read.thresholds.items()}
     halves = {name: (at + found.get(name, at)) // 2 for name, at in own.items()}
-    told = {name: int(at * _STATEMENTS) for name, at in halves.items() if name.startswith(Sort.LASTING)}
+    told = {name: int(at * beside.STATEMENTS) for name, at in halves.items() if name.startswith(Sort.LASTING)}
     return replace(read, thresholds={**halves, **told})
 
 

@@ -23,15 +23,15 @@ from lamina_encoder.reading import ReadingEncoder
 from numpy.typing import NDArray
 
 import lamina
-from lamina.hear.about import AT_MOST, READ, certain, known_to, read_beside
+from lamina.hear.about import AT_MOST, READ, certain, known_to, read_beside, stretches
 from lamina.hear.turn import keep_turn, understood
-from lamina.language.amend import telling
+from lamina.language.amend import telling, weight
 from lamina.language.framing import asks_anywhere
 from lamina.language.hearing import Hearing, hear
 from lamina.language.relation import MOST, STEP, WEIGHT, Does, KnownStatement, SaidNow, features
 from lamina.language.rulebook import rulebook
 from lamina.language.sorts import Reader, Sort
-from lamina.language.understanding import Listener, heard_whole, is_near
+from lamina.language.understanding import Listener, heard_whole, is_near, words
 from lamina.language.view import view_of
 from lamina.write.store import Caller
 from tools.understanding.rows import LANGUAGES, is_held
@@ -52,12 +52,19 @@ UNITS, ROUNDS, DECAY = 12, 300, 0.012
 #: How many nets are trained apart, whose scores are averaged.
 NETS = 4
 #: So many right ones are worth one memory that is changed in vain; nothing of it is lost, and it comes back.
-PRICES = {Does.CORRECT: 1.5, Does.FORGET: 1.6}
+PRICES = {Does.CORRECT: 1.5, Does.FORGET: 1.4}
+#: What it is worth to ask about the right one: whoever said it plainly has to say it again.
+ASKED = 0.15
 #: How much of that it costs where the sentence is about the very thing: what says it again changes nothing.
 _HARM = {"again": 0.3, "new": 0.8}
 #: Of how many at most a person is asked; one in so many commands about nothing that is known is learnt from:
 #: whoever gives one knows as a rule what they said.
 _FEW, _RARE = 3, 4
+#: How far ahead what is only heard has to be at least; and how much less sure a command may be and be asked
+#: about, which says nothing of it.
+_AHEAD, _LESS_SURE = {Does.CORRECT: 0.5, Does.FORGET: 1.0}, 0.2
+#: How many conversations are tried for one that a wish is not about; one wish in so many is put there.
+_TRIES, _ELSEWHERE = 20, 2
 
 _NOT_APART = (Sort.CORRECT, Sort.FORGET, Sort.CONFIRM, Sort.REJECT)
 _FIELDS = ("text", "like", "called", "age", "here", "lasting", "setting", "read")
@@ -166,6 +173,25 @@ def told() -> Iterator[dict[str, Any]]:
                 }
 
 
+def elsewhere(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Wishes to forget that name what they mean, beside what others told: it is not known there."""
+    chance, book = random.Random(11), rulebook()
+    for row in rows:
+        said = telling(row["said"], book)
+        named = row["relation"] == Does.FORGET and not row.get("clause")
+        if not named or weight(said & telling(row["known"][row["target"]], book)) < 1:
+            continue
+        tried = [chance.choice(rows) for _ in range(_TRIES)]
+        apart = [
+            one["known"]
+            for one in tried
+            if one["lang"] == row["lang"] and not any(said & telling(text, book) for text in one["known"])
+        ]
+        if apart and crc32(row["said"].encode()) % _ELSEWHERE == 0:
+            none = {"known": apart[0], "relation": "none", "target": None, "file": f"else-{row['file']}"}
+            yield {**row, **none}
+
+
 def play(rows: Sequence[Mapping[str, Any]]) -> Iterator[Played]:
     """Every row, beside its own statements or with others said before them."""
     for start in range(0, len(rows), _WORKSPACE):
@@ -175,31 +201,51 @@ def play(rows: Sequence[Mapping[str, Any]]) -> Iterator[Played]:
                 own = [one["known"] for one in rows if one["lang"] == row["lang"]]
                 others = [one for one in own if one != row["known"]]
                 before = [chance.choice(chance.choice(others)) for _ in range(chance.choice(_BEFORE))]
-                yield from _played(memory.scope(user=f"u{at}", session="one"), row, before, chance)
+                told_in = memory.scope(user=f"u{at}", session=chance.choice(("zero", "one")))
+                for one in before:
+                    _say(told_in, one, chance)
+                yield from _played(memory.scope(user=f"u{at}", session="one"), row, chance)
 
 
-def _played(
-    scope: Any, row: Mapping[str, Any], before: Sequence[str], chance: random.Random
-) -> Iterator[Played]:
+def _played(scope: Any, row: Mapping[str, Any], chance: random.Random) -> Iterator[Played]:
     book, caller = scope.store.ruleset.rules, scope
     target = row["known"][row["target"]] if row["target"] is not None else ""
     shares = telling(row["said"], book) & telling(target, book)
-    for one in [*before, *row["known"]]:
+    for one in row["known"]:
         _say(scope, one, chance)
     if (shares or not target) and chance.random() < 0.3:
         caller = Caller(caller.store, replace(caller.scope, session="two"))
-    part = heard_whole(_listener(caller, hear(row["said"], book)))
-    if part is None:
-        return
-    wanted = row["relation"] in set(Does)
-    known = read_beside(caller, row["said"], [one for _, one in known_to(caller, row["said"])])
+    listener = _listener(caller, hear(row["said"], book))
+    clause = row.get("clause", "")
+    whole = heard_whole(listener)
+    spans = stretches(listener) if clause else []
+    found = [listener.part(*span) for span in spans]
+    parts = found or ([] if whole is None else [whole])
+    for part in parts:
+        text = row["said"] if part is whole else words(listener.hearing, part.start, part.end)
+        holds = not clause or part is whole or clause in text
+        if holds or not _overlap(text, clause):
+            yield from _beside(caller, row, part, text, target if holds else "")
+
+
+def _overlap(text: str, clause: str) -> bool:
+    """Whether a stretch has some of the clause that counts, and not all of it."""
+    size = max(4, min(len(text), len(clause)) // 3)
+    return any(text[at : at + size] in clause for at in range(len(text) - size + 1)) or text in clause
+
+
+def _beside(caller: Any, row: Mapping[str, Any], part: Any, text: str, target: str) -> Iterator[Played]:
+    """A stretch of what was said beside all that is known; without a `target` it is about nothing."""
+    wanted = row["relation"] in set(Does) and target != ""
+    known = read_beside(caller, text, [one for _, one in known_to(caller, text)])
     places = [at for at, one in enumerate(known) if wanted and target in one.text]
     if places or not wanted:
+        relation = row["relation"] if wanted or row["relation"] not in set(Does) else "none"
         scores = [part.scores[sort] for sort in Sort]
         fields = [[getattr(one, name) for name in _FIELDS] for one in known]
         place = places[0] if places else -1
         signs = sorted(part.seen.signs)
-        yield Played(row["lang"], row["file"], row["relation"], place, row["said"], scores, signs, fields)
+        yield Played(row["lang"], row["file"], relation, place, text, scores, signs, fields)
 
 
 def _listener(caller: Caller, hearing: Hearing) -> Listener:
@@ -308,7 +354,7 @@ class Decided(NamedTuple):
             return 0.0
         if near == 1 and self.row.asked:
             return 0.0
-        return 0.35 if 0 <= self.place < near else -0.8
+        return ASKED if 0 <= self.place < near else -0.8
 
 
 def _may_be(row: Played) -> bool:
@@ -347,10 +393,12 @@ def limits(found: Sequence[Decided]) -> dict[str, dict[str, int]]:
             best = max(
                 (sum(one.worth(least, gap, asks) for one in own), least, gap, asks)
                 for least in tops
-                for gap in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+                for gap in (0.5, 0.75, 1.0, 1.5, 2.0)
+                if asked or gap >= _AHEAD[does]
                 for asks in [*(top for top in tops[::8] if top < least), least]
             )
-            for name, value in zip(names, best[1:], strict=True):
+            values = best[1:] if asked is None else (*best[1:3], best[1] - _LESS_SURE)
+            for name, value in zip(names, values, strict=True):
                 out.setdefault(name, {})[does] = round(1000 * value)
     return out
 
@@ -383,7 +431,7 @@ _MARKS = ("right", "asked", "wrong", "asked in vain")
 
 def _mark(one: Decided, least: float, gap: float, asks: float) -> str:
     worth = one.worth(least, gap, asks)
-    return {1.0: "right", 0.35: "asked", 0.0: "left", -0.8: "asked in vain"}.get(worth, "wrong")
+    return {1.0: "right", ASKED: "asked", 0.0: "left", -0.8: "asked in vain"}.get(worth, "wrong")
 
 
 def _share(count: int, of: int) -> str:
@@ -415,12 +463,13 @@ def unlearnt(played: Sequence[Played], runs: Sequence[Path]) -> Iterator[Played]
 def make(cache: Path | None = None, runs: Sequence[Path] = ()) -> None:
     """Play, train, choose thresholds on a third of the files, write the net and print its figures."""
     rows = read()
-    rows += [*apart(rows), *told()]
+    rows += [*apart(rows), *told(), *elsewhere(rows)]
     played = _cached(cache, rows)
     seen = [one for one in see([*unlearnt(played, runs)] if runs else played) if one.seen]
-    files = sorted({one.row.file for one in seen})
+    files = sorted({one.row.file.removeprefix("else-") for one in seen})
     random.Random(1).shuffle(files)
-    folds = [{file for at, file in enumerate(files) if at % 3 == fold} for fold in range(3)]
+    own = [{file for at, file in enumerate(files) if at % 3 == fold} for fold in range(3)]
+    folds = [each | {f"else-{file}" for file in each} for each in own]
     found = [
         each
         for fold in folds

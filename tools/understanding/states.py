@@ -10,9 +10,9 @@ from lamina_encoder import reading
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from lamina.language.hearing import Hearing
+from lamina.language.hearing import Hearing, clauses_in
 from lamina.language.sorts import Finders, Wholes
-from lamina.language.understanding import LONG, windows, words
+from lamina.language.understanding import words
 
 #: A row for each piece of a text.
 Pieces = NDArray[np.float16]
@@ -101,8 +101,7 @@ def _nothing(product: reading.Product) -> Wholes:
 
 
 def stretches(hearing: Hearing) -> list[str]:
-    """The texts in a message that a listener may have read: sentences, and clauses of long ones."""
+    """The texts in a message that a listener may have read: sentences and clauses."""
     spans = [(one.start, one.end) for one in hearing.sentences]
-    long = [one for one in hearing.sentences if one.end - one.start > LONG]
-    spans += [span for one in long for span in windows(hearing, one)]
+    spans += [span for one in hearing.sentences for span in clauses_in(hearing, one)]
     return [words(hearing, *span) for span in spans]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lamina.language.features import Hashes, Seen, features
 from lamina.language.hearing import Hearing
-from lamina.language.sorts import STEP, UNIT, Second, Sort, Sorter, Wholes
+from lamina.language.sorts import MIDWAY, STEP, UNIT, Second, Sort, Sorter, Wholes
 
 Floats = NDArray[np.float32]
 EPOCHS, RATE, SMOOTHED, SEED = 8, 0.5, 0.03, 7
@@ -63,13 +63,16 @@ def fit(inputs: Sequence[Hashes], labels: Sequence[Sort], epochs: int = EPOCHS) 
     return _rounded(used, weights, bias)
 
 
-def read_twice(first: Wholes, signs: Sequence[frozenset[str]], labels: Sequence[Sort]) -> Second:
+def read_twice(
+    first: Wholes, signs: Sequence[frozenset[str]], labels: Sequence[Sort], wide: Wholes | None = None
+) -> Second:
     """The second reading that fits where no encoder reads; `first` are scores of sentences that the first
-    was not trained on."""
+    was not trained on. With `wide`, scores of what stands beside each, what each is among them."""
     counts = Counter(name for each in signs for name in each)
     names = tuple(sorted(name for name, count in counts.items() if count >= COMMON))
     always = np.ones((len(first), 1), dtype=np.float32)
-    given = np.concatenate([given_of(first, signs, names), always], axis=1)
+    beside = np.zeros((len(first), 0)) if wide is None else wide / MIDWAY / LOUD
+    given = np.concatenate([given_of(first, signs, names), _floats(beside), always], axis=1)
     wanted = np.array([list(Sort).index(one) for one in labels])
     chance = np.random.default_rng(SEED)
     inner = _floats(chance.uniform(-1, 1, (given.shape[1], HIDDEN)) / np.sqrt(given.shape[1]))
@@ -80,6 +83,7 @@ def read_twice(first: Wholes, signs: Sequence[frozenset[str]], labels: Sequence[
         for part in np.array_split(chance.permutation(len(given)), len(given) // PART + 1):
             steps.take(_slopes(given[part], wanted[part], (inner, outer), chance), pace)
     inner[: len(Sort)] /= LOUD
+    inner[len(Sort) + len(names) : -1] /= LOUD
     return Second(names, np.rint(inner * STEP).astype(np.int64), np.rint(outer * STEP).astype(np.int64))
 
 
@@ -158,7 +162,7 @@ def save(model: Sorter, path: Path, card: dict[str, object]) -> None:
     """One line of JSON, then the weights, the finders, and the second readings."""
     if model.plain is None or model.read is None or (finders := model.read.finders) is None:
         raise ValueError("A model is saved with its second readings.")
-    seconds = [model.plain, model.read]
+    seconds = [model.plain, model.read, *([] if model.beside is None else [model.beside])]
     rows, count = finders.matrix.shape
     numbers = np.concatenate([part.ravel() for one in seconds for part in (one.inner, one.outer)])
     biases = {sort: int(value) for sort, value in zip(Sort, model.biases, strict=True)}

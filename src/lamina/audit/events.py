@@ -143,10 +143,9 @@ def forgotten(scope: Scope, memory: Memory, reason: str, snapshot: dict[str, Any
 
 
 def border_check(
-    scope: Scope, action: str, spaces: tuple[Space, Space | None], answer: str, snapshot: dict[str, Any]
+    scope: Scope, action: str, source: Space, target: Space | None, answer: str, snapshot: dict[str, Any]
 ) -> dict[str, Any]:
     """Whether a border was open; `answer` is `allowed` or the code of the refusal."""
-    source, target = spaces
     return _event(
         "memory_border_check",
         scope,
@@ -174,13 +173,13 @@ def promoted(scope: Scope, old: Memory, new: Memory, snapshot: dict[str, Any]) -
 
 
 def promotion_denied(
-    scope: Scope, memory_id: str, spaces: tuple[Space, Space], code: str, snapshot: dict[str, Any]
+    scope: Scope, memory_id: str, source: Space, target: Space, code: str, snapshot: dict[str, Any]
 ) -> dict[str, Any]:
     return _event(
         "memory_promotion_denied",
         scope,
-        from_space=spaces[0].value,
-        to_space=spaces[1].value,
+        from_space=source.value,
+        to_space=target.value,
         memory_id=memory_id,
         allowed=False,
         reason=code,
@@ -202,15 +201,15 @@ def phase_started(scope: Scope, shelf: str, phase: Phase, snapshot: dict[str, An
     )
 
 
-def phase_diff(scope: Scope, shelf: str, phases: tuple[str, str], diff: PhaseDiff) -> dict[str, Any]:
+def phase_diff(scope: Scope, shelf: str, before: str, after: str, diff: PhaseDiff) -> dict[str, Any]:
     space, _, owner = shelf.partition(":")
     return _event(
         "memory_phase_diff",
         scope,
         space=space,
         owner=owner,
-        from_phase_id=phases[0],
-        to_phase_id=phases[1],
+        from_phase_id=before,
+        to_phase_id=after,
         added_count=diff.added_count,
         deleted_count=diff.deleted_count,
         replaced_count=diff.replaced_count,
@@ -238,7 +237,8 @@ def deleted(
 def recalled(
     scope: Scope,
     question: str,
-    answer: tuple[Recollection, Mapping[str, Memory]],
+    found: Recollection,
+    memories: Mapping[str, Memory],
     phases: Mapping[Space, Phase | None],
     snapshot: dict[str, Any],
 ) -> dict[str, Any]:
@@ -246,7 +246,6 @@ def recalled(
 
     `phases` has every space that was looked at, with the phase it is in; None for one that is empty.
     """
-    found, memories = answer
     items = []
     newest = max((memories[hit.id].tick for hit in found.hits), default=0)
     for hit in found.hits:

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 
 from lamina.encoders.port import JointReader
 from lamina.errors import LaminaError
 from lamina.language.amend import telling, weight, words_of
-from lamina.language.framing import asks_anywhere
-from lamina.language.hearing import hear
+from lamina.language.framing import asks_anywhere, phrases_of
+from lamina.language.hearing import clauses_in, hear
 from lamina.language.relation import Does, KnownStatement, SaidNow, features, model
 from lamina.language.rulebook import Rulebook
 from lamina.language.slots import apart_from_what_stays, just_said, name_of_key
 from lamina.language.sorts import Sort
-from lamina.language.understanding import LONGEST, Listener
+from lamina.language.understanding import LONGEST, Listener, heard_whole
 from lamina.language.view import view_of
 from lamina.model import Kind, Layer, Memory, Space
 from lamina.read.recall import look_up
-from lamina.read.shelves import keyed_in, latest, window_in
+from lamina.read.shelves import keyed_in, latest, window, window_in
 from lamina.read.snapshot import Snapshot, look
 from lamina.records import dataclass
 from lamina.text.normalise import folded, is_note
@@ -30,28 +31,29 @@ from lamina.write.verbs import pending
 
 #: How many memories are looked through for the one that is meant, and how many of the last turns.
 LOOKED_AT, _TURNS = 64, 6
-#: What nobody puts right: it says nothing.
+#: What nobody puts right: it says nothing; and how much clearer than all else that has to be.
+_DOUBT = 1500
 _SAYS_NOTHING = (Sort.TASK, Sort.QUESTION, Sort.CHAT, Sort.QUOTE, Sort.HYPOTHETICAL)
 #: How many of them are read together with what is said, and the most that counts.
 READ, AT_MOST = 8, 6.0
 #: What may be changed by a word; what happened, was said and was concluded from it stays as it was.
 STATED = (Kind.FACT, Kind.PREFERENCE, Kind.CONSTRAINT, Kind.INSTRUCTION, Kind.CORRECTION)
 _LASTING = (Layer.SEMANTIC, Layer.USER_MODEL)
-#: Letters that may stand beside a word that points; where there are more, something else is named.
-_BESIDE, _NO_POINTER = 14, ("me", "us")
-#: A Chinese character before one that points, which belongs neither to a request nor to who is spoken to.
-_NAMED = re.compile(
-    "[\u3400-\u9fff](?<![把请帮忙我你您给就都也那这个的删掉清除忘记不要别抹去撤移取消了吧麻烦可以能先快赶紧马上欸哎啊喂等一下])"
-)
+#: What points at the person, and at nothing that was said.
+_NO_POINTER = ("me", "us")
+#: What is left beside a pointer, where it names something: a word, a letter of Thai, a Chinese character.
+_NAMES = re.compile("[0-9a-z\u00e0-\u024f]{2}|[\u0e01-\u0e2e\u3400-\u9fff]")
 #: The new value can be put in the place of the old one; nothing was said after it.
 _IN_PLACE, _NEWEST = "in place", "newest"
 #: How far what is certain is ahead, in thousandths of a logit; and of how many at most a person is asked.
 _CERTAIN, _FEW = 4000, 3
-#: How like a wish is to what it means without naming it, or how far that is ahead of the rest.
-_ALIKE, _FAR = 0.4, 2500
-#: How likely it has to be that a command to forget means what it does not name; and what is never forgotten
-#: so: nobody loses an allergy to a word about something else.
-_UNNAMED, _GUARDS = 1400, re.compile("allerg|แพ้|过敏")
+#: How like a wish is to what it means without naming it; and what is never forgotten so: nobody loses an
+#: allergy to a word about something else.
+_ALIKE, _GUARDS = 0.4, re.compile("allerg|แพ้|过敏")
+#: How likely it has to be that a wish means what it does not name: a command, and what is only heard.
+_UNNAMED, _UNNAMED_HEARD = 1200, 1500
+#: And how likely where it is hardly like it at all: whoever names something else means something else.
+_FAR, _UNNAMED_FAR = 0.25, 1800
 #: How unlikely it may be that somebody means the one who says themselves that they put something right.
 _ANNOUNCED = 1500
 
@@ -85,9 +87,14 @@ class Meant:
         return tuple(one.memory.id for one in self.fits)
 
     @property
+    def score(self) -> int:
+        """What speaks for it, in thousandths of a logit."""
+        return max(one.scores[self.does] for one in self.fits)
+
+    @property
     def is_named(self) -> bool:
         """Whether the best of them has a word or its meaning in common with what was said."""
-        return self.fits[0].words > 0 or self.fits[0].statement.like >= _ALIKE
+        return _is_named(self.fits[0])
 
 
 def certain(text: str, does: Does, signs: frozenset[str] = frozenset()) -> SaidNow:
@@ -136,24 +143,25 @@ def heard(fits: Sequence[Fit], said: SaidNow) -> Meant | None:
     (most, does, best), *others = options
     gap = model().ahead[does]
     ahead = most - max((score for score, _, fit in others if fit is not best), default=-_CERTAIN)
-    if (
-        most >= model().clear[does]
-        and ahead >= gap
-        and _may_be_done(does, best, ahead if len(fits) > 1 else 0)
-    ):
+    unnamed = does is Does.FORGET and not _is_named(best)
+    wished = not unnamed or said.scores[Sort.FORGET] == max(said.scores.values())
+    least = _least(does, best, model().clear[does], _UNNAMED_HEARD)
+    if most >= least and ahead >= gap and wished and _may_be_done(does, best):
         return Meant(does, (best,), clear=True)
     near = [fit for score, also, fit in options if also is does and score >= most - gap]
     told = "cue amends" in said.signs or (
         "cue denies" in said.signs and best.words > 0 and _IN_PLACE in best.why
     )
-    least = -_ANNOUNCED if _IN_PLACE in best.why else 0
-    announced = does is Does.CORRECT and told and len(near) == 1 and most >= least
+    told_from = -_ANNOUNCED if _IN_PLACE in best.why else 0
+    announced = does is Does.CORRECT and told and len(near) == 1 and most >= told_from
     points = best.words > 0 or not {*best.why} <= {_NEWEST}
     asked = announced or (points and most >= model().asks[does])
     return Meant(does, _in_order(near), announced) if asked else None
 
 
-def chosen(fits: Sequence[Fit], does: Does, signs: frozenset[str] = frozenset()) -> Meant | None:
+def chosen(
+    caller: Caller, fits: Sequence[Fit], does: Does, signs: frozenset[str] = frozenset()
+) -> Meant | None:
     """Which of them is meant by words of which it is certain what they want; None where none comes near.
 
     Whoever gives a command knows as a rule what they said: one that is ahead is meant, though nothing names
@@ -166,21 +174,54 @@ def chosen(fits: Sequence[Fit], does: Does, signs: frozenset[str] = frozenset())
         return Meant(does, tuple(near), clear=True)
     if not near or most < model().certain[does]:
         return None
-    unnamed = does is Does.FORGET and not near[0].words and near[0].statement.like < _ALIKE
-    guards = unnamed and _GUARDS.search(view_of(near[0].memory.text).text) is not None
-    least = _UNNAMED if unnamed else model().sure[does]
-    return Meant(does, _in_order(near), clear=len(near) == 1 and most >= least and not guards)
+    least = _least(does, near[0], model().sure[does], _UNNAMED)
+    clear = most >= least and _may_be_done(does, near[0])
+    if clear and does is Does.FORGET and len(near) > 1 and _are_one_message(caller, near):
+        return Meant(does, tuple(near), clear=True)
+    return Meant(does, _in_order(near), clear=len(near) == 1 and clear)
 
 
-def _may_be_done(does: Does, fit: Fit, ahead: int) -> bool:
-    """Whether what was only heard needs no question: nothing is forgotten that has neither a word nor its
-    meaning in common with the wish, unless the rest has clearly less."""
-    return does is Does.CORRECT or fit.words > 0 or fit.statement.like >= _ALIKE or ahead >= _FAR
+def _least(does: Does, fit: Fit, named: int, unnamed: int) -> int:
+    """From which score on it is done, by whether it is named; a correction says what it is about."""
+    if does is Does.CORRECT or _is_named(fit):
+        return named
+    return max(named, _UNNAMED_FAR if fit.statement.like < _FAR else unnamed)
+
+
+def _may_be_done(does: Does, fit: Fit) -> bool:
+    """Whether it needs no question: a wish that names nothing means what was said in this session, and never
+    an allergy."""
+    guards = _GUARDS.search(view_of(fit.memory.text).text) is not None
+    return does is Does.CORRECT or _is_named(fit) or (fit.statement.here and not guards)
+
+
+def _is_named(fit: Fit) -> bool:
+    """Whether it has a word or its meaning in common with what was said."""
+    return fit.words > 0 or fit.statement.like >= _ALIKE
+
+
+def _are_one_message(caller: Caller, near: Sequence[Fit]) -> bool:
+    """Whether all of them were told in one message, of which each kept a part."""
+    texts = [folded(one.memory.text) for one in near if one.statement.lasting]
+    turns = [folded(one.text) for one in window(caller)]
+    return len(texts) == len(near) and any(all(text in turn for text in texts) for turn in turns)
 
 
 def _in_order(near: Sequence[Fit]) -> tuple[Fit, ...]:
     """Those that fit best, in the order in which they were said."""
     return tuple(sorted(near[:_FEW], key=lambda one: (one.memory.created_at, one.memory.id)))
+
+
+def stretches(listener: Listener) -> Iterator[tuple[int, int]]:
+    """The stretches of a message that may each be about something known: all of it where it is short, its
+    sentences, their clauses, and every two that follow one another."""
+    whole, hearing = heard_whole(listener), listener.hearing
+    spans = [] if whole is None else [(whole.start, whole.end)]
+    for one in hearing.sentences:
+        clauses = clauses_in(hearing, one)
+        spans += [(one.start, one.end)] if clauses else []
+        spans += [*clauses, *((low, high) for (low, _), (_, high) in pairwise(clauses))]
+    yield from dict.fromkeys(spans)
 
 
 def known_to(caller: Caller, words: str) -> Known:
@@ -191,7 +232,7 @@ def known_to(caller: Caller, words: str) -> Known:
         like = {one.id: hit.scores.get("meaning", 0.0) for one, hit in found}
         met = [one for one, _ in found if one.layer is not Layer.WORKING]
         turns = [one for one in window_in(snapshot)[-_TURNS:] if len(one.text) <= LONGEST]
-        said = [one for one in turns if _tells(one.text, caller.store.ruleset.rules)]
+        said = [one for one in turns if tells(one.text, caller.store.ruleset.rules)]
         return like, [*keyed_in(snapshot), *met, *said]
 
     like, met = look(caller, work)
@@ -208,10 +249,14 @@ def known_to(caller: Caller, words: str) -> Known:
 
 
 @lru_cache(maxsize=256)  # the last turns are looked through again with each one that may be about them
-def _tells(text: str, book: Rulebook) -> bool:
+def tells(text: str, book: Rulebook) -> bool:
     """Whether a turn says something that can be put right; a task, a question and small talk do not."""
-    return not asks_anywhere(view_of(text).text) and any(
-        one.sort not in _SAYS_NOTHING for one in Listener(hear(text, book)).parts()
+    hearing = hear(text, book)
+    return not asks_anywhere(hearing.view.text) and any(
+        max(one.scores[sort] for sort in Sort if sort not in _SAYS_NOTHING)
+        > max(one.scores.values()) - _DOUBT
+        for one in Listener(hearing).parts()
+        if not hearing.sentence_at(one.start).marked
     )
 
 
@@ -281,9 +326,10 @@ def waits_about(caller: Caller, words: str, *, last: bool = False) -> Memory | N
 def only_points(caller: Caller, text: str) -> bool:
     """Whether words name nothing, and only point at what was said last: "forget it", "scratch that"."""
     said = folded(text)
-    pointers = caller.store.ruleset.rules.any_of("cue", "this").finditer(said)
-    longest = max((one[0] for one in pointers if one[0] not in _NO_POINTER), key=len, default="")
-    beside = len(said) - len(longest)
-    if longest and len(_NAMED.findall(said.partition(longest)[0])) > 1:  # of something that stands before it
-        return just_said(said)
-    return just_said(said) or (len(longest) > 1 and beside <= (_BESIDE if said.isascii() else _BESIDE // 2))
+    if just_said(said):
+        return True
+    pointer = caller.store.ruleset.rules.any_of("cue", "this")
+    if not any(len(one[0]) > 1 and one[0] not in _NO_POINTER for one in pointer.finditer(said)):
+        return False
+    named = phrases_of("beside_pointer").sub(" ", pointer.sub(" ", said))
+    return _NAMES.search(named) is None

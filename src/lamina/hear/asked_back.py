@@ -1,4 +1,7 @@
-"""Questions that were put back to a person, and the answer in their next turn: "the second one"."""
+"""Questions that were put back to a person, and the answer in their next turn: "the second one".
+
+What was just forgotten or changed stands as such a question too: "no, keep it" brings it back.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,13 @@ from functools import cache
 
 from lamina.hear.guess import voice
 from lamina.language.acknowledge import acknowledge, in_words, value_in_words
-from lamina.language.amend import weight, words_of
+from lamina.language.amend import telling, weight, words_of
 from lamina.language.command import Action, Command, Target
+from lamina.language.framing import phrases_of
 from lamina.language.rulebook import packaged
 from lamina.language.view import view_of
 from lamina.model import Kind, Memory, State, quoted
+from lamina.read.explain import history
 from lamina.read.shelves import loaded
 from lamina.storage.database import Transaction
 from lamina.storage.small_tables import Marks
@@ -33,15 +38,35 @@ _LONGEST = 80
 _MOST, _SHORT = 4, 60
 #: The rule of a command that answers a question.
 ANSWERED = "answered"
+#: What stands in the place of the action where something was done that the next turn may undo.
+_UNDO = "undo"
+#: From this weight on, the words beside an undoing name what it is about.
+_NAMES = 2
 #: And of one that takes all of what was asked about: it names nothing.
 ALL = "answered_all"
 
 
 def put_question(caller: Caller, action: Action, ids: Sequence[str], *, in_any_session: bool = False) -> None:
     """Note that somebody was asked which of these they mean; none of their words is kept with it."""
-    note = "\n".join([action, *ids])
-    now, subject = caller.store.now(), _ANY_SESSION if in_any_session else _subject(caller)
-    caller.store.database.write(lambda tx: _marks(caller, tx).put(subject, now, note))
+    _put(caller, "\n".join([action, *ids]), for_any=in_any_session)
+
+
+def may_undo(caller: Caller, action: Action, ids: Sequence[str]) -> None:
+    """Note what a person's word changed just now: in their next turn they may want it back."""
+    _put(caller, "\n".join([_UNDO, action, *ids]))
+
+
+def _put(caller: Caller, note: str, *, for_any: bool = False) -> None:
+    now, own = caller.store.now(), _subject(caller)
+
+    def work(tx: Transaction) -> None:
+        _marks(caller, tx).put(
+            own, now, "" if for_any else note
+        )  # the newest question is the one that stands
+        if for_any:
+            _marks(caller, tx).put(_ANY_SESSION, now, note)
+
+    caller.store.database.write(work)
 
 
 def open_question(caller: Caller) -> list[str]:
@@ -72,6 +97,8 @@ def answered(caller: Caller, text: str, question: Sequence[str]) -> list[Command
     if not question or len(text) > _LONGEST:
         return []
     action, *ids = question
+    if action == _UNDO:
+        return _undone(caller, text, ids)
     options = loaded(caller, ids)
     if action == Action.CONFIRM:
         return _decided(caller, text, options)
@@ -86,6 +113,33 @@ def answered(caller: Caller, text: str, question: Sequence[str]) -> list[Command
             rule=ANSWERED,
         )
         for one in _chosen(caller, text, options)
+    ]
+
+
+def _undone(caller: Caller, text: str, done: Sequence[str]) -> list[Command]:
+    """The word that what was just done is to be undone: "no, keep it", "bring it back"."""
+    undoes, said, book = phrases_of("undoes"), view_of(text).text, caller.store.ruleset.rules
+    action, *ids = done
+    names = telling(undoes.sub(" ", said), book)
+    apart = weight(names) >= _NAMES and not any(
+        names & words_of(told or "", book)
+        for one in ids
+        for step in history(caller, one)
+        for told in (step.old_text, step.new_text)
+    )
+    if apart or undoes.search(said) is None:  # "keep the prototype" is about something else
+        return []
+    return [
+        Command(
+            action=Action.RESTORE,
+            target=Target.TEXT,
+            text=text,
+            old=action,
+            kind=Kind.FACT,
+            meant=tuple(ids),
+            span=(0, len(text)),
+            rule=ANSWERED,
+        )
     ]
 
 

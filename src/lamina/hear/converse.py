@@ -27,7 +27,7 @@ from lamina.write.store import Caller
 from lamina.write.verbs import put_behind
 
 #: Commands after which the message itself is not kept: it would say again what shall be gone.
-_LEAVE_NO_TURN = (Action.FORGET, Action.WITHHOLD, Action.REJECT, Action.MISHEARD)
+_LEAVE_NO_TURN = (Action.FORGET, Action.WITHHOLD, Action.REJECT, Action.MISHEARD, Action.RESTORE)
 
 
 def hear(
@@ -103,7 +103,7 @@ def converse(caller: Caller, text: str, turn: Turn, plan: Plan) -> Heard:
     obeyed = [
         receipt
         for command in asked
-        for receipt in obey(caller, command, said, None if command.action in _LEAVE_NO_TURN else secret)
+        for receipt in obey(caller, command, *said, None if command.action in _LEAVE_NO_TURN else secret)
     ]
     refused = all(one.decision is Outcome.DENIED for one in obeyed)
     heard = _kept(caller, turn if refused else replace(turn, hint=None), asked)
@@ -134,7 +134,7 @@ def _with_notes(caller: Caller, text: str, heard: Heard, notes: Sequence[Command
     if not notes or any(one.code.startswith("privacy_") for one in heard.receipts):
         return heard
     said = voice(caller, text)
-    kept = [receipt for command in notes for receipt in obey(caller, command, said)]
+    kept = [receipt for command in notes for receipt in obey(caller, command, *said)]
     lines = [one.acknowledgement for one in kept if one.decision is not Outcome.DENIED]
     return replace(
         heard,

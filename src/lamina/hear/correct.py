@@ -62,7 +62,7 @@ def correct(caller: Caller, command: Command) -> Receipt | None:
         return _changed(caller, [memory for memory, _ in found], command, reason)
     about = known if said == command.text else None
     fits = [one for one in fitting(caller, certain(command.text, Does.CORRECT), about) if one.is_sentence]
-    meant = chosen(fits, Does.CORRECT)
+    meant = chosen(caller, fits, Does.CORRECT)
     named = any(one.named for one in readings)  # what is wrong is said, and nothing says it
     if meant is None or (named and not any(one.words for one in meant.fits)):
         return None

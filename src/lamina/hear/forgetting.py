@@ -122,7 +122,7 @@ def _fitting(caller: Caller, command: Command) -> Meant | None:
     """What a wish to forget means by meaning; the sentence before it may say what "it" is."""
     said = command.text
     tries = [said, f"{command.old} {said}"] if command.old else [said]
-    found = [chosen(fits_to_forget(caller, one), Does.FORGET) for one in tries]
+    found = [chosen(caller, fits_to_forget(caller, one), Does.FORGET) for one in tries]
     return next((one for one in found if one and one.clear), next(filter(None, found), None))
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from lamina.errors import LaminaError, NotFound, Unavailable
-from lamina.hear.asked_back import ALL, ANSWERED, put_question
+from lamina.hear.asked_back import ALL, ANSWERED, may_undo, put_question
 from lamina.hear.correct import correct, restate
 from lamina.hear.forgetting import carry_forget, was_named
 from lamina.hear.teach import misheard
@@ -16,16 +16,16 @@ from lamina.language.acknowledge import acknowledge, refusal
 from lamina.language.command import WISH, Action, Command, Target
 from lamina.language.slots import is_sensitive
 from lamina.layers.layers import confirm
-from lamina.model import Deny, Memory, Outcome, Receipt, Space
+from lamina.model import Deny, Memory, Outcome, Receipt, Space, State
 from lamina.policy.consent import Channel
 from lamina.read.explain import history
 from lamina.read.resolve import FOR_NOW, SESSION_WISH
-from lamina.read.shelves import keyed, turns
+from lamina.read.shelves import keyed, loaded, turns
 from lamina.text.normalise import Language, folded, is_note, note_key
 from lamina.text.ttl import SESSION_END, parse_ttl
 from lamina.write.guesses import unnamed
 from lamina.write.store import Caller
-from lamina.write.verbs import forget, get, pending, propose, reject, remember
+from lamina.write.verbs import forget, get, pending, propose, reject, remember, restore, revise
 
 #: What somebody says weighs more than what a program wrote, and a setting more than a note.
 _PRIORITY = {Action.REMEMBER: 80, Action.SET: 85, Action.CORRECT: 85}
@@ -35,14 +35,16 @@ _STATED = 0.9
 _A_MOMENT = timedelta(seconds=1)
 #: What a person is asked where it is not clear which they mean: of one, of several; and of what shall go.
 _QUESTIONS = (("one_to_correct", "several_meant"), ("one_to_forget", "several_to_forget"))
+#: What the next turn may undo.
+_UNDOABLE = (Action.FORGET, Action.CORRECT)
 #: How many memories are named where somebody is asked which they mean, and how much of each.
 _OPTIONS, _SHORT = 4, 60
 
 
 def obey(
-    caller: Caller, command: Command, said: tuple[Language, str], objection: Deny | None = None
+    caller: Caller, command: Command, language: Language, verbosity: str, objection: Deny | None = None
 ) -> list[Receipt]:
-    """Carry one command out and say so; `said` is the language and the verbosity of the answer.
+    """Carry one command out and say so, in this language and so many words.
 
     Every receipt has words: what was done, what is asked back, or why it was refused. With an `objection` to
     the message, nothing of it is done.
@@ -50,7 +52,7 @@ def obey(
     if objection is not None:
         why = tuple(part for part in (objection.why, objection.hint) if part)
         receipts = [Receipt(decision=Outcome.DENIED, code=objection.code, warnings=why)]
-        return [_acknowledged(caller, command, one, 1, said) for one in receipts]
+        return [_acknowledged(caller, command, one, (), language, verbosity) for one in receipts]
     carry: dict[Action, Callable[[Caller, Command], list[Receipt]]] = {
         Action.REMEMBER: _remember,
         Action.SET: _remember,
@@ -60,6 +62,7 @@ def obey(
         Action.REJECT: _decide,
         Action.NOTE: _note,
         Action.MISHEARD: misheard,
+        Action.RESTORE: _restore,
         Action.WITHHOLD: lambda *_: [Receipt(decision=Outcome.UNCHANGED, code="withheld")],
     }
     command = _meant(caller, command)
@@ -73,13 +76,22 @@ def obey(
     receipts = receipts or [Receipt(decision=Outcome.DENIED, code="not_found")]
     if receipts[0].code == "several_meant":
         put_question(caller, command.action, receipts[0].ids)
-    return [_acknowledged(caller, command, one, len(receipts), said) for one in receipts]
+    elif command.action in _UNDOABLE and (done := _done_to(receipts)):
+        may_undo(caller, command.action, done)
+    all_ids = _done_to(receipts)
+    return [_acknowledged(caller, command, one, all_ids, language, verbosity) for one in receipts]
 
 
 def _acknowledged(
-    caller: Caller, command: Command, receipt: Receipt, count: int, said: tuple[Language, str]
+    caller: Caller,
+    command: Command,
+    receipt: Receipt,
+    gone_with: Sequence[str],
+    language: Language,
+    verbosity: str,
 ) -> Receipt:
     """The receipt with its words; what a correction came to is read from the store again."""
+    count = len(gone_with)
     act, code = command.action, receipt.code
     if receipt.decision is Outcome.DENIED:
         missing = act in (Action.CONFIRM, Action.REJECT) and code == "not_found"
@@ -105,15 +117,51 @@ def _acknowledged(
         one, several = _QUESTIONS[act is Action.FORGET]
         message = one if len(receipt.ids) == 1 else several
         details["options"] = _options(caller, receipt.ids)
-    elif message == "forgotten" and command.meant:  # nobody named it: they see which it was
-        gone = history(caller, receipt.ids[0])[-1].old_text or ""
-        details |= {} if was_named(caller, command, gone) else {"name": f'"{gone}"'}
+    elif message in ("forgotten", "forgotten_many"):
+        details |= _what_went(caller, command, gone_with)
+    elif act is Action.RESTORE and message in ("remembered", "restored", "forgotten"):
+        message, details["name"] = (
+            "restored",
+            _listed([one.text for one in _in_force(caller, receipt.ids[0])]),
+        )
     elif act is Action.CORRECT and message == "remembered":
         old = history(caller, receipt.ids[0])[-1].old_text
         old = old or next((get(caller, one).text for one in command.meant), None)
         message = "new_instead" if old is None else "revised"
         details |= {"value": get(caller, receipt.ids[0]).text, "old": old or ""}
-    return replace(receipt, acknowledgement=acknowledge(message, *said, **details))
+    return replace(receipt, acknowledgement=acknowledge(message, language, verbosity, **details))
+
+
+def _what_went(caller: Caller, command: Command, gone: Sequence[str]) -> dict[str, str]:
+    """What an answer names of what went: its key where that was said, else its words where none was said."""
+    if command.key and all(one.key == command.key for one in loaded(caller, gone)):
+        return {}
+    texts = [history(caller, one)[-1].old_text or "" for one in gone]
+    named = all(was_named(caller, command, one) for one in texts)
+    return {"key": "", "name": "" if named else _listed(texts)}
+
+
+def _done_to(receipts: Sequence[Receipt]) -> list[str]:
+    """The memories that a word changed; the turns that went with them are none."""
+    return [one.ids[0] for one in receipts if one.decision is Outcome.ADMITTED and one.ids]
+
+
+def _restore(caller: Caller, command: Command) -> list[Receipt]:
+    """What just went comes back, and what was just changed says again what it said."""
+    return [_as_it_was(caller, one, command.reason) for one in command.meant]
+
+
+def _as_it_was(caller: Caller, memory_id: str, reason: str) -> Receipt:
+    if not _in_force(caller, memory_id):
+        return restore(caller, memory_id, reason=reason)
+    old = history(caller, memory_id)[-1].old_text
+    if old is None:  # what was right was kept as something new
+        return forget(caller, memory_id, reason=reason)
+    return revise(caller, memory_id, old, reason=reason)
+
+
+def _in_force(caller: Caller, memory_id: str) -> list[Memory]:
+    return [one for one in loaded(caller, [memory_id]) if one.state is State.ACTIVE]
 
 
 def _last_day(caller: Caller, command: Command) -> str:
@@ -126,7 +174,10 @@ def _last_day(caller: Caller, command: Command) -> str:
 
 
 def _options(caller: Caller, ids: Sequence[str]) -> str:
-    texts = [get(caller, one).text for one in ids[:_OPTIONS]]
+    return _listed([get(caller, one).text for one in ids[:_OPTIONS]])
+
+
+def _listed(texts: Sequence[str]) -> str:
     return ", ".join(f'"{text if len(text) <= _SHORT else text[:_SHORT] + "…"}"' for text in texts)
 
 

@@ -11,6 +11,7 @@ from lamina.language.hearing import Hearing
 from lamina.language.hearing import hear as listen_to
 from lamina.language.slots import is_sensitive
 from lamina.language.understanding import Understood, understand
+from lamina.language.view import Span
 from lamina.model import Deny, Draft, Heard, Space, Understanding
 from lamina.read.shelves import loaded
 from lamina.write.store import Caller
@@ -59,7 +60,7 @@ def _left(plan: Plan, parts: Sequence[Understood]) -> Iterator[Understanding]:
             )
 
 
-def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
+def _meet(one: Span, other: Span) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 

@@ -168,8 +168,8 @@ def promotable(turn: Turn, tried: Sequence[Tried]) -> list[str]:
 
 def nothing_promoted(unit: UnitOfWork, turn: Turn, hint: Hint, first: Receipt) -> Receipt:
     """A phrase asked for a promotion and nothing could be promoted: that is said."""
-    subject = (first.ids[0] if first.ids else "", turn.scope.shelf(Space.SESSION) or "")
-    return deny_promotion(unit, subject, (Space.SESSION, hint.target), "promotion_no_item")
+    memory_id, shelf = first.ids[0] if first.ids else "", turn.scope.shelf(Space.SESSION) or ""
+    return deny_promotion(unit, memory_id, shelf, Space.SESSION, hint.target, "promotion_no_item")
 
 
 def keep_turn(store: Store, turn: Turn) -> Heard:

@@ -96,7 +96,7 @@ class _Session:
             at=moment(entry.get("timestamp")),
             path=self.file.name,
             message_range=extent(
-                (uuid, first.number), (str(last.value.get("uuid") or f"line-{last.number}"), last.number)
+                uuid, first.number, str(last.value.get("uuid") or f"line-{last.number}"), last.number
             ),
             # A resumed session copies what came before under a name of its own, with the same uuids.
             key=f"{SOURCE}:{uuid if 'uuid' in entry else f'{session}:{first.offset}'}:"

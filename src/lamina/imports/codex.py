@@ -79,11 +79,11 @@ def _taken(file: ImportFile, state: _State, line: Line, events: bool) -> Iterato
     kind = payload.get("type")
     if line.value["type"] == "event_msg":
         if kind in _EVENTS and (text := said(text_of(payload.get("message")))):
-            yield _turn(file, state, line, (_EVENTS[kind], text, None))
+            yield _turn(file, state, line, _EVENTS[kind], text)
     elif kind == "message" and not events:
         role = _ROLES.get(str(payload.get("role")))
         if role and (text := said(text_of(payload.get("content")))):
-            yield _turn(file, state, line, (role, text, None))
+            yield _turn(file, state, line, role, text)
     elif kind in _CALLS:
         state.tools[str(payload.get("call_id"))] = str(payload.get("name"))
     elif kind in _RESULTS:
@@ -95,11 +95,12 @@ def _taken(file: ImportFile, state: _State, line: Line, events: bool) -> Iterato
         elif not file.tool_output or not text:
             yield file.skipped("tool_output", line.number)
         else:
-            yield _turn(file, state, line, (Speaker.TOOL, text, tool or "tool"))
+            yield _turn(file, state, line, Speaker.TOOL, text, tool or "tool")
 
 
-def _turn(file: ImportFile, state: _State, line: Line, what: tuple[Speaker, str, str | None]) -> ImportedTurn:
-    role, text, speaker = what
+def _turn(
+    file: ImportFile, state: _State, line: Line, role: Speaker, text: str, speaker: str | None = None
+) -> ImportedTurn:
     if role is not Speaker.TOOL:
         state.chain = digest(f"{state.chain}\n{role}\n{text}")
     entry = f"line-{line.number}"
@@ -111,7 +112,7 @@ def _turn(file: ImportFile, state: _State, line: Line, what: tuple[Speaker, str,
         text=text,
         at=moment(line.value.get("timestamp")),
         path=file.name,
-        message_range=extent((entry, line.number), (entry, line.number)),
+        message_range=extent(entry, line.number),
         key=f"{SOURCE}:{state.root}:{state.chain}" + (f":{line.offset}" if role is Speaker.TOOL else ""),
         speaker=speaker,
     )

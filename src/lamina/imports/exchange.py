@@ -172,7 +172,7 @@ def _episode(file: ImportFile, record: Mapping[str, Any]) -> Iterator[Item]:
             text=text,
             at=moment(turn.get("occurred_at")) or moment(record.get("created_at")),
             path=file.name,
-            message_range=extent((entry, 0), (entry, 0)),
+            message_range=extent(entry),
             key=f"cogx:{session}:{entry}:{digest(text)}",
         )
 

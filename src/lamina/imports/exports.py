@@ -6,7 +6,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from lamina.errors import InvalidInput
 from lamina.imports.lines import elements
@@ -85,8 +85,9 @@ def _chatgpt(file: ImportFile, conversation: Mapping[str, Any]) -> Iterator[Item
         if hidden or content.get("content_type") not in _SHOWN or message.get("recipient", "all") != "all":
             continue
         text = text_of([part for part in content.get("parts") or [] if isinstance(part, str)])
-        whose = (session, str(message.get("id") or name), str(author.get("name") or ""))
-        yield from _turn(file, "chatgpt", whose, (author.get("role"), text, message.get("create_time")))
+        entry, speaker = str(message.get("id") or name), str(author.get("name") or "")
+        shown = _Message(session, entry, author.get("role"), text, message.get("create_time"), speaker)
+        yield from _turn(file, "chatgpt", shown)
 
 
 def _claude(file: ImportFile, conversation: Mapping[str, Any]) -> Iterator[Item]:
@@ -94,8 +95,8 @@ def _claude(file: ImportFile, conversation: Mapping[str, Any]) -> Iterator[Item]
     for number, message in enumerate(conversation.get("chat_messages") or [], 1):
         if isinstance(message, dict):
             text = text_of(message.get("content")) or text_of(message.get("text"))
-            whose = (session, str(message.get("uuid") or f"message-{number}"), "")
-            yield from _turn(file, "claude", whose, (message.get("sender"), text, message.get("created_at")))
+            entry, who = str(message.get("uuid") or f"message-{number}"), message.get("sender")
+            yield from _turn(file, "claude", _Message(session, entry, who, text, message.get("created_at")))
 
 
 def _claude_memory(file: ImportFile, whole: Mapping[str, Any]) -> Iterator[Item]:
@@ -117,28 +118,36 @@ def _gemini(file: ImportFile, conversation: Mapping[str, Any]) -> Iterator[Item]
     session = str(conversation.get("sessionId") or file.path.stem)
     for number, message in enumerate(conversation.get("messages") or [], 1):
         if isinstance(message, dict):
-            whose = (session, str(message.get("id") or f"message-{number}"), "")
-            said_then = (message.get("type"), text_of(message.get("content")), message.get("timestamp"))
-            yield from _turn(file, "gemini", whose, said_then)
+            entry, text = str(message.get("id") or f"message-{number}"), text_of(message.get("content"))
+            shown = _Message(session, entry, message.get("type"), text, message.get("timestamp"))
+            yield from _turn(file, "gemini", shown)
 
 
-def _turn(
-    file: ImportFile, source: str, whose: tuple[str, str, str], message: tuple[Any, str, Any]
-) -> Iterator[Item]:
-    (session, entry, name), (who, words, at) = whose, message
-    role, text = role_of(who), said(words)
+class _Message(NamedTuple):
+    """A message as these exports have it."""
+
+    session: str
+    entry: str
+    who: Any
+    words: str
+    at: Any
+    speaker: str = ""
+
+
+def _turn(file: ImportFile, source: str, message: _Message) -> Iterator[Item]:
+    name, role, text = message.speaker, role_of(message.who), said(message.words)
     if role is Speaker.TOOL and (of_memory(name) or not file.tool_output):
         yield file.skipped("recalled" if of_memory(name) else "tool_output")
     elif role is not None and text:
         yield ImportedTurn(
             source=source,
-            session_id=session,
-            entry_id=entry,
+            session_id=message.session,
+            entry_id=message.entry,
             role=role,
             text=text[:TOOL_CHARS] if role is Speaker.TOOL else text,
-            at=moment(at),
+            at=moment(message.at),
             path=file.name,
-            message_range=extent((entry, 0), (entry, 0)),
-            key=f"{source}:{session}:{entry}",
+            message_range=extent(message.entry),
+            key=f"{source}:{message.session}:{message.entry}",
             speaker=name or None,
         )

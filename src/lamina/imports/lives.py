@@ -50,14 +50,14 @@ def _whose(step: Any) -> str:
 
 def put_link(caller: Caller, edge: Mapping[str, Any]) -> None:
     """A link that somebody made, as it was."""
-    ends = (str(edge["from_id"]), str(edge["to_id"]), str(edge["type"]))
+    start, end, kind = (str(edge[one]) for one in ("from_id", "to_id", "type"))
     strength, at = fraction(edge["strength"], "strength"), parse_time(edge["created_at"])
 
     def work(tx: Transaction) -> None:
         edges = Edges(tx)
-        edges.put(ends, strength, at or caller.store.now())
-        for end in ends[:2]:
-            edges.note_linked(shelf_of(end))
+        edges.put(start, end, kind, strength, at or caller.store.now())
+        for one in (start, end):
+            edges.note_linked(shelf_of(one))
 
     caller.store.database.write(work)
 

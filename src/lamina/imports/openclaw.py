@@ -125,7 +125,7 @@ def turn_of(file: ImportFile, where: EntryId, entry: Mapping[str, Any]) -> Itera
             text=text[:TOOL_CHARS] if role is Speaker.TOOL else text,
             at=moment(message.get("timestamp")) or moment(entry.get("timestamp")),
             path=file.name,
-            message_range=extent((where.id, where.line), (where.id, where.line)),
+            message_range=extent(where.id, where.line),
             # A fork copies entries with their ids and times into a session of its own.
             key=f"{SOURCE}:{where.id}:{(entry.get('id') and entry.get('timestamp')) or where.session}",
             speaker=tool or None,

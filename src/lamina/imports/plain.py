@@ -64,7 +64,7 @@ def _taken(file: ImportFile, line: Line) -> Iterator[Item]:
             text=text[:TOOL_CHARS] if role is Speaker.TOOL else text,
             at=next((at for name in _TIME if (at := moment(message.get(name)))), None),
             path=file.name,
-            message_range=extent((shown, line.number), (shown, line.number)),
+            message_range=extent(shown, line.number),
             # Files of one name in two folders are two; one that was moved is the same.
             key=f"{SOURCE}:{session}:{entry or f'{line.offset}:{digest(text)}'}",
             speaker=str(message["name"]) if message.get("name") else None,

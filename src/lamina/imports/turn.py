@@ -137,13 +137,12 @@ class ImportFile:
         return ReadUpTo(offset=max(self.size, 0))
 
 
-def extent(first: tuple[str, int], last: tuple[str, int]) -> str:
-    """A range of messages by their ids and lines: `a1..b2 (lines 4-7)`."""
-    (one, start), (other, stop) = first, last
-    ids = one if one == other else f"{one}..{other}"
-    if not start:
+def extent(entry: str, line: int = 0, last: str = "", last_line: int = 0) -> str:
+    """One message by its id and line, or a range of them: `a1..b2 (lines 4-7)`."""
+    ids = entry if last in ("", entry) else f"{entry}..{last}"
+    if not line:
         return ids
-    return f"{ids} (line {start})" if start == stop else f"{ids} (lines {start}-{stop})"
+    return f"{ids} (line {line})" if last_line in (0, line) else f"{ids} (lines {line}-{last_line})"
 
 
 @lru_cache(maxsize=4096)

@@ -223,17 +223,17 @@ def _marked(data: bytes, now: Decision) -> bytes:
     return file.revise(told).to_bytes()
 
 
-def supersede(files: Desk, pair: tuple[str, str], because: str, at: datetime) -> Decision:
-    """Marks the first of two decisions as overruled by the second, in both sections, on a person's word.
+def supersede(files: Desk, old: str, new: str, because: str, at: datetime) -> Decision:
+    """Marks an old decision as overruled by a new one, in both sections, on a person's word.
 
     Both are there. Raises Conflict (`decision_state`) for one that is no longer active.
     """
     found = {each.decision.id: each for each in kept_decisions(files)}
-    (name, by), (old, new) = pair, (found[one] for one in pair)
+    former, latter = found[old], found[new]
     day = at.isoformat(timespec="seconds")
-    told = superseded(old.decision, by=by, at=day, because=because or new.decision.conclusion)
-    if name not in new.decision.supersedes:
-        both = replace(new.decision, supersedes=(*new.decision.supersedes, name))
-        files.change(new.path, lambda data: DecisionFile.parse(data or b"").revise(both).to_bytes())
-    files.change(old.path, lambda data: _marked(data or b"", told))
+    told = superseded(former.decision, by=new, at=day, because=because or latter.decision.conclusion)
+    if old not in latter.decision.supersedes:
+        both = replace(latter.decision, supersedes=(*latter.decision.supersedes, old))
+        files.change(latter.path, lambda data: DecisionFile.parse(data or b"").revise(both).to_bytes())
+    files.change(former.path, lambda data: _marked(data or b"", told))
     return told

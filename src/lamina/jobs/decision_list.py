@@ -95,7 +95,7 @@ def overrule(caller: Caller, name: str, by: str, because: str) -> Decision:
     store = owned(caller)
     old, new = (find_decision(store, one).decision.id for one in (name, by))
     now = store.now().astimezone(zone_of(store.config.timezone))
-    return supersede(_desk(store), (old, new), because, now)
+    return supersede(_desk(store), old, new, because, now)
 
 
 def owned(caller: Caller) -> Store:

@@ -8,7 +8,7 @@ from datetime import datetime
 from lamina.imports.exclusion import excluded_session, silent
 from lamina.imports.turn import ImportedTurn, Speaker
 from lamina.model import Memory, Role, Trust
-from lamina.storage.memories import Memories
+from lamina.storage.memories import Memories, SaidAt
 from lamina.write.store import Caller
 
 _PAGE = 500
@@ -23,7 +23,7 @@ def turns_between(caller: Caller, since: datetime, until: datetime) -> Iterator[
     tools returned, what was forgotten, nor what schedulers, sub-agents and our own jobs said. Nothing is
     written, and no transaction is open while the caller works on a turn.
     """
-    user, after = caller.scope.user, (since, 0, 0)
+    user, after = caller.scope.user, SaidAt(since)
     while True:
         page = caller.store.database.read(lambda tx: Memories(tx).said(user, after, until, _PAGE))  # noqa: B023 read at once
         for _, memory in page:
@@ -32,7 +32,7 @@ def turns_between(caller: Caller, since: datetime, until: datetime) -> Iterator[
         if len(page) < _PAGE:
             return
         shelf, last = page[-1]
-        after = (last.said_at, shelf, last.tick)
+        after = SaidAt(last.said_at, shelf, last.tick)
 
 
 def _turn(memory: Memory) -> ImportedTurn | None:

@@ -23,6 +23,7 @@ class Action(StrEnum):
     REJECT = "reject"  #: what waits for the user's word is not to be kept
     NOTE = "note"  #: a statement of the person about themselves that lasts; nobody asked to keep it
     MISHEARD = "misheard"  #: what they said just before was no command
+    RESTORE = "restore"  #: what just went, or was changed, is to be as it was
     WITHHOLD = "withhold"  #: keep nothing of this message, and guess nothing from it
 
 

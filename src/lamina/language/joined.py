@@ -42,6 +42,8 @@ _AFTER = re.compile(
 )
 _CLAUSE = re.compile("[,，;；\n]|(?<=[ก-๎]) (?=[ก-๎])")
 _WORD = re.compile("[A-Za-z]{4,}")
+#: Names nothing, in a wish ("you needn't keep it") as in a statement ("I can't walk far").
+_NOT = frozenset({"ไม่"})
 _THAI = re.compile("(?<=[ก-๎]) (?=[ก-๎])")
 #: What a speaker does or has; what is called something may be their cat.
 _DOES = re.compile("[养有住喜爱会做开用吃喝每]|มี|เลี้ยง|ทำงาน|อยู่|ชอบ|พัก|กิน|ใช้|เรียน")
@@ -67,7 +69,7 @@ _FIRST = re.compile(r"[^\W_\u0e01-\u9fff][\w-]*|[\u0e01-\u0e4e]{3}|[\u3400-\u9ff
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class Saying:
     """One statement of a memory, as typed, and the newest word about it."""
 
     text: str
@@ -78,15 +80,15 @@ class Clause:
         return f"{self.text}{ARROW}{self.newest}" if self.newest else self.text
 
 
-def clauses_of(text: str) -> list[Clause]:
+def clauses_of(text: str) -> list[Saying]:
     """The statements of a memory; the newest word about one is no statement of its own."""
-    found: list[Clause] = []
+    found: list[Saying] = []
     head, arrow, tail = text.partition(ARROW)
     at, gap = 0, ""
     for cut in _PARTS.finditer(head):
-        found.append(Clause(head[at : cut.start()], before=gap))
+        found.append(Saying(head[at : cut.start()], before=gap))
         at, gap = cut.end(), cut[0]
-    found.append(Clause(head[at:], before=gap))
+    found.append(Saying(head[at:], before=gap))
     if arrow:
         end = _END.search(tail)
         found[-1] = replace(found[-1], newest=tail[: end.start()] if end else tail)
@@ -96,7 +98,7 @@ def clauses_of(text: str) -> list[Clause]:
     return [one for one in found if one.text.strip()]
 
 
-def put_together(clauses: Sequence[Clause]) -> str:
+def put_together(clauses: Sequence[Saying]) -> str:
     """The memory that is made of some clauses."""
     text = ""
     for at, one in enumerate(clauses):
@@ -130,7 +132,7 @@ def without_part(text: str, words: set[str], book: Rulebook) -> str:
     """What stays of a memory without the one statement that has these words; empty where that is all of it,
     or the rest would not say of whom it is."""
     clauses = [one for each in clauses_of(text) for one in _phrases(each)]
-    named = [bool(words & words_of(str(one), book)) for one in clauses]
+    named = [bool((words - _NOT) & words_of(str(one), book)) for one in clauses]
     rest = [one for one, yes in zip(clauses, named, strict=True) if not yes]
     if len(clauses) < 2 or sum(named) != 1 or (named[0] and _OF_ANOTHER.search(str(rest[0]))):
         return ""
@@ -142,15 +144,15 @@ def without_part(text: str, words: set[str], book: Rulebook) -> str:
     return put_together(rest)
 
 
-def _phrases(clause: Clause) -> list[Clause]:
+def _phrases(clause: Saying) -> list[Saying]:
     """A Thai clause as its phrases, which stand between blanks."""
     if clause.newest:
         return [clause]
     first, *others = _THAI.split(clause.text)
-    return [replace(clause, text=first), *(Clause(one, before=" ") for one in others)]
+    return [replace(clause, text=first), *(Saying(one, before=" ") for one in others)]
 
 
-def about_clause(said: str, clauses: Sequence[Clause], book: Rulebook) -> int:
+def about_clause(said: str, clauses: Sequence[Saying], book: Rulebook) -> int:
     """The clause that words are about: by what they share, by another value of its sort, else the last."""
     words = telling(said, book)
 

@@ -32,6 +32,8 @@ _CUES = ("cue amends", "cue signals", "cue denies", "cue negates", "cue requests
 _WORD = re.compile(r"[^\W\d_]{4,}")
 #: What a person is told of why a statement is meant.
 _TOLD = ("most shared", "differs", "both values", "in place", "near name", "newest")
+#: So many statements of one session are few.
+_FEW = (2, 3)
 #: So many first letters make one name look like another.
 _ALIKE = 3
 
@@ -101,6 +103,7 @@ def features(said: SaidNow, known: Sequence[KnownStatement], book: Rulebook) -> 
     rare = [sum(weight({word}) / often[word] for word in own) for own in shared]
     clashes = [clash(said.text, one.text, book) for one in known]
     count = sum(1 for one in clashes if one.differs)
+    here = sum(one.here and one.lasting for one in known)
     for at, one in enumerate(known):
         others = [*known[:at], *known[at + 1 :]]
         next_like = max((each.like for each in others), default=0.0)
@@ -116,8 +119,20 @@ def features(said: SaidNow, known: Sequence[KnownStatement], book: Rulebook) -> 
             "most shared": float(rare[at] > next_rare),
             "shared more": min(2.0, max(-2.0, rare[at] - next_rare)),
             "alone": float(not others),
+            "kept here": float(one.here and one.lasting),
+            "only one kept here": float(one.here and one.lasting and here == 1),
+            "few kept here": float(one.here and one.lasting and here in _FEW),
+            "liker here": _liker_here(known, one),
             "many": len(known).bit_length() / 2,
         }
+
+
+def _liker_here(known: Sequence[KnownStatement], one: KnownStatement) -> float:
+    """How much liker a statement of this session is than the others that were kept in it."""
+    if not (one.here and one.lasting):
+        return 0.0
+    others = [each.like for each in known if each.here and each.lasting and each is not one]
+    return (one.like - max(others, default=0.0)) * 2
 
 
 def _pair(sentence: _Sentence, one: KnownStatement, rare: float, values: Clash) -> dict[str, float]:

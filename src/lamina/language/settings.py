@@ -76,6 +76,8 @@ def _manner(piece: str, book: Rulebook) -> tuple[str, str] | None:
     short = trimmed("manner", piece, book)
     if meant := meaning(piece, book):
         return meant
+    if book.any_of("cue", "this").fullmatch(view_of(short).text):
+        return None  # "like this" names no way
     if book.any_of("cue", "manner").match(view_of(piece.strip()).text) and len(short) <= VALUE_LIMIT:
         return _STYLE, trimmed(_STYLE, piece, book)
     return None

@@ -9,6 +9,7 @@ from functools import cache
 from hashlib import sha256
 from itertools import accumulate
 
+from lamina.language.amend import telling, weight
 from lamina.language.command import WISH
 from lamina.language.framing import phrases_of
 from lamina.language.hearing import Hearing
@@ -16,7 +17,7 @@ from lamina.language.rulebook import Rulebook, packaged
 from lamina.language.settings import meaning
 from lamina.language.sorts import Sort, sorter
 from lamina.language.understanding import sentence_of, words
-from lamina.language.view import PAUSE, view_of
+from lamina.language.view import PAUSE, Span, view_of
 
 #: How many words before or after what is to be kept may be the request for it.
 _REQUEST = 14
@@ -41,17 +42,19 @@ _NOT = re.compile(
     r"(?:[别不勿甭没]|ไม่|อย่า|\bnot|n't|\bno (?:need|point|reason)(?: (?:in|to))?|\bstop) ?[^,]{0,3}\Z"
 )
 _TELLING = re.compile(r"[0-9\x00]")
+#: From this weight on, the words beside a pointer name something: beside one at a thing, and at a manner.
+_NAMED = {"that": 1.5, "thus": 0.5}
 _CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]")
 
 
-def kept_words(hearing: Hearing, span: tuple[int, int]) -> str:
+def kept_words(hearing: Hearing, span: Span) -> str:
     """What somebody asks to be kept, without the request; the whole where the two cannot be told apart."""
     start, end = span
     said = hearing.said[start:end]
     weighs = sorter().told(said, Sort.REMEMBER)
     mean = sum(weighs) // max(1, len(weighs))
     sums = [0, *accumulate(one - max(mean, 0) for one in weighs)]
-    found: list[tuple[int, int, tuple[int, int]]] = []
+    found: list[tuple[int, int, Span]] = []
     for at in _cuts(said):
         for request, rest in (((0, at), (at, len(said))), ((at, len(said)), (0, at))):
             gain = sums[request[1]] - sums[request[0]]
@@ -70,14 +73,14 @@ def kept_words(hearing: Hearing, span: tuple[int, int]) -> str:
     return words(hearing, *(span if not named and _tells(said, lost, weighs) else cut))
 
 
-def _holds_more(said: str, request: tuple[int, int], rest: tuple[int, int]) -> bool:
+def _holds_more(said: str, request: Span, rest: Span) -> bool:
     """Whether a request would take a whole clause along that is longer than what is left of it: "the deed is
     in the chest, do remember, we all forget"."""
     asked = said[slice(*request)].strip(_EDGES)
     return rest[1] - rest[0] < request[1] - request[0] and _WITHIN.search(asked) is not None
 
 
-def _tells(said: str, request: tuple[int, int], weighs: Sequence[int]) -> bool:
+def _tells(said: str, request: Span, weighs: Sequence[int]) -> bool:
     """Whether a stretch says something of its own: a word in it speaks clearly against a request."""
     mean = max(0, sum(weighs) // max(1, len(weighs)))
     for found in _CONTENT.finditer(said, *request):
@@ -88,7 +91,7 @@ def _tells(said: str, request: tuple[int, int], weighs: Sequence[int]) -> bool:
     return False
 
 
-def _is_told(hearing: Hearing, start: int, rest: tuple[int, int]) -> bool:
+def _is_told(hearing: Hearing, start: int, rest: Span) -> bool:
     """Whether what is to be kept stands behind a colon: nothing says more clearly where a request ends."""
     return rest[0] > start and hearing.said[start : rest[0]].rstrip().endswith(":")
 
@@ -97,7 +100,7 @@ _SHORT_WORD = 400  #: characters; what is longer tells a story
 _AROUND = " \t\n,.;:!?…—–-，。；：！？、\v"
 
 
-def points_back(hearing: Hearing, span: tuple[int, int]) -> bool:
+def points_back(hearing: Hearing, span: Span) -> bool:
     """Whether a request names nothing itself, but points at what was said before it: "keep that figure"."""
     start, end = span
     cut = _BREAKS.search(hearing.said, start + 1, end)
@@ -110,7 +113,7 @@ def points_back(hearing: Hearing, span: tuple[int, int]) -> bool:
     return found is not None and found.start() <= _REACH
 
 
-def said_before_it(hearing: Hearing, typed: tuple[int, int]) -> str:
+def said_before_it(hearing: Hearing, typed: Span) -> str:
     """The sentence before a request that only points at it, as typed; empty where it names something."""
     own = sentence_of(hearing, typed)
     at = hearing.sentences.index(own)
@@ -120,7 +123,7 @@ def said_before_it(hearing: Hearing, typed: tuple[int, int]) -> str:
     return words(hearing, before.start, before.end)
 
 
-def _is_signed(hearing: Hearing, start: int, rest: tuple[int, int]) -> bool:
+def _is_signed(hearing: Hearing, start: int, rest: Span) -> bool:
     """Whether a sign or a word such as "that" stands where what is to be kept begins or ends."""
     at = rest[0] if rest[0] > start else rest[1]
     return _SIGN.search(hearing.said[max(start, at - 5) : at]) is not None
@@ -131,7 +134,7 @@ def _says(rest: str) -> bool:
     return len(rest.strip(_EDGES)) >= (_LEAST if rest.isascii() else _LEAST // 2)
 
 
-def _may_go(hearing: Hearing, start: int, span: tuple[int, int]) -> bool:
+def _may_go(hearing: Hearing, start: int, span: Span) -> bool:
     """Whether a stretch is short and plain enough to be nothing but a request."""
     low, high = start + span[0], start + span[1]
     said, typed = hearing.said[low:high], hearing.view.slice(max(start, low - 2), high)
@@ -147,12 +150,25 @@ def _cuts(said: str) -> Iterator[int]:
 
 def says_something(words: str, whole: str) -> bool:
     """Whether a request names what to keep: "remember this for me" does not."""
-    if words != whole:
+    if words != whole or _CAPITAL.search(words) or _TELLING.search(words):
         return True
     said = view_of(words).text
     weighs = sorter().told(said, Sort.REMEMBER)
     telling = sum(1 for one in weighs if one <= 0)
     return telling * 2 > len(weighs) or len(said) > 90
+
+
+def names_nothing(text: str, pointer: str, book: Rulebook) -> bool:
+    """Whether what is said beside a pointer ("keep that", "like this") names nothing: what it is about was
+    said before."""
+    said, beside = view_of(text).text, (book.any_of("cue", does) for does in ("lasts", "requests", "this"))
+    found = phrases_of(pointer).search(said)
+    if found is None or len(said) > _SHORT_WORD or book.any_of("cue", "negates").search(said):
+        return False
+    rest = f"{said[: found.start()]} {said[found.end() :]}"
+    for pattern in beside:
+        rest = pattern.sub(" ", rest)
+    return not _TELLING.search(rest) and weight(telling(rest, book)) < _NAMED[pointer]
 
 
 def ways(text: str, book: Rulebook) -> list[tuple[str, str]]:

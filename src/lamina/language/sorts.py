@@ -121,6 +121,7 @@ class Sorter:
     scale: int  #: units that one step of a weight is worth, times 4096
     plain: Second | None = None  #: for what no encoder reads
     read: Second | None = None  #: for what its encoder reads
+    beside: Second | None = None  #: what a clause is among others, by their scores
 
     def second(self, encoder: str) -> Second | None:
         """The second reading beside this encoder; one for letters alone where it knows another."""
@@ -172,8 +173,10 @@ def sorter() -> Sorter:
     weights = weights.reshape(count, len(Sort))
     biases = np.array([card["biases"][sort] for sort in Sort], dtype=np.int64)
     finders, at = _finders(card["finders"], body, (4 + len(Sort)) * count)
-    plain, read = _seconds(card["readings"], np.frombuffer(body, dtype="<i4", offset=at).astype(np.int64))
-    return Sorter(known, weights, biases, int(card["scale"]), plain, replace(read, finders=finders))
+    numbers = np.frombuffer(body, dtype="<i4", offset=at).astype(np.int64)
+    plain, read, *beside = _seconds(card["readings"], numbers)
+    read = replace(read, finders=finders)
+    return Sorter(known, weights, biases, int(card["scale"]), plain, read, next(iter(beside), None))
 
 
 def _finders(card: Mapping[str, Any], body: bytes, at: int) -> tuple[Finders, int]:

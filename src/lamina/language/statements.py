@@ -254,13 +254,12 @@ def _kept(turn: Message, number: int) -> Statement | None:
         for rule, found in turn.asserted(said, number):
             if said is not Said.REMEMBER and turn.supposed(sentence, found.start()):
                 continue
-            if (statement := _statement(turn, number, said, (rule, found))) is not None:
+            if (statement := _statement(turn, number, said, rule, found)) is not None:
                 return statement
     return None
 
 
-def _statement(turn: Message, number: int, said: Said, match: tuple[Rule, re.Match[str]]) -> Statement | None:
-    rule, found = match
+def _statement(turn: Message, number: int, said: Said, rule: Rule, found: re.Match[str]) -> Statement | None:
     by = _Found(rule.name, float(rule["confidence"] or 1.0))
     sentence = turn.sentences[number]
     lead_ins = list(_LEAD_IN.finditer(turn.open, sentence.start, found.start()))

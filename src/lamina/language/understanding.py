@@ -7,60 +7,66 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from itertools import groupby
+
+import numpy as np
 
 from lamina.errors import LaminaError
 from lamina.language.clauses import UNSAID
+from lamina.language.context import Clause, in_message
 from lamina.language.examples import Example, told_sort
 from lamina.language.features import Seen, features, named
 from lamina.language.framing import asks_anywhere, has_sign, is_played, opens_with, phrases_of
-from lamina.language.hearing import Hearing, Sentence
+from lamina.language.hearing import Hearing, Sentence, clauses_in
 from lamina.language.sorts import LEFT, Reader, Sort, Sorter, Wholes, sorter
-from lamina.language.view import PAUSE
+from lamina.language.view import PAUSE, Span
 from lamina.records import dataclass
 
 #: A message of more sentences than this is a paste: only rules look for commands in it.
 SENTENCES = 24
 #: And so is one that is longer than this.
 LONGEST = 2400
-#: How many clauses of a long sentence are looked at one by one.
-_CLAUSES = 16
 #: The thresholds of statements that begin with their speaker, and of those about somebody else, the past,
 #: what may be, or in fun.
 OWN, APART = "lasting own", "lasting apart"
 #: The threshold of one short statement that is the whole message: "I live in Oslo." is what it says.
 PLAIN = "lasting plain"
 _PLAIN_LONGEST, _PLAIN_LETTER = 60, 20  #: characters, and of a writing whose characters say more
+#: What is kept of a message is a sentence or two, and never all of a long one.
+LONGEST_PART = 160
+#: What a sentence may ask for as a whole, and how much clearer that has to be than in its parts.
+_WISHES = (Sort.REMEMBER, Sort.SET, Sort.TEMPORARY)
+_AS_A_WHOLE = 600
+#: What is to be done to the words that follow, and how near before them it stands.
+_REACH = 32
+_REWORKS = re.compile(
+    r"\b(?:translat|proofread|grammar|rewrite|rephrase|reword|spell ?check)|แปล|ตรวจ|เกลา"
+    r"|แก้คำ|พิสูจน์อักษร|翻译|润色|改写|校对|纠错|语法|病句|造句|接龙|怎么说"
+)
+#: What another statement may begin with, beside its own words.
+_JOINS = re.compile(r"(?:and|plus|also|but) |และ|而且|另外|还有")
+#: The signs of a statement that is plain by itself ("I'm allergic to shrimp"), and how clear it has to be.
+_PLAINLY, _BY_ITSELF = frozenset({"own", "sign lasting"}), 2500
+#: What is to be done with the figures that follow.
+_DIGIT = re.compile("[0-9]")
+_COUNTS = re.compile(r"\b(?:calculat|work out|add up|convert)|คำนวณ|คิดเลข|แปลงหน่วย|计算|算一?下|换算")
+#: What asks for something at once.
+_ASKS = (Sort.TASK, Sort.QUESTION)
+#: What may name whom a statement behind it is about.
+_NAMES_WHOM = (Sort.PASSING, Sort.THIRD, Sort.LASTING)
 _APART = frozenset({"sign others early", "sign past early", "sign perhaps early", "sign joke"})
 #: The threshold of a wish that does not say that it is for always, nor to whom it matters.
 ONCE = "set once"
-#: What a sentence or a message may be as a whole, so that its clauses are no word of the speaker.
-_FRAMES = (Sort.TASK, Sort.QUESTION, Sort.HYPOTHETICAL, Sort.QUOTE)
+#: What a stretch may be as a whole, so that nothing in it is its speaker's word, and how far that is ahead.
+_FRAMES, _FRAMED = (Sort.TASK, Sort.QUESTION, Sort.HYPOTHETICAL, Sort.QUOTE), 1500
 #: What is always about something that is known, and how near to it a sentence comes that may mean it.
 _OF_KNOWN, _LEANS = (Sort.CORRECT, Sort.FORGET), 5000
-#: What a clause is that asks for something beside a statement of its speaker, and in how many it may stand.
-_ASKS, _ASKED_IN = (Sort.TASK, Sort.QUESTION, Sort.SET, Sort.PASSING, Sort.CHAT), 2
-#: What is to be done to the words that follow: they are no statement.
-_REWORKS = re.compile(
-    r"\b(?:translat|proofread|grammar|rewrite|rephrase|reword|edit|correct|fix|spell|say)|แปล|ตรวจ|เกลา|แก้|พิสูจน์อักษร"
-    r"|翻译|润色|改写|校对|纠错|修改|语法|病句|造句|接龙|怎么说"
-)
-#: How long a greeting is that stands before a statement.
-_GREETING = 14
 #: How much of a sentence says whose words follow: "he said that …".
 _OPENING = 24
-#: How far a frame may be ahead of everything that asks for something before no clause in it counts.
-_FRAMED = 1500
-#: How much clearer a clause has to be than a sentence: what makes it something else may stand beside it.
-_CLEARER = 1200
-#: A sentence longer than this may have one clause that counts.
-LONG = 60
-#: How much clearer a message has to be as a whole where none of its sentences asks for something.
-_AS_A_WHOLE = 600
 #: How sure it must be that a question without "always" sets something.
 _ASKED_TO_SET = 3000
 #: So few words without "always" are about the answer at hand, unless it is as sure.
 _BRIEF = 2
-_CLAUSE = re.compile(rf"[,、{PAUSE}]|(?<= )[-–—]+(?= )")
 _EDGES = f" \t\n\v,，、;；:：-—–{PAUSE}"
 _END = "。．.!！?？"
 #: What stands between plain quotation marks, which may as well be apostrophes.
@@ -68,6 +74,7 @@ _QUOTED = re.compile(r"(?<![a-z0-9])'[^'\n]{8,}'(?![a-z])")
 _FENCE = re.compile(r"^ ?(?:```|~~~)[^\n]*", re.MULTILINE)
 _LETTER = re.compile(r"[^\W_]")
 _DENSE = re.compile("[\u0e01-\u0e2e\u3400-\u9fff]")
+_CHARACTER = re.compile("[\u3400-\u9fff]")
 
 
 class Act(StrEnum):
@@ -93,8 +100,8 @@ class Understood:
     otherwise: Sort | None = None  #: what it is where nothing is known that it could be about
     leans: Sort | None = None  #: what it may well mean, where something is known that it is about
     because: tuple[str, ...] = ()  #: what speaks most for it
-    span: tuple[int, int]  #: where it stands in the view
-    typed: tuple[int, int]  #: and in the message
+    span: Span  #: where it stands in the view
+    typed: Span  #: and in the message
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +112,7 @@ class _Part:
     end: int
     scores: dict[Sort, int]
     seen: Seen
+    among: bool = False  #: it stands beside others, and they were weighed in
 
     @property
     def sort(self) -> Sort:
@@ -118,6 +126,14 @@ class _Part:
         """Whether it is clearly a task, a question or a quotation, and not what it is made of."""
         asks = max(score for sort, score in self.scores.items() if sort not in LEFT)
         return max(self.scores[one] for one in _FRAMES) - asks >= _FRAMED
+
+
+def _row(scores: Mapping[Sort, int]) -> Wholes:
+    return np.array([scores[sort] for sort in Sort], dtype=np.int64)
+
+
+def _by_sort(row: Wholes) -> dict[Sort, int]:
+    return {sort: int(score) for sort, score in zip(Sort, row, strict=True)}
 
 
 def _id_of(reader: Reader | None) -> str:
@@ -161,9 +177,10 @@ class Listener:
         self.hearing, self._examples = hearing, examples
         self._model, self._reader = model or sorter(), reader
         self._second = self._model.second(_id_of(reader))
-        self._known: dict[tuple[int, int], _Part] = {}
-        self._midway: dict[tuple[int, int], Wholes] = {}
-        self._pieces: set[tuple[int, int]] = set()  # of statements that are kept
+        self._known: dict[Span, _Part] = {}
+        self._midway: dict[Span, Wholes] = {}
+        self._made: list[_Part] | None = None
+        self._judged: list[_Part] | None = None
         self._played = is_played(hearing.said)
         self._unmeant = has_sign("unmeant", hearing.said)
         self._joking = has_sign("joke", hearing.said)
@@ -181,12 +198,12 @@ class Listener:
             self._read([(start, end)])
         if self._second is not None:
             found = self._second.scores(found, seen.signs, self._midway.get((start, end)))
-        scores = {sort: int(score) for sort, score in zip(Sort, found, strict=True)}
+        scores = _by_sort(found)
         if told := told_sort(self.hearing.view.slice(start, end), self._examples):
             scores |= {told: max(scores.values()) + _TOLD}
         return _Part(start, end, scores, seen)
 
-    def _read(self, spans: Sequence[tuple[int, int]]) -> None:
+    def _read(self, spans: Sequence[Span]) -> None:
         """Have the encoder read some stretches together; where it cannot, letters must do."""
         finders = None if self._second is None else self._second.finders
         if not spans or self._reader is None or finders is None:
@@ -198,148 +215,180 @@ class Listener:
             return
         self._midway.update(zip(spans, rows, strict=True))
 
+    def parts_at(self, spans: Sequence[Span]) -> list[_Part]:
+        """Stretches with their scores, read together."""
+        self._read([one for one in spans if one not in self._midway])
+        return [self.part(*one) for one in spans]
+
     def parts(self) -> list[_Part]:
-        """The sentences of the message; a long one whose clause counts is that clause."""
-        if is_paste(self.hearing):
-            return []
-        sentences = [one for one in self.hearing.sentences if _has_words(self.hearing, one)]
-        self._read([(one.start, one.end) for one in sentences])
-        parts = [part for one in sentences for part in self._told(one)]
-        return self._together(parts) or parts
+        """What a message is made of: its sentences, or what stands beside one another in them; heard once."""
+        if self._made is None:
+            self._made = self._parts()
+        return self._made
 
-    def _together(self, parts: Sequence[_Part]) -> list[_Part]:
-        """All of a message, where it asks for something and no sentence of it does by itself: "Mental note
-        for us both. The landlord is called Nowicki."."""
-        if len(parts) < 2 or any(self.act(one) is not Act.LEAVE for one in parts):
-            return []
-        whole = self.part(parts[0].start, parts[-1].end)
-        clear = whole.margin(whole.sort) >= self._limits.get(self.limit(whole), 0) + _AS_A_WHOLE
-        return [whole] if clear and self.act(whole) is Act.ACT else []
+    def judged(self) -> list[_Part]:
+        """The clauses of a message, each weighed among the others; none where it is one, or a paste."""
+        if self._judged is None:
+            beside, clauses = self._model.beside, [] if is_paste(self.hearing) else self.clauses()
+            rows = [] if beside is None or len(clauses) < 2 else in_message(beside, clauses)
+            self._judged = [
+                _Part(one.start, one.end, self._told_anew(one, _by_sort(row)), one.seen, among=True)
+                for one, row in zip(clauses, rows, strict=False)
+            ]
+        return self._judged
 
-    def _told(self, sentence: Sentence) -> list[_Part]:
+    def _parts(self) -> list[_Part]:
+        each = self.judged()
+        if not each:
+            paste = is_paste(self.hearing)
+            return [] if paste else self.parts_at([(one.start, one.end) for one in self._sentences()])
+        runs = [list(run) for _, run in groupby(each, lambda one: (self._sentence_of(one), one.sort))]
+        before = [None, *(run[-1] for run in runs)]
+        parts = [part for last, run in zip(before, runs, strict=False) for part in self._told(last, run)]
+        said = groupby(parts, self._sentence_of)
+        parts = [one for _, each in said for one in self._as_asked(list(each))]
+        return self._on_the_whole(parts)
+
+    def _as_asked(self, parts: list[_Part]) -> list[_Part]:
+        """The parts of a sentence; one that clearly asks for something is one part, but for what is asked
+        at its end, and for what is told beside a way to answer."""
+        sentence = self.hearing.sentence_at(parts[0].start)
         whole = self.part(sentence.start, sentence.end)
-        if led := self._led(whole):
-            return led
-        if self.act(whole) is Act.ACT or self._is_made_of_statements(whole):
-            return self._with_facts(whole) or self._apart(whole)
-        if whole.is_frame or sentence.end - sentence.start <= LONG:
-            return [whole]
-        spans = list(windows(self.hearing, sentence))
-        self._read(spans)
-        clauses = [self.part(*span) for span in spans]
-        sure = [one for one in clauses if one.sort not in LEFT and self.act(one) is Act.ACT]
-        return [max(sure, key=lambda one: (one.margin(one.sort), one.end - one.start), default=whole)]
+        asks = whole.sort in _WISHES and self.act(whole) is Act.ACT
+        if len(parts) < 2 or not asks or sentence.end - sentence.start > LONGEST_PART:
+            return self._on_the_whole(parts)
+        acts = {one.sort for one in parts if self.act(one) is Act.ACT}
+        tells = whole.sort is not Sort.REMEMBER and Sort.LASTING in acts
+        # Behind a time a task is what is wished for: "Today only: swear as much as you like".
+        ends = (Sort.QUESTION,) if whole.sort is Sort.TEMPORARY else _ASKS
+        return parts if whole.sort in acts and (tells or parts[-1].sort in ends) else [whole]
 
-    def _led(self, whole: _Part) -> list[_Part]:
-        """What a person tells of themselves beside what they ask for in the same sentence, and that:
-        "I'm diabetic, can you plan a dinner?"."""
-        cuts = [found.span() for found in _CLAUSE.finditer(self.hearing.said, whole.start, whole.end)]
-        start = self._greeted(whole, cuts)
-        cuts = [one for one in cuts if one[0] > start]
-        splits = [((start, low), (high, whole.end)) for low, high in cuts[-_ASKED_IN:]]
-        if whole.sort in (Sort.LASTING, *LEFT):  # `帮我看看发票，我开五金店`
-            splits += [((high, whole.end), (start, low)) for low, high in cuts[:1]]
-        beside = [
-            (told, asked)
-            for span, ask in splits
-            if self._may_ask(*ask) and (told := self.part(*span)).sort is Sort.LASTING
-            if (asked := self.part(*ask)).sort in _ASKS and asked.margin(Sort.LASTING) <= -_FRAMED
-            if (self._is_behind(told, asked) if asked.start < told.start else self.act(told) is Act.ACT)
+    def _on_the_whole(self, parts: list[_Part]) -> list[_Part]:
+        """A short sentence, or message, as one part, where it asks for something and no part of it does by
+        itself: "Mental note for us both. The landlord is called Nowicki."."""
+        start, end = parts[0].start, parts[-1].end
+        if len(parts) < 2 or end - start > LONGEST_PART:
+            return parts
+        if any(self.act(one) is Act.ACT for one in parts if one.sort is not Sort.CORRECT):
+            return parts
+        whole = self.part(start, end)
+        clear = whole.margin(whole.sort) >= self._least(whole) + _AS_A_WHOLE
+        return [whole] if clear and whole.sort in _WISHES and self.act(whole) is Act.ACT else parts
+
+    def clauses(self) -> list[Clause]:
+        """The clauses of the message, each with its scores and those of its sentence."""
+        found = [(one, clauses_in(self.hearing, one)) for one in self._sentences()]
+        spans = [span for _, each in found for span in each]
+        self._read(list(dict.fromkeys([*spans, *((one.start, one.end) for one, _ in found)])))
+        return [self._clause(one, span) for one, each in found for span in each]
+
+    def _sentences(self) -> list[Sentence]:
+        return [one for one in self.hearing.sentences if _has_words(self.hearing, one)]
+
+    def meant(self, typed: Span) -> _Part | None:
+        """The clearest part that a stretch of the message has a share in, where parts stand among others."""
+        near = [
+            one for one in self.parts() if one.among and _meet(self.hearing.span(one.start, one.end), typed)
         ]
-        if not beside:
-            return []
-        told, asked = max(beside, key=lambda one: one[0].margin(Sort.LASTING))
-        self._pieces.add((told.start, told.end))
-        return sorted([*self._apart(told), asked], key=lambda one: one.start)
-
-    def _is_behind(self, part: _Part, asked: _Part) -> bool:
-        """Whether a part is its speaker's word behind what they ask for, and not what that is about."""
-        said = self.hearing.said[part.start : part.end]
-        other = (
-            UNSAID in said
-            or asks_anywhere(said)
-            or _REWORKS.search(self.hearing.said, asked.start, asked.end)
+        return max(
+            near, key=lambda one: max(one.margin(sort) for sort in Sort if sort not in LEFT), default=None
         )
-        clear = part.margin(Sort.LASTING) >= self._limits.get(self.limit(part), 0) + _CLEARER
-        task = asked.sort is Sort.TASK and asked.scores[Sort.TASK] - asked.scores[Sort.QUOTE] >= _FRAMED
-        own = task and self.hearing.cue("speakers").match(said.lstrip()) is not None
-        return own and clear and not (other or self.in_fun)
 
-    def _is_made_of_statements(self, whole: _Part) -> bool:
-        """Whether a sentence that is none clearly enough is made of two, one of which is clear."""
-        cut = _CLAUSE.search(self.hearing.said, whole.start, whole.end)
-        if cut is None or whole.sort is not Sort.LASTING or self._is_excluded(whole):
-            return False
-        parts = [self.part(whole.start, cut.start()), self.part(cut.end(), whole.end)]
-        clear = any(self.act(one) is Act.ACT for one in parts)
-        return clear and all(one.sort is Sort.LASTING and one.margin(one.sort) >= 0 for one in parts)
+    def wishes_gone(self, span: Span) -> bool:
+        """Whether a clause in a stretch of the view wishes something forgotten; a single one may."""
+        near = [one for one in self.judged() if _meet((one.start, one.end), span)]
+        return not near or any(one.sort is Sort.FORGET for one in near)
 
-    def _with_facts(self, whole: _Part) -> list[_Part]:
-        """A way to answer, and what its speaker tells of themselves behind it."""
-        said = self.hearing.said
-        joints = phrases_of("joints").finditer(said, whole.start, whole.end)
-        for found in joints if whole.sort is Sort.SET else ():
-            if self.hearing.cue("speakers").match(said, found.end(), whole.end):
-                told = self.part(found.end(), whole.end)
-                if told.sort is Sort.LASTING and self.act(told) is Act.ACT:
-                    span = (whole.start, found.start())
-                    self._pieces.update((span, (told.start, told.end)))
-                    return [_Part(*span, whole.scores, features(self.hearing, *span)), *self._apart(told)]
-        return []
+    def _sentence_of(self, part: _Part) -> int:
+        return self.hearing.sentence_at(part.start).start
 
-    def _greeted(self, whole: _Part, cuts: Sequence[tuple[int, int]]) -> int:
-        """Where a sentence begins once a greeting is passed over."""
-        low, high = cuts[0] if cuts else (whole.end, whole.end)
-        short = high < whole.end and low - whole.start <= _GREETING
-        return high if short and self.part(whole.start, low).sort is Sort.CHAT else whole.start
+    def _told_anew(self, clause: Clause, scores: dict[Sort, int]) -> dict[Sort, int]:
+        """What is plainly told stays it, whatever stands beside it; and what puts something right is a
+        statement of what holds now, where it is not clearly the former."""
+        signs = clause.seen.signs
+        plain = signs >= _PLAINLY and not signs & _APART and "unsaid" not in signs
+        clear = plain and self.part(clause.start, clause.end).margin(Sort.LASTING) >= _BY_ITSELF
+        if clear and self.hearing.is_spoken(clause.sentence, clause.start):
+            return {**scores, Sort.LASTING: max(scores.values()) + _BY_ITSELF}
+        best, told = max(scores, key=lambda sort: scores[sort]), scores[Sort.LASTING]
+        others = max(score for sort, score in scores.items() if sort not in (*LEFT, *_OF_KNOWN, Sort.LASTING))
+        limits = {} if self._model.beside is None else self._model.beside.thresholds
+        clear = scores[best] - max(scores[one] for one in LEFT) >= limits.get(best, 0)
+        if best is not Sort.CORRECT or clear or others > told:
+            return scores
+        return {**scores, Sort.CORRECT: told, Sort.LASTING: scores[best]}
 
-    def _may_ask(self, start: int, end: int) -> bool:
-        """Whether a clause has a word that asks for something, so that reading it may be worth the while."""
-        said = self.hearing.said[start:end]
-        return has_sign("make", said) or asks_anywhere(said) or phrases_of("begs").search(said) is not None
+    def _clause(self, sentence: Sentence, span: Span) -> Clause:
+        alone, whole = self.part(*span), self.part(sentence.start, sentence.end)
+        return Clause(*span, sentence, _row(alone.scores), _row(whole.scores), alone.seen)
 
-    def _apart(self, part: _Part) -> list[_Part]:
-        """A statement that is kept, as those it is made of, where each can stand by itself."""
-        said, cuts = self.hearing.said, [part.start]
-        if part.sort is not Sort.LASTING or phrases_of("sensitive").search(said, part.start, part.end):
-            return [part]  # what waits for its person's word waits as a whole
-        for found in phrases_of("joints").finditer(said, part.start, part.end):
-            if found.end() < part.end and phrases_of("opens").match(said, found.end(), part.end):
-                cuts += [found.start(), found.end()]
-        spans = list(zip(cuts[::2], [*cuts[1::2], part.end], strict=True))
-        if len(spans) < 2:
-            return [part]
-        self._read(spans)
-        made: list[tuple[int, int]] = []
-        others = False  # what has no speaker of its own goes on with the one who was named last
-        for low, high in spans:
-            piece = self.part(low, high)
-            own = self.hearing.cue("speakers").match(said, low) is not None
-            alone = piece.margin(Sort.LASTING) >= 0 and (own or not others)
-            others = (alone and phrases_of("kin").search(said, low, high) is not None) or (others and not own)
-            made = [*made, (low, high)] if alone or not made else [*made[:-1], (made[-1][0], high)]
-        if len(made) < 2:
-            return [part]
-        self._pieces.update(made)
-        return [_Part(*span, part.scores, features(self.hearing, *span)) for span in made]
+    def _told(self, before: _Part | None, run: list[_Part]) -> list[_Part]:
+        """Clauses of one sort that stand together, as what they say: several statements are several parts."""
+        if run[0].sort is not Sort.LASTING:
+            return [self._as_one(run)]
+        said, made = self.hearing.said, [[run[0]]]
+        near = before is not None and self._sentence_of(before) == self._sentence_of(run[0])
+        if before is not None and near and self._goes_on(before, run[0]):
+            made = [[replace(before, scores=run[0].scores), run[0]]]  # whose it is stands before it
+        others = phrases_of("kin").search(said, made[0][0].start, run[0].end) is not None
+        waits = phrases_of("sensitive").search(said, run[0].start, run[-1].end)  # as a whole
+        for one in run[1:]:
+            own = self._is_own(one)
+            joins = _JOINS.match(said, one.start, one.end)
+            opens = phrases_of("opens").match(said, joins.end() if joins else one.start, one.end)
+            alone = opens and not waits and (own or not others)
+            if (alone and self.part(one.start, one.end).margin(Sort.LASTING) >= 0) or (
+                one.end - made[-1][0].start > LONGEST_PART
+            ):
+                made.append([one])
+            else:
+                made[-1].append(one)
+            others = phrases_of("kin").search(said, one.start, one.end) is not None or (others and not own)
+        clearest = max(run, key=lambda one: one.margin(one.sort)).scores
+        return [replace(self._as_one(each), scores=clearest) for each in made]
+
+    def _is_own(self, part: _Part) -> bool:
+        at = self._behind_bridge(part.start, part.end)
+        return self.hearing.cue("speakers").match(self.hearing.said, at) is not None
+
+    def _goes_on(self, before: _Part, part: _Part) -> bool:
+        """Whether a statement without a speaker stands behind somebody who may be meant."""
+        kin = phrases_of("kin").search(self.hearing.said, before.start, before.end)
+        short = part.end - before.start <= LONGEST_PART
+        return kin is not None and short and before.sort in _NAMES_WHOM and not self._is_own(part)
+
+    def _behind_bridge(self, start: int, end: int) -> int:
+        """Where a statement begins that a word such as "because" ties to what stands before it."""
+        found = phrases_of("bridges").match(self.hearing.said, start, end)
+        return found.end() if found and found.end() < end else start
+
+    def _as_one(self, run: Sequence[_Part]) -> _Part:
+        """Clauses as one part, as clear as the clearest of them."""
+        best = max(run, key=lambda one: one.margin(one.sort))
+        start, end = run[0].start, run[-1].end
+        if best.sort is Sort.LASTING:
+            start = self._behind_bridge(start, end)
+        same = (start, end) == (best.start, best.end)
+        seen = best.seen if same else features(self.hearing, start, end)
+        return _Part(start, end, best.scores, seen, among=True)
 
     def act(self, part: _Part) -> Act:
         """What a part comes to: the rules may exclude it, the thresholds decide."""
         sort, margin = part.sort, part.margin(part.sort)
-        if (part.start, part.end) in self._pieces:
-            return Act.ACT
         if sort in LEFT or self._is_excluded(part):
             return Act.LEAVE
         limits = self._limits
-        more = 0 if self._is_whole(part) else _CLEARER
-        if margin >= limits.get(self.limit(part), 0) + more:
+        if margin >= self._least(part):
             return Act.ACT
         return Act.ASK if margin >= limits.get(f"ask {sort}", 1 << 30) else Act.LEAVE
 
-    def _is_whole(self, part: _Part) -> bool:
-        """Whether a part is a sentence of its own, and no clause that was taken out of one."""
-        sentence = self.hearing.sentence_at(part.start)
-        return part.start <= sentence.start and part.end >= sentence.end
+    def _least(self, part: _Part) -> int:
+        """From which margin on something is done about a part."""
+        beside = self._model.beside
+        if part.sort is Sort.FORGET and self._is_plain(part):
+            return 0  # it is all that is said: "Scratch that."
+        limits = beside.thresholds if part.among and beside is not None else self._limits
+        return limits.get(self.limit(part), 0)
 
     @property
     def _limits(self) -> Mapping[str, int]:
@@ -347,6 +396,8 @@ class Listener:
 
     def limit(self, part: _Part) -> str:
         """The name of the threshold for a part: who it is about, and whether it is for always, count."""
+        if part.among:
+            return part.sort
         signs = part.seen.signs
         if part.sort is Sort.LASTING:
             sentence = self.hearing.sentence_at(part.start)
@@ -374,7 +425,7 @@ class Listener:
         marked = sentence.marked and part.end >= sentence.end
         # What is asked after a statement leaves it what it is: "I live in Leeds, where can I swim?"
         end = part.end if part.start <= sentence.start else sentence.end
-        asked = marked or asks_anywhere(hearing.said[sentence.start : end])
+        asked = marked or asks_anywhere(said if part.among else hearing.said[sentence.start : end])
         doubtful = part.margin(part.sort) < _ASKED_TO_SET
         match part.sort:
             case Sort.LASTING:
@@ -382,7 +433,7 @@ class Listener:
                 unmeant = (
                     self._played or self._unmeant or phrases_of("never_forgets").search(said) is not None
                 )
-                return quoted or asked or unmeant
+                return quoted or asked or unmeant or (part.among and self._is_material(part))
             case Sort.CORRECT:
                 return marked
             case Sort.SET:  # "whenever you show me code" supposes nothing
@@ -396,8 +447,10 @@ class Listener:
                 brief = len(said.split()) <= _BRIEF and len(said) <= 8 * _BRIEF  # about one answer, as a rule
                 once = (asked or brief) and not hearing.cue("lasts").search(said)
                 return reported or (doubtful and (once or self._played or self._unmeant))
-            case Sort.REMEMBER:
-                return doubtful and (asked or self.in_fun)
+            case Sort.REMEMBER:  # what is decided stands among the decisions
+                decides = hearing.book.any_of("statement", "decides").match(said.lstrip(_EDGES))
+                asks = any(one.sort is Sort.REMEMBER for one in self.judged()[1:])
+                return (decides is not None and not asks) or (doubtful and (asked or self.in_fun))
             case Sort.FORGET:  # whoever says what holds instead puts something right
                 amends = hearing.cue("amends").search(said)
                 return doubtful and amends is not None and len(said) > amends.end() - amends.start()
@@ -405,6 +458,16 @@ class Listener:
                 passing = doubtful and (asked or self._unmeant)
                 return passing or not hearing.is_spoken(sentence, part.start + 1)
         return False
+
+    def _is_material(self, part: _Part) -> bool:
+        """Whether a statement stands where the words do that are to be translated or mended."""
+        start = self.hearing.sentence_at(part.start).start
+        cut = max(start, part.start - _REACH)
+        said = self.hearing.said
+        if _REWORKS.search(said, cut, part.start):
+            return True
+        counts = _DIGIT.search(said, part.start, part.end) is not None
+        return counts and _COUNTS.search(said, cut, part.start) is not None
 
     @property
     def in_fun(self) -> bool:
@@ -420,14 +483,17 @@ class Listener:
     def _leaning(self, part: _Part) -> Sort | None:
         """Which of the sorts that are about something known it comes near, where the rules allow it."""
         sort = max(_OF_KNOWN, key=lambda one: part.scores[one])
-        if self._played or "unsaid" in part.seen.signs:
+        pretends = self._played and part.sort is not Sort.FORGET  # "pretend I never told you" plays nothing
+        if pretends or "unsaid" in part.seen.signs:
             return None
         sentence = self.hearing.sentence_at(part.start)
-        dense = _DENSE.search(self.hearing.said, part.start, part.end) is not None
+        dense = _CHARACTER.search(self.hearing.said, part.start, part.end) is not None
         early = min(part.end, part.start + (_OPENING // 3 if dense else _OPENING))
-        if self.is_clear(part) and self.hearing.is_spoken(sentence, early):
+        if self.is_clear(part) and (self._played or self.hearing.is_spoken(sentence, early)):
             return sort  # "could you drop that?"; "…, I mix them up when I type"
-        asks = sentence.marked or asks_anywhere(self.hearing.said[sentence.start : sentence.end])
+        # A clause of its own stays what it is beside a question: "we moved to ten, what bus do I take?"
+        marked = sentence.marked and part.end >= sentence.end
+        asks = marked or asks_anywhere(self.hearing.said[part.start : part.end])
         spoken = self.hearing.is_spoken(sentence, part.end)
         return sort if spoken and not asks and is_near(part.scores) else None
 
@@ -446,7 +512,7 @@ class Listener:
             passes=part.margin(Sort.TEMPORARY) >= -_AS_LIKELY
             and (part.sort in _TOLD_OF or (part.sort is Sort.TEMPORARY and not self._is_excluded(part))),
             leans=self._leaning(part),
-            own="own" in part.seen.signs or (part.start, part.end) in self._pieces,
+            own="own" in part.seen.signs,
             wishes=part.scores[Sort.SET] >= max(part.scores[Sort.LASTING], part.scores[Sort.PASSING]),
             otherwise=self._otherwise(part),
             because=tuple(self._model.strongest(part.seen.hashes, part.sort, names)) if explain else (),
@@ -464,7 +530,7 @@ _KEPT = (Sort.REMEMBER, Sort.SET)
 #: How near it may be to something meant for a time, where a time is named.
 _TIMED = 2500
 #: What passes or is about others, and how near it may be to what is meant for a time, with an end named.
-_TOLD_OF, _AS_LIKELY = (Sort.PASSING, Sort.THIRD), 600
+_TOLD_OF, _AS_LIKELY = (Sort.PASSING, Sort.THIRD), 1000
 #: And how far a question must sound like a request to remember.
 _ASKED = 1000
 
@@ -480,17 +546,18 @@ class Doubt:
     timed: bool  #: it may be meant for a time
 
 
-def doubt(listener: Listener, span: tuple[int, int], sort: Sort) -> Doubt:
+def doubt(listener: Listener, span: Span, sort: Sort) -> Doubt:
     """Whether what a rule took for a command of this sort is one; `span` is in the message."""
     hearing = listener.hearing
     sentence = sentence_of(hearing, span)
-    part = listener.part(sentence.start, sentence.end)
+    part = listener.meant(span) or listener.part(sentence.start, sentence.end)
     best, own = part.sort, max(score for one, score in part.scores.items() if one not in LEFT)
     ahead = part.scores[best] - part.scores[sort]
     margin = own - max(part.scores[one] for one in LEFT)
-    asked = sentence.marked and margin < _ASKED
+    alone = listener.part(sentence.start, sentence.end)
+    asked = sentence.marked and margin < _ASKED and part.end >= sentence.end
     return Doubt(
-        clear=margin >= _ASKED,
+        clear=min(margin, max(alone.margin(one) for one in Sort if one not in LEFT)) >= _ASKED,
         in_jest=sort in _KEPT and listener.in_fun and margin < _ASKED_TO_SET,
         vetoed=(sort is Sort.REMEMBER and (-margin >= _VETO or asked))
         # Words between quotation marks that shall be others are those of a text at hand.
@@ -506,7 +573,12 @@ _TOGETHER, _FEW = 240, 4
 
 def is_near(scores: Mapping[Sort, int]) -> bool:
     """Whether a sentence may be about something that was said before."""
-    return max(scores.values()) - max(scores[one] for one in _OF_KNOWN) <= _LEANS
+    return nearness(scores) >= -_LEANS
+
+
+def nearness(scores: Mapping[Sort, int]) -> int:
+    """How much speaks for it that a sentence is about something that was said before; 0 where most does."""
+    return max(scores[one] for one in _OF_KNOWN) - max(scores.values())
 
 
 def heard_whole(listener: Listener) -> _Part | None:
@@ -518,66 +590,44 @@ def heard_whole(listener: Listener) -> _Part | None:
     return listener.part(own[0].start, own[-1].end)
 
 
-def said_around(hearing: Hearing, span: tuple[int, int]) -> str:
+def said_around(hearing: Hearing, span: Span) -> str:
     """The sentence, as typed, in which a stretch of the message stands."""
     sentence = sentence_of(hearing, span)
     return words(hearing, sentence.start, sentence.end)
 
 
-def sentence_of(hearing: Hearing, span: tuple[int, int]) -> Sentence:
+def sentence_of(hearing: Hearing, span: Span) -> Sentence:
     """The sentence in which the middle of a stretch of the message stands."""
     at = bisect_left(hearing.view.starts, (span[0] + span[1]) // 2)
     return hearing.sentence_at(min(at, max(0, len(hearing.said) - 1)))
 
 
-def understand(
-    listener: Listener, taken: Sequence[tuple[int, int]] = (), *, explain: bool = False
-) -> list[Understood]:
+def understand(listener: Listener, taken: Sequence[Span] = (), *, explain: bool = False) -> list[Understood]:
     """What each part of a message is, in order; `taken` are stretches of the text that rules made commands
     of; asked to `explain`, it says what speaks for each. Never raises; linear in the text.
     """
     hearing = listener.hearing
     every = listener.parts()
-    parts = [part for one in every for part in _beside(listener, one, taken)]
+    parts = [one for one in every if not _overlaps(hearing.span(one.start, one.end), taken)]
     heard = [listener.understood(one, explain=explain) for one in parts]
-    if any(one.is_frame for one in every):  # "put these in a table: …" is about what stands beside it
-        lines = "\n" in hearing.said.strip()
-        heard = [
-            replace(one, act=Act.LEAVE) if _is_material(one, lines=lines) or _is_once(hearing, one) else one
-            for one in heard
-        ]
+    if len(every) > 1 and "\n" in hearing.said.strip():  # orders in a README, a play
+        heard = [replace(one, act=Act.LEAVE) if one.sort in _KEPT else one for one in heard]
     return list(_joined(hearing, heard))
 
 
-def _is_material(part: Understood, *, lines: bool) -> bool:
-    """Whether a part, beside a task or a question, is what that is about, and nothing of the speaker.
-
-    In a message of several `lines` orders are those of the text that stands there: a README, a play.
-    """
-    if part.sort in (Sort.SET, Sort.REMEMBER) and lines:
-        return True
-    told = part.sort in (Sort.LASTING, Sort.TEMPORARY)
-    return not part.own and (told or (part.sort is Sort.REMEMBER and part.margin < _ASKED_TO_SET))
+def _overlaps(span: Span, taken: Sequence[Span]) -> bool:
+    return any(_meet(span, one) for one in taken)
 
 
-def _is_once(hearing: Hearing, part: Understood) -> bool:
-    """Whether a way to answer, beside a task or a question, is meant for that: it does not say "always"."""
-    said = hearing.said[slice(*part.span)]
-    return part.sort is Sort.SET and not (hearing.cue("lasts").search(said) or has_sign("tells", said))
+def _meet(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
 
 
-def _beside(listener: Listener, part: _Part, taken: Sequence[tuple[int, int]]) -> list[_Part]:
-    """What of a part rules made no command of: all of it, or what its speaker tells after the command."""
+def asked_after(listener: Listener, typed: Span) -> int:
+    """Where in the message, from a place on, something else is asked: what is to be kept ends there."""
     hearing = listener.hearing
-    if not _overlaps(hearing.span(part.start, part.end), taken):
-        return [part]
-    cuts = [found.end() for found in phrases_of("joints").finditer(hearing.said, part.start, part.end)]
-    rest = [listener.part(at, part.end) for at in cuts if not _overlaps(hearing.span(at, part.end), taken)]
-    return [one for one in rest[:1] if one.sort is Sort.LASTING and listener.act(one) is Act.ACT]
-
-
-def _overlaps(span: tuple[int, int], taken: Sequence[tuple[int, int]]) -> bool:
-    return any(low < span[1] and span[0] < high for low, high in taken)
+    starts = [hearing.span(one.start, one.end)[0] for one in listener.parts() if one.sort in _ASKS]
+    return min((at for at in starts if typed[0] < at), default=typed[1])
 
 
 def _joined(hearing: Hearing, parts: Sequence[Understood]) -> Iterator[Understood]:
@@ -614,16 +664,3 @@ def words(hearing: Hearing, start: int, end: int) -> str:
 def _has_words(hearing: Hearing, sentence: Sentence) -> bool:
     said = hearing.said[sentence.start : sentence.end]
     return bool(_LETTER.search(said.replace(UNSAID, "")))
-
-
-def windows(hearing: Hearing, sentence: Sentence) -> Iterator[tuple[int, int]]:
-    """Every clause of a sentence, and every two that follow one another."""
-    cuts = [found.span() for found in _CLAUSE.finditer(hearing.said, sentence.start, sentence.end)]
-    starts = [sentence.start, *(end for _, end in cuts)][:_CLAUSES]
-    ends = [*(start for start, _ in cuts), sentence.end][: len(starts)]
-    if len(starts) < 2:
-        return
-    for size in (1, 2):
-        for at in range(len(starts) - size + 1):
-            if _LETTER.search(hearing.said, starts[at], ends[at + size - 1]):
-                yield starts[at], ends[at + size - 1]

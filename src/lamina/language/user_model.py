@@ -41,15 +41,15 @@ def is_item(key: str) -> bool:
     return key.startswith((_TOPIC, _NOTE))
 
 
-def model_of(user: str, memories: Iterable[Memory], default: tuple[str, str]) -> dict[str, Any]:
-    """The whole model; `default` is the language and the time zone of somebody not known yet."""
+def model_of(user: str, memories: Iterable[Memory], language: str, timezone: str) -> dict[str, Any]:
+    """The whole model; in the language and the time zone of somebody not known yet."""
     known = {one.key: one for one in memories if one.key}
     said = {key: one.text for key, one in known.items()}
     for key, heard in _HEARD.items():
         if heard in said:
             said.setdefault(key, said[heard])
     counted = [one for key, one in sorted(known.items()) if key and (belongs(key) or key in _HEARD.values())]
-    preferences = {"language": default[0], "responseLength": "auto", "responseStyle": "casual"}
+    preferences = {"language": language, "responseLength": "auto", "responseStyle": "casual"}
     preferences |= {name: said[key] for name, key in PREFERENCES.items() if key in said}
     return {
         "userId": user,
@@ -57,7 +57,7 @@ def model_of(user: str, memories: Iterable[Memory], default: tuple[str, str]) ->
         "expertise": {topic_of(key): said[key] for key in _under(said, _EXPERTISE)},
         "preferences": preferences,
         "commonTopics": _listed(known, _TOPIC),
-        "timezone": said.get(_TIMEZONE, default[1]),
+        "timezone": said.get(_TIMEZONE, timezone),
         **({"activeHours": json.loads(said[_HOURS])} if _HOURS in said else {}),
         "notes": _listed(known, _NOTE),
         "updatedAt": max((int(one.updated_at.timestamp() * 1000) for one in counted), default=0),

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from lamina.language.phrases import LATIN
 from lamina.language.rulebook import Rulebook
-from lamina.language.view import View, view_of
+from lamina.language.view import Span, View, view_of
 from lamina.records import dataclass
 from lamina.text.terms import is_stop_word
 
@@ -89,15 +89,15 @@ def clash(said: str, known: str, book: Rulebook) -> Clash:
 
 
 @lru_cache(maxsize=512)  # what is said is held against all that is known, and that against each next turn
-def values(view: View, book: Rulebook) -> Mapping[str, Sequence[tuple[int, int]]]:
+def values(view: View, book: Rulebook) -> Mapping[str, Sequence[Span]]:
     """Where a text has values, by their sort; of two that overlap the longer."""
     found = sorted(
         (match.start() - match.end(), match.start(), match.end(), str(rule["sort"]))
         for rule in book.of("sort")
         for match in rule.regex.finditer(view.text)
     )
-    taken: list[tuple[int, int]] = []
-    out: dict[str, list[tuple[int, int]]] = {}
+    taken: list[Span] = []
+    out: dict[str, list[Span]] = {}
     for _, start, end, sort in found:
         if start < end and all(end <= low or start >= high for low, high in taken):
             taken.append((start, end))
@@ -112,7 +112,7 @@ def without_values(text: str, book: Rulebook) -> str:
     return " ".join(between(view, spans))
 
 
-def between(view: View, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
+def between(view: View, spans: Sequence[Span]) -> Iterator[str]:
     """What stands before, between and after these places, as typed."""
     at = 0
     for start, end in spans:
@@ -121,7 +121,7 @@ def between(view: View, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
     yield view.slice(at, len(view.text))
 
 
-def _is_denied(view: View, span: tuple[int, int], book: Rulebook) -> bool:
+def _is_denied(view: View, span: Span, book: Rulebook) -> bool:
     """Whether a value is one that does not hold: "8, not half seven"."""
     return book.any_ending("cue", "denies").search(view.text[: span[0]].rstrip(" \v")) is not None
 
@@ -140,12 +140,12 @@ def _completed(new: str, old: str) -> str:
     return f"{lead[0]}{new}" if lead and not _LEADS.match(new) else new
 
 
-def _is_of_one(new: View, span: tuple[int, int], old: View, other: tuple[int, int], book: Rulebook) -> bool:
+def _is_of_one(new: View, span: Span, old: View, other: Span, book: Rulebook) -> bool:
     unit = _unit(new, span, book)
     return bool(_beside(old, other) & _beside(new, span)) or (unit != "" and unit == _unit(old, other, book))
 
 
-def _unit(view: View, span: tuple[int, int], book: Rulebook) -> str:
+def _unit(view: View, span: Span, book: Rulebook) -> str:
     """What a value is of, as far as the word behind it says; empty where none does."""
     found = _UNIT.match(view.text, span[1])
     if found is None or is_stop_word(found[1]):
@@ -155,14 +155,14 @@ def _unit(view: View, span: tuple[int, int], book: Rulebook) -> str:
     return "" if any(one and one.end() > one.start() for one in small) else found[1].removesuffix("s")
 
 
-def _before(view: View, span: tuple[int, int]) -> str:
+def _before(view: View, span: Span) -> str:
     """The word of an alphabet before a value, where it names something: "Pixel" of "Pixel 9"."""
     before = RUN.findall(view.text[: span[0]].rstrip())
     word = before[-1] if before and view.text[: span[0]].rstrip().endswith(before[-1]) else ""
     return word if IS_LATIN.match(word) and not is_stop_word(word) else ""
 
 
-def _beside(view: View, span: tuple[int, int]) -> set[str]:
+def _beside(view: View, span: Span) -> set[str]:
     """The word before a value and the one behind it."""
     before, after = RUN.findall(view.text[: span[0]]), RUN.findall(view.text[span[1] :])
     near = {before[-1][-3:] if before else "", after[0][:8] if after and IS_LATIN.match(after[0]) else ""}

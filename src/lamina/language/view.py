@@ -25,6 +25,9 @@ _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff"
 _PAUSED = regex(rf"(?<=[{_THAI}\u0e46]) (?=[{_THAI}])(?!(?<=\u0e46 )แล้ว)|(?<=[{_HAN}]) (?=[{_HAN}])")
 
 
+#: Where a stretch of the view begins, and where it ends.
+Span = tuple[int, int]
+
 #: What is longer is seen once, and not kept.
 _SHORT = 500
 

@@ -82,7 +82,7 @@ class Relations:
 
         def work(unit: UnitOfWork, ends: Sequence[Memory]) -> None:
             edges = Edges(unit.transaction)
-            edges.put((from_id, to_id, edge.type), edge.strength, edge.created_at)
+            edges.put(from_id, to_id, edge.type, edge.strength, edge.created_at)
             for shelf in {one.shelf for one in ends}:
                 edges.note_linked(shelf)
 
@@ -101,7 +101,7 @@ class Relations:
         )
 
         def work(unit: UnitOfWork, _: Sequence[Memory]) -> None:
-            if not Edges(unit.transaction).drop((from_id, to_id, edge.type)):
+            if not Edges(unit.transaction).drop(from_id, to_id, edge.type):
                 raise NotFound("These two are not linked so.", hint="`lamina relations ID` shows its edges.")
 
         self._change(edge, "unlinked", work)

@@ -30,7 +30,7 @@ _log = logging.getLogger("lamina.engine")
 #: How often episodes are looked after: when a store is opened, and the scheduler's interval too.
 _LINE = 160  #: characters of what stays of an episode
 _AT_ONCE = 200  #: that are looked for in one go
-PIECE = 5  #: of one person's that are one transaction
+PIECE = 2  #: of one person's that are one transaction
 
 
 def expire_episodes(store: Store) -> int:

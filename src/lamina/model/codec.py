@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
+from json.encoder import c_make_encoder, encode_basestring  # type: ignore[attr-defined]
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -101,7 +101,7 @@ def _checked(kind: Any, value: Any) -> Any:
 
 def canonical(value: Any) -> str:
     """The one JSON text of a value: sorted keys, no blanks, nothing escaped that need not be."""
-    return _ENCODER.encode(value)
+    return "".join(_encode(value, 0))
 
 
 def _shallow(value: Any) -> Any:
@@ -110,7 +110,10 @@ def _shallow(value: Any) -> Any:
         return iso(value)
     if is_dataclass(value) and not isinstance(value, type):
         return {name: getattr(value, name) for name in value.__dataclass_fields__}
-    return plain(value)
+    if (made := plain(value)) is value:
+        raise TypeError(f"{type(value).__name__} is nothing that JSON has a form for")
+    return made
 
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_shallow)
+#: Begun once: `json.dumps` makes one of these for each value, which takes longer than most values do.
+_encode = c_make_encoder(None, _shallow, encode_basestring, None, ":", ",", True, False, True)

@@ -94,7 +94,7 @@ def note_shown(snapshot: Snapshot, memories: Iterable[Memory]) -> None:
 def show_to(caller: Caller, texts: Sequence[tuple[str, str]]) -> None:
     """The same once the reading is over: where each text is from, and it."""
     store, now, owner = caller.store, caller.store.now(), quoted(caller.scope.user)
-    fresh = [one for one in texts if store.answers.unseen((owner, one[0]), now)]
+    fresh = [one for one in texts if store.answers.unseen(owner, one[0], now)]
     if fresh and caller.scope.role is Role.AGENT:
         scope, ruleset = caller.scope, store.ruleset
         store.database.write(lambda tx: expose(UnitOfWork(tx, ruleset, scope, now), scope, fresh))
@@ -111,7 +111,7 @@ def receipt(caller: Caller, answer_id: str) -> AnswerReceipt:
             f"There is no answer {answer_id!r:.60} here.",
             hint="`lamina accesses ID` lists the answers that a memory was in.",
         )
-    return _told(found)
+    return _told(*found)
 
 
 def answers_with(caller: Caller, memory_id: str, limit: int = 50) -> list[AnswerReceipt]:
@@ -121,11 +121,10 @@ def answers_with(caller: Caller, memory_id: str, limit: int = 50) -> list[Answer
     store.answers.store(store.database)
     found = store.database.read(lambda tx: Answers(tx, owner).naming(memory_id, limit))
     own = [one for one in found if caller.sees_past or one[2]["actor"] == caller.scope.actor]
-    return [_told(one) for one in own]
+    return [_told(*one) for one in own]
 
 
-def _told(row: tuple[str, datetime, dict[str, Any]]) -> AnswerReceipt:
-    answer_id, at, data = row
+def _told(answer_id: str, at: datetime, data: dict[str, Any]) -> AnswerReceipt:
     return AnswerReceipt(id=answer_id, at=at, **{**data, "shown": tuple(data["shown"])})
 
 

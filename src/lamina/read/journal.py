@@ -93,10 +93,10 @@ def reading_events(
 ) -> list[dict[str, Any]]:
     """What the contract says of a recall: the recall itself, then every border it looked across."""
     phases, snapshot = current_phases(transaction, query), ruleset.snapshot
-    told = [events.recalled(query.scope, query.text, (answer.found, answer.memories), phases, snapshot)]
+    told = [events.recalled(query.scope, query.text, answer.found, answer.memories, phases, snapshot)]
     for space in asked:
         code = "allowed" if space in ruleset.policy.read_order else "space_disabled"
-        told.append(events.border_check(query.scope, "read", (space, None), code, snapshot))
+        told.append(events.border_check(query.scope, "read", space, None, code, snapshot))
     return told
 
 

@@ -14,7 +14,7 @@ from lamina.model import Memory, Query, State
 from lamina.read.recall import OWN_PAST, allowed_query
 from lamina.read.snapshot import Snapshot, look
 from lamina.records import dataclass
-from lamina.storage.listing import Listed, Listing, Order, place_of
+from lamina.storage.listing import Behind, Listed, Listing, Order, place_of
 from lamina.storage.search_index import TextIndex
 from lamina.text.normalise import well_formed
 from lamina.write.details import MAX_TAGS, check_details, chosen, query_of, whole_number
@@ -59,7 +59,7 @@ def list_memories(caller: Caller, **wanted: Unpack[ListOptions]) -> Page:
     limit = whole_number(wanted.get("limit") or PAGE, "limit", 1, LARGEST)
     order = chosen(Order, wanted.get("order") or Order.NEWEST, "order")
     cursor = wanted.get("cursor")
-    behind = _opened(cursor, order) if cursor else None
+    behind = _opened(cursor, order) if cursor else Behind()
     listed = _listed(caller, wanted)
 
     def work(snapshot: Snapshot) -> Page:
@@ -68,7 +68,7 @@ def list_memories(caller: Caller, **wanted: Unpack[ListOptions]) -> Page:
         found = listing.page(behind, limit + 1, order)
         rest = _closed(found[limit - 1], order) if len(found) > limit else None
         page = Page(items=tuple(found[:limit]), cursor=rest)
-        if behind is not None or not wanted.get("count", True):
+        if cursor or not wanted.get("count", True):
             return page
         facets = listing.counts()
         return replace(page, total=sum(facets["space"].values()), facets=facets)
@@ -118,14 +118,14 @@ def _closed(last: Memory, order: Order) -> str:
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def _opened(cursor: str, order: Order) -> tuple[int, str]:
+def _opened(cursor: str, order: Order) -> Behind:
     try:
         text = base64.urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)).decode()
         *mark, at, memory_id = text.split(" ", 1 if order is Order.NEWEST else 2)
         place = int(at)
         if mark != ([] if order is Order.NEWEST else [order]) or not -(2**63) <= place < 2**63:
             raise ValueError
-        return place, memory_id
+        return Behind(place, memory_id)
     except (ValueError, OverflowError, AttributeError, NotBase64):
         hint = "Use the cursor of the page before, or none."
         raise InvalidInput("This is not a cursor of a list.", code="cursor_invalid", hint=hint) from None

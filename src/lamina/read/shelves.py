@@ -96,7 +96,7 @@ def user_model(snapshot: Snapshot) -> dict[str, Any]:
     config = snapshot.caller.store.config
     # The session's values come first, so that those of the profile stand over them.
     known = [one for one in keyed_in(snapshot) if one.layer is not Layer.WORKING or not belongs(one.key)]
-    return model_of(snapshot.scope.user, known, (config.default_language, config.default_timezone))
+    return model_of(snapshot.scope.user, known, config.default_language, config.default_timezone)
 
 
 def procedures_for(snapshot: Snapshot, task: str, limit: int) -> list[Procedure]:

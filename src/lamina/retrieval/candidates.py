@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
-from lamina.model import Authority, Kind, Layer, Memory, Provenance, Query, Role, Source, Space, Trust
+from lamina.model import Authority, Hit, Kind, Layer, Memory, Provenance, Query, Role, Source, Space, Trust
+from lamina.policy.gates import is_reserved
 from lamina.ranking.decay import decay
+from lamina.ranking.fusion import Fused
 from lamina.ranking.lexical import Shelf
 from lamina.ranking.timing import Period
 from lamina.storage.database import Transaction
 from lamina.storage.documents import DOCUMENTS, ID_PREFIX, Documents, Found
 from lamina.storage.memories import Edges, Memories
+from lamina.text.terms import terms
+from lamina.text.tokens import count_tokens
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_NAMED = 32  #: passages of one file that its path finds
@@ -116,3 +121,53 @@ def _as_memory(found: Found) -> Memory:
             "status": passage.status,
         },
     )
+
+
+def hit_of(one: Fused, words: Sequence[str]) -> Hit:
+    """What is told of a memory that was found by these words, and why it was."""
+    memory = one.memory
+    return Hit(
+        id=memory.id,
+        text=memory.text,
+        score=one.score,
+        reasons=_reasons(one, memory, words),
+        ranks=one.ranks,
+        scores=one.scores,
+        adjustments={name: round(value, 6) for name, value in one.adjustments.items()},
+        layer=memory.layer,
+        kind=memory.kind,
+        space=memory.space,
+        key=memory.key,
+        at=memory.said_at if memory.said_at < memory.created_at else memory.updated_at,
+        source=source_of(memory),
+        tokens=count_tokens(memory.text),
+        trust=memory.provenance.trust,
+        confidence=one.confidence,
+        uncertainty=one.uncertainty,
+    )
+
+
+def is_forged(memory: Memory) -> bool:
+    """Whether somebody gave it a key that was closed later, or is: it is never told as known."""
+    return is_reserved(memory.key or "") and memory.authority is not Authority.SYSTEM_IMPOSED
+
+
+@lru_cache(maxsize=32)  # what one message asks of the same texts again and again
+def _present(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
+
+
+def _reasons(one: Fused, memory: Memory, words: Sequence[str]) -> tuple[str, ...]:
+    reasons = []
+    if memory.provenance.trust is Trust.UNTRUSTED:
+        reasons.append(f"untrusted: a {memory.provenance.role} said it")
+    if "exact" in one.ranks:
+        reasons.append("named by its key or id")
+    if "lexical" in one.scores:
+        present = _present(f"{memory.key} {memory.text}" if memory.key else memory.text)
+        reasons.append(f"matches {sum(word in present for word in words)} of {len(words)} terms")
+    elif "meaning" in one.scores:
+        reasons.append(f"a guess: alike in meaning ({one.scores['meaning']:.2f}), no word in common")
+    if "conversation" in one.scores:
+        reasons.append("said near what matches")
+    return tuple(reasons)

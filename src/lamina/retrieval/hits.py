@@ -6,20 +6,26 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import lru_cache
 
 from lamina.clock import monotonic
 from lamina.encoders.port import Embedder, JointReader
 from lamina.errors import InvalidInput, LaminaError
-from lamina.model import Authority, Hit, Layer, Memory, Query, Recollection, Role, Space, Trust
-from lamina.policy.gates import is_reserved
+from lamina.model import Layer, Memory, Query, Recollection, Role, Space, Trust
 from lamina.ranking.blend import Blend, Candidate, MeaningScores, blended
 from lamina.ranking.fusion import Fused, adjust, asks, newest_first, ranked_by, reciprocal
 from lamina.ranking.lexical import Shelf, Words, ranked
 from lamina.ranking.question import Question, guessed, guesses, misread, mistyped, understood
 from lamina.ranking.rerank import DEPTH, Reranker, closeness, judged, near_duplicates
 from lamina.records import dataclass
-from lamina.retrieval.candidates import ask_ahead, at_slots, named, slots_then, source_of, weight_left
+from lamina.retrieval.candidates import (
+    ask_ahead,
+    at_slots,
+    hit_of,
+    is_forged,
+    named,
+    slots_then,
+    weight_left,
+)
 from lamina.retrieval.candidates import loaded as things
 from lamina.retrieval.meaning import Alike, alike
 from lamina.retrieval.packing import packed
@@ -29,8 +35,6 @@ from lamina.storage.memories import Edges, Memories
 from lamina.storage.search_index import TextIndex
 from lamina.storage.shelf_contents import LayerRows
 from lamina.text.normalise import canonical_key
-from lamina.text.terms import terms
-from lamina.text.tokens import count_tokens
 
 #: What has this much of the best score matches well.
 GOOD = 0.9
@@ -144,7 +148,7 @@ def _resolved(reading: Inquiry, candidates: Sequence[Candidate], edges: _Edges) 
     found = []
     for shelf_number, slot, score, lexical, meaning, conversation, share in candidates:
         memory = seen.get(place := (shelf_number, slot))
-        if memory is not None and not (memory.key and _forged(memory)):
+        if memory is not None and not (memory.key and is_forged(memory)):
             scores = {"lexical": lexical} if lexical > 0.0 else {}
             if meaning > 0.0:
                 scores["meaning"] = meaning
@@ -222,7 +226,7 @@ def find_hits(transaction: Transaction, query: Query, now: datetime, means: Mean
     # searched once.
     searched = transaction.same(asked, lambda: _search(reading)) if reading.shelves else None
     order = [] if searched is None else _ordered(reading, searched)
-    hits = [_hit(one, reading.question.words) for one in _chosen(query.text, order, query.k)]
+    hits = [hit_of(one, reading.question.words) for one in _chosen(query.text, order, query.k)]
     kept, budget = packed(hits, query.budget_tokens), query.budget_tokens
     found = Recollection(hits=kept, left_out=len(hits) - len(kept))
     if reading.linked and means.related:
@@ -257,7 +261,7 @@ def _ordered(reading: Inquiry, searched: _Searched) -> list[Fused]:
     if exact := _exact(reading):
         near = {one.id for one in head}
         others = things(reading.transaction, [one for one in exact if one not in near])
-        head += [Fused(one, others[one]) for one in exact if one in others and not _forged(others[one])]
+        head += [Fused(one, others[one]) for one in exact if one in others and not is_forged(others[one])]
     if tail:
         near = {one.id for one in head}
         tail = [one for one in tail if one.id not in near]
@@ -396,52 +400,3 @@ def _repeats(said: str, words: str) -> bool:
     """Whether a turn asks for these words and ends with them: "remember that we meet on Monday"."""
     before, there, after = said.rpartition(words)
     return bool(there) and len(after) <= _PARTICLE and len(before) <= len(words)
-
-
-def _hit(one: Fused, words: Sequence[str]) -> Hit:
-    memory = one.memory
-    return Hit(
-        id=memory.id,
-        text=memory.text,
-        score=one.score,
-        reasons=_reasons(one, memory, words),
-        ranks=one.ranks,
-        scores=one.scores,
-        adjustments={name: round(value, 6) for name, value in one.adjustments.items()},
-        layer=memory.layer,
-        kind=memory.kind,
-        space=memory.space,
-        key=memory.key,
-        at=memory.said_at if memory.said_at < memory.created_at else memory.updated_at,
-        source=source_of(memory),
-        tokens=count_tokens(memory.text),
-        trust=memory.provenance.trust,
-        confidence=one.confidence,
-        uncertainty=one.uncertainty,
-    )
-
-
-def _forged(memory: Memory) -> bool:
-    """Whether somebody gave it a key that was closed later, or is: it is never told as known."""
-    return is_reserved(memory.key or "") and memory.authority is not Authority.SYSTEM_IMPOSED
-
-
-@lru_cache(maxsize=32)  # what one message asks of the same texts again and again
-def _present(text: str) -> frozenset[str]:
-    return frozenset(terms(text))
-
-
-def _reasons(one: Fused, memory: Memory, words: Sequence[str]) -> tuple[str, ...]:
-    reasons = []
-    if memory.provenance.trust is Trust.UNTRUSTED:
-        reasons.append(f"untrusted: a {memory.provenance.role} said it")
-    if "exact" in one.ranks:
-        reasons.append("named by its key or id")
-    if "lexical" in one.scores:
-        present = _present(f"{memory.key} {memory.text}" if memory.key else memory.text)
-        reasons.append(f"matches {sum(word in present for word in words)} of {len(words)} terms")
-    elif "meaning" in one.scores:
-        reasons.append(f"a guess: alike in meaning ({one.scores['meaning']:.2f}), no word in common")
-    if "conversation" in one.scores:
-        reasons.append("said near what matches")
-    return tuple(reasons)

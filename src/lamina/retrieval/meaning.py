@@ -171,17 +171,21 @@ def embed_missing(
     vectors = iter(embedder.embed([meant(*text) for some in texts.values() for text in some.values()]))
     made = {shelf: dict(zip(some, vectors, strict=False)) for shelf, some in texts.items()}
 
-    def work(transaction: Transaction, shelf: tuple[int, str]) -> int:
-        lacking = Vectors(transaction).lacking_in(name, dimension, shelf[0], limit)
+    def work(transaction: Transaction, number: int, owner: str) -> int:
+        lacking = Vectors(transaction).lacking_in(name, dimension, number, limit)
         # One may have changed meanwhile, or another process was faster.
-        rows = {at: made[shelf][at] for at, text in lacking.items() if texts[shelf].get(at) == text}
+        known, new = texts[number, owner], made[number, owner]
+        rows = {at: new[at] for at, text in lacking.items() if known.get(at) == text}
         if rows:
-            Vectors(transaction).add(name, shelf[0], rows)
+            Vectors(transaction).add(name, number, rows)
         return len(rows)
 
     if not database.chains:  # all in one transaction, where everybody waits anyway
-        return database.write(lambda tx: sum(work(tx, shelf) for shelf in texts))
-    return sum(database.write(partial(work, shelf=shelf), lanes=[lane_of(shelf[1])]) for shelf in texts)
+        return database.write(lambda tx: sum(work(tx, *shelf) for shelf in texts))
+    return sum(
+        database.write(partial(work, number=number, owner=owner), lanes=[lane_of(owner)])
+        for number, owner in texts
+    )
 
 
 @dataclass(slots=True)

@@ -276,7 +276,8 @@ def _rules() -> _Rules:
     sides: dict[str, tuple[int, int]] = {}
     for number, pair in enumerate(data["antonyms"]):  # whoever shares an opposite is in one group with it
         left, right = map(folded, pair)
-        group, side = sides.get(left) or _turned(sides.get(right)) or (number, 0)
+        group, side = sides.get(right, (number, 1))
+        group, side = sides.get(left, (group, 1 - side))
         sides |= {left: (group, side), right: (group, 1 - side)}
     return _Rules(
         negations=_Words(data["negations"]),
@@ -289,10 +290,6 @@ def _rules() -> _Rules:
         stands_for=stands_for,
         sides=sides,
     )
-
-
-def _turned(place: tuple[int, int] | None) -> tuple[int, int] | None:
-    return None if place is None else (place[0], 1 - place[1])
 
 
 def _branches(words: Sequence[str]) -> str:

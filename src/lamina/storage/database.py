@@ -7,11 +7,13 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import field
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
 from lamina.errors import InvalidInput, Unavailable
-from lamina.late import files
+from lamina.late import files, kept_of
 from lamina.records import dataclass
 from lamina.storage.ledger import Ledger, Sealing
 from lamina.storage.rows import Damage, DamagedRow
@@ -79,6 +81,10 @@ class Transaction(Protocol):
         """A statement without rows."""
         ...
 
+    def later(self, name: str, /, **values: Any) -> Callable[[], list[Row]]:
+        """A statement that changes something at once; what it returns waits for its rows, where one does."""
+        ...
+
     def many(self, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None:
         """The same statement for each of the rows."""
         ...
@@ -90,6 +96,13 @@ class Transaction(Protocol):
     def put(self, sql: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """A statement that was made for a table as a whole, for each of the rows as they are."""
         ...
+
+
+class Tables:
+    """A family of tables inside one transaction."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
 
 
 class Database(Protocol):
@@ -183,7 +196,7 @@ class ReachedDatabase:
     Writing sees everything, because two memories may not hold one key; the verbs refuse what is outside.
     """
 
-    def __init__(self, whole: Database, marks: tuple[str, str]) -> None:
+    def __init__(self, whole: Database, categories: str, marked: str) -> None:
         self.url = whole.url
         self.damage = whole.damage
         self.tenant = whole.tenant
@@ -200,7 +213,7 @@ class ReachedDatabase:
         self.scour = whole.scour
         self.close = whole.close
         self._whole = whole
-        self._marks = marks
+        self._marks = (categories, marked)
 
     @property
     def revision(self) -> str:
@@ -224,7 +237,7 @@ class OpenTransaction(ReachedDatabase):
     """A store inside a transaction that is open: what is read and written is part of it, or fails alone."""
 
     def __init__(self, whole: Database, transaction: Transaction) -> None:
-        super().__init__(whole, ("", ""))
+        super().__init__(whole, "", "")
         self._tx = transaction
         self.write = self._write
         self.put = partial(put_rows, transaction)
@@ -285,19 +298,27 @@ def job_running(name: str) -> Unavailable:
     )
 
 
-def load_queries(dialect: str) -> dict[str, str]:
+@cache
+def load_queries(dialect: str) -> Mapping[str, str]:
     """Every named query of a dialect, fragments expanded; parameters still written `:name`.
 
     What is spelled the same everywhere is in `portable.sql` and in a file per topic beside it.
     """
-    folder = files("lamina.storage") / "sql"
+    others = {f"{one}.sql" for one in DIALECTS} - {f"{dialect}.sql"}
+    found = [
+        file
+        for file in sorted((files("lamina.storage") / "sql").glob("*.sql"))
+        if file.name not in others and not file.name.endswith("_protect.sql")
+    ]
+    made: dict[str, str] = kept_of("queries", found, lambda: _queries_in(found))
+    return MappingProxyType(made)
+
+
+def _queries_in(files_of_sql: Sequence[Path]) -> dict[str, str]:
     fragments: dict[str, str] = {}
     queries: dict[str, str] = {}
-    others = {f"{one}.sql" for one in DIALECTS} - {f"{dialect}.sql"}
-    for file in sorted(one.name for one in folder.iterdir() if one.name.endswith(".sql")):
-        if file in others or file.endswith("_protect.sql"):
-            continue
-        parts = re.split(r"^-- (name|fragment): (\w+)$", (folder / file).read_text("utf-8"), flags=re.M)
+    for file in files_of_sql:
+        parts = re.split(r"^-- (name|fragment): (\w+)$", file.read_text("utf-8"), flags=re.M)
         for what, name, body in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
             sql = re.sub(r"^--.*\n?", "", body, flags=re.M).strip().rstrip(";")
             (queries if what == "name" else fragments)[name] = sql

@@ -153,7 +153,7 @@ class Documents:
         for one in passages:
             if one.slot is not None:
                 self._lexicon.remove(one.shelf, one.slot, indexed_words(one.passage))
-                Vectors(self._tx).remove(one.shelf, one.slot)
+                Vectors(self._tx).removing(one.shelf, one.slot)()
             self._tx.run("drop_passage", path=one.path, number=one.number)
 
     def reindex(self, shelf: int) -> Iterator[tuple[int, str]]:

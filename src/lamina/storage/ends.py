@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from lamina.model import Memory, canonical, quoted
-from lamina.storage.database import Transaction
+from lamina.storage.database import Tables, Transaction
 from lamina.storage.documents import DOCUMENTS
 from lamina.storage.ledger import TABLES as SEALED
 from lamina.storage.ledger import lane_of
@@ -60,11 +60,8 @@ STAYS = ("audit", "lane", "counter", "schema_migration")
 _PLACES = ("rows", "history", "relations", "entries", "counts", "responses", "unfinished")
 
 
-class Purging:
+class Purging(Tables):
     """What a purge does to one tenant's rows inside one transaction."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def taken_over(self, shelf: int, memory_id: str) -> list[Memory]:
         """What a memory took the place of, or was made of."""

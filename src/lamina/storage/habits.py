@@ -22,6 +22,7 @@ Asked = tuple[str, tuple[tuple[str, Any], ...]]  #: a query by its name, and its
 Values = Mapping[str, Any]
 #: Values that differ from one time to the next and that the caller may tell before it asks.
 _TOLD = frozenset({"now", "terms", "identity", "key", "tick"})
+_OPEN = object()  #: in the place of a value that will be another one the next time
 _CHANGES = re.compile(r"\b(INSERT|UPDATE|DELETE|nextval|setval|lamina)\b")
 _TABLES = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE) (\w+)")
 #: What the server itself counts along with a table.
@@ -42,11 +43,6 @@ def tables_of(sql: str) -> frozenset[str]:
     """The tables that a query reads or changes."""
     named = _TABLES.findall(sql)
     return frozenset([*named, *(_BESIDE[one] for one in named if one in _BESIDE)])
-
-
-def untold(asked: Asked) -> Asked:
-    """The same, whenever it is asked and about whatever words."""
-    return asked[0], tuple((name, None if name in _TOLD else value) for name, value in asked[1])
 
 
 def _frozen(value: Any) -> Any:
@@ -101,17 +97,29 @@ class Foresight:
 
     def wait_for(self, asked: Asked) -> Iterator[tuple[str, Values]]:
         """This has to be waited for; what will probably be asked for after it can come along."""
-        first = (f"{self.told.get('about', '')}/{asked[0]}", untold(asked)[1])
+        name, given = self._untold(asked)
+        kind = f"{self.told.get('about', '')}/{name}"
+        # What a message reads again after a change goes on otherwise than the first time.
+        again = sum(one.first[0].startswith(f"{kind}/") and one.first[1] == given for one in self.waits)
+        first = (f"{kind}/{again}", given)
         self.waits.append(_Wait(first))
-        for (name, _), values in self.habits.after(first).items():
-            if (open_ := values.keys() & _TOLD) <= self.told.keys():
+        for (name, known), values in self.habits.after(first).items():
+            open_ = {one for one, value in known if value is _OPEN}
+            if open_ <= self.told.keys():
                 yield name, {**values, **{one: self.told[one] for one in open_}}
 
     def ask(self, asked: Asked, values: Values, tables: frozenset[str]) -> None:
         """Something is asked for, wherever its answer comes from."""
         for wait in self.waits:
             if not wait.changed & tables:
-                wait.followed[untold(asked)] = values
+                wait.followed[self._untold(asked)] = values
+
+    def _untold(self, asked: Asked) -> Asked:
+        """The same, whenever it is asked, about whatever words, and about whatever this is about."""
+        return asked[0], tuple(
+            (name, _OPEN if name in _TOLD or (name in self.told and self.told[name] == value) else value)
+            for name, value in asked[1]
+        )
 
     def change(self, tables: frozenset[str], of: Mapping[str, frozenset[str]]) -> None:
         """Some tables change now; `of` are those of each query."""

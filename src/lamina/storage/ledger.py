@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Protocol
 
 from lamina.model import canonical
@@ -78,6 +78,7 @@ class Rows(Protocol):
     def many(self, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None: ...
 
 
+@lru_cache(maxsize=2048)  # each row of a memory asks
 def lane_of(name: str) -> str:
     """Whose lane a shelf, a memory or the subject of an act belongs to, by its name."""
     space, _, rest = name.partition(":")
@@ -274,7 +275,7 @@ class Ledger:
         self.order = order
         for name, body in lanes:
             if not is_top(name):
-                element = self._lane_element(name, body)
+                element = self.element_of("lane", (name, body.hex()))[0]
                 self._of(STORE).add("lane", element, -1)
                 self._of(self.top(name)).add("lane", element)
 
@@ -288,8 +289,8 @@ class Ledger:
         for name, sums in sorted(one for one in self._sums.items() if not is_top(one[0])):
             top, before, known = self._of(self.top(name)), self._bodies[name], self._kept.get(name)
             if before is not None:
-                made = known[2] if known and known[0] == before else self._lane_element(name, before)
-                top.add("lane", made, -1)
+                same = known[2] if known and known[0] == before else None
+                top.add("lane", same or self.element_of("lane", (name, before.hex()))[0], -1)
             top.add("lane", self._shut(name, sums, rows))
         for name, sums in sorted(one for one in self._sums.items() if is_top(one[0])):
             self._shut(name, sums, rows)
@@ -304,11 +305,9 @@ class Ledger:
         rows.append({"name": name, "body": after})
         if len(self._kept) > _KEPT:
             self._kept.clear()
-        self._kept[name] = (after, content, 0 if is_top(name) else self._lane_element(name, after))
+        element = 0 if is_top(name) else self.element_of("lane", (name, after.hex()))[0]
+        self._kept[name] = (after, content, element)
         return self._kept[name][2]
-
-    def _lane_element(self, name: str, body: bytes) -> int:
-        return self.element_of("lane", (name, body.hex()))[0]
 
 
 def row_text(tenant: str, table: str, row: Row, queries: Mapping[str, str]) -> str:

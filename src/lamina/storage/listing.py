@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from lamina.model import Memory, Query, State, Trust
 from lamina.records import dataclass
@@ -52,6 +52,13 @@ class Listed:
     tags: tuple[str, ...] = ()  #: those with any of these
 
 
+class Behind(NamedTuple):
+    """Where a page begins: behind a place in the order and an id; None, at the beginning."""
+
+    at: int | None = None
+    id: str = ""
+
+
 class Listing:
     """The memories of one tenant as a list inside one transaction."""
 
@@ -69,10 +76,9 @@ class Listing:
             "tags": list(listed.tags),
         }
 
-    def page(self, behind: tuple[int, str] | None, limit: int, order: Order = Order.NEWEST) -> list[Memory]:
+    def page(self, behind: Behind, limit: int, order: Order = Order.NEWEST) -> list[Memory]:
         """So many in an order, of those that come behind a place in it and an id."""
-        at, memory_id = behind or (None, "")
-        asked = {**self._asked, "states": self._states, "at": at, "id": memory_id, "limit": limit}
+        asked = {**self._asked, "states": self._states, "at": behind.at, "id": behind.id, "limit": limit}
         places = [
             (isinstance(place, int), place, one)  # what has no number for a place is damaged, and named below
             for _, shelf in self._shelves

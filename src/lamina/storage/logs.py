@@ -23,7 +23,7 @@ from lamina.model import (
     iso,
 )
 from lamina.records import dataclass
-from lamina.storage.database import Row, Transaction
+from lamina.storage.database import Row, Tables, Transaction
 from lamina.storage.ledger import STORE, lane_of
 from lamina.storage.memories import from_row, micros, moment
 from lamina.storage.rows import legible, shortened, whole
@@ -64,11 +64,8 @@ def raise_number(transaction: Transaction, name: str, value: int) -> None:
     transaction.run("raise_number", name=name, value=value)
 
 
-class History:
+class History(Tables):
     """The life of each memory."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def add(self, entry: HistoryEntry, *, first: bool = False) -> int:
         """Record one step; returns its number within the memory's life, which begins with the first."""
@@ -123,15 +120,12 @@ class Change:
     memory_id: str
 
 
-class Changes:
+class Changes(Tables):
     """What changed, counted per thread."""
 
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
-
-    def add(self, thread: str, event: str, memory: tuple[str, str], at: int) -> None:
-        """Record a change of a memory, named by its id and shelf; the thread has a new revision by it."""
-        noted, (memory_id, shelf) = self._tx.noted, memory
+    def add(self, thread: str, event: str, memory_id: str, shelf: str, at: int) -> None:
+        """Record a change of a memory of this shelf; the thread has a new revision by it."""
+        noted = self._tx.noted
         in_thread, on_shelf = ("changes in", thread), ("changes on", shelf)
         if in_thread not in noted or on_shelf not in noted:
             row = self._tx.one("last_change", thread=thread, shelf=shelf) or (0, 0)
@@ -159,11 +153,8 @@ def _told_flat(items: tuple[tuple[str, Any], ...]) -> str:
     return shortened(canonical(dict(items)))
 
 
-class Events:
+class Events(Tables):
     """The trace."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def add(self, events: Sequence[tuple[int, str, dict[str, Any]]], at: int) -> None:
         """Number, shelf and event, in the order in which they are told."""
@@ -235,11 +226,8 @@ class ChainHead:
     event: int  #: the number of its newest event
 
 
-class AuditLog:
+class AuditLog(Tables):
     """The rows of the chains."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def head(self, lane: str = STORE) -> tuple[int, str]:
         """Number and hash of the newest record in the chain of a lane; no hash for an empty chain."""
@@ -406,11 +394,8 @@ def _shelf_change(row: Row) -> ShelfChange:
     return ShelfChange(row[0], moment(row[1]), row[2], row[3])
 
 
-class Deltas:
+class Deltas(Tables):
     """The changes of a tenant's shelves, as far as the transaction may read them."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def after(self, shelf: str, number: int, limit: int) -> list[ShelfChange]:
         """The newest changes above a number, oldest of them first."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from lamina.model import (
     Authority,
@@ -26,9 +26,18 @@ from lamina.model import (
     plain,
     quoted,
 )
-from lamina.storage.database import Row, Transaction
+from lamina.storage.database import Row, Tables
 from lamina.storage.rows import MEMORY, shortened, whole
 from lamina.text.tokens import count_tokens
+
+
+class SaidAt(NamedTuple):
+    """A place in what a user said, in the order of time, shelf and tick."""
+
+    at: datetime
+    shelf: int = 0
+    tick: int = 0
+
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -51,11 +60,8 @@ def moment(value: int) -> datetime:
     return _EPOCH + timedelta(microseconds=value)
 
 
-class Memories:
+class Memories(Tables):
     """The rows of one tenant's memories inside one transaction."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def add(self, memory: Memory, *, shelf: int, slot: int | None, identity: str) -> None:
         values, ledger = {"shelf": shelf, "identity": identity, **_to_row(memory)}, self._tx.ledger
@@ -79,10 +85,15 @@ class Memories:
 
     def place(self, memory_id: str) -> tuple[int, int | None, str]:
         """Shelf number, slot in the text index, identity."""
+        self._tx.told(id=memory_id, memory_id=memory_id)
         row = self._tx.one("memory_place", id=memory_id)
         if row is None:
             raise KeyError(memory_id)
         return row[0], row[1], row[2]
+
+    def identities(self, ids: Sequence[str]) -> dict[str, str]:
+        """By their ids, what makes each of these memories the same as another on its shelf."""
+        return dict(self._tx.all("identities_of", ids=list(ids))) if ids else {}
 
     def update(self, memory: Memory, *, slot: int | None, identity: str) -> Memory | None:
         """Store the memory if its revision is still the stored one; None when another writer was first."""
@@ -91,15 +102,16 @@ class Memories:
         old, ledger = self._tx.all("sealed_memory_of", id=memory.id), self._tx.ledger
         rows = [ledger.changed("memory", one, {"revision": memory.revision + 1, **values}) for one in old]
         element, seal = ledger.element_of("memory", rows[0]) if rows else (0, "")
-        new = self._tx.one(
-            "update_memory", id=memory.id, expected=memory.revision, slot=slot, seal=seal, **values
-        )
-        if new is None:
+        if any(ledger.named("memory", one)["revision"] != memory.revision for one in old):
+            return None
+        expected = {"id": memory.id, "expected": memory.revision}
+        done = self._tx.later("update_memory", slot=slot, seal=seal, **expected, **values)
+        if not old and not done():  # of a row that cannot be read, the database says it
             return None
         ledger.take("memory", old)
         for one in rows:
             ledger.add("memory", one, element)
-        return replace(memory, revision=new[0])
+        return replace(memory, revision=memory.revision + 1)
 
     def _reseal(self, old: Sequence[Row], new: Sequence[Row]) -> list[str]:
         """Some rows took the place of others; their seals."""
@@ -153,20 +165,18 @@ class Memories:
         """The turns of a conversation that are still in its window, oldest first."""
         return self._tx.each(from_row, "turns_of", shelf=shelf, phase=phase)
 
-    def said(
-        self, user: str, after: tuple[datetime, int, int], until: datetime, limit: int
-    ) -> list[tuple[int, Memory]]:
+    def said(self, user: str, after: SaidAt, until: datetime, limit: int) -> list[tuple[int, Memory]]:
         """Turns of a user's conversations behind a time, shelf and tick, in that order, with their shelf."""
-        owner, (at, shelf, tick) = quoted(user), after
+        owner = quoted(user)
         return self._tx.each(
             _behind,
             "turns_said",
             owner=owner,
             first=f"{owner},",
             beyond=f"{owner}-",
-            at=micros(at),
-            shelf=shelf,
-            tick=tick,
+            at=micros(after.at),
+            shelf=after.shelf,
+            tick=after.tick,
             until=micros(until),
             limit=limit,
         )
@@ -446,15 +456,12 @@ def _edge(row: Row) -> Row:
     return row
 
 
-class Edges:
+class Edges(Tables):
     """One tenant's edges inside one transaction."""
 
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
-
-    def put(self, edge: tuple[str, str, str], strength: float, at: datetime) -> None:
-        """An edge that somebody said: from, to and its type."""
-        self._put((*edge, strength, 1, micros(at)))
+    def put(self, from_id: str, to_id: str, kind: str, strength: float, at: datetime) -> None:
+        """An edge that somebody said."""
+        self._put((from_id, to_id, kind, strength, 1, micros(at)))
 
     def _put(self, row: Row) -> None:
         named = dict(zip(("from_id", "to_id", "type"), row, strict=False))
@@ -480,9 +487,8 @@ class Edges:
             ]
         )
 
-    def drop(self, edge: tuple[str, str, str]) -> bool:
+    def drop(self, from_id: str, to_id: str, kind: str) -> bool:
         """Take an edge away, whichever way round it is; whether there was one."""
-        from_id, to_id, kind = edge
         gone = self._tx.all("drop_relation", from_id=from_id, to_id=to_id, type=kind)
         self._tx.ledger.take("relation", gone)
         return bool(gone)

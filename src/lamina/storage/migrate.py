@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 
 from lamina.errors import Damaged, Unavailable
-from lamina.late import files
+from lamina.late import files, kept_of
 from lamina.records import dataclass
 
 
@@ -21,16 +23,18 @@ class Migration:
     hash: str
 
 
-def load_migrations(dialect: str) -> list[Migration]:
+@cache
+def load_migrations(dialect: str) -> Sequence[Migration]:
     """All steps in order, in the words of one dialect."""
-    folder = files("lamina.storage") / "sql" / "migrations"
-    found = []
-    for file in sorted(folder.iterdir(), key=lambda f: f.name):
-        if match := re.fullmatch(r"(\d{4})_(\w+)\.sql", file.name):
-            text = file.read_text("utf-8")
-            digest = hashlib.sha256(text.encode()).hexdigest()
-            found.append(Migration(int(match[1]), match[2], _in_dialect(text, dialect), digest))
-    return found
+    found = sorted((files("lamina.storage") / "sql" / "migrations").glob("[0-9]*_*.sql"))
+    made = kept_of(f"migrations {dialect}", found, lambda: [_step(one, dialect) for one in found])
+    return tuple(Migration(*one) for one in made)
+
+
+def _step(file: Path, dialect: str) -> tuple[int, str, str, str]:
+    number, _, name = file.stem.partition("_")
+    text = file.read_text("utf-8")
+    return int(number), name, _in_dialect(text, dialect), hashlib.sha256(text.encode()).hexdigest()
 
 
 def _in_dialect(text: str, dialect: str) -> str:
@@ -43,7 +47,9 @@ def _in_dialect(text: str, dialect: str) -> str:
     return text
 
 
-def migrate(applied: Mapping[int, str], steps: list[Migration], apply: Callable[[Migration], None]) -> None:
+def migrate(
+    applied: Mapping[int, str], steps: Sequence[Migration], apply: Callable[[Migration], None]
+) -> None:
     """Apply what is missing; refuse a store that is newer than this code or was made by altered steps."""
     for step in missing(applied, steps):
         apply(step)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from lamina.ranking.lexical import (
 )
 from lamina.similarity import nearness
 from lamina.similarity.nearness import Small
-from lamina.storage.database import Row, Transaction
+from lamina.storage.database import Row, Tables, Transaction
 from lamina.storage.logs import next_number, next_shared
 from lamina.storage.rows import DamagedRow, row_damaged
 
@@ -38,6 +38,14 @@ _ENTRY = 4  #: bytes of a posting, of which the first is the slot within its blo
 FRESH = 32  #: how many texts wait before they are spread over the posting lists
 _FREQUENT = 16  #: blocks from which on a term's list is kept decoded
 _MOST_KEPT = 64 * 2**20  #: bytes of such lists
+
+
+class Voice(NamedTuple):
+    """Who says a text of a conversation: 0 the person, 1 another."""
+
+    conversation: str
+    whose: int
+
 
 _Stamp = tuple[int, int, int]
 _Counted = tuple[int, int, Mapping[str, int], bytes | None]  #: slot, length, terms, place in a conversation
@@ -79,11 +87,8 @@ class _Kept:
         return entries
 
 
-class TextIndex:
+class TextIndex(Tables):
     """One tenant's text index inside one transaction."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def shelf(self, name: str) -> tuple[int, int] | None:
         """The number of a shelf and of the phase it is in, None while nothing was ever put on it."""
@@ -112,10 +117,10 @@ class TextIndex:
             if number not in known and (name := f"{space}:{owner}") not in known.values():
                 self._tx.run("name_shelf", number=number, name=name)
 
-    def add(self, shelf: int, terms: Sequence[str], said: tuple[str, int] | None = None) -> int:
+    def add(self, shelf: int, terms: Sequence[str], said: Voice | None = None) -> int:
         """Index a text by its terms; returns its slot, which no other text of the shelf ever had.
 
-        `said` names the conversation that it is part of, and the voice: 0 for the person, 1 for others.
+        `said` is whose voice it is in which conversation, if it is part of one.
         """
         slot: int | None = self._tx.noted.get(("slot", shelf))
         if slot is None:
@@ -142,7 +147,7 @@ class TextIndex:
                 self._tx.many("add_fresh", late)
 
     def renew(
-        self, shelf: int, slots: range, texts: Iterable[tuple[int, Sequence[str], tuple[str, int] | None]]
+        self, shelf: int, slots: range, texts: Iterable[tuple[int, Sequence[str], Voice | None]]
     ) -> bool:
         """Make a block of a shelf's lists anew, each text in the slot it has; whether it is the last."""
         self._settle()
@@ -169,10 +174,10 @@ class TextIndex:
         row = self._tx.one("next_slot", shelf=shelf)
         return row is None or int(row[0]) <= slots.stop
 
-    def _placed(self, shelf: int, slot: int, length: int, said: tuple[str, int] | None) -> bytes | None:
-        return (
-            None if said is None else placed(slot, Place(self._conversation(shelf, said[0]), said[1], length))
-        )
+    def _placed(self, shelf: int, slot: int, length: int, said: Voice | None) -> bytes | None:
+        if said is None:
+            return None
+        return placed(slot, Place(self._conversation(shelf, said.conversation), said.whose, length))
 
     def remove(self, shelf: int, slot: int, terms: Sequence[str]) -> None:
         """Take a text out; `terms` are those it was indexed by."""
@@ -197,8 +202,9 @@ class TextIndex:
         places: dict[int, bytearray] = defaultdict(bytearray)
         for slot, length, terms, place in sorted(texts, key=lambda row: row[0]):
             places[slot // SLOTS_PER_BLOCK] += place or b""
+            entries = {count: packed(slot, count, length) for count in {*terms.values()}}
             for term, count in terms.items():
-                lists[term, slot // SLOTS_PER_BLOCK] += packed(slot, count, length)
+                lists[term, slot // SLOTS_PER_BLOCK] += entries[count]
         self._tx.many(
             "add_posting",
             [
@@ -344,6 +350,7 @@ def _counted(row: Row) -> _Counted:
 
 
 _MOST_VECTORS = 512 * 2**20  #: bytes of vectors that stay in memory
+_FEW = 8  #: of fewer new vectors each waits in a row of its own, as the words of the texts do
 _NEWEST = 2**15  #: slots among which what is like a new text is looked for
 _STATES = 3  #: a reader may still be on the snapshot before the last
 #: Of how many shelves earlier states are kept: those of a session that is over are asked for no more.
@@ -368,11 +375,8 @@ def _together(shelf: int, fresh: Sequence[Row], dimension: int) -> Small:
         raise row_damaged(DamagedRow("vector_fresh", str(shelf), "data")) from error
 
 
-class Vectors:
+class Vectors(Tables):
     """One tenant's vectors inside one transaction."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def add(self, embedder: str, shelf: int, vectors: Mapping[int, NDArray[np.float32]]) -> None:
         """Give texts of a shelf their vectors, by slot; a slot gets a vector of an encoder once."""
@@ -380,28 +384,34 @@ class Vectors:
             return
         slots = sorted(vectors)
         rows = nearness.small(np.stack([vectors[slot] for slot in slots]))
-        if len(slots) == 1:
-            self._tx.run(
-                "add_fresh_vector", shelf=shelf, embedder=embedder, slot=slots[0], data=rows[0].tobytes()
-            )
-            self._count(shelf, embedder, rows.shape[1], 1)
-            if slots[0] % FRESH == FRESH - 1:
+        if len(slots) < _FEW:
+            place = {"shelf": shelf, "embedder": embedder}
+            new = zip(slots, rows, strict=True)
+            fresh = [{**place, "slot": slot, "data": row.tobytes()} for slot, row in new]
+            self._tx.many("add_fresh_vector", fresh)
+            self._count(shelf, embedder, rows.shape[1], len(slots))
+            if any(slot % FRESH == FRESH - 1 for slot in slots):
                 self._spread(shelf, embedder)
             return
         self._append(shelf, embedder, dict(zip(slots, rows, strict=True)), len(slots))
 
-    def remove(self, shelf: int, slot: int) -> None:
-        """A text's vectors go, whichever encoder made them."""
-        for (embedder,) in self._tx.all("drop_fresh_vector", shelf=shelf, slot=slot):
-            self._count(shelf, embedder, 0, -1)
-        block = slot // SLOTS_PER_BLOCK
-        for embedder, dimension, data in self._tx.all("vector_blocks_at", shelf=shelf, block=block):
-            rest = nearness.without(data, slot, dimension)
-            if len(rest) < len(data):
-                version = self._version()
-                place = {"shelf": shelf, "embedder": embedder, "block": block}
-                self._tx.run("write_vector_block", version=version, data=rest, **place)
-                self._count(shelf, embedder, dimension, -1, version)
+    def removing(self, shelf: int, slot: int) -> Callable[[], None]:
+        """A text's vectors go, whichever encoder made them, once what this returns is called as well."""
+        at = {"shelf": shelf, "block": slot // SLOTS_PER_BLOCK}
+        fresh = self._tx.later("drop_fresh_vector", shelf=shelf, slot=slot)
+        self._tx.ahead("vector_blocks_at", **at)
+
+        def rest() -> None:
+            for (embedder,) in fresh():
+                self._count(shelf, embedder, 0, -1)
+            for embedder, dimension, data in self._tx.all("vector_blocks_at", **at):
+                left = nearness.without(data, slot, dimension)
+                if len(left) < len(data):
+                    version = self._version()
+                    self._tx.run("write_vector_block", version=version, data=left, embedder=embedder, **at)
+                    self._count(shelf, embedder, dimension, -1, version)
+
+        return rest
 
     def missing(self, embedder: str) -> int:
         """How many texts have no vector of this encoder."""
@@ -497,7 +507,7 @@ class Vectors:
                 continue
             kept = nearness.ShelfVectors(len(asked), -1, {})
             if state is not None:
-                kept = self._current((shelf.number, embedder), len(asked), (int(state[1]), int(state[2])))
+                kept = self._current((shelf.number, embedder), len(asked), *map(int, state[1:3]))
             found[shelf.number] = scores = kept.likeness(asked, shelf.next_slot)
             if fresh := self._fresh(shelf.number, embedder):
                 rows = _together(shelf.number, fresh, len(asked))
@@ -511,7 +521,7 @@ class Vectors:
         state = self._state(shelf, embedder) if slots else None
         if state is None or not state[0]:
             return {}
-        kept = self._current((shelf, embedder), 0, (int(state[1]), int(state[2])))
+        kept = self._current((shelf, embedder), 0, *map(int, state[1:3]))
         found = {slot: row for slot in slots if (row := kept.row(slot)) is not None}
         if len(found) < len(slots):
             fresh = self._fresh(shelf, embedder)
@@ -531,7 +541,7 @@ class Vectors:
         state = self._tx.one("vector_shelf_state", shelf=shelf, embedder=embedder)
         if state is not None and state[0]:
             dimension = asked[1].vectors.shape[1]
-            kept = self._current((shelf, embedder), dimension, (int(state[1]), int(state[2])))
+            kept = self._current((shelf, embedder), dimension, *map(int, state[1:3]))
             parts += kept.newest(slots[0] - _NEWEST)
         if fresh := self._tx.all("fresh_vectors", shelf=shelf, embedder=embedder):
             rows = _together(shelf, fresh, asked[1].vectors.shape[1])
@@ -549,9 +559,8 @@ class Vectors:
         place = {"shelf": shelf, "embedder": embedder}
         return self._tx.same(("fresh", shelf, embedder), lambda: self._tx.all("fresh_vectors", **place))
 
-    def _current(self, key: _Key, dimension: int, stamp: tuple[int, int]) -> nearness.ShelfVectors:
+    def _current(self, key: _Key, dimension: int, version: int, since: int) -> nearness.ShelfVectors:
         """The blocks of a shelf as this snapshot has them; read once and kept, then only what changed."""
-        version, since = stamp
         with _KEPT_LOCK:
             kept: dict[_Key, list[nearness.ShelfVectors]] = self._tx.kept.setdefault("vectors", {})
             usable = [one for one in kept.get(key, ()) if since <= one.version <= version]

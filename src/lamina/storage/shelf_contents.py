@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from lamina.model import Layer, Memory, Role, Scope, Space, canonical, quoted, unquoted
-from lamina.storage.database import Transaction
+from lamina.storage.database import Tables, Transaction
 from lamina.storage.ends import of_person
 from lamina.storage.memories import Memories, from_row, micros, moment
 from lamina.storage.search_index import TextIndex
@@ -191,11 +191,8 @@ def saying(transaction: Transaction, owner: str, text: str) -> list[Memory]:
 _PAGE = 500
 
 
-class LayerRows:
+class LayerRows(Tables):
     """The rows of one tenant's layers inside one transaction."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def newest(self, layer: Layer, shelf: int, now: datetime, limit: int) -> list[Memory]:
         """The newest episodes or procedures of a shelf first."""

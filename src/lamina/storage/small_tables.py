@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from lamina.model import Layer, Phase, Right, Role, Token, canonical, contract_kind
 from lamina.policy.phases import MemoryThen
 from lamina.records import dataclass
-from lamina.storage.database import Row, Transaction
+from lamina.storage.database import Row, Tables, Transaction
 from lamina.storage.ledger import lane_of
 from lamina.storage.logs import next_shared
 from lamina.storage.memories import Memories, from_micros, micros, moment, to_micros
@@ -23,11 +23,8 @@ from lamina.storage.memories import Memories, from_micros, micros, moment, to_mi
 PURGE, LOOKED_AFTER = "purge", "episodes_expired"
 
 
-class Properties:
+class Properties(Tables):
     """What a store knows about itself."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def get(self, name: str) -> str | None:
         """None also for one that cannot be read: it can be made anew; what cannot is read with `sealed`."""
@@ -80,11 +77,8 @@ class FileOperation:
     payload: dict[str, Any]
 
 
-class Operations:
+class Operations(Tables):
     """The outbox."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def add(self, kind: str, target: str, payload: dict[str, Any], at: datetime) -> int:
         number = next_shared(self._tx, "operation")
@@ -125,11 +119,8 @@ class KnownEntry:
     fields: dict[str, Any]
 
 
-class Entries:
+class Entries(Tables):
     """The base against which a person's edit of a file is told from ours."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def put(self, file: str, entry: KnownEntry) -> None:
         self._tx.run(
@@ -160,11 +151,8 @@ def _known_entry(row: Row) -> KnownEntry:
     return KnownEntry(row[0], row[1], row[2], json.loads(row[3]))
 
 
-class Responses:
+class Responses(Tables):
     """Requests already answered, so that repeating one does nothing twice."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def get(self, caller: str, key: str) -> tuple[str, dict[str, Any]] | None:
         """Fingerprint of the first request and the answer it got."""
@@ -189,11 +177,8 @@ class Responses:
         self._tx.run("forget_responses", before=micros(before))
 
 
-class Tokens:
+class Tokens(Tables):
     """Bearer tokens, by id; the secret is only ever a hash here."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def add(self, token: Token) -> None:
         values = {
@@ -342,11 +327,8 @@ class Session:
     ended_at: datetime | None
 
 
-class Sessions:
+class Sessions(Tables):
     """The sessions of one tenant inside one transaction."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def get(self, user: str, name: str) -> Session | None:
         row = self._tx.one("session_by_name", user=user, name=name)
@@ -379,11 +361,8 @@ class Sessions:
         return [row[0] for row in self._tx.all("lapsed_on", shelf=shelf, now=micros(now))]
 
 
-class Phases:
+class Phases(Tables):
     """The phases of one tenant's shelves inside one transaction."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def start(self, shelf: int, phase: Phase) -> None:
         """From now on the shelf is in this phase."""
@@ -502,11 +481,8 @@ class Count:
     count: int
 
 
-class Operational:
+class Operational(Tables):
     """The counts of one tenant inside one transaction."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def add(self, happenings: Sequence[Happening]) -> None:
         rows = [
@@ -561,11 +537,8 @@ class Run:
     report: dict[str, Any]
 
 
-class Runs:
+class Runs(Tables):
     """The runs of one tenant's jobs inside one transaction."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
 
     def at(self, job: str, slot_at: datetime) -> Run | None:
         return self._tx.only(_run, "job_run_at", job=job, slot_at=micros(slot_at))

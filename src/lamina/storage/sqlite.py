@@ -135,6 +135,10 @@ class SqliteTransaction(Making):
     def run(self, name: str, /, **values: Any) -> None:
         self._connection.execute(self._queries[name], self._bound(values))
 
+    def later(self, name: str, /, **values: Any) -> Callable[[], list[Row]]:
+        rows = self.all(name, **values)
+        return lambda: rows
+
     def many(self, name: str, /, rows: Sequence[Mapping[str, Any]]) -> None:
         own = {"tenant": self.tenant, "reach": self.reach, "project_reach": self.project_reach}
         self._connection.executemany(self._queries[name], ({**own, **row} for row in rows))
@@ -193,7 +197,7 @@ class SqliteDatabase:
         self.damage = Damage()
         self.sealing: Sealing | None = None
         self.chains = 0
-        self.queries = load_queries("sqlite")
+        self.queries = dict(load_queries("sqlite"))
         self._idle: list[apsw.Connection] = []
         self._mutex = threading.Lock()
         self._closed = False

@@ -119,8 +119,9 @@ class Answered:
         if waiting:
             database.write(lambda tx: keep_answers(tx, waiting), lanes=())
 
-    def unseen(self, what: tuple[str, str], now: datetime) -> bool:
+    def unseen(self, owner: str, memory_id: str, now: datetime) -> bool:
         """Whether it is not known that somebody was shown this in the last hour; from now on it is."""
+        what = (owner, memory_id)
         with self._mutex:
             last = self._shown.get(what)
             if last is not None and now - last < _AGAIN:

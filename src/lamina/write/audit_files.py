@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from lamina.audit.chain import Anchor, Sealer, audit_line, check_chain, edited, foreign
+from lamina.audit.chain import Anchor, Note, Sealer, audit_line, check_chain, edited, foreign
 from lamina.errors import Damaged, LaminaError
 from lamina.model import AuditRecord, AuditReport, Finding, chain_of_number, quoted, unquoted
 from lamina.records import dataclass
@@ -432,7 +432,7 @@ class Mirror:
     def _order(self) -> LaneOrder:
         return LaneOrder(self._database.chains)
 
-    def _read_anchor(self, chain: int) -> tuple[int, str] | Finding | None:
+    def _read_anchor(self, chain: int) -> Note | Finding | None:
         try:
             return self._anchor.read(chain)
         except Damaged as error:
@@ -442,7 +442,7 @@ class Mirror:
         self,
         transaction: Transaction,
         chain: int,
-        noted: tuple[int, str] | Finding | None,
+        noted: Note | Finding | None,
         farthest: Mapping[int, int] = MappingProxyType({}),
     ) -> Iterator[Finding]:
         if isinstance(noted, Finding):

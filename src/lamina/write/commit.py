@@ -289,8 +289,8 @@ def commit_denial(unit: UnitOfWork, draft: Draft, objection: Deny, *, audited: b
 
 
 def _border(unit: UnitOfWork, draft: Draft, answer: str, shelf: str) -> None:
-    spaces = (draft.space, draft.space)
-    unit.trace(shelf, events.border_check(draft.scope, "write", spaces, answer, unit.snapshot))
+    space, snapshot = draft.space, unit.snapshot
+    unit.trace(shelf, events.border_check(draft.scope, "write", space, space, answer, snapshot))
 
 
 def standing(unit: UnitOfWork, shelf: int, identity: str) -> Memory | None:
@@ -361,11 +361,17 @@ def _saved(unit: UnitOfWork, memory: Memory, slot: int | None, identity: str) ->
     return saved
 
 
+def is_ours(unit: UnitOfWork, memory_id: str) -> bool:
+    """Whether an id is one of the caller's own shelves."""
+    return any(memory_id.startswith(f"{shelf}:") for shelf in unit.scope.shelves())
+
+
 def readable(unit: UnitOfWork, memory_id: str, *states: State) -> Memory:
     """A memory of the caller's own shelves, in one of the states; for anyone else it does not exist."""
     memories = Memories(unit.seen)
-    ours = any(memory_id.startswith(f"{shelf}:") for shelf in unit.scope.shelves())
+    unit.transaction.told(id=memory_id, memory_id=memory_id)
     # One of the caller's own that cannot be read is said to be damaged; of anybody else's nothing is said.
+    ours = is_ours(unit, memory_id)
     memory = memories.get(memory_id) if ours else memories.load([memory_id]).get(memory_id)
     if memory is None or memory.shelf not in unit.scope.shelves() or memory.state not in states:
         ended = states == (State.SOFT_DELETED,)

@@ -25,6 +25,7 @@ from lamina.model import (
     topic_of,
 )
 from lamina.policy.composing import all_tags, composed, kept_of, undone
+from lamina.ranking.question import asked_terms
 from lamina.retrieval.alike import compared
 from lamina.retrieval.hits import Means, find_hits
 from lamina.similarity.merge_bands import Merge, Near, Update, banded, differing, measured
@@ -64,20 +65,23 @@ def _met(unit: UnitOfWork, draft: Draft) -> Merge | Update | None:
     """What a draft should become one with, or replace; None where it stands by itself."""
     if (shelf := unit.text_index.shelf(commit.shelf_of(draft))) is None:
         return None
+    said = draft.text[:_LONGEST]
+    unit.transaction.told(terms=asked_terms(said))
     if commit.standing(unit, shelf[0], commit.identity_of(None, draft.kind, draft.text)) is not None:
         return None  # the very same words are dealt with as ever
     query = Query(
         scope=draft.scope,
-        text=draft.text[:_LONGEST],
+        text=said,
         k=_NEAR,
         spaces=(draft.space,),
         layers=(draft.layer,),
         categories=(topic_of(draft.category, draft.layer),),
     )
     encoder = encoder_for(unit.ruleset)
-    answer = find_hits(unit.seen, query, unit.clock, Means(embedder=encoder))
-    known = [answer.memories[hit.id] for hit in answer.found.hits]
-    known = [one for one in known if _fit(unit, one) and one.provenance.trust is trust_of(unit, draft)]
+    answer = find_hits(unit.seen, query, unit.clock, Means(embedder=encoder, related=False))
+    trust = trust_of(unit, draft)
+    found = [answer.memories[hit.id] for hit in answer.found.hits]
+    known = _fit(unit, [one for one in found if one.provenance.trust is trust])
     alike = compared(encoder, draft.text, [one.text for one in known])
     near = [Near(one, found) for one, found in zip(known, alike, strict=True)]
     return banded(draft.text, near, unit.ruleset.merging.bands_for(draft.layer), unit.now)
@@ -89,11 +93,12 @@ def encoder_for(ruleset: Ruleset) -> Embedder | None:
     return encoder if encoder is not None and measured(encoder.embedder_id) != "words" else None
 
 
-def _fit(unit: UnitOfWork, memory: Memory) -> bool:
-    """Whether a memory is a lasting statement that lives by its words alone."""
-    words = commit.identity_of(None, memory.kind, memory.text)
-    plain = memory.key is None and memory.file is None and memory.layer in commit.MERGED_LAYERS
-    return plain and memory.expires_at is None and unit.memories.place(memory.id)[2] == words
+def _fit(unit: UnitOfWork, memories: Sequence[Memory]) -> list[Memory]:
+    """Those that are lasting statements and live by their words alone."""
+    plain = [one for one in memories if one.key is None and one.file is None and one.expires_at is None]
+    plain = [one for one in plain if one.layer in commit.MERGED_LAYERS]
+    known = unit.memories.identities([one.id for one in plain])
+    return [one for one in plain if known.get(one.id) == commit.identity_of(None, one.kind, one.text)]
 
 
 def commit_merge(
@@ -107,8 +112,9 @@ def commit_merge(
     if isinstance(ids, str) or not 2 <= len(wanted) <= MOST:
         raise InvalidInput(f"A merge takes 2 to {MOST} different ids.", code="merge_unfit")
     sources = [commit.readable(unit, one, State.ACTIVE) for one in wanted]
+    fit = {one.id for one in _fit(unit, sources)}
     for one in sources:
-        if not _fit(unit, one):
+        if one.id not in fit:
             hint = "What has a key, a file or an end of its own is changed by itself."
             raise InvalidInput(f"{one.id} cannot be merged.", code="merge_unfit", hint=hint)
         if objection := commit.forbidden(unit, one, reason):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from lamina.encoders.port import Embedder
@@ -12,13 +12,14 @@ from lamina.storage.database import Database, Transaction
 from lamina.storage.documents import DOCUMENTS, Documents
 from lamina.storage.ledger import lane_of
 from lamina.storage.memories import Memories
-from lamina.storage.search_index import TextIndex, Vectors
+from lamina.storage.search_index import TextIndex, Vectors, Voice
 from lamina.storage.small_tables import Properties
 from lamina.text.terms import ANALYSER_VERSION
 from lamina.write.unit_of_work import indexed_terms, said_in
 
 _PAGE = 500
 _EVERY = 2**31  #: shelves
+_Words = Mapping[tuple[str | None, str], Sequence[str]]  #: by key and text, the terms of them
 #: The version that lists are made anew for, the last shelf that has them, and up to which slot the next does.
 _RENEWED = "analyser_renewed"
 
@@ -49,9 +50,11 @@ def renew(database: Database, most: int | None = None) -> bool:
     """
     shelves = database.read(lambda tx: _next_shelves(tx, most))
     for number, name in shelves:
-        part = partial(_renew_part, number=number, name=name)
-        while not database.write(part, lanes=[lane_of(name)]):
-            pass  # others write in between
+        done = False
+        while not done:  # others write in between
+            known = database.read(partial(_next_words, number=number))  # read while nobody waits
+            part = partial(_renew_part, number=number, name=name, known=known)
+            done = database.write(part, lanes=[lane_of(name)])
     if most is not None and len(shelves) == most:
         return False
     return database.write(_end_renewal)
@@ -71,7 +74,14 @@ def _renewed(transaction: Transaction) -> tuple[int, int]:
     return int(done[0]), int(done[1]) if len(done) > 1 else 0
 
 
-def _renew_part(transaction: Transaction, number: int, name: str) -> bool:
+def _next_words(transaction: Transaction, number: int) -> _Words:
+    """The terms of what stands in the next block of a shelf, by key and text."""
+    start, memories = _renewed(transaction)[1], Memories(transaction)
+    slots = memories.slots_on(number, range(start, start + SLOTS_PER_BLOCK))
+    return {(one.key, one.text): indexed_terms(one) for one in memories.load(list(slots)).values()}
+
+
+def _renew_part(transaction: Transaction, number: int, name: str, known: _Words) -> bool:
     """The next block of a shelf; whether it was the last one."""
     last, start = _renewed(transaction)
     if is_current(transaction) or last >= number:
@@ -79,9 +89,9 @@ def _renew_part(transaction: Transaction, number: int, name: str) -> bool:
     block, memories = range(start, start + SLOTS_PER_BLOCK), Memories(transaction)
     slots = memories.slots_on(number, block)
 
-    def texts() -> Iterator[tuple[int, Sequence[str], tuple[str, int] | None]]:
+    def texts() -> Iterator[tuple[int, Sequence[str], Voice | None]]:
         for one in memories.load(list(slots)).values():
-            yield slots[one.id], indexed_terms(one), said_in(one)
+            yield slots[one.id], known.get((one.key, one.text)) or indexed_terms(one), said_in(one)
         if name.startswith(f"{DOCUMENTS}:"):
             yield from ((slot, words, None) for slot, words in Documents(transaction).words_on(number, block))
 
@@ -105,11 +115,10 @@ def rebuild(database: Database, encoder: Embedder | None) -> int:
     Each shelf is a transaction that only those wait for who write there: whoever stops half-way leaves
     every shelf with its old index or its new one.
     """
-    shelves = database.write(_named_shelves)
-    count = sum(
-        database.write(partial(_rebuild_shelf, encoder=encoder, shelf=shelf), lanes=[lane_of(shelf[1])])
-        for shelf in shelves
-    )
+    count = 0
+    for number, name in database.write(_named_shelves):
+        work = partial(_rebuild_shelf, encoder=encoder, number=number, name=name)
+        count += database.write(work, lanes=[lane_of(name)])
     database.write(_say_current)
     return count
 
@@ -120,8 +129,8 @@ def _named_shelves(transaction: Transaction) -> list[tuple[int, str]]:
     return index.after(0, _EVERY)
 
 
-def _rebuild_shelf(transaction: Transaction, encoder: Embedder | None, shelf: tuple[int, str]) -> int:
-    index, memories, number = TextIndex(transaction), Memories(transaction), shelf[0]
+def _rebuild_shelf(transaction: Transaction, encoder: Embedder | None, number: int, name: str) -> int:
+    index, memories = TextIndex(transaction), Memories(transaction)
     memories.recount(number)
     index.clear(number)
     Vectors(transaction).clear(number)
@@ -135,7 +144,7 @@ def _rebuild_shelf(transaction: Transaction, encoder: Embedder | None, shelf: tu
             memories.set_slot(memory.id, slot)
             texts[slot] = meant_by(memory)
         learn(transaction, encoder, number, texts)
-    if shelf[1].startswith(f"{DOCUMENTS}:"):
+    if name.startswith(f"{DOCUMENTS}:"):
         learn(transaction, encoder, number, dict(Documents(transaction).reindex(number)))
     return count
 

@@ -71,6 +71,7 @@ from lamina.write.commit import (
     done,
     forbidden,
     is_at_home,
+    is_ours,
     may_merge,
     place_of,
     put_aside,
@@ -325,8 +326,8 @@ def commit_taking_back(
 
 def _gone_with(unit: UnitOfWork, memory_id: str) -> Memory | None:
     """A memory that went with another and that its person wants forgotten, too: it is."""
-    found = unit.memories.load([memory_id]).get(memory_id) if is_person(unit.scope) else None
-    if found is None or found.shelf not in unit.scope.shelves() or _WITH not in found.meta:
+    found = unit.memories.get(memory_id) if is_person(unit.scope) and is_ours(unit, memory_id) else None
+    if found is None or _WITH not in found.meta:
         return None
     return found if found.state is State.SOFT_DELETED else None
 
@@ -482,23 +483,23 @@ def commit_promote(unit: UnitOfWork, memory_id: str, target: Space, reason: str)
         raise InvalidInput(f"There is no {target} here to promote this to.", code="space_unknown")
     secret = find_secrets(reason, unit.ruleset.law(unit.scope).allowed)
     answer = "privacy_deny_sensitive" if secret else _answer(unit, old, target, reason)
-    told = events.border_check(unit.scope, "promote", (old.space, target), answer, unit.snapshot)
+    told = events.border_check(unit.scope, "promote", old.space, target, answer, unit.snapshot)
     unit.trace(old.shelf, told)
     if answer != ALLOWED:
-        return deny_promotion(unit, (old.id, old.shelf), (old.space, target), answer)
+        return deny_promotion(unit, old.id, old.shelf, old.space, target, answer)
     shelf = unit.shelf(name)
     identity = re.sub("^heard:", "key:", unit.memories.place(old.id)[2])
     new = _moved(unit, old, target, reason)
     there = standing(unit, shelf.number, identity)
     if not all(unit.scope.sees(one.topic, target) for one in (new, there) if one is not None):
-        return deny_promotion(unit, (old.id, old.shelf), (old.space, target), "category_disallowed")
+        return deny_promotion(unit, old.id, old.shelf, old.space, target, "category_disallowed")
     match outcome := reconcile(new, there, unit.ruleset.policy):
         case Lose(winner, rule):
             conflict = events.conflict(
                 unit.scope, winner=winner.id, loser=old.id, rule=rule, identity=identity
             )
             unit.trace(name, conflict)
-            return deny_promotion(unit, (old.id, old.shelf), (old.space, target), f"conflict_{rule}")
+            return deny_promotion(unit, old.id, old.shelf, old.space, target, f"conflict_{rule}")
         case Same(known):
             restated(unit, known, shelf)
             arrived = replace(known, meta={**known.meta, "promotion_reason": reason})
@@ -516,13 +517,12 @@ def commit_promote(unit: UnitOfWork, memory_id: str, target: Space, reason: str)
 
 
 def deny_promotion(
-    unit: UnitOfWork, subject: tuple[str, str], spaces: tuple[Space, Space], code: str
+    unit: UnitOfWork, memory_id: str, shelf: str, source: Space, target: Space, code: str
 ) -> Receipt:
-    """A promotion that did not happen: one event, one line in the audit; `subject` is an id and its shelf."""
-    memory_id, shelf = subject
+    """A promotion that did not happen: one event, one line in the audit."""
     unit.record_refusal(shelf, code, memory_id)
-    unit.trace(shelf, events.promotion_denied(unit.scope, memory_id, spaces, code, unit.snapshot))
-    why = _WHY[code].format(source=spaces[0], target=spaces[1])
+    unit.trace(shelf, events.promotion_denied(unit.scope, memory_id, source, target, code, unit.snapshot))
+    why = _WHY[code].format(source=source, target=target)
     return Receipt(
         decision=Outcome.DENIED,
         code=code,

@@ -90,8 +90,8 @@ def phases(caller: Caller, space: str = "session") -> tuple[Phase, ...]:
 def phase_diff(caller: Caller, before: int, after: int, space: str = "session") -> PhaseDiff:
     """What changed between the ends of two phases; the newest ends now."""
     shelf = caller.shelf(space)
-    numbers = (whole_number(before, "before", 1, 2**31), whole_number(after, "after", 1, 2**31))
-    return caller.store.act(caller.in_session, lambda unit: difference(unit, shelf, numbers))
+    first, second = (whole_number(before, "before", 1, 2**31), whole_number(after, "after", 1, 2**31))
+    return caller.store.act(caller.in_session, lambda unit: difference(unit, shelf, first, second))
 
 
 _BEYOND = 2**62
@@ -108,11 +108,12 @@ def begin(unit: UnitOfWork, shelf: str, name: str | None, reason: str) -> Phase 
     elif (objection := kept_out(unit, Draft(scope=unit.scope, text=f"{name or ''}\n{reason}"))) is not None:
         refused = Denied(objection.why, code=objection.code, hint=objection.hint)
     if refused is not None:
-        spaces = (Space(shelf.partition(":")[0]), None)
-        unit.trace(shelf, events.border_check(unit.scope, "phase_start", spaces, refused.code, unit.snapshot))
+        space = Space(shelf.partition(":")[0])
+        told = events.border_check(unit.scope, "phase_start", space, None, refused.code, unit.snapshot)
+        unit.trace(shelf, told)
         return refused
     number, current = unit.text_index.open_shelf(shelf)
-    return unit.start_phase(shelf, number, (current + 1, name, reason)).phase
+    return unit.start_phase(shelf, number, current + 1, name, reason).phase
 
 
 def listed(transaction: Transaction, shelf: str) -> list[Phase]:
@@ -121,7 +122,7 @@ def listed(transaction: Transaction, shelf: str) -> list[Phase]:
     return [] if known is None else Phases(transaction).of(known[0])
 
 
-def difference(unit: UnitOfWork, shelf: str, numbers: tuple[int, int]) -> PhaseDiff:
+def difference(unit: UnitOfWork, shelf: str, first: int, second: int) -> PhaseDiff:
     """What stood on a shelf at the end of one phase and at the end of another; traced."""
     if not unit.ruleset.policy.phase.diff_enabled:
         raise Denied(
@@ -130,12 +131,11 @@ def difference(unit: UnitOfWork, shelf: str, numbers: tuple[int, int]) -> PhaseD
             hint="Set `phase.diff_enabled` in the policy.",
         )
     phases = listed(unit.transaction, shelf)
-    ends = [_end(phases, number) for number in numbers]
+    ends = [_end(phases, number) for number in (first, second)]
     known = TextIndex(unit.transaction).shelf(shelf) or (0, 0)
     before, after = (Phases(unit.seen).standing(known[0], end) for end in ends)
     diff = compared(before, after)
-    names = (f"phase-{numbers[0]}", f"phase-{numbers[1]}")
-    unit.trace(shelf, events.phase_diff(unit.scope, shelf, names, diff))
+    unit.trace(shelf, events.phase_diff(unit.scope, shelf, f"phase-{first}", f"phase-{second}", diff))
     return diff
 
 

@@ -257,7 +257,7 @@ class Store:
         if not scope.is_limited:
             return self
         view = copy(self)
-        view.database = ReachedDatabase(self.database, scope.reach_marks)
+        view.database = ReachedDatabase(self.database, *scope.reach_marks)
         return view
 
     @property

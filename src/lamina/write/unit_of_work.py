@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lamina.audit import events
 from lamina.audit.chain import Sealer, audit_line
@@ -50,7 +50,7 @@ from lamina.storage.logs import (
 )
 from lamina.storage.memories import Memories, micros
 from lamina.storage.refusals import KnownMarks
-from lamina.storage.search_index import WRITTEN, TextIndex, Vectors
+from lamina.storage.search_index import WRITTEN, TextIndex, Vectors, Voice
 from lamina.storage.small_tables import Operations, Phases
 from lamina.text.terms import terms
 
@@ -67,6 +67,17 @@ _AUDIT_OP = {
     HistoryOp.MERGE: "merge",
     HistoryOp.LINK: "link",
 }
+
+
+class _Subject(NamedTuple):
+    """What a record of the audit is about: a memory, the number of a step of its life, its key."""
+
+    memory_id: str | None = None
+    number: int | None = None
+    key: str | None = None
+
+
+_NOBODY = _Subject()
 _FILE_SCOPE = {"PROFILE.md": "profile", "SESSION.md": "session"}
 _CHANGE = {
     HistoryOp.ADD: "created",
@@ -117,6 +128,9 @@ class UnitOfWork:
     looked_up: dict[tuple[str, ...], Any] = field(default_factory=dict)  #: what was found out about a draft
     _told: list[tuple[str, dict[str, Any]]] | None = None  #: the events, once they are kept
     _now: datetime | None = None
+
+    def __post_init__(self) -> None:
+        self.transaction.told(now=micros(self.clock))
 
     @property
     def now(self) -> datetime:
@@ -186,19 +200,18 @@ class UnitOfWork:
         number, phase = self.text_index.open_shelf(name)
         current = Phases(self.transaction).get(number, phase) if phase else None
         if current is None:
-            return self.start_phase(name, number, (phase + 1, None, "auto"))
+            return self.start_phase(name, number, phase + 1, None, "auto")
         return self._opened(OpenShelf(name, number, current))
 
-    def start_phase(self, name: str, number: int, called: tuple[int, str | None, str]) -> OpenShelf:
-        """Begin the next phase of a shelf: its number, its name, the reason; it takes a tick."""
+    def start_phase(self, name: str, number: int, which: int, title: str | None, reason: str) -> OpenShelf:
+        """Begin the next phase of a shelf, `which` it is and how it is called; it takes a tick."""
         tick = next_number(self.transaction, f"tick:{name}")
-        which, title, reason = called
         phase = Phase(number=which, name=title, reason=reason, started_tick=tick, started_at=self.now)
         Phases(self.transaction).start(number, phase)
         if most := self.ruleset.policy.phase.max_phases:
             Phases(self.transaction).keep(number, which, most)
         space = Space(name.partition(":")[0])
-        opened = events.border_check(self.scope, "phase_start", (space, None), "allowed", self.snapshot)
+        opened = events.border_check(self.scope, "phase_start", space, None, "allowed", self.snapshot)
         self.trace(name, opened)
         self.trace(name, events.phase_started(self.scope, name, phase, self.snapshot))
         return self._opened(OpenShelf(name, number, phase))
@@ -242,13 +255,12 @@ class UnitOfWork:
             self.filed = True
         event = "soft_deleted" if memory.state is State.SOFT_DELETED else _CHANGE.get(op)
         if event is not None:
-            changed = (memory.id, memory.shelf)
-            Changes(self.transaction).add(self.scope.thread, event, changed, micros(self.now))
+            self._changed(event, memory)
         self.done.append((op, memory))
         reason = ":".join(str(decision[one]) for one in ("code", "channel") if one in decision)
-        subject = (memory.id, number, memory.key)
+        subject = _Subject(memory.id, number, memory.key)
         scope = _FILE_SCOPE.get(memory.file or "", memory.shelf)
-        record = self._sealed(audit or _AUDIT_OP[op], scope, reason, subject, (old, new))
+        record = self._sealed(audit or _AUDIT_OP[op], scope, reason, subject, old, new)
         told = decision.get("reason") or reason
         self.lines.append((record.run_id, audit_line(record, old, new, told)))
 
@@ -257,21 +269,23 @@ class UnitOfWork:
         each that it was restored, when and by whom."""
         for step in steps:
             number = History(self.transaction).add(step)
-            subject, values = (memory.id, number, memory.key), (step.old_text, step.new_text)
-            record = self._sealed(_AUDIT_OP[step.op], memory.shelf, "restored", subject, values)
+            subject, values = _Subject(memory.id, number, memory.key), (step.old_text, step.new_text)
+            record = self._sealed(_AUDIT_OP[step.op], memory.shelf, "restored", subject, *values)
             self.lines.append((record.run_id, audit_line(record, *values, "restored")))
-        changed = (memory.id, memory.shelf)
-        Changes(self.transaction).add(self.scope.thread, _CHANGE[HistoryOp.ADD], changed, micros(self.now))
+        self._changed(_CHANGE[HistoryOp.ADD], memory)
         self.done.append((HistoryOp.ADD, memory))
+
+    def _changed(self, event: str, memory: Memory) -> None:
+        Changes(self.transaction).add(self.scope.thread, event, memory.id, memory.shelf, micros(self.now))
 
     def record_refusal(self, shelf: str, code: str, text: str) -> None:
         """A refusal in the audit: its code and a keyed hash of what was refused, never the text."""
-        record = self._sealed("deny", shelf, code, (None, None, None), (None, text))
+        record = self._sealed("deny", shelf, code, new=text)
         self.lines.append((record.run_id, audit_line(record, None, None, code)))
 
     def record_act(self, op: str, subject: str, reason: str) -> None:
         """An administrative act, such as making a token."""
-        record = self._sealed(op, subject, reason, (None, None, None), (None, None))
+        record = self._sealed(op, subject, reason)
         self.lines.append((record.run_id, audit_line(record, None, None, reason)))
 
     def record_end(self, op: str, memory_id: str, reason: str, number: int | None = None) -> None:
@@ -279,7 +293,7 @@ class UnitOfWork:
 
         With `erase`, `memory_id` is the beginning of the ids of everything that a person had.
         """
-        record = self._sealed(op, memory_id, reason, (memory_id, number, None), (None, None))
+        record = self._sealed(op, memory_id, reason, _Subject(memory_id, number))
         self.lines.append((record.run_id, audit_line(record, None, None, reason)))
 
     def wrote(self, memory: Memory) -> None:
@@ -338,10 +352,12 @@ class UnitOfWork:
     def unindex(self, shelf: int, slot: int | None, memory: Memory) -> None:
         """Take a memory out of the index; `memory` is as it was indexed."""
         if slot is not None:
-            self.text_index.remove(shelf, slot, indexed_terms(memory))
             self.unlinked.get(shelf, {}).pop(slot, None)
-            if self.unlearnt.get(shelf, {}).pop(slot, None) is None:
-                Vectors(self.transaction).remove(shelf, slot)
+            read = self.unlearnt.get(shelf, {}).pop(slot, None) is None
+            unread = Vectors(self.transaction).removing(shelf, slot) if read else None
+            self.text_index.remove(shelf, slot, indexed_terms(memory))
+            if unread is not None:
+                unread()
 
     def learn(self) -> None:
         """Give what was indexed its vectors, all at once, and link what was said to what it is close to."""
@@ -360,11 +376,11 @@ class UnitOfWork:
         op: str,
         scope: str,
         reason: str,
-        subject: tuple[str | None, int | None, str | None],
-        values: tuple[str | None, str | None],
+        subject: _Subject = _NOBODY,
+        old: str | None = None,
+        new: str | None = None,
     ) -> AuditRecord:
-        memory_id, number, key = subject
-        chain, head = self._head(lane_of(memory_id or scope))
+        chain, head = self._head(lane_of(subject.memory_id or scope))
         sealer = self.ruleset.sealer
         record = sealer.sealed(
             AuditRecord(
@@ -372,15 +388,15 @@ class UnitOfWork:
                 at=self.now if head.at is None else max(self.now, head.at),
                 op=op,
                 scope=scope,
-                key=key,
-                memory_id=memory_id,
-                number=number,
+                key=subject.key,
+                memory_id=subject.memory_id,
+                number=subject.number,
                 actor=self.scope.actor,
                 via=self.scope.via,
                 run_id=self.scope.run_id,
                 reason=reason,
-                old_hash=sealer.fingerprint(values[0]),
-                new_hash=sealer.fingerprint(values[1]),
+                old_hash=sealer.fingerprint(old),
+                new_hash=sealer.fingerprint(new),
                 key_id=sealer.key_id,
                 prev=head.hash,
                 hash="",
@@ -401,12 +417,12 @@ def indexed_terms(memory: Memory) -> list[str]:
     return terms(f"{memory.key} {memory.text}" if memory.key else memory.text)
 
 
-def said_in(memory: Memory) -> tuple[str, int] | None:
-    """The conversation that an episode is part of and whose voice it is: 0 the person's, 1 another's."""
+def said_in(memory: Memory) -> Voice | None:
+    """The conversation that an episode is part of, and whose voice it is."""
     session = memory.provenance.session_id
     if session is None or memory.layer is not Layer.EPISODIC:
         return None
-    return session, int(memory.provenance.role is not Role.USER)
+    return Voice(session, int(memory.provenance.role is not Role.USER))
 
 
 #: The unit of work, shelf, what is new on it by slot, and its vectors where it has any.

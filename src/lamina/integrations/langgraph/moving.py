@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 
@@ -56,15 +56,25 @@ def move_checkpoints(
     return Moved(len({place[0] for place in found}), len(found), writes)
 
 
-def _ids(source: BaseCheckpointSaver[Any], threads: Collection[str] | None) -> list[tuple[str, str, str]]:
-    """Thread, namespace and id of every checkpoint to be moved, the oldest first."""
+class _Stored(NamedTuple):
+    """Where a checkpoint stands."""
+
+    thread: str
+    ns: str
+    id: str
+
+
+def _ids(source: BaseCheckpointSaver[Any], threads: Collection[str] | None) -> list[_Stored]:
+    """Every checkpoint to be moved, the oldest first."""
     every = (one.config["configurable"] for one in source.list(None))
-    places = [(str(at["thread_id"]), at.get("checkpoint_ns", ""), at["checkpoint_id"]) for at in every]
-    return sorted((one for one in places if threads is None or one[0] in threads), key=lambda one: one[::-1])
+    places = [_Stored(str(at["thread_id"]), at.get("checkpoint_ns", ""), at["checkpoint_id"]) for at in every]
+    return sorted(
+        (one for one in places if threads is None or one.thread in threads), key=lambda one: one[::-1]
+    )
 
 
-def _config(place: tuple[str, str, str]) -> Any:
-    return ThreadPlace(*place[:2], None).config(place[2])
+def _config(place: _Stored) -> Any:
+    return ThreadPlace(place.thread, place.ns, None).config(place.id)
 
 
 def _copy(
@@ -100,7 +110,7 @@ def _shape(target: CheckpointSaver, one: CheckpointTuple) -> Any:
     return {**one.checkpoint, "channel_values": values}, parent, json.loads(json_text(one.metadata)), writes
 
 
-def _writes(source: Any, place: tuple[str, str, str]) -> Iterator[Write]:
+def _writes(source: Any, place: _Stored) -> Iterator[Write]:
     """The writes on top of a checkpoint with what the savers' methods do not tell: paths and numbers."""
     match _kind(source):
         case "InMemorySaver":

@@ -274,13 +274,15 @@ def _scan(view: str) -> Iterator[Place]:
         for rule in _RULES:
             yield from _hits(rule, view, lowered)
         yield from find_named(view, lowered)
+    for rule in _ENTERED if compiled("[0-9]").search(view) else ():
+        yield from _hits(rule, view, lowered)
 
 
 def _tokens(view: str, lowered: str) -> Iterator[Place]:
     """Tokens that say themselves what they are."""
-    if any(_NOT_IN_A_WORD.search(run[0]) for run in _LONG_RUN.finditer(view)):
-        for rule in _TOKENS:
-            yield from _hits(rule, view, lowered)
+    runs = compiled("[A-Za-z0-9_+/-]{16,}").finditer(view)
+    for rule in _TOKENS if any(compiled("[A-Z0-9]").search(run[0]) for run in runs) else ():
+        yield from _hits(rule, view, lowered)
 
 
 def _is_broken(text: str, rule: str, start: int, end: int) -> bool:
@@ -314,7 +316,7 @@ def _lowered(view: str) -> str:
 
 
 _TOKENS = [_Rule(**rule) for rule in source("secrets")["token"]]
-_RULES = [_Rule(**rule) for rule in source("secrets")["rule"]]
+_RULES, _ENTERED = ([_Rule(**rule) for rule in source("secrets")[kind]] for kind in ("rule", "entered"))
 _PERSONAL = tuple(number.rule for number in NUMBERS)
 _KEYWORDS = {word for section in (_RULES, NAMES) for rule in section for word in rule.keywords}
 
@@ -331,7 +333,6 @@ def _without_longer(words: Sequence[str]) -> list[str]:
 _WORDS = sorted(_KEYWORDS)
 _ROOTS: list[str] = kept(f"roots of {' '.join(_WORDS)}", lambda: _without_longer(_WORDS))
 _ASCII_ROOTS = [root for root in _ROOTS if root.isascii()]
-_LONG_RUN, _NOT_IN_A_WORD = compiled("[A-Za-z0-9_+/-]{16,}"), compiled("[A-Z0-9]")
 _SHORTEST_PIECE, _SHORTEST_KEY, _FINGERPRINT = 4, 16, 24  #: characters; bytes; hexadecimal digits
 _PRECEDENCE = (*(rule.name for rule in (*_TOKENS, *_RULES)), *_PERSONAL, *(name.rule for name in NAMES))
 _ORDER = {rule: place for place, rule in enumerate(dict.fromkeys(_PRECEDENCE))}

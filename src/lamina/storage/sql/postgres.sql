@@ -48,6 +48,9 @@ SELECT m.id FROM memory m
 -- name: memories_by_id
 SELECT {{memory_columns}} FROM memory WHERE tenant = :tenant AND id = ANY(:ids) AND {{reached}};
 
+-- name: identities_of
+SELECT id, identity FROM memory WHERE tenant = :tenant AND id = ANY(:ids);
+
 -- name: events_last
 SELECT seq, at, type, shelf, data FROM event
  WHERE tenant = :tenant AND shelf = ANY(:shelves) ORDER BY seq DESC LIMIT :limit;

@@ -53,6 +53,10 @@ SELECT m.id FROM json_each(:shelves) s CROSS JOIN json_each(:identities) i
 SELECT {{memory_columns}} FROM memory
  WHERE tenant = :tenant AND id IN (SELECT value FROM json_each(:ids)) AND {{reached}};
 
+-- name: identities_of
+SELECT id, identity FROM memory
+ WHERE tenant = :tenant AND id IN (SELECT value FROM json_each(:ids));
+
 -- name: events_last
 SELECT seq, at, type, shelf, data FROM event
  WHERE tenant = :tenant AND shelf IN (SELECT value FROM json_each(:shelves)) ORDER BY seq DESC LIMIT :limit;
