@@ -17,6 +17,5 @@ def _table() -> dict[str, tuple[list[str], list[str]]]:
     found: dict[str, tuple[list[str], list[str]]] = {}
     for line in (files("lamina.doors") / "data" / "codes.tsv").read_text("utf-8").splitlines():
         code, meaning, *hint = line.split("\t")
-        told = found.setdefault(code, ([], []))
-        told[bool(hint)].append(*hint or [meaning])
+        found.setdefault(code, ([], []))[bool(hint)].append(*hint or [meaning])
     return found

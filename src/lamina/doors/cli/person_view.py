@@ -74,21 +74,17 @@ def _review(out: Output, found: Review) -> Iterator[str]:
         yield out.style(f"refused  {out.text(said)}  lamina lift {no.number}", "dim")
 
 
-#: What would become of a sentence, in words, and their colour.
-_VERDICTS = {
-    "admitted": ("It would be kept.", "green"),
-    "held": ("It would wait for a yes.", "yellow"),
-    "denied": ("It would not be kept.", "red"),
-}
-
-
 def would_keep(view: CliView, answer: WouldKeep) -> Shown:
     """What each gate says."""
     out, lines = view.out, list[str]()
     for gate in answer.gates:
         said = "passed" if gate.passed else "not asked" if gate.passed is None else gate.why
         lines.append(f"{gate.gate:13} {out.text(said)}")
-    verdict, colour = _VERDICTS[answer.decision]
+    verdict, colour = {
+        "admitted": ("It would be kept.", "green"),
+        "held": ("It would wait for a yes.", "yellow"),
+        "denied": ("It would not be kept.", "red"),
+    }[answer.decision]
     lines.append(f"{out.style(verdict, colour)}  {answer.code}  {out.text(answer.why)}".rstrip())
     return Shown(data=answer, lines=lines)
 
