@@ -36,9 +36,9 @@ def test_a_check_that_could_not_fail_says_so() -> None:
 
 def test_langgraphs_store_is_measured_with_the_same_checks(capsys: pytest.CaptureFixture[str]) -> None:
     assert langgraph.fresh().speaking_as(Party.STRANGER).search("x") == []
-    assert main(["plain", "langgraph", "--few"]) == 0
+    assert main(["plain", "langgraph", "sqlite_fts", "--few"]) == 0
     told = capsys.readouterr().out
-    assert "| check | a plain list | LangGraph InMemoryStore |" in told
+    assert "| check | a plain list | LangGraph InMemoryStore | SQLite FTS5 |" in told
     assert main(["no_such_system"]) == 2
 
 

@@ -73,6 +73,34 @@ def test_what_one_told_ones_project_goes_with_it_and_comes_back_with_it(place: P
     assert engine.verify_audit().findings == ()
 
 
+def test_what_was_made_of_it_alone_goes_with_it_however_far(place: Place) -> None:
+    """What says of itself that it was made of something else, too, stays, and is named."""
+    engine = place.open()
+    ana, planner = engine.scope(session="s1"), engine.scope(agent="planner", session="s1")
+    one = ana.remember(SAID).ids[0]
+    chain = [one]
+    for text in ("A visit to Vietnam needs a visa", "Visa forms take ten days", "Start in June, then"):
+        chain += planner.remember(text, derived_from=chain[-1:]).ids
+    other = ana.remember("The boat is called Petrel").ids[0]
+    both = planner.remember("A trip by sea would do", derived_from=[one, other]).ids[0]
+    gone = ana.forget(one)
+    assert set(gone.ids) == set(chain)
+    assert any(both in warning for warning in gone.warnings)
+    assert {ana.get(each).state for each in (other, both)} == {State.ACTIVE}
+    assert set(ana.restore(one).ids) == set(chain)
+    assert {receipt.memory_id for receipt in purge(ana, one, now=True)} == set(chain)
+    assert engine.verify_audit().findings == ()
+
+
+def test_what_was_made_of_a_sources_texts_is_undone_with_them(engine: Engine) -> None:
+    ana, planner = engine.scope(), engine.scope(agent="planner")
+    web = engine.scope(role="tool", agent="web").remember("Hotel Aurora has a pool").ids[0]
+    made = planner.remember("One can swim at the place in question", derived_from=[web]).ids[0]
+    assert set(ana.undo(source="web", for_good=True).memories) == {web, made}
+    with pytest.raises(NotFound):
+        ana.get(made)
+
+
 @pytest.mark.parametrize("where", [{"tags": [SAID]}, {"reason": SAID}, {"reference": SAID}])
 def test_what_an_agent_keeps_beside_a_text_is_named(place: Place, where: dict[str, object]) -> None:
     engine = place.open()

@@ -361,8 +361,8 @@ def test_what_was_purged_was_never_shown(engine: Engine) -> None:
     planner = _agent(engine)
     first = planner.remember("Osprey cluster: guests have the owner role")
     assert planner.get(first.ids[0]).provenance.origins == (web,)
-    for one in (web, *first.ids):
-        engine.scope().purge(one, now=True)
+    gone = engine.scope().purge(web, now=True)
+    assert {one.memory_id for one in gone} == {web, *first.ids}  # what was made of it goes with it
     later = planner.remember("In the Osprey cluster the lamp is given to guests of the owner role desk")
     if later.ids:
         assert planner.get(later.ids[0]).provenance.origins == ()

@@ -144,6 +144,22 @@ def test_nothing_beside_the_text_brings_it_back(
         assert engine.verify_audit().findings == ()
 
 
+@pytest.mark.parametrize("language", SAID)
+def test_words_cut_between_the_items_of_a_list_are_read_together(engine: Engine, language: str) -> None:
+    """By the number of a step, the sign of an item, or a tag: wherever the statement is cut."""
+    said = SAID[language]
+    ana, planner = engine.scope(), _agent(engine)
+    ana.forget(ana.remember(said).ids[0])
+    for at in range(3, len(said) - 3, 4):
+        one, other = said[:at], said[at:]
+        for name, way in {
+            "steps": partial(planner.learn_procedure, "planning a visit", [one, other]),
+            "items": partial(planner.remember, f"Notes\n- {one}\n- {other}\n- wind"),
+            "a tag": partial(planner.remember, one, tags=[other]),
+        }.items():
+            assert _code(way) == "refused_stays", (name, at)
+
+
 def test_what_is_written_with_other_signs_or_numbers_is_something_else(engine: Engine) -> None:
     ana, planner = engine.scope(), _agent(engine)
     for said in ("I am good at C", "The rent is 15 euros", "我们有二十三个员工", "Release 2 is out at last"):

@@ -12,7 +12,7 @@ from lamina.language.amend import corrections, telling
 from lamina.language.command import Action, Command, Target
 from lamina.language.joined import without_part
 from lamina.language.relation import Does
-from lamina.language.slots import just_said, names_taken_back, taken_back
+from lamina.language.slots import just_said, names_taken_back, taken_back, takes_nothing
 from lamina.model import Kind, Layer, Memory, Outcome, Receipt, Role, Space, State
 from lamina.policy.consent import Channel, same_value
 from lamina.read.recall import look_up
@@ -30,6 +30,8 @@ _SHARED = 0.5
 _ASKED = 0.2  #: the same, where the person is asked first
 #: The rule of a word that what was said before never was so.
 MISSPOKE = "misspoke"
+#: How the rules are called of a wish never to hear of something again, and of what a model heard.
+_NEVER_AGAIN, _HEARD = "never_again", "heard_"
 _CLAUSES = re.compile(r"[,;.!?:，；。！？：、\n]+| and | so | แต่| เพราะ")
 #: What may be meant though it only waits for the person's word.
 _MAY_WAIT = (Target.LATEST, Target.TEXT, Target.ABOUT)
@@ -110,6 +112,18 @@ def _by_meaning(caller: Caller, command: Command, found: list[Memory]) -> list[M
     if fits is not None:
         return [one.memory for one in fits.fits] if fits.clear else _which(caller, command, fits.ids)
     return found
+
+
+def takes_something(caller: Caller, command: Command, said: str) -> bool:
+    """Whether a command does not only sound like a wish to forget: a courtesy, a vow, somebody else's wish;
+    and whether there is anything that is not to be heard of again. `said` is its sentence."""
+    again = command.rule.startswith(_NEVER_AGAIN)
+    if command.action is not Action.FORGET or not (again or command.rule.startswith(_HEARD)):
+        return True
+    if takes_nothing(said):
+        return False
+    named = not again or _named_by(caller, command) or _which(caller, command, ()).ids
+    return bool(named or _fitting(caller, command))
 
 
 def was_named(caller: Caller, command: Command, text: str) -> bool:

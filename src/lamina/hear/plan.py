@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lamina.hear.asked_back import answered, open_question
 from lamina.hear.correct import noticed
-from lamina.hear.forgetting import misspoke
+from lamina.hear.forgetting import misspoke, takes_something
 from lamina.hear.listen import listened, second_opinion
 from lamina.hear.teach import taught
 from lamina.hear.turn import Turn
@@ -18,7 +18,7 @@ from lamina.language.hearing import hear as listen_to
 from lamina.language.layering import correction_in
 from lamina.language.slots import is_misheard
 from lamina.language.sorts import Reader
-from lamina.language.understanding import Listener, ends_of, is_paste
+from lamina.language.understanding import Listener, ends_of, is_paste, said_around
 from lamina.model import Kind, Role, Trust
 from lamina.records import dataclass
 from lamina.write.store import Caller
@@ -69,10 +69,11 @@ def _heard(caller: Caller, hearing: Hearing, turn: Turn, asked: list[Command]) -
     listener = listener_of(caller, hearing) if trained else None
     if listener is not None:
         asked = second_opinion(caller, listener, asked)
+    asked = _meant(caller, hearing, asked)
     # A phrase says where all of it is to be kept, or it teaches a procedure, which waits for its person.
     moves = turn.hint is not None and turn.drafts[0].kind not in _STAYS
     silent = moves or listener is None or correction_in(text) is not None
-    heard = [] if silent or listener is None else listened(caller, listener, asked)
+    heard = [] if silent or listener is None else _meant(caller, hearing, listened(caller, listener, asked))
     if turn.hint is not None:
         heard = [replace(one, space=one.space or turn.hint.target) for one in heard]
     if not asked and (corrected := noticed(caller, text)):
@@ -81,6 +82,11 @@ def _heard(caller: Caller, hearing: Hearing, turn: Turn, asked: list[Command]) -
     asked += [one for one in heard if one.action is not Action.NOTE]
     reasons = any(one.action in _SAYS_WHY for one in asked)
     return Plan(asked, () if reasons else notes)
+
+
+def _meant(caller: Caller, hearing: Hearing, asked: Sequence[Command]) -> list[Command]:
+    """The commands without those that only sound like a wish to forget."""
+    return [one for one in asked if takes_something(caller, one, said_around(hearing, one.span))]
 
 
 def listener_of(caller: Caller, hearing: Hearing) -> Listener:

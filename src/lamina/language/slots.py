@@ -211,6 +211,11 @@ def just_said(said: str) -> bool:
     return phrases_of("just_said").search(said) is not None
 
 
+def takes_nothing(text: str) -> bool:
+    """Whether a sentence that sounds like a wish to forget is none: a courtesy, a vow, somebody else's."""
+    return phrases_of("takes_nothing").search(view_of(text).text) is not None
+
+
 def is_misheard(text: str) -> bool:
     """Whether somebody says that what they said before was no command."""
     return len(text) <= 160 and phrases_of("misheard").search(view_of(text).text) is not None

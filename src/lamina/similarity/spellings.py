@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache
+from itertools import pairwise
 
 from lamina.language.secrets.views import decoded, one_spelling
 from lamina.late import late, regex
@@ -47,6 +48,10 @@ _SIGNIFICANT = regex(r"(?<=[a-z0-9])[+#%]|[$€£¥]\s?\d|-\d|(?<=\d)[.,:/-]\d")
 _SIGN = regex("[+#%$€£¥.,:/-]")
 #: What is neither a letter nor a digit; Thai vowels and tones are letters here.
 _BETWEEN = regex(r"[^\w\u0e30-\u0e4e]+|_+")
+#: Where a list parts its items, with the sign or number of the next; a blank that parts no words.
+_ITEM = regex(r"\s*[\r\n]\s*(?:\(?\d{1,3}[.)]|[-*•–])?\s*")
+_NO_BLANK = "\u0e01-\u0e4e\u3400-\u9fff\uf900-\ufaff"
+_BLANK = regex(rf"(?<=[{_NO_BLANK}])[ \t]+(?=[{_NO_BLANK}])")
 _NUMERALS = "零〇一二两三四五六七八九十百千万亿"
 _COUNTED = regex(
     rf"[{_NUMERALS}]{{2,20}}|[一二两三四五六七八九十](?=[个岁年月日号元块次人位名间口天周点毫公])"
@@ -104,6 +109,14 @@ def _unthreaded(text: str) -> str:
         if thread.join(letters) == text[: len(letters) * step - width]:
             return letters
     return text
+
+
+def run_together(text: str) -> Iterator[str]:
+    """The items of a list in one piece, all of them and every two: words may have been cut between them."""
+    items = _ITEM.split(text)
+    if len(items) > 1 or _BLANK.search(text):
+        wholes = ["".join(items), "".join(items[1:]), *(one + other for one, other in pairwise(items))]
+        yield from (_BLANK.sub("", whole) for whole in wholes)
 
 
 def letters(text: str) -> str:

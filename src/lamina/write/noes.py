@@ -17,7 +17,7 @@ from lamina.model import Deny, Draft, Layer, Role, Scope, Space, unquoted
 from lamina.policy.consent import same_value
 from lamina.records import dataclass
 from lamina.similarity.repeats import STOPS, Telling, sentences, statements, telling_of
-from lamina.similarity.spellings import letters, told
+from lamina.similarity.spellings import letters, run_together, told
 from lamina.storage.refusals import Guards, Refusal, Refusals, guards
 from lamina.write.unit_of_work import UnitOfWork
 
@@ -99,11 +99,12 @@ def _repeated(unit: UnitOfWork, draft: Draft) -> Repeat | None:
 
 def _parts(draft: Draft) -> list[str]:
     """Everything in which a draft may say something: its text as it is read, its key, and what is beside."""
-    said = [part for form in told(draft.text) for part in sentences(form)]
-    beside = [part for one in _beside(draft) for part in sentences(one)]
+    beside = _beside(draft)
+    said = [part for form in (*told(draft.text), *beside) for part in sentences(form)]
     if beside:
-        whole = " ".join(_beside(draft))
-        said += [*beside, whole, f"{draft.text} {whole}"[:_TOGETHER]]
+        whole = " ".join(beside)
+        said += [whole, f"{draft.text} {whole}"[:_TOGETHER]]
+    said += run_together("\n".join((draft.text, *beside))[:_TOGETHER])
     return list(dict.fromkeys((*said, *_keyed_words(draft))))
 
 

@@ -337,7 +337,22 @@ def _until(memory: Memory) -> str:
 
 
 def _came_of(unit: UnitOfWork, old: Memory) -> tuple[list[Memory], list[str]]:
-    """What says the same, the turn it was said in, what was made of it; and the ids of what else says it."""
+    """What says the same, the turn it was said in, what was made of it, and of that; and the ids of what else
+    says it."""
+    taken: dict[str, Memory] = {}
+    left: list[str] = []
+    waiting = [old]
+    while waiting:
+        at = waiting.pop()
+        came, beside = _came_straight_of(unit, at)
+        new = {one.id: one for one in came if one.id != old.id and one.id not in taken}
+        waiting += [one for one in new.values() if at.id in one.provenance.origins]
+        taken |= new
+        left += beside
+    return list(taken.values()), [one for one in dict.fromkeys(left) if one not in taken]
+
+
+def _came_straight_of(unit: UnitOfWork, old: Memory) -> tuple[list[Memory], list[str]]:
     taken: dict[str, Memory] = {}
     left: list[str] = []
     reach = around(unit.transaction, old, unit.scope)
@@ -345,11 +360,13 @@ def _came_of(unit: UnitOfWork, old: Memory) -> tuple[list[Memory], list[str]]:
     nearby = {one.id: one for one in (*found, *told_in_project(unit.transaction, old, reach))}
     for one in nearby.values():
         home = one.file is None or one.file == unit.home or is_learning(one.file)
-        made_of = old.id in one.provenance.source_turn_ids or _kept_of(old, one)
+        origins = one.provenance.origins
+        made_of = old.id in one.provenance.source_turn_ids or origins == (old.id,) or _kept_of(old, one)
         if home and (made_of or _restates(one, old) or _turn_of(old, one)) and not forbidden(unit, one):
             taken[one.id] = one
         elif one.state is State.ACTIVE and one.layer is not Layer.WORKING:
-            left += [one.id] if _says(one.text, old) or _says(_beside(one), old) else []
+            says = old.id in origins or _says(one.text, old) or _says(_beside(one), old)
+            left += [one.id] if says else []
     turns = {one.id for one in taken.values() if one.layer is Layer.WORKING}
     for one in nearby.values():  # what was made of the same turn, and says it too
         if one.id in left and turns.intersection(one.provenance.source_turn_ids):

@@ -26,7 +26,9 @@ def table(columns: dict[str, list[Result]]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="lamina-govern", description=__doc__)
     parser.add_argument(
-        "systems", nargs="+", help="lamina, langgraph, mem0, basic_memory, plain, or your module with `fresh`"
+        "systems",
+        nargs="+",
+        help="lamina, langgraph, mem0, basic_memory, sqlite_fts, plain, or your module with `fresh`",
     )
     parser.add_argument("--few", action="store_true", help="one statement in five")
     asked = parser.parse_args(arguments)
