@@ -98,6 +98,8 @@ _CLEARLY = 3000
 _CLAUSES_LOOKED_AT, _CLAUSES_READ, _IN_A_CLAUSE = 48, 6, 700
 #: And beside a question.
 _BESIDE_A_QUESTION = 1500
+#: How clear a wish for a time has to be that says until when.
+_NAMED_TIME = 300
 #: What holds today ends by itself.
 _A_DAY = timedelta(days=1)
 #: The rule of a request for what was said in the turn before.
@@ -452,6 +454,8 @@ def _ends(part: Understood, today: date) -> bool:
     found = lifetime_in(view_of(part.text).text, today)
     if found is None or found.vague:
         return False
+    if part.sort is Sort.TEMPORARY and part.margin >= _NAMED_TIME:
+        return True
     return found.ttl[-1] in "dw" or (
         found.ttl != SESSION_END and found.ttl[-1].isdigit() and found.ttl > (today + _A_DAY).isoformat()
     )

@@ -255,7 +255,7 @@ class Listener:
         sentence = self.hearing.sentence_at(parts[0].start)
         whole = self.part(sentence.start, sentence.end)
         asks = whole.sort in _WISHES and self.act(whole) is Act.ACT
-        if len(parts) < 2 or not asks or sentence.end - sentence.start > LONGEST_PART:
+        if not asks or sentence.end - sentence.start > LONGEST_PART:
             return self._on_the_whole(parts)
         acts = {one.sort for one in parts if self.act(one) is Act.ACT}
         tells = whole.sort is not Sort.REMEMBER and Sort.LASTING in acts
@@ -418,7 +418,7 @@ class Listener:
         longest = _PLAIN_LETTER if _DENSE.search(said) else _PLAIN_LONGEST
         return len(said) <= min(longest, part.end - part.start)
 
-    def _is_excluded(self, part: _Part) -> bool:
+    def _is_excluded(self, part: _Part, sort: Sort | None = None) -> bool:
         """Quoted, supposed, reported, played or asked: none of it is the speaker's own statement."""
         hearing, sentence = self.hearing, self.hearing.sentence_at(part.start)
         said = hearing.said[part.start : part.end]
@@ -426,8 +426,9 @@ class Listener:
         # What is asked after a statement leaves it what it is: "I live in Leeds, where can I swim?"
         end = part.end if part.start <= sentence.start else sentence.end
         asked = marked or asks_anywhere(said if part.among else hearing.said[sentence.start : end])
-        doubtful = part.margin(part.sort) < _ASKED_TO_SET
-        match part.sort:
+        sort = sort or part.sort
+        doubtful = part.margin(sort) < _ASKED_TO_SET
+        match sort:
             case Sort.LASTING:
                 quoted = UNSAID in said or _QUOTED.search(said) is not None
                 unmeant = (
@@ -478,6 +479,7 @@ class Listener:
         """The best of the sorts that stand by themselves, where it is clear enough for one."""
         sorts = [one for one in Sort if one not in LEFT and one not in _OF_KNOWN]
         clear = [one for one in sorts if part.margin(one) >= self._limits.get(one, 0)]
+        clear = [one for one in clear if not self._is_excluded(part, one)]
         return max(clear, key=lambda one: part.scores[one], default=None)
 
     def _leaning(self, part: _Part) -> Sort | None:
