@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import re
@@ -35,15 +36,70 @@ CODES = ROOT / "src" / "lamina" / "doors" / "data" / "codes.tsv"
 HELP = ROOT / "src" / "lamina" / "doors" / "cli" / "data" / "help.txt"
 RULES = ROOT / "src" / "lamina" / "language" / "data" / "rules.json"
 MADE = "<!-- What follows is made by `python -m tools.reference`; change the declarations instead. -->\n"
+#: What to do about an error whose place gives no hint of its own, by its class; of a denial the last.
+_NEXT = {
+    "InvalidInput": "Correct the value and try again; `lamina COMMAND --help` shows what is possible.",
+    "ConfigError": "`lamina config list` shows every setting and where it comes from.",
+    "NotFound": "Look for it: `lamina list` shows what there is, `lamina recall QUESTION` finds by words.",
+    "Denied": "Ask the person, or whoever keeps the policy: `lamina policy show` prints it.",
+    "Unauthenticated": "Give a token: `lamina token create` makes one.",
+    "Conflict": "Read it again, then do it again.",
+    "Unavailable": "Try again in a moment; `lamina doctor` looks at everything.",
+    "Damaged": "`lamina doctor` names what is damaged and what to run; `lamina rescue` saves the rest.",
+    "LaminaError": "`lamina doctor` looks at everything.",
+    "": "`lamina would-keep TEXT` says which check objects, `lamina policy show` prints the policy.",
+}
 _SORTS = {str: "text", int: "number", float: "number", bool: "yes or no", Path: "path"}
 
 
+def hints() -> dict[str, list[str]]:
+    """What the sources tell to do about each code; what is filled in there is `…` here."""
+    trees = [ast.parse(file.read_text("utf-8")) for file in sorted((ROOT / "src").rglob("*.py"))]
+    words = {
+        target.id: node.value.value
+        for tree in trees
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name) and isinstance(node.value.value, str)
+    }
+    found: dict[str, list[str]] = {}
+    for call in (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        given = {word.arg: word.value for word in call.keywords}
+        given |= dict(zip(("code", "why", "hint"), call.args, strict=False)) if _is_denial(call) else {}
+        code, hint = given.get("code"), _in_words(given.get("hint"), words)
+        if isinstance(code, ast.Constant) and len(hint) > 8 and not hint.startswith("…"):
+            found.setdefault(str(code.value), []).append(hint)
+    return {code: sorted(set(told)) for code, told in found.items()}
+
+
+def _is_denial(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id == "Deny"
+
+
+def _in_words(node: ast.expr | None, words: dict[str, str]) -> str:
+    """A hint as it stands in the sources; empty where it is worked out elsewhere."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_in_words(part, words) or "…" for part in node.values)
+    if isinstance(node, ast.FormattedValue):
+        return _in_words(node.value, words)
+    if isinstance(node, ast.Name):
+        return words.get(node.id, "")
+    return str(node.value) if isinstance(node, ast.Constant) else ""
+
+
 def codes() -> str:
-    """Every code of the errors page with its meaning, a line each."""
+    """Every code of the errors page with its meaning, and with what to do about it, a line each."""
     page = (PAGES / "errors.md").read_text("utf-8").partition("\n## Codes\n")[2]
-    rows = [line.strip("| ").split(" | ") for line in re.findall(r"^\| `.*\|$", page, re.M)]
-    pairs = {(code, row[-1].strip()) for row in rows for code in re.findall(r"`(\w+)`", row[0])}
-    return "".join(f"{code}\t{meaning}\n" for code, meaning in sorted(pairs))
+    problems, told = page.partition("\n## Other codes of receipts\n")[0], hints()
+    lines = set()
+    for row in (line.strip("| ").split(" | ") for line in re.findall(r"^\| `.*\|$", page, re.M)):
+        for code in re.findall(r"`(\w+)`", row[0]):
+            lines.add(f"{code}\t{row[-1].strip()}\n")
+            if f"| `{code}` |" in problems:
+                usual = _NEXT.get(row[1].strip("`"), _NEXT[""])
+                lines |= {f"{code}\t\t{hint}\n" for hint in told.get(code, [usual])}
+    return "".join(sorted(lines))
 
 
 def written_part(name: str) -> str:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from lamina.engine import Engine
     from lamina.scoped import ScopedMemory
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "ConfigError",

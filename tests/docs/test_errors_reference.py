@@ -11,6 +11,7 @@ import pytest
 
 from lamina import errors
 from lamina.doors.cli.exits import exit_code_of
+from lamina.doors.codes import told_of
 from lamina.doors.http.problems import problem_of
 from lamina.errors import LaminaError
 from lamina.write import request
@@ -174,3 +175,14 @@ def test_every_code_has_a_meaning() -> None:
 def test_a_page_that_differs_is_found(old: str, new: str) -> None:
     assert old in page()
     assert documented(page().replace(old, new, 1)) != raised()
+
+
+def test_every_code_of_an_error_or_a_denial_says_what_to_do() -> None:
+    codes = {code for code, *_ in raised()} | codes_of("Deny", 0) | codes_of("Deny")
+    assert len(codes) > 250
+    for code in codes - {"several_meant", "correction_unclear"}:
+        meanings, hints = told_of(code)
+        assert meanings, code
+        assert hints, code
+        assert all(len(hint) > 8 and not hint.startswith("…") for hint in hints), (code, hints)
+    assert told_of("no_such_code") == ([], [])

@@ -1,4 +1,4 @@
-"""What every stable code means, for those who meet one: the words of the reference page."""
+"""What every stable code means, and what to do about it: the words of the reference page and of our hints."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from functools import cache
 from lamina.late import files
 
 
-def meanings_of(code: str) -> list[str]:
-    """What a code means, a line for each thing that it can mean; nothing for what is no code."""
-    return list(_table().get(code, ()))
+def told_of(code: str) -> tuple[list[str], list[str]]:
+    """What a code may mean and what to do then, a line for each; nothing for what is no code."""
+    return _table().get(code, ([], []))
 
 
 @cache
-def _table() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _table() -> dict[str, tuple[list[str], list[str]]]:
+    found: dict[str, tuple[list[str], list[str]]] = {}
     for line in (files("lamina.doors") / "data" / "codes.tsv").read_text("utf-8").splitlines():
-        code, _, meaning = line.partition("\t")
-        found.setdefault(code, []).append(meaning)
+        code, meaning, *hint = line.split("\t")
+        found.setdefault(code, ([], []))[bool(hint)].append(*hint or [meaning])
     return found

@@ -257,8 +257,11 @@ def _explain(call: Call, values: Values) -> int:
         return carry_out(catalogue.OPERATIONS["why_not"], call, {"memory_id": subject, "query": question})
     if subject.isdecimal():
         return carry_out(catalogue.OPERATIONS["explain_event"], call, {"seq": int(subject)})
-    if told := codes.meanings_of(subject):
-        return call.answer({"code": subject, "meaning": told}, told)
+    if (told := codes.told_of(subject))[0]:
+        return call.answer(
+            {"code": subject, "meaning": told[0], "hints": told[1]},
+            [*told[0], *(f"What to do: {hint}" for hint in told[1])],
+        )
     if ":" not in subject:
         raise NotFound(
             f"{subject!r:.60} is not a code that Lamina knows, and not an id.",

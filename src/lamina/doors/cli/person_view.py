@@ -80,8 +80,12 @@ def would_keep(view: CliView, answer: WouldKeep) -> Shown:
     for gate in answer.gates:
         said = "passed" if gate.passed else "not asked" if gate.passed is None else gate.why
         lines.append(f"{gate.gate:13} {out.text(said)}")
-    colour = {"admitted": "green", "held": "yellow", "denied": "red"}[answer.decision]
-    lines.append(f"{out.style(answer.decision, colour)}  {answer.code}  {out.text(answer.why)}".rstrip())
+    verdict, colour = {
+        "admitted": ("It would be kept.", "green"),
+        "held": ("It would wait for a yes.", "yellow"),
+        "denied": ("It would not be kept.", "red"),
+    }[answer.decision]
+    lines.append(f"{out.style(verdict, colour)}  {answer.code}  {out.text(answer.why)}".rstrip())
     return Shown(data=answer, lines=lines)
 
 

@@ -210,7 +210,9 @@ def find_secrets(text: str, allowed: Allowed | None = None) -> tuple[SecretFindi
 def check_name(name: str, numbers: bool = True) -> str:
     """A name that holds no secret, or Denied; a number like a card's may be what a platform calls a user."""
     if any(not numbers or hit.rule not in _PERSONAL for hit in find_secrets(name)):
-        raise Denied("A name looks like a secret.", code="privacy_deny_sensitive", hint="Choose another.")
+        raise Denied(
+            "A name looks like a secret.", code="privacy_deny_sensitive", hint="Choose another name."
+        )
     return name
 
 

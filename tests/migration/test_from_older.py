@@ -1,6 +1,7 @@
-"""A store of version 0.1 is upgraded where it is: everything is found, nothing is lost, the audit holds.
+"""A store of 0.1 or 0.2 is upgraded where it is: everything is found, nothing is lost, the audit holds.
 
-`tests/data/store-0.1.tar.xz` was made by that version (schema 14): a workspace and the home with its key.
+`tests/data/store-0.1.tar.xz` and `store-0.2.tar.xz` were made by these versions (schema 14, 21): a workspace
+and the home with its key. In that of 0.2 something was purged, too: "The locker is number seven."
 """
 
 from __future__ import annotations
@@ -15,17 +16,21 @@ import lamina
 from lamina.engine import Engine
 from lamina.testing import ManualClock
 
-MADE = Path(__file__).parents[1] / "data" / "store-0.1.tar.xz"
+MADE = Path(__file__).parents[1] / "data"
 
 
-@pytest.fixture
-def upgraded(tmp_path: Path) -> Iterator[Engine]:
-    with tarfile.open(MADE) as archive:
-        archive.extractall(tmp_path, filter="data")
+def opened(version: str, folder: Path) -> Engine:
+    with tarfile.open(MADE / f"store-{version}.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
     clock = ManualClock()
     clock.advance(days=2)
-    environment = {"LAMINA_HOME": str(tmp_path / "home")}
-    with lamina.open(tmp_path / "workspace", owner="ana", clock=clock, environment=environment) as engine:
+    environment = {"LAMINA_HOME": str(folder / "home")}
+    return lamina.open(folder / "workspace", owner="ana", clock=clock, environment=environment)
+
+
+@pytest.fixture(params=["0.1", "0.2"])
+def upgraded(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    with opened(request.param, tmp_path) as engine:
         yield engine
 
 
@@ -54,9 +59,20 @@ def test_history_settings_what_waits_and_what_is_forgotten_come_along(upgraded: 
     assert ana.get("user:ana:semantic:4").text == "The umbrella stand is in the hall."
 
 
-def test_the_audit_holds_and_says_from_when_on_the_whole_story_is_sealed(upgraded: Engine) -> None:
-    report = upgraded.verify_audit()
-    assert report.intact
-    assert [note.what for note in report.notes] == ["story_sealed"]
-    upgraded.scope().remember("The kiln is fired on Thursdays.")
-    assert upgraded.verify_audit().intact
+def test_the_audit_of_0_1_says_from_when_on_the_whole_story_is_sealed_and_that_of_0_2_is_sealed(
+    tmp_path: Path,
+) -> None:
+    for version, told in (("0.1", ["story_sealed"]), ("0.2", [])):
+        with opened(version, tmp_path / version) as engine:
+            report = engine.verify_audit()
+            assert report.intact
+            assert [note.what for note in report.notes] == told
+            engine.scope().remember("The kiln is fired on Thursdays.")
+            assert engine.verify_audit().intact
+
+
+def test_what_was_forgotten_or_purged_with_0_2_stays_so(tmp_path: Path) -> None:
+    with opened("0.2", tmp_path) as engine:
+        agent = engine.scope(agent="planner")
+        for text in ("The locker is number seven.", "The umbrella stand is in the hall."):
+            assert agent.remember(text).code == "refused_stays"
