@@ -159,7 +159,7 @@ TIME_AND_CHANCE = {
 MAX_FILE_LINES = 800
 #: Of the whole wheel. It follows what is there; growing it by over 1 % takes a sentence in a decision
 #: (0021 to 0034; the sum is in 0034).
-MAX_STATEMENTS = 43_668
+MAX_STATEMENTS = 43_672
 MAX_FUNCTION_LINES = 50
 #: Of our own modules that one of ours imports.
 MAX_FAN_OUT = 20

@@ -419,7 +419,7 @@ def test_row_level_security_alone_gives_no_byte_of_another_tenant_away(world: Wo
     assert sum(attack.tried.values()) == number
 
     without_row_security(world)
-    attack.run(160)
+    attack.run(480)
     assert len({what for what, _, _ in attack.found}) >= 2
 
 
